@@ -1,0 +1,27 @@
+"""What every reader does: turn a question and a retrieval into an answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from memsys.types import Retrieval, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The reader's words, whether it declined to answer, and what the call used."""
+
+    text: str
+    abstained: bool
+    usage: Usage = field(default_factory=Usage)
+
+
+class Reader(Protocol):
+    """Answers from the retrieval alone. `name` stands in the manifest and above every table."""
+
+    name: str
+
+    def read(self, question: str, retrieval: Retrieval) -> Answer:
+        """Answer `question` from `retrieval`; raises on failure, never returns a guess for one."""
+        ...

@@ -1,0 +1,74 @@
+"""Words, and the terms under which they are indexed, for English and Chinese.
+
+One definition serves BM25, the rule-made graph and the keyless reader, so that a difference
+between two strategies is never a difference between two tokenisers.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from Stemmer import Stemmer
+
+_WORD = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_]+(?:['’][^\W_]+)*")
+_CJK = re.compile(r"[㐀-鿿豈-﫿]")
+_STEMMER = Stemmer("porter")
+
+# Function words only. Question words are among them: they say what is asked for, not about what.
+STOPWORDS = frozenset(
+    """a about above after again against all am an and any are aren't as at be because been before
+    being below between both but by can can't cannot could couldn't did didn't do does doesn't
+    doing don't down during each few for from further had hadn't has hasn't have haven't having he
+    he'd he'll he's her here here's hers herself him himself his how how's i i'd i'll i'm i've if
+    in into is isn't it it's its itself just let's me more most mustn't my myself no nor not now of
+    off on once only or other ought our ours ourselves out over own same shan't she she'd she'll
+    she's should shouldn't so some such than that that's the their theirs them themselves then
+    there there's these they they'd they'll they're they've this those through to too under until
+    up very was wasn't we we'd we'll we're we've were weren't what what's when when's where where's
+    which while who who's whom whose why why's will with won't would wouldn't you you'd you'll
+    you're you've your yours yourself yourselves""".split()
+)
+_CJK_STOP = frozenset(
+    "的了是在和有吗呢吧啊呀哦嗯也都就还又很我你他她它们这那个么什怎哪谁为着过给把被让"
+)
+
+
+def is_cjk(text: str) -> bool:
+    """True if `text` holds a Chinese character."""
+    return _CJK.search(text) is not None
+
+
+@lru_cache(maxsize=65_536)
+def words(text: str) -> tuple[str, ...]:
+    """Lowercase words in order; a run of Chinese characters is one word. Length: any."""
+    return tuple(word.lower().replace("’", "'") for word in _WORD.findall(text))
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """Porter stem (Porter, 1980; Snowball's `porter`) of a lowercase word, possessive dropped."""
+    return str(_STEMMER.stemWord(word.removesuffix("'s")))
+
+
+def cjk_terms(run: str) -> list[str]:
+    """Character bigrams of a Chinese run (Nie et al., 2000), plus its single character if alone.
+
+    Bigrams made of two function characters are dropped.
+    """
+    if len(run) == 1:
+        return [] if run in _CJK_STOP else [run]
+    pairs = (run[i : i + 2] for i in range(len(run) - 1))
+    return [pair for pair in pairs if not (pair[0] in _CJK_STOP and pair[1] in _CJK_STOP)]
+
+
+@lru_cache(maxsize=65_536)
+def terms(text: str) -> tuple[str, ...]:
+    """Index terms in order: stems of content words, bigrams of Chinese runs."""
+    found: list[str] = []
+    for word in words(text):
+        if is_cjk(word):
+            found.extend(cjk_terms(word))
+        elif word not in STOPWORDS:
+            found.append(stem(word))
+    return tuple(found)
