@@ -1,0 +1,1 @@
+"""What a memory system is compared with."""

@@ -1,0 +1,1 @@
+"""Measuring: data sets, readers, metrics, runs, summaries."""

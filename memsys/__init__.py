@@ -1,0 +1,1 @@
+"""The memory system: what is remembered, indexed, linked and retrieved."""

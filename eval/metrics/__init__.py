@@ -1,0 +1,1 @@
+"""One metric a file, each with its formula and source."""

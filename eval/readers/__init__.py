@@ -1,0 +1,1 @@
+"""From retrieval to answer."""

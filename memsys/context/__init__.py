@@ -1,0 +1,1 @@
+"""What is put before the reader, within a token budget."""

@@ -1,0 +1,1 @@
+"""Embedders and their cache on disk."""

@@ -1,0 +1,1 @@
+"""The graph over memories: build, store, score, expand, gate."""

@@ -1,0 +1,1 @@
+"""Vector and lexical search, and the terms they share."""

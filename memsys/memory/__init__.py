@@ -1,0 +1,1 @@
+"""What one unit of remembering is."""
