@@ -57,15 +57,15 @@ class Conversation:
 class Memory:
     """One unit of remembering.
 
-    `content` is what a reader sees. `index_text` is what is embedded and matched: it may carry
-    more than the content (the turn before, say) so that a short reply can be found.
+    `content` is what a reader sees and what is embedded. `index_text` is what is matched word by
+    word: it may carry more (the turn before), so that a reply is found by what it replies to.
     `turns` are the ids of the turns whose words stand in `content`.
     """
 
     id: str
     content: str
     index_text: str
-    time: datetime
+    time: datetime  # of its session
     speaker: str
     turns: tuple[str, ...]
     importance: float = 0.5  # 0 to 1

@@ -1,0 +1,29 @@
+"""What every embedder does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memsys.types import Usage
+
+Vectors = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Texts to unit vectors. `name` identifies model and settings: the cache is keyed by it."""
+
+    name: str
+
+    def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
+        """Unit vectors of shape (len(texts), d) and what the call used; `texts` is not empty."""
+        ...
+
+
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Rows scaled to length 1; a zero row stays zero. Shape (n, d)."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths == 0, 1, lengths), dtype=np.float32)

@@ -1,0 +1,92 @@
+"""Vectors on disk, keyed by model and content: what was embedded once is never embedded again."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from memsys.embed.base import Embedder, Vectors
+from memsys.errors import InputError
+from memsys.meter import Call, Meter
+from memsys.types import Usage
+
+Kind = Literal["document", "query"]
+_BATCH = 64  # rows a transaction: what a kill can lose
+_SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB, ms REAL)"
+
+
+class CachedEmbedder:
+    """An embedder behind a SQLite file of its own (write-ahead log: safe for several processes).
+
+    A query is embedded alone and its live latency is stored beside its vector, so that a replayed
+    query reports what it took when it was live. Documents share their batch's time evenly.
+    """
+
+    def __init__(self, embedder: Embedder, folder: str | Path, meter: Meter) -> None:
+        """`folder` is made if absent. Raises InputError if the file there is not a cache."""
+        self._embedder = embedder
+        self._meter = meter
+        self._warm = False
+        self._path = Path(folder) / (re.sub(r"[^\w.-]+", "_", embedder.name) + ".sqlite")
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._db = sqlite3.connect(self._path, timeout=60)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.execute(_SCHEMA)
+        except sqlite3.DatabaseError as error:
+            raise InputError(f"{self._path}: not a vector cache ({error}); delete it") from error
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        """Unit vectors of shape (len(texts), d), embedded in batches where not yet known."""
+        parts = [self._batch(texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]
+        return np.concatenate(parts)
+
+    def query(self, text: str) -> Vectors:
+        """The unit vector of one query, shape (d,)."""
+        return np.asarray(self._look_up("query", [text])[0])
+
+    def _batch(self, texts: Sequence[str]) -> Vectors:
+        return self._look_up("document", texts)
+
+    def _look_up(self, kind: Kind, texts: Sequence[str]) -> Vectors:
+        started = time.perf_counter()
+        keys = [hashlib.sha256(f"{kind}\0{text}".encode()).hexdigest() for text in texts]
+        marks = ",".join("?" * len(keys))
+        rows = self._db.execute(f"SELECT key, vector, ms FROM vectors WHERE key IN ({marks})", keys)  # noqa: S608
+        known = {key: (np.frombuffer(blob, dtype=np.float32), ms) for key, blob, ms in rows}
+        missing = {k: t for k, t in zip(keys, texts, strict=True) if k not in known}
+        live_ms, usage = 0.0, Usage()
+        if missing:
+            live_ms, usage, fresh = self._embed(missing)
+            known.update(fresh)
+        replayed_ms = sum(known[key][1] for key in keys if key not in missing)
+        spent_ms = (time.perf_counter() - started) * 1000
+        replayed = len(missing) < len(keys)
+        self._meter.note(Call(spent_ms, live_ms + replayed_ms, replayed, usage))
+        return np.stack([known[key][0] for key in keys])
+
+    def _embed(
+        self, missing: dict[str, str]
+    ) -> tuple[float, Usage, dict[str, tuple[Vectors, float]]]:
+        if not self._warm:
+            self._embedder.embed(["warm up"])  # loads the model outside the clock
+            self._warm = True
+        started = time.perf_counter()
+        vectors, usage = self._embedder.embed(list(missing.values()))
+        live_ms = (time.perf_counter() - started) * 1000
+        each = live_ms / len(missing)
+        fresh = {key: (vector, each) for key, vector in zip(missing, vectors, strict=True)}
+        with self._db:
+            self._db.executemany(
+                "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
+                [(key, vector.tobytes(), ms) for key, (vector, ms) in fresh.items()],
+            )
+        return live_ms, usage, fresh

@@ -1,0 +1,39 @@
+"""Static word vectors (WordLlama): the weak, very fast embedder of a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memsys.embed.base import Vectors, unit_rows
+from memsys.errors import InputError
+from memsys.types import Usage
+
+
+class WordLlamaEmbedder:
+    """Mean of static token vectors, 256 dimensions (extra `wordllama`, weights in its package)."""
+
+    def __init__(self, dim: int = 256) -> None:
+        self.name = f"wordllama-{dim}"
+        self._dim = dim
+
+    def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
+        """Unit vectors, shape (len(texts), dim). Raises InputError if the extra is missing."""
+        vectors = np.stack([self._model.embed([text])[0] for text in texts])
+        return unit_rows(vectors.astype(np.float32)), Usage()
+
+    @cached_property
+    def _model(self) -> Any:
+        spec = find_spec("wordllama")
+        if spec is None or spec.origin is None:
+            raise InputError("embedder=wordllama: not installed; pip install -e '.[wordllama]'")
+        import wordllama  # noqa: PLC0415 - an extra
+
+        # Its default cache folder makes it look for a download; its own folder has the weights.
+        folder = Path(spec.origin).parent
+        return wordllama.WordLlama.load(dim=self._dim, cache_dir=folder, disable_download=True)
