@@ -1,0 +1,47 @@
+"""One memory a turn, or one a window of turns."""
+
+from __future__ import annotations
+
+from memsys.errors import InputError
+from memsys.memory.text import importance, line
+from memsys.types import Conversation, Memory, Session
+
+
+class Turns:
+    """A memory is a turn with `before` and `after` neighbours of its session (0, 0: the turn).
+
+    `lead` more turns before it are matched word by word but not shown: a reply seldom repeats
+    the words of what it replies to.
+    """
+
+    def __init__(self, name: str, before: int = 0, after: int = 0, lead: int = 1) -> None:
+        """Numbers of turns, each 0 or more. Raises InputError."""
+        for field, value in (("before", before), ("after", after), ("lead", lead)):
+            if value < 0:
+                raise InputError(f"memory.{field}: {value} is negative; use 0 or more")
+        self.name = name
+        self._before, self._after, self._lead = before, after, lead
+
+    def check(self, conversation: Conversation) -> None:
+        """Every conversation has turns."""
+
+    def build(self, session: Session) -> list[Memory]:
+        """One memory a turn of the session, in order; its id is the turn's id."""
+        lines = [line(turn) for turn in session.turns]
+        memories = []
+        for i, turn in enumerate(session.turns):
+            first, last = max(i - self._before, 0), i + self._after + 1
+            content = "\n".join(lines[first:last])
+            lead = lines[max(first - self._lead, 0) : first]
+            memories.append(
+                Memory(
+                    id=turn.id,
+                    content=content,
+                    index_text="\n".join([*lead, content]),
+                    time=session.time,
+                    speaker=turn.speaker,
+                    turns=tuple(t.id for t in session.turns[first:last]),
+                    importance=importance(content),
+                )
+            )
+        return memories
