@@ -1,0 +1,181 @@
+"""Chinese dates in dialogue, resolved against the day they were said.
+
+Weeks run from Monday: 上周五 is the Friday of the week before, so it is one known day.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+from functools import lru_cache
+
+from eval.readers.numbers import ZH_COUNT, zh_value
+from eval.readers.periods import (
+    SEASONS,
+    Mention,
+    Period,
+    days_from,
+    in_month,
+    in_season,
+    in_year,
+    on_day,
+    shift_month,
+    week_of,
+    write_day,
+)
+
+_WEEKDAYS = {char: number for number, char in enumerate("一二三四五六")} | {"日": 6, "天": 6}
+_SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
+_YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "本年": 0, "明年": 1, "后年": 2}
+_DAYS = {
+    "大前天": -3, "前天": -2, "前晚": -2, "昨": -1, "今": 0, "刚才": 0, "刚刚": 0,
+    "明": 1, "大后天": 3, "后天": 2,
+}  # fmt: skip
+_WEEK = r"(?:周|星期|礼拜)"
+_N = ZH_COUNT
+_YEAR = r"(?:(?P<year>(?:19|20)\d\d)年|(?P<which>大前年|前年|去年|今年|明年|后年))的?"
+
+
+def _year_of(m: re.Match[str], said: date) -> int | None:
+    if m["year"]:
+        return int(m["year"])
+    return said.year + _YEARS[m["which"]] if m["which"] else None
+
+
+def _month_day(m: re.Match[str], said: date) -> Period | None:
+    month = zh_value(m["month"]) or 0
+    if not 1 <= month <= 12:
+        return None
+    year = _year_of(m, said)
+    if year is None:
+        near = (said.year - 1, said.year, said.year + 1)
+        year = min(near, key=lambda y: abs((date(y, month, 15) - said).days))
+    if not m["dom"]:
+        return in_month(date(year, month, 1), chinese=True)
+    try:
+        return on_day(date(year, month, zh_value(m["dom"]) or 0), chinese=True)
+    except ValueError:
+        return None
+
+
+def _whole_year(m: re.Match[str], said: date) -> Period | None:
+    year = _year_of(m, said)
+    return in_year(year, chinese=True) if year else None
+
+
+def _season(m: re.Match[str], said: date) -> Period | None:
+    year = _year_of(m, said) or said.year
+    name = _SEASONS[m["season"]]
+    if not m["year"] and not m["which"] and date(year, SEASONS[name], 1) > said:
+        year -= 1
+    return in_season(name, year, f"{year}年{m['season']}天")
+
+
+def _near_day(m: re.Match[str], said: date) -> Period:
+    offset = next(step for word, step in _DAYS.items() if m[0].startswith(word))
+    return on_day(said + timedelta(days=offset), chinese=True)
+
+
+def _steps(which: str) -> int:
+    return which.count("下") - which.count("上")
+
+
+def _weekday(m: re.Match[str], said: date) -> Period:
+    monday = week_of(said) + timedelta(days=7 * _steps(m["which"] or ""))
+    return on_day(monday + timedelta(days=_WEEKDAYS[m["day"]]), chinese=True)
+
+
+def _weekend(m: re.Match[str], said: date) -> Period:
+    steps = _steps(m["which"] or "")
+    saturday = week_of(said) + timedelta(days=5 + 7 * steps)
+    text = f"{write_day(saturday, chinese=True)}那个周末"
+    return days_from(saturday, 2, text)
+
+
+def _week(m: re.Match[str], said: date) -> Period:
+    steps = _steps(m["which"])
+    day = write_day(said, chinese=True)
+    text = {0: f"{day}那一周", -1: f"{day}的前一周", 1: f"{day}的后一周"}.get(steps)
+    text = (
+        text or f"{day}的{'前' if steps < 0 else '后'}{'两' if abs(steps) == 2 else abs(steps)}周"
+    )
+    return days_from(week_of(said) + timedelta(days=7 * steps), 7, text)
+
+
+def _month(m: re.Match[str], said: date) -> Period | None:
+    moved = shift_month(said.replace(day=1), _steps(m["which"]))
+    if not m["dom"]:
+        return in_month(moved, chinese=True)
+    try:
+        return on_day(moved.replace(day=zh_value(m["dom"]) or 0), chinese=True)
+    except ValueError:
+        return None
+
+
+def _counted(m: re.Match[str], said: date) -> Period | None:
+    sign = -1 if m["side"] in ("前", "以前", "之前") else 1
+    unit, n = m["unit"], zh_value(m["count"])
+    side = "前" if sign < 0 else "后"
+    if m["count"] == "半":
+        return in_month(shift_month(said.replace(day=1), 6 * sign), True) if unit == "年" else None
+    if n is None:
+        length = {"天": 1, "周": 7, "月": 30, "年": 365}[unit[-1] if unit[-1] in "天月年" else "周"]
+        text = f"{write_day(said, chinese=True)}的几{unit}{side}"
+        return days_from(said + timedelta(days=length * (3 * sign - 1)), 2 * length, text)
+    if unit == "天":
+        return on_day(said + timedelta(days=sign * n), chinese=True)
+    if unit == "年":
+        return in_year(said.year + sign * n, chinese=True) if n < 150 else None
+    if unit.endswith("月"):
+        return in_month(shift_month(said.replace(day=1), sign * n), chinese=True)
+    text = f"{write_day(said, chinese=True)}的{m['count']}周{side}"
+    return days_from(week_of(said) + timedelta(days=7 * sign * n), 7, text)
+
+
+def _since(m: re.Match[str], said: date) -> Period | None:
+    n, unit = zh_value(m["count"]), m["unit"]
+    if n is None or n > 150:
+        return None
+    if unit == "年":
+        period = in_year(said.year - n, chinese=True)
+    elif unit.endswith("月"):
+        period = in_month(shift_month(said.replace(day=1), -n), chinese=True)
+    else:
+        period = on_day(said - timedelta(days=n * (1 if unit == "天" else 7)), chinese=True)
+    return Period(period.first, period.last, "since", period.text)
+
+
+_UNIT = r"(?P<unit>天|个?周|个?星期|个?礼拜|个月|年)"
+_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Period | None]], ...] = tuple(
+    (re.compile(pattern), resolve)
+    for pattern, resolve in (
+        (rf"(?:{_YEAR})?(?P<month>{_N})月(?:份)?(?:的?(?P<dom>{_N})[日号])?", _month_day),
+        (rf"(?:{_YEAR})?(?P<season>[春夏秋冬])(?:天|季)", _season),
+        (_YEAR, _whole_year),
+        (
+            r"大前天|前天|前晚|昨[天晚日夜早]|今[天晚早日]|刚才|刚刚|明[天晚早日]|大后天|后天",
+            _near_day,
+        ),
+        (rf"(?P<which>上上|下下|[上下]个?|这个?|本)?{_WEEK}末", _weekend),
+        (rf"(?P<which>上上|下下|[上下]个?|这个?|本)?{_WEEK}(?P<day>[一二三四五六日天])", _weekday),
+        (rf"(?P<which>上上个?|下下个?|[上下]个?|这个?|本){_WEEK}", _week),
+        (rf"(?P<which>上上个?|下下个?|[上下]个?|这个?|本)月(?:的?(?P<dom>{_N})[日号])?", _month),
+        (rf"(?P<count>{_N}){_UNIT}(?:半)?(?P<side>之前|以前|前|之后|以后|后)", _counted),
+        (rf"(?P<count>{_N}){_UNIT}(?:多)?(?:了|来)", _since),
+    )
+)
+
+
+@lru_cache(maxsize=32_768)
+def find_dates_zh(text: str, said: date) -> tuple[Mention, ...]:
+    """Every date that a Chinese text speaks of, resolved against `said`, in order of position."""
+    taken: list[Mention] = []
+    for pattern, resolve in _RULES:
+        for m in pattern.finditer(text):
+            if any(m.start() < other.end and other.start < m.end() for other in taken):
+                continue
+            period = resolve(m, said)
+            if period is not None:
+                taken.append(Mention(m.start(), m.end(), period))
+    return tuple(sorted(taken, key=lambda mention: mention.start))

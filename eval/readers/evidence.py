@@ -1,0 +1,132 @@
+"""Which sentences of what was retrieved bear on a question, and how well.
+
+A memory's score is the weighted mean of five signs: coverage of the question's roots by what was
+said (a root's weight is its inverse document frequency over the candidates, Spärck Jones, 1972),
+coverage by the words it replies to, the retriever's own score, whether the person asked about
+speaks, and whether the time asked about agrees. A sentence adds its own coverage to it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from eval.readers.dates import find_dates
+from eval.readers.dates_zh import find_dates_zh
+from eval.readers.morphology import roots
+from eval.readers.periods import Mention
+from eval.readers.question import Asked, named_people
+from eval.readers.sentences import Sentence, sentences
+from memsys.types import Candidate, Memory
+
+# Sentences are weighed in the best memories only, so that a full context costs no more than a page.
+_PAGE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """How much each sign counts beside the coverage of the question by what was said (1)."""
+
+    reply: float
+    retrieval: float
+    speaker: float
+    time: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A sentence with its memory; `cover` is the share (0 to 1) of the question it holds itself.
+
+    `support` is that share for the whole memory, `score` orders the sentences.
+    """
+
+    sentence: Sentence
+    memory: Memory
+    position: int
+    cover: float
+    support: float
+    score: float
+
+
+def said_on(memory: Memory) -> date:
+    """The day of the memory's session."""
+    return memory.time.date()
+
+
+def dates_in(sentence: Sentence, memory: Memory, chinese: bool) -> tuple[Mention, ...]:
+    """The dates that a sentence speaks of, resolved against its session."""
+    find = find_dates_zh if chinese else find_dates
+    return () if sentence.caption else find(sentence.text, said_on(memory))
+
+
+def root_weights(asked: Asked, candidates: Sequence[Candidate]) -> dict[str, float]:
+    """Inverse document frequency of each root of the question over the candidates."""
+    held = [roots(c.memory.content) for c in candidates]
+    count = len(held)
+    return {
+        root: math.log(1 + (count + 1) / (0.5 + sum(root in text for text in held)))
+        for root in sorted(asked.roots)
+    }
+
+
+def share(weights: dict[str, float], held: frozenset[str]) -> float:
+    """The share (0 to 1) of the question's weight that `held` covers; 0 for an empty question."""
+    total = sum(weights.values())
+    return sum(w for root, w in weights.items() if root in held) / total if total else 0.0
+
+
+def _spread(candidates: Sequence[Candidate]) -> list[float]:
+    low, high = min(c.score for c in candidates), max(c.score for c in candidates)
+    return [(c.score - low) / (high - low) if high > low else 0.0 for c in candidates]
+
+
+def _speaks(asked: Asked, memory: Memory) -> float:
+    """1 if the person asked about speaks, .5 if named or nobody is asked about, 0 otherwise."""
+    if not asked.people:
+        return 0.5
+    lines = {sentence.speaker for sentence in sentences(memory.content, memory.speaker)}
+    if lines & set(asked.people):
+        return 1.0
+    return 0.5 if named_people(memory.content, asked.people) else 0.0
+
+
+def _in_time(asked: Asked, memory: Memory) -> float:
+    """1 if the session falls in a period asked about, falling off to 0 at 60 days; .0 if none."""
+    best = 0.0
+    for mention in asked.dates:
+        day = said_on(memory)
+        away = max((mention.period.first - day).days, (day - mention.period.last).days, 0)
+        best = max(best, 1.0 - away / 60)
+    return best
+
+
+def find_evidence(asked: Asked, candidates: Sequence[Candidate], weights: Weights) -> list[Found]:
+    """The sentences of the best memories, best first; ties keep the order of the retrieval."""
+    if not candidates:
+        return []
+    idf = root_weights(asked, candidates)
+    ranked: list[tuple[float, int, float]] = []
+    for at, (candidate, spread) in enumerate(zip(candidates, _spread(candidates), strict=True)):
+        memory = candidate.memory
+        support = share(idf, roots(memory.content))
+        reply = share(idf, roots(memory.index_text)) - support
+        score = (
+            support
+            + weights.reply * max(reply, 0.0)
+            + weights.retrieval * spread
+            + weights.speaker * _speaks(asked, memory)
+            + weights.time * _in_time(asked, memory)
+        )
+        ranked.append((score, at, support))
+    ranked.sort(key=lambda item: (-item[0], item[1]))
+    found: list[Found] = []
+    for score, at, support in ranked[:_PAGE]:
+        memory = candidates[at].memory
+        for position, sentence in enumerate(sentences(memory.content, memory.speaker)):
+            cover = share(idf, sentence.roots)
+            own = score + cover - 0.3 * sentence.asks
+            found.append(Found(sentence, memory, position, cover, support, own))
+    found.sort(key=lambda item: -item.score)
+    return found

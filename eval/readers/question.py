@@ -1,0 +1,164 @@
+"""What a question asks for: the kind of answer, about whom, about when, in which language."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from enum import Enum
+from functools import lru_cache
+
+from eval.readers.dates import find_dates
+from eval.readers.dates_zh import find_dates_zh
+from eval.readers.morphology import LIGHT, root
+from eval.readers.periods import Mention
+from memsys.index.terms import STOPWORDS, cjk_terms, is_cjk, words
+
+
+class Kind(Enum):
+    """The kind of answer that is wanted."""
+
+    WHEN = "when"
+    DURATION = "duration"
+    COUNT = "count"
+    WHO = "who"
+    WHERE = "where"
+    WHY = "why"
+    CHOICE = "choice"
+    YES_NO = "yes_no"
+    WHAT = "what"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as the reader sees it.
+
+    `people` are the speakers that it names; `roots` its content roots without them and without
+    its dates; `unit` is the noun counted or the time unit measured, "" if there is none; `many`
+    says that a list is wanted, `hedged` that a likelihood is.
+    """
+
+    text: str
+    chinese: bool
+    kind: Kind
+    people: tuple[str, ...]
+    roots: frozenset[str]
+    dates: tuple[Mention, ...]
+    unit: str
+    many: bool
+    hedged: bool
+
+
+_AUX = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|might|may)"
+_TIME = r"(?:year|month|week|day|date|season|weekend|holiday|time)"
+_EN: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        (Kind.WHEN, rf"\bwhen(?: {_AUX}|'s| [A-Z])|^when\b|\b(?:what|which) {_TIME}\b(?! of)"),
+        (Kind.DURATION, r"\bhow long\b|\bhow many (?:years|months|weeks|days|hours|minutes)\b"),
+        (Kind.COUNT, r"\bhow (?:many|much|often|old|far|tall)\b|\bwhat (?:number|age)\b"),
+        (Kind.WHERE, r"^where\b|\b(?:what|which) (?:city|cities|country|countries|state|states|"
+                     r"town|place|places|location|area|areas|region)\b|\bfrom where\b"),
+        (Kind.WHO, r"\bwho(?:m|se)?\b(?=.*\?)|\b(?:what|which) (?:person|people|friend)\b"),
+        (Kind.WHY, r"^why\b|\bwhat (?:was|is) the reason\b|\bwhat made\b|\bhow come\b"),
+        (Kind.CHOICE, rf"^{_AUX}\b.*\b\w+ or (?:a |an |the )?\w+"),
+        (Kind.YES_NO, rf"^{_AUX}\b"),
+    )
+)  # fmt: skip
+_ZH: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern))
+    for kind, pattern in (
+        (Kind.DURATION, "多久|多长时间|(?:几|多少)(?:个月|个?星期|个?小时|年|周|天|分钟)"),
+        (Kind.WHEN, "何时|什么时候|什么时间|哪一?[天年月周日]|哪个(?:月|星期|季节|周末)"
+                    "|几月|几号|星期几|周几"),
+        (Kind.COUNT, "多少|几[个只条次本张件名位岁家种块杯台部场间]|多大|第几"),
+        (Kind.WHERE, "哪里|哪儿|哪个(?:城市|国家|地方|省)|什么地方|何处|在哪"),
+        (Kind.WHO, "谁|哪位|什么人"),
+        (Kind.WHY, "为什么|为何|什么原因|怎么会"),
+        (Kind.CHOICE, "还是"),
+        (Kind.YES_NO, "吗|是否|是不是|有没有|会不会|能不能|要不要"),
+    )
+)  # fmt: skip
+_MANY = re.compile(
+    r"\b(?:what|which)(?: (?!is\b|was\b|does\b|did\b|has\b|are\b)[\w'+-]+){0,2}?"
+    r" (?!(?:news|business|process|does|has|was|is|this|class|fitness|progress|status|bus)\b)"
+    r"\w+(?<!s)s\b(?! name)|^where has\b|^what (?:has|have|are)\b|^who are\b|\bboth\b"
+    r"|\bin what ways\b|哪些|有什么|都",
+    re.IGNORECASE,
+)
+_HEDGED = re.compile(
+    r"\b(?:would|likely|might|could|probably|potentially)\b|可能|会不会|大概", re.I
+)
+_UNIT = re.compile(
+    r"\bhow many (?P<en>[\w-]+(?: [\w-]+)?)|(?:多少|几)(?P<zh>[^\W\d多少几][^\W的了]?)", re.I
+)
+_ZH_ASK = re.compile(
+    "何时|什么时候|什么时间|什么|怎么样|怎么|怎样|哪[一]?[天年月周日里儿个些位]|多少|多久|多长时间|几[个只条次本张件名位岁家种月号]|"
+    "为什么|为何|是否|是不是|有没有|谁|吗|呢"
+)
+
+
+def _kind(text: str, chinese: bool) -> Kind:
+    for kind, pattern in _ZH if chinese else _EN:
+        if pattern.search(text):
+            return kind
+    return Kind.WHAT
+
+
+def named_people(text: str, speakers: tuple[str, ...]) -> tuple[str, ...]:
+    """The speakers that a text names, by full name, first name or a nickname of three letters up.
+
+    A nickname is a capitalised beginning of the name ("Alex" of "Alexandra").
+    """
+    found = []
+    for speaker in speakers:
+        first = speaker.split()[0] if speaker.split() else speaker
+        if is_cjk(speaker):
+            hit = speaker in text or (len(speaker) > 2 and speaker[1:] in text)
+        else:
+            capitals = re.findall(r"\b[A-Z][a-z]{2,}", text)
+            hit = any(first == word or first.startswith(word) for word in capitals)
+        if hit:
+            found.append(speaker)
+    return tuple(found)
+
+
+@lru_cache(maxsize=4_096)
+def analyse(text: str, speakers: tuple[str, ...], asked_on: date) -> Asked:
+    """Read a question. `speakers` are all who speak in what was retrieved, `asked_on` its last day.
+
+    A month without a year in the question is taken nearest to `asked_on`.
+    """
+    chinese = is_cjk(text)
+    people = named_people(text, speakers)
+    dates = find_dates_zh(text, asked_on) if chinese else find_dates(text, asked_on)
+    dates = tuple(m for m in dates if m.period.precision != "since")
+    bare = text
+    for mention in dates:
+        bare = bare[: mention.start] + " " * (mention.end - mention.start) + bare[mention.end :]
+    content: set[str] = set()
+    if chinese:
+        bare = _ZH_ASK.sub(" ", bare)
+        for person in people:
+            bare = bare.replace(person, " ")
+    called = {root(part.lower()) for person in people for part in person.split()}
+    for word in words(bare):
+        if is_cjk(word):
+            content.update(cjk_terms(word))
+        elif word not in STOPWORDS and word not in LIGHT:
+            stemmed = root(word)
+            nick = any(name.startswith(stemmed) for name in called) and len(stemmed) > 2
+            if not nick:
+                content.add(stemmed)
+    unit = _UNIT.search(text)
+    return Asked(
+        text=text,
+        chinese=chinese,
+        kind=_kind(text, chinese),
+        people=people,
+        roots=frozenset(content),
+        dates=dates,
+        unit=(unit["en"] or unit["zh"] or "").lower() if unit else "",
+        many=_MANY.search(text) is not None,
+        hedged=_HEDGED.search(text) is not None,
+    )

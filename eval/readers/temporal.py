@@ -1,0 +1,56 @@
+"""Answers to "when" and "how long": a date or a length of time that the evidence supports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from eval.readers.evidence import Found, dates_in, said_on
+from eval.readers.numbers import COUNT, ZH_COUNT
+from eval.readers.periods import write_day
+from eval.readers.question import Asked
+
+_LENGTH = re.compile(
+    rf"\b(?P<text>(?:{COUNT})[\s-]+(?:more\s+)?(?:second|minute|hour|day|week|month|year|decade)s?)\b",
+    re.IGNORECASE,
+)
+_LENGTH_ZH = re.compile(
+    rf"(?P<text>{ZH_COUNT}个?(?:多)?(?:分钟|小时|钟头|天|周|星期|月|年)(?:半|多)?)"
+)
+_START = re.compile(r"\b(?:start|began|begin|get|got|adopt|first|since|become|join)", re.IGNORECASE)
+
+
+def when(asked: Asked, found: Sequence[Found], reach: int) -> str:
+    """The date of what is asked, in the house style.
+
+    Of the `reach` best sentences the one with the best score and a date wins; a sentence without
+    one may borrow a date from its neighbours in the same memory. Where none of them speaks of a
+    time, what is told is taken to be of the session's day.
+    """
+    best: tuple[float, str] | None = None
+    by_memory: dict[str, list[Found]] = {}
+    for item in found:
+        by_memory.setdefault(item.memory.id, []).append(item)
+    for item in found[:reach]:
+        for other in by_memory[item.memory.id]:
+            away = abs(other.position - item.position)
+            for mention in dates_in(other.sentence, other.memory, asked.chinese):
+                score = item.score - 0.15 * away
+                if mention.period.precision == "since" and not _START.search(asked.text):
+                    score -= 0.4
+                if best is None or score > best[0]:
+                    best = (score, mention.period.text)
+    top = found[0]
+    if best is None or best[0] < top.score - 0.5:
+        return write_day(said_on(top.memory), asked.chinese)
+    return best[1]
+
+
+def how_long(asked: Asked, found: Sequence[Found], reach: int) -> str | None:
+    """The first length of time in the best sentences, or None."""
+    pattern = _LENGTH_ZH if asked.chinese else _LENGTH
+    for item in found[:reach]:
+        m = pattern.search(item.sentence.text)
+        if m and not item.sentence.asks:
+            return m["text"]
+    return None
