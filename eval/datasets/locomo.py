@@ -1,0 +1,137 @@
+"""LoCoMo (Maharana et al., 2024, "Evaluating Very Long-Term Conversational Memory of LLM Agents")
+and any file of its layout, which data/README.md describes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from eval.datasets.files import DATA, Sample, json_files, read_samples, shared_folder
+from eval.datasets.qa import read_questions
+from eval.datasets.sessions import read_conversation
+from eval.datasets.sources import load_sources
+from eval.questions import TYPES, Dataset, Question, SourceFile
+from memsys.errors import InputError
+from memsys.types import Conversation
+
+
+class LoCoMo:
+    """Conversations, questions and gold of one file, or of a folder's *.json in name order.
+
+    name: what tables call the data set. path: None looks for locomo10.json in the data folder,
+    then in $MEMSYS_SHARED/locomo; a relative path counts from the current folder, then from the
+    project's. captions: keep the captions of shared images. conversations: keep these sample ids.
+    types: keep these question types, by name. limit: the first so many questions of each
+    conversation, counted after `types`.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        path: str | None = None,
+        captions: bool = True,
+        conversations: Sequence[str] | None = None,
+        types: Sequence[str] | None = None,
+        limit: int | None = None,
+    ) -> None:
+        # Checked by load(), not here: Hydra would bury the message of an InputError in its own.
+        self.name = name
+        self._path = path
+        self._captions = captions
+        self._conversations = conversations
+        self._types = types
+        self._limit = limit
+
+    def load(self) -> Dataset:
+        """Read, check and filter; a conversation with no question left is left out.
+
+        Evidence that names no turn is an InputError, but in the published file, known by its
+        sha256, it is dropped and told in `Dataset.repairs`. Raises InputError naming file, sample
+        and field; also where a filter names what is not there, or no question is left.
+        """
+        self._check_filters()
+        samples, files = self._samples()
+        published = load_sources()["locomo"].sha256
+        mended_files = {file.name for file in files if file.sha256 == published}
+        conversations: list[Conversation] = []
+        questions: list[Question] = []
+        repairs: list[str] = []
+        for sample in self._kept(samples):
+            mend = sample.place.file in mended_files
+            conversation, asked, mended = _read(sample, captions=self._captions, mend=mend)
+            asked = self._filtered(asked)
+            if asked:
+                conversations.append(conversation)
+                questions.extend(asked)
+                repairs.extend(mended)
+        if not questions:
+            raise InputError(
+                f"{', '.join(file.name for file in files)}: no question is left; widen "
+                "dataset.conversations and dataset.types, or add to qa"
+            )
+        return Dataset(
+            self.name, tuple(conversations), tuple(questions), tuple(files), tuple(repairs)
+        )
+
+    def _check_filters(self) -> None:
+        if self._limit is not None and self._limit < 1:
+            raise InputError(f"dataset.limit={self._limit}: must be 1 or more, or null for all")
+        _check_names("types", self._types, TYPES.values())
+
+    def _samples(self) -> tuple[list[Sample], list[SourceFile]]:
+        samples: dict[str, Sample] = {}
+        files: list[SourceFile] = []
+        for path in json_files(self._path or _default_path()):
+            found, source = read_samples(path)
+            files.append(source)
+            for sample in found:
+                if sample.id in samples:
+                    other = samples[sample.id].place.file
+                    raise sample.place.error(
+                        "sample_id", f"used twice (before in {other}); give each sample its own"
+                    )
+                samples[sample.id] = sample
+        return list(samples.values()), files
+
+    def _kept(self, samples: list[Sample]) -> list[Sample]:
+        _check_names("conversations", self._conversations, [sample.id for sample in samples])
+        if self._conversations is None:
+            return samples
+        return [sample for sample in samples if sample.id in self._conversations]
+
+    def _filtered(self, questions: list[Question]) -> list[Question]:
+        kept = [q for q in questions if self._types is None or q.type in self._types]
+        return kept[: self._limit]
+
+
+def _check_names(option: str, given: Sequence[str] | None, valid: Iterable[str]) -> None:
+    names = list(valid)
+    if isinstance(given, str):  # a text would be taken letter by letter
+        raise InputError(f"dataset.{option}={given}: must be a list, as in [{names[0]}]")
+    unknown = [name for name in given or () if name not in names]
+    if unknown:
+        raise InputError(f"dataset.{option}: {unknown[0]!r} is not one of {', '.join(names)}")
+
+
+def _read(
+    sample: Sample, *, captions: bool, mend: bool
+) -> tuple[Conversation, list[Question], list[str]]:
+    conversation, mended = read_conversation(
+        sample.id, sample.raw, sample.place, captions=captions, mend=mend
+    )
+    turns = [turn.id for session in conversation.sessions for turn in session.turns]
+    questions, more = read_questions(sample.id, sample.raw, turns, sample.place, mend=mend)
+    return conversation, questions, mended + more
+
+
+def _default_path() -> str:
+    file = load_sources()["locomo"].file
+    places = (DATA / file, shared_folder() / "locomo" / file)
+    for place in places:
+        if place.is_file():
+            return str(place)
+    raise InputError(
+        f"LoCoMo is not here: run `python -m eval.fetch locomo`, put the file at data/{file}, "
+        "or set dataset.path=..."
+    )

@@ -1,0 +1,165 @@
+"""Files, filters and the default place of the data set."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from eval.datasets import locomo as module
+from eval.datasets.locomo import LoCoMo
+from memsys.errors import InputError
+
+
+def test_a_single_sample_a_list_and_a_bom_read_alike(sample, load):
+    one, many = load(sample), load([sample])
+    marked = load(b"\xef\xbb\xbf" + json.dumps([sample]).encode())
+    assert one.conversations == many.conversations == marked.conversations
+    assert one.questions == many.questions == marked.questions
+    assert one.name == "my"
+
+
+def test_the_file_is_named_with_its_bytes_and_sha256(sample, load, tmp_path):
+    (source,) = load([sample]).files
+    data = (tmp_path / "my.json").read_bytes()
+    assert (source.name, source.bytes) == ("my.json", len(data))
+    assert source.sha256 == hashlib.sha256(data).hexdigest()
+
+
+def test_a_folder_is_read_in_name_order(sample, tmp_path):
+    for name, sample_id in (("b.json", "first"), ("a.json", "second"), ("c.txt", "third")):
+        sample["sample_id"] = sample_id
+        (tmp_path / name).write_text(json.dumps([sample]))
+    data = LoCoMo(name="x", path=str(tmp_path)).load()
+    assert [c.id for c in data.conversations] == ["second", "first"]
+    assert [f.name for f in data.files] == ["a.json", "b.json"]
+
+
+def test_relative_paths_count_from_here_then_from_the_project(sample, tmp_path, monkeypatch):
+    here, project = tmp_path / "here", tmp_path / "project"
+    for folder in (here, project):
+        folder.mkdir()
+        (folder / "x.json").write_text(json.dumps({**sample, "sample_id": folder.name}))
+    monkeypatch.setattr("eval.datasets.files.PROJECT", project)
+    monkeypatch.chdir(here)
+    read = LoCoMo(name="x", path="x.json")
+    assert read.load().conversations[0].id == "here"
+    (here / "x.json").unlink()
+    assert read.load().conversations[0].id == "project"
+
+
+def test_filters_keep_the_index_in_the_file(sample, load):
+    second = copy.deepcopy(sample)
+    second["sample_id"] = "conv-2"
+    data = load([sample, second], conversations=["conv-2"], types=["adversarial"])
+    assert [q.id for q in data.questions] == ["conv-2/1"]
+    assert [c.id for c in data.conversations] == ["conv-2"]
+
+
+def test_limit_counts_per_conversation_and_after_types(sample, load):
+    sample["qa"].extend(copy.deepcopy(sample["qa"]))
+    second = {**copy.deepcopy(sample), "sample_id": "conv-2"}
+    ids = [q.id for q in load([sample, second], limit=3).questions]
+    assert ids == [f"conv-{c}/{i}" for c in (1, 2) for i in (0, 1, 2)]
+    ids = [q.id for q in load([sample, second], limit=1, types=["adversarial"]).questions]
+    assert ids == ["conv-1/1", "conv-2/1"]
+
+
+def test_a_conversation_with_no_question_left_is_not_ingested(sample, load):
+    second = {**copy.deepcopy(sample), "sample_id": "conv-2", "qa": []}
+    assert [c.id for c in load([sample, second]).conversations] == ["conv-1"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"conversations": ["conv-9"]}, "'conv-9' is not one of conv-1"),
+        ({"conversations": "conv-1"}, r"must be a list, as in \[conv-1\]"),
+        (
+            {"types": ["multihop"]},
+            "'multihop' is not one of multi_hop, temporal, open_domain, single_hop, adversarial",
+        ),
+        ({"types": ["temporal"]}, "my.json: no question is left"),
+        ({"types": []}, "no question is left"),
+        ({"limit": 0}, "dataset.limit=0: must be 1 or more"),
+    ],
+)
+def test_a_filter_that_cannot_be_met(sample, load, options, says):
+    with pytest.raises(InputError, match=says):
+        load([sample], **options)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("{not json", r"^my.json: not JSON \(line 1, column 2"),
+        ("", "not JSON"),
+        (b"\xff\xfe", "not UTF-8"),
+        ("{}", "must be a list of samples"),
+        ("[]", "must be a list of samples"),
+        ("7", "must be a list of samples"),
+        ("[7]", "my.json: sample #1: sample: is a number; must be an object"),
+        ([{"qa": []}], "my.json: sample #1: sample_id: missing"),
+        ('[{"sample_id": "a", "sample_id": "b"}]', "key 'sample_id' stands twice"),
+    ],
+)
+def test_a_file_of_another_shape(load, content, says):
+    with pytest.raises(InputError, match=says):
+        load(content)
+
+
+def test_a_sample_id_used_twice_names_both_files(sample, load, tmp_path):
+    with pytest.raises(InputError, match=r"my.json: sample conv-1: sample_id: used twice"):
+        load([sample, sample])
+    (tmp_path / "a.json").write_text(json.dumps(sample))
+    (tmp_path / "my.json").write_text(json.dumps(sample))
+    with pytest.raises(InputError, match=r"my.json: .* used twice \(before in a.json\)"):
+        LoCoMo(name="x", path=str(tmp_path)).load()
+
+
+def test_nothing_at_the_path(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        LoCoMo(name="x", path=str(tmp_path / "none.json")).load()
+    with pytest.raises(InputError, match=r"no \*\.json in this folder"):
+        LoCoMo(name="x", path=str(tmp_path)).load()
+
+
+def test_default_path_is_data_then_shared_then_help(sample, tmp_path, monkeypatch):
+    data, shared = tmp_path / "data", tmp_path / "shared"
+    monkeypatch.setattr(module, "DATA", data)
+    monkeypatch.setenv("MEMSYS_SHARED", str(shared))
+    read = LoCoMo(name="locomo")
+    with pytest.raises(InputError) as none:
+        read.load()
+    for remedy in ("python -m eval.fetch locomo", "data/locomo10.json", "dataset.path="):
+        assert remedy in str(none.value)
+    for folder, name in ((shared / "locomo", "from-shared"), (data, "from-data")):
+        folder.mkdir(parents=True)
+        (folder / "locomo10.json").write_text(json.dumps({**sample, "sample_id": name}))
+        assert read.load().conversations[0].id == name
+
+
+def test_every_option_of_the_class_stands_in_the_config():
+    for path in sorted((Path(module.__file__).parents[2] / "conf" / "dataset").glob("*.yaml")):
+        lines = path.read_text().splitlines()
+        config = OmegaConf.load(path)
+        assert lines[0].startswith("# ")
+        assert len(lines) < 10
+        if config._target_ == "eval.datasets.locomo.LoCoMo":
+            arguments = {"name", "path", "captions", "conversations", "types", "limit"}
+            assert set(config) == {"_target_", *arguments}
+            assert isinstance(instantiate(config), LoCoMo)
+
+
+def test_the_example_in_the_documentation_loads(load):
+    readme = (Path(module.__file__).parents[2] / "data" / "README.md").read_text("utf-8")
+    example = readme.split("```json\n")[1].split("```")[0]
+    data = load(example)
+    assert [q.type for q in data.questions] == ["temporal", "adversarial"]
+    assert len(data.conversations[0].sessions[0].observations) == 1
+    assert data.repairs == ()

@@ -1,0 +1,90 @@
+"""The published LoCoMo file, counted. Skipped where it is not at hand: it is not part of this."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from eval.datasets.files import shared_folder
+from eval.datasets.locomo import LoCoMo
+from eval.datasets.sources import load_sources
+from eval.questions import Dataset
+from memsys.types import Turn
+
+_PATH = shared_folder() / "locomo" / "locomo10.json"
+pytestmark = pytest.mark.skipif(
+    not _PATH.is_file(), reason="locomo/locomo10.json is not in $MEMSYS_SHARED"
+)
+
+
+@pytest.fixture(scope="module")
+def data() -> Dataset:
+    return LoCoMo(name="locomo", path=str(_PATH)).load()
+
+
+def test_it_is_the_file_of_sources_yaml(data):
+    source = load_sources()["locomo"]
+    assert [(f.name, f.bytes, f.sha256) for f in data.files] == [
+        (source.file, source.bytes, source.sha256)
+    ]
+
+
+def test_counts(data):
+    sessions = [s for c in data.conversations for s in c.sessions]
+    turns = [t for s in sessions for t in s.turns]
+    assert (len(data.conversations), len(sessions), len(turns)) == (10, 272, 5882)
+    assert Counter(q.type for q in data.questions) == {
+        "multi_hop": 282,
+        "temporal": 321,
+        "open_domain": 96,
+        "single_hop": 841,
+        "adversarial": 446,
+    }
+    assert sum(t.caption is not None for t in turns) == 1226
+    assert sum(len(s.observations) for s in sessions) == 2541
+    assert all(len(c.speakers) == 2 for c in data.conversations)
+    assert all(
+        a.time < b.time
+        for c in data.conversations
+        for a, b in zip(c.sessions, c.sessions[1:], strict=False)
+    )
+
+
+def test_gold_and_evidence(data):
+    for question in data.questions:
+        assert (question.gold is None) == (question.category == 5), question.id
+        assert (question.adversarial is None) == (question.category != 5), question.id
+    turns = {c.id: {t.id for s in c.sessions for t in s.turns} for c in data.conversations}
+    assert all(set(q.evidence) <= turns[q.conversation] for q in data.questions)
+    assert all(len(set(q.evidence)) == len(q.evidence) for q in data.questions)
+    assert sum(len(q.evidence) for q in data.questions) == 2820
+    assert Counter(q.type for q in data.questions if not q.evidence) == {"open_domain": 4}
+
+
+def test_repairs(data):
+    fields = Counter(
+        next(f for f in ("observation", "evidence", "answer") if f in line.split(": ")[2])
+        for line in data.repairs
+    )
+    assert fields == {"evidence": 10, "observation": 5, "answer": 2}
+    assert sum("dropped: no such turn" in line for line in data.repairs) == 3
+    by_id = {q.id: q for q in data.questions}
+    assert by_id["conv-26/37"].evidence == ("D8:6", "D9:17")
+    assert by_id["conv-43/18"].evidence[4] == "D11:26"
+    assert by_id["conv-47/38"].evidence == ("D18:1", "D18:7")
+    assert by_id["conv-50/69"].evidence == ("D30:5",)
+
+
+def test_a_turn_is_its_words_and_its_caption_alone(data):
+    raw = {sample["sample_id"]: sample for sample in json.loads(_PATH.read_text("utf-8"))}
+    queries = 0
+    for conversation in data.conversations:
+        for session in conversation.sessions:
+            rows = raw[conversation.id]["conversation"][session.id]
+            queries += sum("query" in row for row in rows)
+            for row, turn in zip(rows, session.turns, strict=True):
+                caption = row.get("blip_caption")
+                assert turn == Turn(row["dia_id"], row["speaker"], row["text"], caption)
+    assert queries == 888  # image search words, none of which became part of a turn
