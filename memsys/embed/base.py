@@ -14,9 +14,15 @@ Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
-    """Texts to unit vectors. `name` identifies model and settings: the cache is keyed by it."""
+    """Texts to unit vectors.
+
+    `name` identifies model and settings: the cache is keyed by it. `typical_similarity` is the
+    median over questions of the mean cosine of the best five memories: models put their cosines
+    on different scales, so a threshold has to be read against it.
+    """
 
     name: str
+    typical_similarity: float
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         """Unit vectors of shape (len(texts), d) and what the call used; `texts` is not empty."""

@@ -44,6 +44,16 @@ class CachedEmbedder:
         except sqlite3.DatabaseError as error:
             raise InputError(f"{self._path}: not a vector cache ({error}); delete it") from error
 
+    @property
+    def name(self) -> str:
+        """The embedder's own name."""
+        return self._embedder.name
+
+    @property
+    def typical_similarity(self) -> float:
+        """See Embedder."""
+        return self._embedder.typical_similarity
+
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors of shape (len(texts), d), embedded in batches where not yet known."""
         parts = [self._batch(texts[i : i + _BATCH]) for i in range(0, len(texts), _BATCH)]

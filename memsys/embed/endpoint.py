@@ -28,6 +28,7 @@ class EndpointEmbedder:
         self,
         model: str,
         base_url: str,
+        typical_similarity: float,
         key_variable: str = "OPENAI_API_KEY",
         timeout_s: float = 60,
         retries: int = 5,
@@ -38,6 +39,7 @@ class EndpointEmbedder:
             raise InputError(f"embedder.base_url: {base_url!r} is not an http(s) address")
         if parts.password:
             raise InputError("embedder.base_url: holds a password; put it into the key's variable")
+        self.typical_similarity = typical_similarity
         self._model, self._base_url = model, base_url
         self._local = parts.hostname in _LOOPBACK
         self._key_variable = key_variable

@@ -38,9 +38,12 @@ class MiniLM:
     the batch, so a resumed run, a warm cache and a cold one give the same bits.
     """
 
-    def __init__(self, sha256: str, max_tokens: int = 256, threads: int = 2) -> None:
+    def __init__(
+        self, sha256: str, typical_similarity: float, max_tokens: int = 256, threads: int = 2
+    ) -> None:
         """`sha256`: of the model file; another file is refused. `max_tokens`: longest input."""
         self.name = f"minilm-{sha256[:12]}-{max_tokens}"
+        self.typical_similarity = typical_similarity
         self._sha256 = sha256
         self._max_tokens = max_tokens
         self._threads = threads

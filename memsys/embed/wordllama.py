@@ -18,8 +18,9 @@ from memsys.types import Usage
 class WordLlamaEmbedder:
     """Mean of static token vectors, 256 dimensions (extra `wordllama`, weights in its package)."""
 
-    def __init__(self, dim: int = 256) -> None:
+    def __init__(self, typical_similarity: float, dim: int = 256) -> None:
         self.name = f"wordllama-{dim}"
+        self.typical_similarity = typical_similarity
         self._dim = dim
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:

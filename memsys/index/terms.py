@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from Stemmer import Stemmer
 
-_WORD = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_]+(?:['’][^\W_]+)*")
+_WORD = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*")
 _CJK = re.compile(r"[㐀-鿿豈-﫿]")
 _STEMMER = Stemmer("porter")
 

@@ -1,0 +1,17 @@
+"""Words alone: the oldest retrieval that works."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Query
+
+
+class BM25(Strategy):
+    """Top k by BM25 over stems; no model, no vectors."""
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Score: BM25, 0 or more."""
+        return self.best(self.store.bm25(query.text)), {}

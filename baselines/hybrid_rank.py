@@ -1,0 +1,17 @@
+"""Words and vectors together: the strong ranking that graph strategies may also start from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Query
+
+
+class HybridRank(Strategy):
+    """Top k by the convex mix of BM25 and cosine; its weight is `index.alpha`."""
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Score: the mix, 0 to 1."""
+        return self.best(self.store.relevance(query.text, "hybrid")), {}

@@ -1,0 +1,92 @@
+"""What the graph says of a memory by itself: how connected it is and how often it came back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+import numpy as np
+
+from memsys.graph.build import MemoryGraph
+from memsys.graph.store import MEMORY
+from memsys.index.rank import Scores
+from memsys.types import Memory
+
+_ACCESS_CAP = 100
+_DAY_S = 86_400
+
+
+class Standing(NamedTuple):
+    """What the graph says of a memory whatever the query: g, accesses, time of the last one."""
+
+    g: float
+    accesses: int
+    last: datetime
+
+
+def standing(graph: MemoryGraph, memories: Sequence[Memory]) -> list[Standing]:
+    """The standing of each memory, in order."""
+    scores = connectivity(graph, memories)
+    return [
+        Standing(float(g), count, last)
+        for g, (count, last) in zip(scores, accesses(graph, memories), strict=True)
+    ]
+
+
+def connectivity(graph: MemoryGraph, memories: Sequence[Memory]) -> Scores:
+    """Score g = .4 min(n/10, 1) + .3 min(e/20, 1) + .3 min(w, 1), one a memory, shape (memories,).
+
+    n: nodes next to the memory; e: edges of the subgraph of the memory and those nodes; w: mean
+    weight of these edges. A memory without a neighbour has g = 0.
+    """
+    around = graph.store.neighbours([MEMORY + memory.id for memory in memories])
+    names = sorted({edge.node for edges in around for edge in edges})
+    between = dict(zip(names, graph.store.neighbours(names), strict=True))
+    scores = np.zeros(len(memories))
+    for i, edges in enumerate(around):
+        if not edges:
+            continue
+        inside = {edge.node for edge in edges}
+        weights = [edge.weight for edge in edges]
+        weights += [
+            edge.weight
+            for name in inside
+            for edge in between[name]
+            if edge.node in inside and name < edge.node
+        ]
+        n, e, w = len(inside), len(weights), math.fsum(weights) / len(weights)
+        scores[i] = 0.4 * min(n / 10, 1) + 0.3 * min(e / 20, 1) + 0.3 * min(w, 1)
+    return scores
+
+
+def accesses(graph: MemoryGraph, memories: Sequence[Memory]) -> list[tuple[int, datetime]]:
+    """How often each memory came back, and when last (its own time if never).
+
+    A memory is accessed when a later session mentions its title. Questions are no accesses: else
+    a score would depend on the order in which a benchmark asks.
+    """
+    by_id = {MEMORY + memory.id: memory for memory in memories}
+    titles = sorted(set(graph.titles.values()))
+    mentioned: dict[str, list[datetime]] = {
+        title: sorted(by_id[edge.node].time for edge in edges if edge.node in by_id)
+        for title, edges in zip(titles, graph.store.neighbours(titles), strict=True)
+    }
+    found = []
+    for memory in memories:
+        times = mentioned.get(graph.titles.get(memory.id, ""), [])
+        later = [time for time in times if time > memory.time]
+        found.append((len(later), later[-1] if later else memory.time))
+    return found
+
+
+def access_frequency(count: int) -> float:
+    """ln(1 + min(count, 100)) / ln(101), 0 to 1."""
+    return math.log1p(min(count, _ACCESS_CAP)) / math.log1p(_ACCESS_CAP)
+
+
+def recency(last: datetime, now: datetime, decay_per_day: float) -> float:
+    """exp(-decay * days since `last`), 0 to 1; both in conversation time."""
+    days = max((now - last).total_seconds() / _DAY_S, 0.0)
+    return math.exp(-decay_per_day * days)

@@ -1,0 +1,17 @@
+"""Everything that was said: the ceiling of recall and of cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Query
+
+
+class FullContext(Strategy):
+    """All memories in order. With a budget the newest are kept."""
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:  # noqa: ARG002
+        """Newest first, all with score 1; the context is written oldest first."""
+        return [Candidate(memory, 1.0) for memory in reversed(self.store.memories)], {}

@@ -1,0 +1,59 @@
+"""The graph adds memories one hop from what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memsys.graph.expand import Expansion, expand
+from memsys.index.rank import Scores, Start, check_start
+from memsys.store import Parts
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Query
+
+
+class GraphExpand(Strategy):
+    """The k best of the start ranking and their graph neighbours, rescored together, cut to k.
+
+    A direct result scores its relevance, an added one `edge_weight` * edge + `relevance_weight` *
+    relevance: at equal k an added memory must push a direct one out.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        k: int,
+        budget: int | None,
+        start: Start,
+        expansion: Mapping[str, Any],
+    ) -> None:
+        """Raises InputError on an unknown start or a wrong number in `expansion`."""
+        super().__init__(parts, k, budget)
+        check_start(start)
+        self._start = start
+        self._expansion = Expansion(**expansion)
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Direct and expanded candidates with the paths that were followed."""
+        return self.expanded(self.store.relevance(query.text, self._start))
+
+    def expanded(self, relevance: Scores) -> tuple[list[Candidate], dict[str, Any]]:
+        """Direct candidates and those that the graph adds, best first, and the trace."""
+        direct = self.best(relevance)
+        by_id = {memory.id: memory for memory in self.store.memories}
+        scores = dict(zip(by_id, (float(score) for score in relevance), strict=True))
+        seeds = [candidate.memory.id for candidate in direct[: self._expansion.seeds]]
+        added = expand(self.store.graph, seeds, scores, self._expansion)
+        present = set(seeds) | {candidate.memory.id for candidate in direct}
+        extra = [
+            Candidate(by_id[one.memory], one.score, "expanded")
+            for one in added
+            if one.memory not in present
+        ]
+        trace = {
+            "expansion": [
+                {"memory": one.memory, "seed": one.seed, "via": one.via, "score": one.score}
+                for one in added
+            ]
+        }
+        return sorted(direct + extra, key=lambda candidate: -candidate.score), trace

@@ -1,0 +1,69 @@
+"""The graph changes the order, and adds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memsys.errors import InputError
+from memsys.graph.score import access_frequency, recency
+from memsys.index.rank import Start, check_start, top
+from memsys.store import Parts
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Query
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """Weights of the five terms of the final score."""
+
+    similarity: float
+    access: float
+    recency: float
+    importance: float
+    graph: float
+
+
+class GraphScore(Strategy):
+    """The `pool` best of the start ranking, reordered by a weighted sum, then cut to k.
+
+    Score = similarity, access frequency, recency, importance and connectivity g, each 0 to 1 (a
+    cosine may be negative), times their weights; see memsys.graph.score for the formulas.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        k: int,
+        budget: int | None,
+        start: Start,
+        pool: int,
+        weights: Mapping[str, float],
+        decay_per_day: float,
+    ) -> None:
+        """Raises InputError on an unknown start or a pool smaller than k."""
+        super().__init__(parts, k, budget)
+        check_start(start)
+        if pool < k:
+            raise InputError(f"strategy.pool: {pool} is less than k={k}")
+        self._start, self._pool, self._decay = start, pool, decay_per_day
+        self._weights = Weights(**weights)
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Score: the weighted sum."""
+        relevance = self.store.relevance(query.text, self._start)
+        standing = self.store.standing
+        weights = self._weights
+        found = []
+        for row in top(relevance, self._pool):
+            memory, known = self.store.memories[row], standing[row]
+            score = (
+                weights.similarity * float(relevance[row])
+                + weights.access * access_frequency(known.accesses)
+                + weights.recency * recency(known.last, query.time, self._decay)
+                + weights.importance * memory.importance
+                + weights.graph * known.g
+            )
+            found.append(Candidate(memory, score))
+        return sorted(found, key=lambda candidate: -candidate.score), {}

@@ -1,0 +1,47 @@
+"""Expand only where it looks worth it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memsys.graph.gate import Gate
+from memsys.index.rank import Start, top
+from memsys.store import Parts
+from memsys.strategies.graph_expand import GraphExpand
+from memsys.types import Candidate, Query
+
+
+class HybridGate(GraphExpand):
+    """graph_expand behind a gate, vector_only (or the start ranking) when it stays shut."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        k: int,
+        budget: int | None,
+        start: Start,
+        expansion: Mapping[str, Any],
+        gate: Mapping[str, Any],
+    ) -> None:
+        """Raises InputError on an unknown start or a wrong number in `expansion`."""
+        super().__init__(parts, k, budget, start, expansion)
+        self._gate = Gate(**gate)
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Candidates, and in the trace which rule decided."""
+        cosines = self.store.similarity(query.text)
+        relevance = self.store.relevance(query.text, self._start, cosines)
+        similarities = [float(cosines[row]) for row in top(relevance, self._expansion.seeds)]
+        decision = self._gate.decide(
+            query.text, similarities, self.parts.embedder.typical_similarity
+        )
+        gate = {
+            "open": decision.open,
+            "rule": decision.rule,
+            "mean_similarity": decision.mean_similarity,
+        }
+        if not decision.open:
+            return self.best(relevance), {"gate": gate, "expansion": []}
+        candidates, trace = self.expanded(relevance)
+        return candidates, {"gate": gate, **trace}

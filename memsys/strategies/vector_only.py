@@ -1,0 +1,17 @@
+"""The memories most like the query: what a graph has to beat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Query
+
+
+class VectorOnly(Strategy):
+    """Top k by cosine of the embedded query, within the conversation."""
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Score: cosine, -1 to 1."""
+        return self.best(self.store.similarity(query.text)), {}

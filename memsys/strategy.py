@@ -1,0 +1,66 @@
+"""The contract of a strategy, and the little that all strategies share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Protocol
+
+from memsys.context.tokens import count_tokens
+from memsys.errors import InputError
+from memsys.index.rank import Scores, top
+from memsys.store import Parts, Store
+from memsys.types import Candidate, Query, Retrieval, Session
+
+
+class MemoryStrategy(Protocol):
+    """Two verbs. One object serves one conversation; a run makes one for each."""
+
+    def ingest(self, session: Session) -> int:
+        """Remember `session`; sessions come in order. Returns how many memories were made."""
+        ...
+
+    def retrieve(self, query: Query) -> Retrieval:
+        """What to put before the reader. Must not change what a later query finds."""
+        ...
+
+
+class Strategy(ABC):
+    """A strategy over a store: say how to rank, and the rest is shared.
+
+    `rank` returns candidates, best first, with a trace of plain JSON values; the k best that fit
+    `budget` o200k tokens become the context (None: no limit).
+    """
+
+    # Only the oracle baseline sees evidence; it is named here so that a run can say so.
+    sees_evidence: ClassVar[bool] = False
+
+    def __init__(self, parts: Parts, k: int | None = None, budget: int | None = None) -> None:
+        """Raises InputError if `k` or `budget` is below 1."""
+        for name, value in (("k", k), ("budget", budget)):
+            if value is not None and value < 1:
+                raise InputError(f"{name}: {value}; use 1 or more, or null for no limit")
+        self.parts, self.k, self.budget = parts, k, budget
+        self.store = Store(parts)
+
+    def best(self, scores: Scores) -> list[Candidate]:
+        """The k memories of the highest `scores`, shape (n,), best first."""
+        return [
+            Candidate(self.store.memories[row], float(scores[row])) for row in top(scores, self.k)
+        ]
+
+    @abstractmethod
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Candidates for `query`, best first, and what to record of the decision."""
+
+    def ingest(self, session: Session) -> int:
+        """See MemoryStrategy."""
+        memories = self.parts.memory.build(session)
+        self.store.add(memories)
+        return len(memories)
+
+    def retrieve(self, query: Query) -> Retrieval:
+        """See MemoryStrategy."""
+        ranked, trace = self.rank(query) if self.store.memories else ((), {})
+        kept, context = self.parts.context.write(ranked[: self.k], self.budget)
+        return Retrieval(kept, context, count_tokens(context), trace)
