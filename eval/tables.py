@@ -1,0 +1,77 @@
+"""Tables for the terminal and for markdown, from summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Rows = Sequence[Sequence[str]]
+HEADER = (
+    *("n", "F1", "BLEU-1", "judge", "evidence recall"),
+    *("context tokens", "retrieve p95 ms", "total p95 ms"),
+)
+
+
+def cells(cell: Mapping[str, Any]) -> list[str]:
+    """One row of HEADER's columns from a cell of a summary."""
+    n = str(cell["n"]) + (f" ({cell['errors']} errors)" if cell["errors"] else "")
+    judge = "no judge" if cell["judge"] is None else _interval(cell, "judge")
+    return [
+        n,
+        _interval(cell, "f1"),
+        _interval(cell, "bleu1"),
+        judge,
+        _interval(cell, "evidence_recall"),
+        _number(cell["context_tokens_mean"], 0),
+        _number(cell["retrieve_ms_p95"], 1),
+        _number(cell["total_ms_p95"], 1),
+    ]
+
+
+def by_type(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and one row a question type that has questions, overall (types 1-4) last."""
+    rows = [
+        ["overall (types 1-4)" if name == "overall" else name, *cells(cell)]
+        for name, cell in summary["by_type"].items()
+        if cell["n"]
+    ]
+    return ["type", *HEADER], rows
+
+
+def by_run(summaries: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Header and one row a run: types 1-4, and how often it abstained where it should and not."""
+    rows = []
+    for summary in summaries:
+        overall, adversarial = summary["by_type"]["overall"], summary["by_type"]["adversarial"]
+        abstained = [_number(cell["abstained"], 3) for cell in (adversarial, overall)]
+        rows.append([summary["strategy"], *cells(overall), *abstained])
+    return ["strategy", *HEADER, "abstained, type 5", "false refusals, 1-4"], rows
+
+
+def plain(header: Sequence[str], rows: Rows) -> str:
+    """A table for the terminal: the first column left, the others right."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    lines = [_line(row, widths) for row in [header, ["-" * width for width in widths], *rows]]
+    return "\n".join(lines)
+
+
+def markdown(header: Sequence[str], rows: Rows) -> str:
+    """The same for markdown."""
+    marks = ["---"] + ["---:"] * (len(header) - 1)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [header, marks, *rows])
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    first = row[0].ljust(widths[0])
+    return "  ".join([first, *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:,.{digits}f}"
+
+
+def _interval(cell: Mapping[str, Any], column: str) -> str:
+    if cell[column] is None:
+        return "-"
+    low, high = cell[f"{column}_ci"]
+    return f"{cell[column]:.3f} [{low:.3f}, {high:.3f}]"
