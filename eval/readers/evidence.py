@@ -23,6 +23,11 @@ from memsys.types import Candidate, Memory
 
 # Sentences are weighed in the best memories only, so that a full context costs no more than a page.
 _PAGE = 20
+ASKS = 0.3
+CAPTION = 0.3
+SHOWN = 0.3
+# Days over which a session stops being near the time asked about.
+_NEAR = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +98,22 @@ def _speaks(asked: Asked, memory: Memory) -> float:
 
 
 def _in_time(asked: Asked, memory: Memory) -> float:
-    """1 if the session falls in a period asked about, falling off to 0 at 60 days; .0 if none."""
+    """1 if the session falls in a period asked about, falling off to 0 at two weeks away."""
     best = 0.0
     for mention in asked.dates:
         day = said_on(memory)
         away = max((mention.period.first - day).days, (day - mention.period.last).days, 0)
-        best = max(best, 1.0 - away / 60)
+        best = max(best, 1.0 - away / _NEAR)
     return best
+
+
+def _reply(idf: dict[str, float], memory: Memory) -> float:
+    """What the words that a memory replies to add to its coverage, where they ask something."""
+    before = memory.index_text.removesuffix(memory.content)
+    if before == memory.index_text or not ("?" in before or "？" in before):
+        return 0.0
+    own = roots(memory.content)
+    return share(idf, own | roots(before)) - share(idf, own)
 
 
 def find_evidence(asked: Asked, candidates: Sequence[Candidate], weights: Weights) -> list[Found]:
@@ -111,10 +125,9 @@ def find_evidence(asked: Asked, candidates: Sequence[Candidate], weights: Weight
     for at, (candidate, spread) in enumerate(zip(candidates, _spread(candidates), strict=True)):
         memory = candidate.memory
         support = share(idf, roots(memory.content))
-        reply = share(idf, roots(memory.index_text)) - support
         score = (
             support
-            + weights.reply * max(reply, 0.0)
+            + weights.reply * _reply(idf, memory)
             + weights.retrieval * spread
             + weights.speaker * _speaks(asked, memory)
             + weights.time * _in_time(asked, memory)
@@ -126,7 +139,9 @@ def find_evidence(asked: Asked, candidates: Sequence[Candidate], weights: Weight
         memory = candidates[at].memory
         for position, sentence in enumerate(sentences(memory.content, memory.speaker)):
             cover = share(idf, sentence.roots)
-            own = score + cover - 0.3 * sentence.asks
+            own = score + cover - ASKS * sentence.asks
+            if sentence.caption:
+                own += SHOWN if asked.shown else -CAPTION
             found.append(Found(sentence, memory, position, cover, support, own))
     found.sort(key=lambda item: -item.score)
     return found

@@ -21,6 +21,7 @@ class Kind(Enum):
     WHEN = "when"
     DURATION = "duration"
     COUNT = "count"
+    OFTEN = "often"
     WHO = "who"
     WHERE = "where"
     WHY = "why"
@@ -35,7 +36,8 @@ class Asked:
 
     `people` are the speakers that it names; `roots` its content roots without them and without
     its dates; `unit` is the noun counted or the time unit measured, "" if there is none; `many`
-    says that a list is wanted, `hedged` that a likelihood is.
+    says that a list is wanted, `hedged` that a likelihood is, `shown`
+    that an image is asked about.
     """
 
     text: str
@@ -47,6 +49,7 @@ class Asked:
     unit: str
     many: bool
     hedged: bool
+    shown: bool
 
 
 _AUX = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|might|may)"
@@ -54,9 +57,11 @@ _TIME = r"(?:year|month|week|day|date|season|weekend|holiday|time)"
 _EN: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
     for kind, pattern in (
-        (Kind.WHEN, rf"\bwhen(?: {_AUX}|'s| [A-Z])|^when\b|\b(?:what|which) {_TIME}\b(?! of)"),
+        (Kind.WHEN, r"^(?:(?:in|on|at|around|during|by|since|until) )?"
+                    rf"(?:when\b|(?:what|which) {_TIME}\b)"),
         (Kind.DURATION, r"\bhow long\b|\bhow many (?:years|months|weeks|days|hours|minutes)\b"),
-        (Kind.COUNT, r"\bhow (?:many|much|often|old|far|tall)\b|\bwhat (?:number|age)\b"),
+        (Kind.OFTEN, r"\bhow (?:often|frequently)\b"),
+        (Kind.COUNT, r"\bhow (?:many|much|old|far|tall)\b|\bwhat (?:number|age)\b"),
         (Kind.WHERE, r"^where\b|\b(?:what|which) (?:city|cities|country|countries|state|states|"
                      r"town|place|places|location|area|areas|region)\b|\bfrom where\b"),
         (Kind.WHO, r"\bwho(?:m|se)?\b(?=.*\?)|\b(?:what|which) (?:person|people|friend)\b"),
@@ -68,6 +73,7 @@ _EN: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
 _ZH: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(pattern))
     for kind, pattern in (
+        (Kind.OFTEN, "多久(?:一次|去|做|打|看|练|见)|几(?:天|周|个月)一次|每[周月年天]几次"),
         (Kind.DURATION, "多久|多长时间|(?:几|多少)(?:个月|个?星期|个?小时|年|周|天|分钟)"),
         (Kind.WHEN, "何时|什么时候|什么时间|哪一?[天年月周日]|哪个(?:月|星期|季节|周末)"
                     "|几月|几号|星期几|周几"),
@@ -79,18 +85,27 @@ _ZH: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
         (Kind.YES_NO, "吗|是否|是不是|有没有|会不会|能不能|要不要"),
     )
 )  # fmt: skip
+# Verbs and singulars in -s that follow "what" and name no plural.
+_SINGULAR = (
+    "makes|helps|motivates|inspires|brings|gives|drives|does|has|was|is|this|news|business|process|"
+    "class|fitness|progress|status|bus"
+)
 _MANY = re.compile(
     r"\b(?:what|which)(?: (?!is\b|was\b|does\b|did\b|has\b|are\b)[\w'+-]+){0,2}?"
-    r" (?!(?:news|business|process|does|has|was|is|this|class|fitness|progress|status|bus)\b)"
-    r"\w+(?<!s)s\b(?! name)|^where has\b|^what (?:has|have|are)\b|^who are\b|\bboth\b"
-    r"|\bin what ways\b|哪些|有什么|都",
+    rf" (?!(?:{_SINGULAR})\b)\w+(?<!s)s\b(?! name)|^where has\b|^what (?:has|have|are)\b"
+    r"|^who are\b|\bboth\b|\bin what ways\b|哪些|有什么|都",
     re.IGNORECASE,
 )
 _HEDGED = re.compile(
     r"\b(?:would|likely|might|could|probably|potentially)\b|可能|会不会|大概", re.I
 )
+_SHOWN = re.compile(
+    r"\b(?:photo|picture|pic|image|photograph|shows?|shared?)\b|照片|图片|图中|画面", re.IGNORECASE
+)
 _UNIT = re.compile(
-    r"\bhow many (?P<en>[\w-]+(?: [\w-]+)?)|(?:多少|几)(?P<zh>[^\W\d多少几][^\W的了]?)", re.I
+    r"\bhow many (?P<en>[\w-]+(?: (?!(?:has|have|had|do|does|did|is|are|was|were|will|would|can|of|"
+    r"in|on)\b)[\w-]+)*)|(?:多少|几)(?P<zh>[^\W\d多少几][^\W的了]?)",
+    re.IGNORECASE,
 )
 _ZH_ASK = re.compile(
     "何时|什么时候|什么时间|什么|怎么样|怎么|怎样|哪[一]?[天年月周日里儿个些位]|多少|多久|多长时间|几[个只条次本张件名位岁家种月号]|"
@@ -161,4 +176,5 @@ def analyse(text: str, speakers: tuple[str, ...], asked_on: date) -> Asked:
         unit=(unit["en"] or unit["zh"] or "").lower() if unit else "",
         many=_MANY.search(text) is not None,
         hedged=_HEDGED.search(text) is not None,
+        shown=_SHOWN.search(text) is not None,
     )

@@ -10,6 +10,11 @@ from eval.readers.morphology import roots
 
 _LINE = re.compile(r"^(?P<speaker>[^:：\n]{1,40}?)\s*[:：]\s*(?P<text>.*)$", re.DOTALL)
 _CAPTION = re.compile(r"\s*\[image: (?P<caption>.*?)\]\s*$", re.DOTALL)
+_FRAME = re.compile(
+    r"^(?:an? |the )?(?:close[- ]up )?(?:photo(?:graph(?:y)?)?|picture|image)s? (?:of|with) "
+    r"(?:an? |the )?",
+    re.IGNORECASE,
+)
 # After . ! ? and an optional closing quote, before a space and no lowercase letter; after 。！？
 # without a space. "Dr." and single initials do not end a sentence.
 _END = re.compile(
@@ -59,6 +64,6 @@ def sentences(content: str, speaker: str) -> tuple[Sentence, ...]:
             for part in _cut(said)
         )
         if caption:
-            text = caption["caption"].strip()
+            text = _FRAME.sub("", caption["caption"].strip())
             found.append(Sentence(text, who, roots(text), False, True))
     return tuple(found)

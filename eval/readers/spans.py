@@ -1,33 +1,56 @@
-"""Short answers cut out of sentences."""
+"""Short answers cut out of English sentences: the stretch of each that is worth most.
+
+The stretch with the greatest sum of token worths (the maximum-sum segment, Bentley, 1984), so that
+an answer's length follows from its words.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from eval.readers.evidence import Found
-from eval.readers.morphology import is_light, root
 from eval.readers.question import Asked
+from eval.readers.worth import HARD, TOKEN, worths
 
-_CLAUSE = re.compile(
-    r"[,;:!?.…()\"“”–—]+|\s-+\s|\b(?:and|but|so|because|which|while|who|since)\b", re.I
-)
-_TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+EVIDENCE = 1.5  # what a point of a sentence's score is worth beside its words
 
 
-def best_span(asked: Asked, found: Sequence[Found], max_words: int) -> str:
-    """The clause of the best sentence that adds most to the question's own words."""
-    item = found[0]
-    best = (-1.0, item.sentence.text)
-    for clause in _CLAUSE.split(item.sentence.text):
-        tokens = list(_TOKEN.findall(clause))
-        while tokens and is_light(tokens[0].lower()):
-            tokens.pop(0)
-        while tokens and is_light(tokens[-1].lower()):
-            tokens.pop()
-        new = sum(root(t.lower()) not in asked.roots and not is_light(t.lower()) for t in tokens)
-        old = sum(root(t.lower()) in asked.roots for t in tokens)
-        score = min(new, 4) + 1.5 * old
-        if score > best[0]:
-            best = (score, " ".join(tokens[:max_words]))
-    return best[1]
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a sentence, its worth (of the words, and with the evidence), the sentence."""
+
+    text: str
+    words: float
+    worth: float
+    found: Found
+
+
+def _segment(values: list[float], most: int) -> tuple[float, int, int]:
+    """The stretch of at most `most` tokens with the greatest sum: sum, start, end (excluded)."""
+    best = (0.0, 0, 0)
+    for start, first in enumerate(values):
+        if first <= 0:
+            continue
+        total = 0.0
+        for end in range(start, min(start + most, len(values))):
+            total += values[end]
+            if total > best[0]:
+                best = (total, start, end + 1)
+            if total < HARD / 2:
+                break
+    return best
+
+
+def spans(asked: Asked, found: Sequence[Found], names: frozenset[str], most: int) -> list[Span]:
+    """The best stretch, of at most `most` tokens, of each sentence; best first."""
+    result = []
+    for item in found:
+        text = item.sentence.text
+        places = list(TOKEN.finditer(text))
+        total, start, end = _segment(worths(asked, [m[0] for m in places], names), most)
+        if end > start:
+            cut = text[places[start].start() : places[end - 1].end()]
+            result.append(Span(cut, total, total + EVIDENCE * item.score, item))
+    result.sort(key=lambda span: -span.worth)
+    return result

@@ -1,4 +1,4 @@
-"""Answers to "when" and "how long": a date or a length of time that the evidence supports."""
+"""Answers to "when": the date that the evidence supports."""
 
 from __future__ import annotations
 
@@ -6,17 +6,9 @@ import re
 from collections.abc import Sequence
 
 from eval.readers.evidence import Found, dates_in, said_on
-from eval.readers.numbers import COUNT, ZH_COUNT
 from eval.readers.periods import write_day
 from eval.readers.question import Asked
 
-_LENGTH = re.compile(
-    rf"\b(?P<text>(?:{COUNT})[\s-]+(?:more\s+)?(?:second|minute|hour|day|week|month|year|decade)s?)\b",
-    re.IGNORECASE,
-)
-_LENGTH_ZH = re.compile(
-    rf"(?P<text>{ZH_COUNT}个?(?:多)?(?:分钟|小时|钟头|天|周|星期|月|年)(?:半|多)?)"
-)
 _START = re.compile(r"\b(?:start|began|begin|get|got|adopt|first|since|become|join)", re.IGNORECASE)
 
 
@@ -44,13 +36,3 @@ def when(asked: Asked, found: Sequence[Found], reach: int) -> str:
     if best is None or best[0] < top.score - 0.5:
         return write_day(said_on(top.memory), asked.chinese)
     return best[1]
-
-
-def how_long(asked: Asked, found: Sequence[Found], reach: int) -> str | None:
-    """The first length of time in the best sentences, or None."""
-    pattern = _LENGTH_ZH if asked.chinese else _LENGTH
-    for item in found[:reach]:
-        m = pattern.search(item.sentence.text)
-        if m and not item.sentence.asks:
-            return m["text"]
-    return None
