@@ -1,0 +1,26 @@
+"""BLEU-1 of one answer against one gold answer, as Mem0, MemOS and A-MEM report it.
+
+Formula: Papineni et al., 2002, with weight on unigrams alone; source: mem0ai/mem0,
+evaluation/metrics/utils.py over nltk.translate.bleu_score.sentence_bleu. Its smoothing touches
+higher orders only, so none is left here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import exp
+
+from eval.metrics.tokens import word_tokens
+
+
+def bleu1(answer: str, gold: str) -> float:
+    """Clipped unigram precision times min(1, e^(1 - r/c)), 0 to 1; 0 without a common token.
+
+    Over lowercase `word_tokens`; r and c count the tokens of gold and answer. An empty answer or
+    gold scores 0.
+    """
+    found, wanted = word_tokens(answer), word_tokens(gold)
+    clipped = (Counter(found) & Counter(wanted)).total()
+    if clipped == 0:
+        return 0.0
+    return clipped / len(found) * min(1.0, exp(1 - len(wanted) / len(found)))

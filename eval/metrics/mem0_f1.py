@@ -1,0 +1,25 @@
+"""Token F1 as Mem0 scores it: words as they stand, each counted once.
+
+Source: mem0ai/mem0, evaluation/metrics/utils.py (Chhikara et al., 2025), after A-MEM. It differs
+from the official F1: no stems, articles count, quotes and brackets stay on the word, and a
+repeated word adds nothing.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from eval.metrics.overlap import overlap_f1
+
+_SPACES = str.maketrans(".,!?", "    ")
+
+
+@lru_cache(maxsize=65_536)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.lower().translate(_SPACES).split())
+
+
+def mem0_f1(answer: str, gold: str) -> float:
+    """F1, 0 to 1, of the sets of lowercase words with . , ! ? read as spaces; 0 if one is empty."""
+    found, wanted = _words(answer), _words(gold)
+    return overlap_f1(len(found & wanted), len(found), len(wanted))
