@@ -1,0 +1,24 @@
+"""How much of a question's evidence was retrieved.
+
+Recall as in snap-research/locomo, task_eval/evaluation.py (Maharana et al., 2024), with one
+difference: the official code counts a question without evidence as recall 1, which lifts every
+mean; here it has no value and is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+
+def evidence_recall(evidence: Collection[str], retrieved_turns: Collection[str]) -> float | None:
+    """Share, 0 to 1, of the distinct `evidence` turn ids among `retrieved_turns`.
+
+    None where the question has no evidence (the official code counts 1 there).
+    """
+    wanted = set(evidence)
+    return len(wanted & set(retrieved_turns)) / len(wanted) if wanted else None
+
+
+def evidence_hit(evidence: Collection[str], retrieved_turns: Collection[str]) -> float | None:
+    """1.0 if any `evidence` turn id is among `retrieved_turns`, else 0.0; None without evidence."""
+    return float(not set(evidence).isdisjoint(retrieved_turns)) if evidence else None
