@@ -43,7 +43,8 @@ def help_text() -> str:
         text += "".join(f"  {path.stem:<14} {_title(path)}\n" for path in options)
     values = (CONF / "config.yaml").read_text(encoding="utf-8").split("  - override")[-1]
     settings = values.split("\n\n")[1]
-    return text + "\nSettings and their defaults:\n" + settings + "\n"
+    text += "\nSettings and their defaults:\n" + settings + "\n"
+    return text.replace("$", "$$")  # Hydra fills the help in as a string.Template
 
 
 def register() -> None:

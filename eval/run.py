@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
@@ -13,34 +12,26 @@ from hydra.types import RunMode
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
+from eval import exits, naming
 from eval import folder as folders
-from eval import naming
 from eval.manifest import describe
 from eval.runner import Runner
-from eval.show import failure_of, show_end, show_start, show_stop
+from eval.show import show_end, show_start, show_stop
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.meter import Meter
 from memsys.store import Parts
 
 naming.register()
+_begun: list[str] = []  # ids of the runs that this process has begun
 
 
 @hydra.main(version_base="1.3", config_path="../conf", config_name="config")
 def _main(config: DictConfig) -> None:
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
-    try:
-        _run(config, dict(job.runtime.choices), folder)
-    except Exception as error:
-        message = failure_of(error)
-        if message is None:
-            raise
-        folders.discard_if_empty(folder)
-        if job.mode == RunMode.MULTIRUN:
-            raise  # the other runs of the sweep go on; the exit code tells
-        print(f"error: {message}", file=sys.stderr)
-        sys.exit(2)
+    with exits.one_line(folder, sweep=job.mode == RunMode.MULTIRUN):
+        _run(config, {k: v for k, v in job.runtime.choices.items() if "hydra" not in k}, folder)
 
 
 def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
@@ -55,22 +46,24 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
         graph=instantiate(config.graph),
     )
     make = instantiate(config.strategy, _convert_="all")
-    extra: dict[str, Any] = {"parts": parts}
-    if make.func.sees_evidence:
-        extra["evidence"] = {question.id: question.evidence for question in dataset.questions}
+    given: dict[str, Any] = {"parts": parts}
+    if getattr(make.func, "sees_evidence", False):
+        given["evidence"] = {question.id: question.evidence for question in dataset.questions}
     reader = instantiate(config.reader)
     for conversation in dataset.conversations:
         parts.memory.check(conversation)
-    make(**extra)  # a wrong number shows before anything is written
+    try:
+        make(**given)  # a wrong number shows before anything is written
+    except TypeError as error:
+        raise InputError(f"strategy={choices['strategy']}: {error}") from error
 
-    resolved = OmegaConf.to_container(config, resolve=True)
-    assert isinstance(resolved, dict)
-    chosen = {key: value for key, value in choices.items() if not key.startswith("hydra")}
-    manifest = describe(folder.name, {str(k): v for k, v in resolved.items()}, chosen, dataset)
+    resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+    manifest = describe(folder.name, resolved, choices, dataset)
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume=config.resume is not None)
+        _begun.append(folder.name)
         show_start(manifest, dataset)
-        runner = Runner(dataset, lambda: make(**extra), reader, meter, folder)
+        runner = Runner(dataset, lambda: make(**given), reader, meter, folder)
         try:
             records = runner.run()
         except (KeyboardInterrupt, InputError):
@@ -82,10 +75,5 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
         show_end(folder, folders.close(folder, manifest, records, seconds))
 
 
-def main() -> None:
-    """Run; exit code 2 on bad input, 130 after Ctrl-C."""
-    _main()
-
-
 if __name__ == "__main__":
-    main()
+    exits.leave(_main, _begun)

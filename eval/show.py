@@ -9,7 +9,6 @@ from typing import Any
 
 from eval.questions import Dataset
 from eval.tables import by_type, plain
-from memsys.errors import InputError
 
 
 def show_start(manifest: Mapping[str, Any], dataset: Dataset) -> None:
@@ -47,12 +46,3 @@ def show_stop(folder: Path, manifest: Mapping[str, Any]) -> None:
         f"resume={folder.name}",
         file=sys.stderr,
     )
-
-
-def failure_of(error: BaseException | None) -> str | None:
-    """The message of the InputError behind `error` (Hydra wraps what a constructor raises)."""
-    while error is not None:
-        if isinstance(error, InputError):
-            return str(error)
-        error = error.__cause__
-    return None

@@ -38,8 +38,8 @@ class Strategy(ABC):
     def __init__(self, parts: Parts, k: int | None = None, budget: int | None = None) -> None:
         """Raises InputError if `k` or `budget` is below 1."""
         for name, value in (("k", k), ("budget", budget)):
-            if value is not None and value < 1:
-                raise InputError(f"{name}: {value}; use 1 or more, or null for no limit")
+            if value is not None and (not isinstance(value, int) or value < 1):
+                raise InputError(f"{name}: {value!r}; use a whole number of 1 or more")
         self.parts, self.k, self.budget = parts, k, budget
         self.store = Store(parts)
 

@@ -41,8 +41,11 @@ class EndpointEmbedder:
             raise InputError("embedder.base_url: holds a password; put it into the key's variable")
         self.typical_similarity = typical_similarity
         self._model, self._base_url = model, base_url
-        self._local = parts.hostname in _LOOPBACK
+        if parts.query:
+            raise InputError("embedder.base_url: no query, please; a key belongs in its variable")
         self._key_variable = key_variable
+        if key_variable not in os.environ and parts.hostname not in _LOOPBACK:
+            raise InputError(f"embedder=openai: set the variable {key_variable} to your key")
         self._timeout_s, self._retries = timeout_s, retries
         # Two servers may give one name to two models: the address is part of the identity.
         self.name = f"{model}-{hashlib.sha256(base_url.encode()).hexdigest()[:8]}"
@@ -63,11 +66,8 @@ class EndpointEmbedder:
     def _client(self) -> OpenAI:
         from openai import OpenAI  # noqa: PLC0415 - half a second that only this embedder needs
 
-        key = os.environ.get(self._key_variable) or ("none" if self._local else None)
-        if key is None:
-            raise InputError(f"embedder=openai: set the variable {self._key_variable} to your key")
         return OpenAI(
-            api_key=key,
+            api_key=os.environ.get(self._key_variable) or "none",  # a local server wants any
             base_url=self._base_url,
             timeout=self._timeout_s,
             max_retries=self._retries,
