@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import datetime
+from time import perf_counter
+from typing import NamedTuple
 
 from eval.ingest import Failure, describe
 from eval.metrics.abstention import abstains
@@ -20,10 +22,18 @@ from memsys.types import Query, Retrieval
 _DIGITS = 6  # of scores of candidates: enough to rank by, few enough to read
 
 
+class Spent(NamedTuple):
+    """Milliseconds on the wall that one question took, by part."""
+
+    retrieve_ms: float
+    answer_ms: float
+    score_ms: float
+
+
 def ask(
     question: Question, strategy: MemoryStrategy, reader: Reader, meter: Meter, asked_at: datetime
-) -> tuple[Record, Reading, Reading]:
-    """The record of `question`, and what retrieving and reading took.
+) -> tuple[Record, Spent]:
+    """The record of `question`, and where the time went.
 
     A failure becomes a record with status `error` and no score. Raises InputError through.
     """
@@ -39,8 +49,16 @@ def ask(
     except InputError:
         raise
     except Exception as error:
-        return failed(question, describe(phase, error)), retrieving, reading
-    return _answered(question, retrieval, answer, retrieving, reading), retrieving, reading
+        spent = Spent(retrieving.wall_ms, reading.wall_ms, 0.0)
+        return failed(question, describe(phase, error)), spent
+    record = _record(question, retrieval, answer, retrieving, reading)
+    started = perf_counter()
+    turns = {turn for candidate in retrieval.candidates for turn in candidate.memory.turns}
+    record["scores"] = score(
+        question.category, question.gold, answer.text, question.evidence, turns
+    )
+    score_ms = (perf_counter() - started) * 1000
+    return record, Spent(retrieving.wall_ms, reading.wall_ms, score_ms)
 
 
 def failed(question: Question, failure: Failure) -> Record:
@@ -54,15 +72,6 @@ def failed(question: Question, failure: Failure) -> Record:
         "abstained": None,
         "scores": unscored(),
     }
-
-
-def _answered(
-    question: Question, retrieval: Retrieval, answer: Answer, retrieving: Reading, reading: Reading
-) -> Record:
-    record = _record(question, retrieval, answer, retrieving, reading)
-    turns = {turn for candidate in retrieval.candidates for turn in candidate.memory.turns}
-    scores = score(question.category, question.gold, answer.text, question.evidence, turns)
-    return record | {"scores": scores}
 
 
 def _record(

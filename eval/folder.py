@@ -7,6 +7,7 @@ import fcntl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from eval.manifest import check_same_run, git_state, load_manifest, now
@@ -50,14 +51,24 @@ def begin(folder: Path, manifest: dict[str, Any], *, resume: bool) -> dict[str, 
 
 
 def close(
-    folder: Path, manifest: dict[str, Any], records: Sequence[Record], seconds: Mapping[str, float]
+    folder: Path,
+    manifest: dict[str, Any],
+    records: Sequence[Record],
+    seconds: Mapping[str, float],
+    began: float,
 ) -> dict[str, Any]:
-    """Write summary.json, summary.csv and report.md, then the manifest as complete."""
+    """Write summary.json, summary.csv and report.md, then the manifest as complete.
+
+    `seconds`: of each part of this process's run, which `began` at that reading of perf_counter.
+    """
+    started = perf_counter()
     summary = summarise(records, manifest, manifest["seed"])
+    spent = {**seconds, "summary": perf_counter() - started, "total": perf_counter() - began}
     write_json(folder / SUMMARY, summary)
     _write_csv(folder / "summary.csv", summary)
     (folder / "report.md").write_text(_report(manifest, summary), encoding="utf-8")
-    manifest |= {"status": "complete", "ended": now(), "seconds": dict(seconds)}
+    manifest |= {"status": "complete", "ended": now()}
+    manifest["seconds"] = {part: round(seconds, 3) for part, seconds in spent.items()}
     write_json(folder / MANIFEST, manifest)
     return summary
 

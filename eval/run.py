@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
@@ -71,8 +72,7 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
             show_stop(folder, manifest)
             raise
         manifest["warnings"] += runner.warnings
-        seconds = runner.clock.seconds(time.perf_counter() - began)
-        show_end(folder, folders.close(folder, manifest, records, seconds))
+        show_end(folder, folders.close(folder, manifest, records, asdict(runner.clock), began))
 
 
 if __name__ == "__main__":

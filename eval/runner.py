@@ -22,14 +22,10 @@ from memsys.types import Conversation
 class Clock:
     """Seconds on the wall of a run's own parts; what is left of a run is the harness."""
 
-    ingest_s: float = 0.0
-    retrieve_s: float = 0.0
-    answer_s: float = 0.0
-
-    def seconds(self, total_s: float) -> dict[str, float]:
-        """Each part and the `total_s` of the run, for the manifest."""
-        parts = {"ingest": self.ingest_s, "retrieve": self.retrieve_s, "answer": self.answer_s}
-        return {name: round(value, 3) for name, value in {**parts, "total": total_s}.items()}
+    ingest: float = 0.0
+    retrieve: float = 0.0
+    answer: float = 0.0
+    score: float = 0.0
 
 
 @dataclass(slots=True)
@@ -100,7 +96,7 @@ class Runner:
         """Feed a fresh strategy; returns what turns a question of this conversation to a record."""
         strategy = self.make_strategy()
         ingested = ingest(conversation, strategy, self.meter, note)
-        self.clock.ingest_s += ingested.wall_ms / 1000
+        self.clock.ingest += ingested.wall_ms / 1000
         asked_at = conversation.sessions[-1].time
         self._warn_if_all(conversation, ingested.memories, strategy)
         failure = ingested.failure
@@ -108,9 +104,10 @@ class Runner:
             return lambda question: failed(question, failure)
 
         def answer(question: Question) -> Record:
-            record, retrieving, reading = ask(question, strategy, self.reader, self.meter, asked_at)
-            self.clock.retrieve_s += retrieving.wall_ms / 1000
-            self.clock.answer_s += reading.wall_ms / 1000
+            record, spent = ask(question, strategy, self.reader, self.meter, asked_at)
+            self.clock.retrieve += spent.retrieve_ms / 1000
+            self.clock.answer += spent.answer_ms / 1000
+            self.clock.score += spent.score_ms / 1000
             return record
 
         return answer
