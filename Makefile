@@ -1,0 +1,39 @@
+# make run, make test: a clone and python3 (3.11 to 3.13) are enough; each installs by itself.
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := pyproject.toml requirements.lock
+
+.PHONY: run test check format bench clean
+
+run: .venv/base  ## graph_expand on the bundled sample; ARGS='dataset=locomo k=20' to choose
+	$(BIN)/python -m eval.run strategy=graph_expand $(ARGS)
+
+test: .venv/dev  ## every test, in two processes
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: .venv/dev  ## lint, format, types, import layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/base  ## overhead, latency ratios, memory, cold start; on LoCoMo where it is found
+	$(BIN)/python -m eval.bench $(ARGS)
+
+.venv/base: $(SOURCES)
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or \
+		sys.exit("python3 is %d.%d; memsys needs 3.11 to 3.13: make PYTHON=python3.12 ..." % v)'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e .
+	@touch $@
+
+.venv/dev: .venv/base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv .cache build *.egg-info
