@@ -27,7 +27,7 @@ OVERALL = "overall"  # types 1 to 4: type 5 measures abstention, not answers
 def summarise(
     records: Sequence[Record], manifest: Mapping[str, Any], seed: int, resamples: int = 1000
 ) -> dict[str, Any]:
-    """The summary of a run; its shape is described in data/README.md's neighbour, docs/records.md.
+    """The summary of a run; docs/records.md describes its shape.
 
     A failed question is counted in `errors` and is in no mean; `<score>_errors_as_zero` counts it
     as 0. Intervals are 95%, see ClusterBootstrap.
