@@ -121,7 +121,7 @@ def _counted(m: re.Match[str], said: date) -> Period | None:
         return in_month(shift_month(said.replace(day=1), 6 * sign), True) if unit == "年" else None
     if n is None:
         length = {"天": 1, "周": 7, "月": 30, "年": 365}[unit[-1] if unit[-1] in "天月年" else "周"]
-        text = f"{write_day(said, chinese=True)}的几{unit}{side}"
+        text = f"{write_day(said, chinese=True)}的{side}几{unit}"
         return days_from(said + timedelta(days=length * (3 * sign - 1)), 2 * length, text)
     if unit == "天":
         return on_day(said + timedelta(days=sign * n), chinese=True)
@@ -129,7 +129,7 @@ def _counted(m: re.Match[str], said: date) -> Period | None:
         return in_year(said.year + sign * n, chinese=True) if n < 150 else None
     if unit.endswith("月"):
         return in_month(shift_month(said.replace(day=1), sign * n), chinese=True)
-    text = f"{write_day(said, chinese=True)}的{m['count']}周{side}"
+    text = f"{write_day(said, chinese=True)}的{side}{m['count']}周"
     return days_from(week_of(said) + timedelta(days=7 * sign * n), 7, text)
 
 

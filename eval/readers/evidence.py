@@ -18,14 +18,19 @@ from eval.readers.dates_zh import find_dates_zh
 from eval.readers.morphology import roots
 from eval.readers.periods import Mention
 from eval.readers.question import Asked, named_people
-from eval.readers.sentences import Sentence, sentences
+from eval.readers.sentences import Sentence, roots_by_speaker, sentences
 from memsys.types import Candidate, Memory
 
 # Sentences are weighed in the best memories only, so that a full context costs no more than a page.
 _PAGE = 20
-ASKS = 0.3
-CAPTION = 0.3
-SHOWN = 0.3
+# Beside a sentence's own coverage (1): what the sentence before it covers, that it only asks, that
+# it is an image's caption, and that it is one where an image is asked about.
+_CARRIED = 0.4
+_ASKS = 0.3
+_CAPTION = 0.4
+_SHOWN = 0.3
+# What covering a question by the words replied to counts for the person who replies.
+_ANSWERED = 0.5
 # Days over which a session stops being near the time asked about.
 _NEAR = 14
 
@@ -34,10 +39,10 @@ _NEAR = 14
 class Weights:
     """How much each sign counts beside the coverage of the question by what was said (1)."""
 
-    reply: float
-    retrieval: float
-    speaker: float
-    time: float
+    reply: float = 1.0
+    retrieval: float = 0.6
+    speaker: float = 0.8
+    time: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,19 @@ class Found:
     cover: float
     support: float
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Sentences, best first, and who holds what is asked.
+
+    `own` is the best coverage (0 to 1) in one memory by the people asked about, by anybody if the
+    question names nobody; `other` is the best by other speakers.
+    """
+
+    found: tuple[Found, ...]
+    own: float
+    other: float
 
 
 def said_on(memory: Memory) -> date:
@@ -91,8 +109,7 @@ def _speaks(asked: Asked, memory: Memory) -> float:
     """1 if the person asked about speaks, .5 if named or nobody is asked about, 0 otherwise."""
     if not asked.people:
         return 0.5
-    lines = {sentence.speaker for sentence in sentences(memory.content, memory.speaker)}
-    if lines & set(asked.people):
+    if roots_by_speaker(memory.content, memory.speaker).keys() & set(asked.people):
         return 1.0
     return 0.5 if named_people(memory.content, asked.people) else 0.0
 
@@ -116,10 +133,27 @@ def _reply(idf: dict[str, float], memory: Memory) -> float:
     return share(idf, own | roots(before)) - share(idf, own)
 
 
-def find_evidence(asked: Asked, candidates: Sequence[Candidate], weights: Weights) -> list[Found]:
-    """The sentences of the best memories, best first; ties keep the order of the retrieval."""
-    if not candidates:
-        return []
+def _standing(
+    asked: Asked, candidates: Sequence[Candidate], idf: dict[str, float]
+) -> tuple[float, float]:
+    """The best coverage in one memory by the people asked about, and by claims of anybody else."""
+    own = other = 0.0
+    for candidate in candidates:
+        memory = candidate.memory
+        spoken = roots_by_speaker(memory.content, memory.speaker)
+        for speaker, (everything, claimed) in spoken.items():
+            if not asked.people or speaker in asked.people:
+                own = max(own, share(idf, everything) + _ANSWERED * _reply(idf, memory))
+            else:
+                other = max(other, share(idf, claimed))
+    return own, other
+
+
+def find_evidence(asked: Asked, candidates: Sequence[Candidate], weights: Weights) -> Evidence:
+    """The sentences of the best memories, best first; ties keep the order of the retrieval.
+
+    `candidates` must not be empty.
+    """
     idf = root_weights(asked, candidates)
     ranked: list[tuple[float, int, float]] = []
     for at, (candidate, spread) in enumerate(zip(candidates, _spread(candidates), strict=True)):
@@ -137,11 +171,12 @@ def find_evidence(asked: Asked, candidates: Sequence[Candidate], weights: Weight
     found: list[Found] = []
     for score, at, support in ranked[:_PAGE]:
         memory = candidates[at].memory
+        carried = 0.0
         for position, sentence in enumerate(sentences(memory.content, memory.speaker)):
             cover = share(idf, sentence.roots)
-            own = score + cover - ASKS * sentence.asks
-            if sentence.caption:
-                own += SHOWN if asked.shown else -CAPTION
+            shown = (_SHOWN if asked.shown else -_CAPTION) if sentence.caption else 0.0
+            own = score + cover + _CARRIED * carried - _ASKS * sentence.asks + shown
+            carried = cover
             found.append(Found(sentence, memory, position, cover, support, own))
     found.sort(key=lambda item: -item.score)
-    return found
+    return Evidence(tuple(found), *_standing(asked, candidates, idf))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from eval.readers.base import Answer
-from eval.readers.evidence import Found, Weights, find_evidence
+from eval.readers.evidence import Evidence, Found, Weights, find_evidence
 from eval.readers.lists import listed
 from eval.readers.quantities import how_long, how_many, how_often
 from eval.readers.question import Asked, Kind, analyse
@@ -17,32 +19,40 @@ UNKNOWN = "No information available"
 UNKNOWN_ZH = "没有提到相关信息"
 
 
+# Half of all Chinese bigrams straddle two words and recur in no other sentence, so the same
+# evidence covers about half as much of a question.
+_ZH_SUPPORT = 0.5
+# Coverage from which a yes-or-no question is answered with yes.
+_YES = 0.5
+
+
 class ExtractiveReader:
-    """Answers with a date, a quantity or a short span of what was retrieved, in its language."""
+    """Answers with a date, a quantity or a short span of what was retrieved, in its language.
+
+    It abstains if no memory covers `support` (0 to 1) of the question's weight, or if somebody
+    else's words cover it better by `rival` than those of the people asked about. Both are read
+    over single memories. `reach` is how many sentences are read for an answer, `max_words` and
+    `items` bound a span in tokens and a list in spans.
+    """
 
     def __init__(
         self,
         name: str = "extractive",
         *,
         support: float = 0.1,
-        reply: float = 0.8,
-        retrieval: float = 0.7,
-        speaker: float = 0.7,
-        time: float = 0.5,
-        reach: int = 8,
+        rival: float = 0.05,
+        weights: Weights | None = None,
+        reach: int = 10,
         max_words: int = 10,
-        enough: float = 0.5,
         items: int = 4,
-        item_words: int = 5,
     ) -> None:
         self.name = name
         self._support = support
-        self._weights = Weights(reply, retrieval, speaker, time)
-        self._enough = enough
-        self._items = items
-        self._item_words = item_words
+        self._rival = rival
+        self._weights = weights or Weights()
         self._reach = reach
         self._max_words = max_words
+        self._items = items
 
     def read(self, question: str, retrieval: Retrieval) -> Answer:
         """Answer from the candidates' content, time and score; deterministic, calls nothing."""
@@ -52,14 +62,24 @@ class ExtractiveReader:
         speakers = tuple(sorted({c.memory.speaker for c in candidates}))
         last = max(c.memory.time for c in candidates).date()
         asked = analyse(question, speakers, last)
-        found = find_evidence(asked, candidates, self._weights)
-        if not found or max(item.support for item in found) < self._support:
+        evidence = find_evidence(asked, candidates, self._weights)
+        if not evidence.found or self._unsupported(asked, evidence):
             return self._abstain(question)
         names = frozenset(part for who in speakers for part in who.lower().split())
-        text = self._typed(asked, found) or self._span(asked, found, names)
-        return Answer(text or found[0].sentence.text, abstained=False)
+        text = self._typed(asked, evidence.found) or self._span(asked, evidence.found, names)
+        return Answer(text or evidence.found[0].sentence.text, abstained=False)
 
-    def _typed(self, asked: Asked, found: list[Found]) -> str | None:
+    def _unsupported(self, asked: Asked, evidence: Evidence) -> bool:
+        """True if the memories do not bear on the question, or bear on somebody else.
+
+        A likelihood is asked for where nothing was said outright: such questions are answered.
+        """
+        if asked.hedged or not asked.roots:
+            return False
+        least = self._support * (_ZH_SUPPORT if asked.chinese else 1.0)
+        return evidence.own < least or evidence.other - evidence.own > self._rival
+
+    def _typed(self, asked: Asked, found: Sequence[Found]) -> str | None:
         """A date, a quantity or a verdict where one is asked for and found."""
         if asked.kind is Kind.WHEN:
             return when(asked, found, self._reach)
@@ -72,13 +92,13 @@ class ExtractiveReader:
         if asked.kind is Kind.CHOICE:
             return choice(asked, found)
         if asked.kind is Kind.YES_NO:
-            return yes_no(asked, found, self._enough)
+            return yes_no(asked, found, _YES)
         return None
 
-    def _span(self, asked: Asked, found: list[Found], names: frozenset[str]) -> str:
+    def _span(self, asked: Asked, found: Sequence[Found], names: frozenset[str]) -> str:
         """The best span, or a list of spans where several things are asked for."""
         if asked.many and asked.kind in (Kind.WHAT, Kind.WHERE, Kind.WHO) and self._items > 1:
-            return listed(asked, found[: 4 * self._reach], names, self._item_words, self._items)
+            return listed(asked, found[: 4 * self._reach], names, self._max_words // 2, self._items)
         cut = spans(asked, found[: self._reach], names, self._max_words)
         return cut[0].text if cut else ""
 

@@ -29,38 +29,39 @@ _BASE = {
 }
 # Words of the asking, and words so light that sharing them is no evidence.
 LIGHT = frozenset(
-    """kind type sort name names thing things way ways one ones recently currently mention mentioned
-    say said says tell told describe described get got gets also ever really just like new many
-    much first last yes hey hi wow thanks thank according various specific certain would could
-    might may likely happen happened""".split()
+    """include includes including another kind type sort name names thing things way ways one ones
+    recently currently mention mentioned say said says tell told describe described get got
+    gets also ever really just like new many much first last yes hey hi wow thanks thank
+    according various specific certain would could might may likely happen happened""".split()
 )
 
 # Small talk: greeting, praise and enthusiasm, and verbs so general that they answer no question.
 FILLERS = frozenset(
-    """able absolutely actually agree always amazing anyway awesome bet bit blast brilliant btw
-    cause check chat congrats congratulations cool course crazy definitely especially excellent
+    """fri friday monday saturday sunday thursday tuesday wednesday cute called named able
+    absolutely actually agree always amazing anyway awesome bet bit blast brilliant btw cause
+    check chat congrats congratulations cool course crazy definitely especially excellent
     excited exciting fab fantastic forward fun glad go going gonna good gotta great guess guy
     guys happy hear heard here's hope hoping huge incredible inspiring it'll it'd kinda know
-    kudos let's lol look looking looks lot lots love loved lovely luck nice oh ok okay pic photo
-    photography picture pretty proud pumped right seem seems share shared sharing she'd sorry
-    stoked stuff sure super talk thankful there's they'd think thought today tomorrow tonight
-    totally truly wait want wanna welcome well what's woah wonderful woohoo wow yay yeah yep
-    yesterday yup y'all you'd""".split()
+    kudos let's lol look looking looks lot lots love loved lovely luck nice oh ok okay pic
+    photo photography picture pretty proud pumped right seem seems share shared sharing she'd
+    sorry stoked stuff sure super talk thankful there's they'd think thought today tomorrow
+    tonight totally truly wait want wanna welcome well what's woah wonderful woohoo wow yay
+    yeah yep yesterday yup y'all you'd""".split()
 )
 # The commonest content words of talk: they say something, but seldom the thing asked for.
 COMMON = frozenset(
-    """add added ago already around bad become began believe best better big bring bringing brought
-    came change come coming day days decide decided easy else end enjoy enjoyed even eventually
-    ever every everyone everything excite experience far feel feeling feels felt find finding
-    finish finished follow found full getting give giving gives gave glad gone got guess
-    happening hard having help helped helping helps hold hours idea important interesting
-    interested keep keeping kept last late lately learn learned learning leave left let life
-    little live long made make makes making matter mean means meant meet met moment moments
-    month months morning moved need needed needs next night old part past perfect plan planning
-    plus put reach remember remind reminds rest saw say see seeing seen set show showed side
-    special spend spent start started starting stay still stop take takes taken taking tell
-    telling tough tried try trying turn understand use used using wanted watch week weekend
-    weeks went wish work worked working world worth year years""".split()
+    """add added ago already around bad become began believe best better big bring bringing
+    brought came change come coming day days decide decided easy else end enjoy enjoyed even
+    eventually ever every everyone everything excite experience far feel feeling feels felt
+    find finding finish finished follow found full getting give giving gives gave glad gone
+    got guess happening hard having help helped helping helps hold hours idea important
+    interesting interested keep keeping kept last late lately learn learned learning leave
+    left let life little live long made make makes making matter mean means meant meet met
+    moment moments month months morning moved need needed needs next night old part past
+    perfect plan planning plus put reach remember remind reminds rest saw say see seeing seen
+    set show showed side special spend spent start started starting stay still stop take takes
+    taken taking tell telling tough tried try trying turn understand use used using wanted
+    watch week weekend weeks went wish work worked working world worth year years""".split()
 )
 
 

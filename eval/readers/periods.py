@@ -5,6 +5,7 @@ year "2022". What the speaker left vague stays vague, tied to the day it was sai
 25 May 2023", "the weekend of 22 August 2022", "the Friday before 15 July 2023" (said of "last
 Friday", which speakers use for either of two days), "two weekends before 17 July 2023".
 House style, Chinese: "2024年4月12日", "2024年4月", "2023年夏天", "2022年", "2024年4月12日的前一周".
+Weeks begin on Monday there, so 上周五 ("Friday of last week") is a known day.
 """
 
 from __future__ import annotations
@@ -79,6 +80,21 @@ def in_season(season: str, year: int, text: str) -> Period:
     """Three months from the season's first; winter is the one that begins in `year`."""
     first = date(year, SEASONS[season], 1)
     return Period(first, shift_month(first, 3) - timedelta(days=1), "season", text)
+
+
+def coarsen(period: Period, precision: str, chinese: bool = False) -> str:
+    """The wording of `period` at the `precision` asked for (day, month, year), if it allows it.
+
+    A day asked for is given where exactly one day is meant; a month or year is that of the first
+    day. Any other precision leaves the wording as it is.
+    """
+    if precision == "day" and period.first == period.last:
+        return write_day(period.first, chinese)
+    if precision == "month" and period.precision not in ("season", "year", "since"):
+        return in_month(period.first, chinese).text
+    if precision == "year":
+        return in_year(period.first.year, chinese).text
+    return period.text
 
 
 def week_of(day: date) -> date:

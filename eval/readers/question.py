@@ -35,7 +35,8 @@ class Asked:
     """A question as the reader sees it.
 
     `people` are the speakers that it names; `roots` its content roots without them and without
-    its dates; `unit` is the noun counted or the time unit measured, "" if there is none; `many`
+    its dates; `unit` is the noun counted or the precision of the date asked for (day,
+    month, year), "" if there is none; `many`
     says that a list is wanted, `hedged` that a likelihood is, `shown`
     that an image is asked about.
     """
@@ -77,7 +78,7 @@ _ZH: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
         (Kind.DURATION, "多久|多长时间|(?:几|多少)(?:个月|个?星期|个?小时|年|周|天|分钟)"),
         (Kind.WHEN, "何时|什么时候|什么时间|哪一?[天年月周日]|哪个(?:月|星期|季节|周末)"
                     "|几月|几号|星期几|周几"),
-        (Kind.COUNT, "多少|几[个只条次本张件名位岁家种块杯台部场间]|多大|第几"),
+        (Kind.COUNT, "多少|几(?![时月号乎点])|多大"),
         (Kind.WHERE, "哪里|哪儿|哪个(?:城市|国家|地方|省)|什么地方|何处|在哪"),
         (Kind.WHO, "谁|哪位|什么人"),
         (Kind.WHY, "为什么|为何|什么原因|怎么会"),
@@ -107,9 +108,15 @@ _UNIT = re.compile(
     r"in|on)\b)[\w-]+)*)|(?:多少|几)(?P<zh>[^\W\d多少几][^\W的了]?)",
     re.IGNORECASE,
 )
+_GRAIN = re.compile(
+    r"(?P<day>\b(?:what|which) (?:day|date)\b|哪一?[天日]|几号)"
+    r"|(?P<month>\b(?:what|which) month\b|哪一?个?月|几月(?!几))"
+    r"|(?P<year>\b(?:what|which) year\b|哪一?年)",
+    re.IGNORECASE,
+)
 _ZH_ASK = re.compile(
-    "何时|什么时候|什么时间|什么|怎么样|怎么|怎样|哪[一]?[天年月周日里儿个些位]|多少|多久|多长时间|几[个只条次本张件名位岁家种月号]|"
-    "为什么|为何|是否|是不是|有没有|谁|吗|呢"
+    "何时|什么时候|什么时间|什么|怎么样|怎么|怎样|哪一?[天年月周日里儿个些位]|多少|多久|多长时间|"
+    "几[^\\W\\d_]|为什么|为何|是否|是不是|有没有|谁|吗|呢"
 )
 
 
@@ -118,6 +125,15 @@ def _kind(text: str, chinese: bool) -> Kind:
         if pattern.search(text):
             return kind
     return Kind.WHAT
+
+
+def _unit(text: str, kind: Kind) -> str:
+    """The noun counted, or the precision of the date asked for (day, month, year)."""
+    if kind is Kind.WHEN:
+        grain = _GRAIN.search(text)
+        return next(name for name, hit in grain.groupdict().items() if hit) if grain else ""
+    unit = _UNIT.search(text)
+    return (unit["en"] or unit["zh"] or "").lower() if unit else ""
 
 
 def named_people(text: str, speakers: tuple[str, ...]) -> tuple[str, ...]:
@@ -156,24 +172,24 @@ def analyse(text: str, speakers: tuple[str, ...], asked_on: date) -> Asked:
         bare = _ZH_ASK.sub(" ", bare)
         for person in people:
             bare = bare.replace(person, " ")
-    called = {root(part.lower()) for person in people for part in person.split()}
+    called = {part.lower() for person in people for part in person.split()}
     for word in words(bare):
         if is_cjk(word):
             content.update(cjk_terms(word))
         elif word not in STOPWORDS and word not in LIGHT:
-            stemmed = root(word)
-            nick = any(name.startswith(stemmed) for name in called) and len(stemmed) > 2
+            plain = word.removesuffix("'s")
+            nick = len(plain) > 2 and any(name.startswith(plain) for name in called)
             if not nick:
-                content.add(stemmed)
-    unit = _UNIT.search(text)
+                content.add(root(word))
+    kind = _kind(text, chinese)
     return Asked(
         text=text,
         chinese=chinese,
-        kind=_kind(text, chinese),
+        kind=kind,
         people=people,
         roots=frozenset(content),
         dates=dates,
-        unit=(unit["en"] or unit["zh"] or "").lower() if unit else "",
+        unit=_unit(text, kind),
         many=_MANY.search(text) is not None,
         hedged=_HEDGED.search(text) is not None,
         shown=_SHOWN.search(text) is not None,

@@ -15,6 +15,7 @@ _FRAME = re.compile(
     r"(?:an? |the )?",
     re.IGNORECASE,
 )
+_YOU = re.compile(r"\b(?:you|your|yours|yourself)\b|你", re.IGNORECASE)
 # After . ! ? and an optional closing quote, before a space and no lowercase letter; after 。！？
 # without a space. "Dr." and single initials do not end a sentence.
 _END = re.compile(
@@ -25,13 +26,16 @@ _END = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence, its speaker, its content roots, and whether it asks or captions an image."""
+    """One sentence, its speaker, its content roots, whether it asks, captions an image, or
+    addresses the listener ("you").
+    """
 
     text: str
     speaker: str
     roots: frozenset[str]
     asks: bool
     caption: bool
+    addresses: bool
 
 
 def _cut(text: str) -> list[str]:
@@ -42,6 +46,24 @@ def _cut(text: str) -> list[str]:
         start = end.end()
     parts.append(text[start:].strip())
     return [part for part in parts if part]
+
+
+@lru_cache(maxsize=16_384)
+def roots_by_speaker(
+    content: str, speaker: str
+) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+    """The content roots of all that each speaker says in a memory, and of what is claimed.
+
+    The second leaves out sentences that ask or that address the listener: they are no claim of
+    the speaker's own.
+    """
+    said: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+    for sentence in sentences(content, speaker):
+        everything, claimed = said.get(sentence.speaker, (frozenset(), frozenset()))
+        if not (sentence.asks or sentence.addresses):
+            claimed |= sentence.roots
+        said[sentence.speaker] = (everything | sentence.roots, claimed)
+    return said
 
 
 @lru_cache(maxsize=16_384)
@@ -57,13 +79,12 @@ def sentences(content: str, speaker: str) -> tuple[Sentence, ...]:
         head = _LINE.match(spoken)
         named = head is not None and len(head["speaker"].split()) <= 3
         who, said = (head["speaker"], head["text"]) if head and named else (speaker, spoken)
-        found.extend(
-            Sentence(
-                part, who, roots(part), part.rstrip("\"'”’」』）").endswith(("?", "？")), False
+        for part in _cut(said):
+            asks = part.rstrip("\"'”’」』）").endswith(("?", "？"))
+            found.append(
+                Sentence(part, who, roots(part), asks, False, _YOU.search(part) is not None)
             )
-            for part in _cut(said)
-        )
         if caption:
             text = _FRAME.sub("", caption["caption"].strip())
-            found.append(Sentence(text, who, roots(text), False, True))
+            found.append(Sentence(text, who, roots(text), False, True, False))
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Short answers cut out of English sentences: the stretch of each that is worth most.
+"""Short answers cut out of sentences: the stretch of each that is worth most.
 
 The stretch with the greatest sum of token worths (the maximum-sum segment, Bentley, 1984), so that
 an answer's length follows from its words.
@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from eval.readers.evidence import Found
 from eval.readers.question import Asked
 from eval.readers.worth import HARD, TOKEN, worths
+from eval.readers.worth_zh import TOKEN as TOKEN_ZH
+from eval.readers.worth_zh import worths_zh
 
-EVIDENCE = 1.5  # what a point of a sentence's score is worth beside its words
+EVIDENCE = 1.2  # what a point of a sentence's score is worth beside its words
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,13 @@ def spans(asked: Asked, found: Sequence[Found], names: frozenset[str], most: int
     result = []
     for item in found:
         text = item.sentence.text
-        places = list(TOKEN.finditer(text))
-        total, start, end = _segment(worths(asked, [m[0] for m in places], names), most)
+        if asked.chinese:
+            places = list(TOKEN_ZH.finditer(text))
+            values = worths_zh(asked, text, places)
+        else:
+            places = list(TOKEN.finditer(text))
+            values = worths(asked, [m[0] for m in places], names)
+        total, start, end = _segment(values, most)
         if end > start:
             cut = text[places[start].start() : places[end - 1].end()]
             result.append(Span(cut, total, total + EVIDENCE * item.score, item))

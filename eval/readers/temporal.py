@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from eval.readers.evidence import Found, dates_in, said_on
-from eval.readers.periods import write_day
+from eval.readers.periods import coarsen, on_day
 from eval.readers.question import Asked
 
 _START = re.compile(r"\b(?:start|began|begin|get|got|adopt|first|since|become|join)", re.IGNORECASE)
@@ -31,8 +31,8 @@ def when(asked: Asked, found: Sequence[Found], reach: int) -> str:
                 if mention.period.precision == "since" and not _START.search(asked.text):
                     score -= 0.4
                 if best is None or score > best[0]:
-                    best = (score, mention.period.text)
+                    best = (score, coarsen(mention.period, asked.unit, asked.chinese))
     top = found[0]
     if best is None or best[0] < top.score - 0.5:
-        return write_day(said_on(top.memory), asked.chinese)
+        return coarsen(on_day(said_on(top.memory), asked.chinese), asked.unit, asked.chinese)
     return best[1]

@@ -15,15 +15,15 @@ from eval.readers.question import Asked, Kind
 TOKEN = re.compile(r"[^\W_]+(?:['’\-+][^\W_]+)*\+?|[^\w\s]")
 
 COST = 0.18  # every token costs this, so that only words of some worth lengthen an answer
-ASKED = 0.1  # a word of the question itself, less its cost
-AFTER = 0.94  # worth kept for each token between a word of the question and one after it
+ASKED = 0.05  # a word of the question itself, less its cost
+AFTER = 0.92  # worth kept for each token between a word of the question and one after it
 BEFORE = 0.9
 FLOOR = 0.3  # worth of a new word however far from any word of the question
 ALONE = 0.45  # the same in a sentence that holds no word of the question
-COMMON_SHARE = 0.5
+COMMON_SHARE = 0.4
 FILLER_SHARE = 0.1
-TYPED = 0.6
-SOFT = -0.3  # comma, quotation mark
+TYPED = 0.8
+SOFT = -0.2  # comma, quotation mark
 HARD = -3.0  # any other punctuation ends an answer
 _KIN = frozenset(
     """aunt boyfriend brother colleague cousin coworker daughter family friend girlfriend
@@ -83,7 +83,7 @@ def worths(asked: Asked, tokens: list[str], names: frozenset[str]) -> list[float
     for i, word in enumerate(tokens):
         low = word.lower()
         if not word[0].isalnum():
-            found.append(SOFT if word in ",'\"“”‘’&/" else HARD)
+            found.append(SOFT if word in ",'‘’&/" else HARD)
         elif rooted[i] in asked.roots:
             found.append(ASKED - COST)
         elif is_light(low) or (low in names and asked.kind is not Kind.WHO):

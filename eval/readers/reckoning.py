@@ -1,0 +1,224 @@
+"""What an English date expression means on the day it is said.
+
+Each function takes the match of a pattern of `eval.readers.dates`, the day it was said and whether
+the sentence speaks of plans, and returns a `Period` in the house style, or None for no real date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import date, timedelta
+
+from eval.readers.numbers import count_of, spell
+from eval.readers.periods import (
+    MONTHS,
+    Period,
+    days_from,
+    in_month,
+    in_season,
+    in_year,
+    on_day,
+    shift_month,
+    week_of,
+    weekday_after,
+    weekday_before,
+    write_day,
+)
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+
+
+def _month(name: str) -> int:
+    return next(i for i, full in enumerate(MONTHS, 1) if full.lower().startswith(name[:3].lower()))
+
+
+def _valid(year: int, month: int, day: int) -> date | None:
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _nearest_year(said: date, month: int, day: int = 1) -> int:
+    """The year that puts month and day nearest to `said`: December said in January is last year."""
+    probe = min(day, 28)
+    years = (said.year - 1, said.year, said.year + 1)
+    return min(years, key=lambda year: abs((date(year, month, probe) - said).days))
+
+
+def full_date(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+    """Day and month, with or without a year."""
+    month, day = _month(m["month"]), int(m["dom"])
+    year = int(m["year"]) if m["year"] else _nearest_year(said, month, day)
+    found = _valid(year, month, day)
+    return on_day(found) if found else None
+
+
+def iso(m: re.Match[str], _said: date, _ahead: bool) -> Period | None:
+    """2023-05-07."""
+    found = _valid(int(m[1]), int(m[2]), int(m[3]))
+    return on_day(found) if found else None
+
+
+def month_of_year(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+    """A month, with its year or a last or next."""
+    month = _month(m["month"])
+    which = (m.groupdict().get("which") or "").lower()
+    if m.groupdict().get("year"):
+        year = int(m["year"])
+    elif which in ("last", "past"):
+        year = said.year - (month >= said.month)
+    elif which in ("next", "coming"):
+        year = said.year + (month <= said.month)
+    else:
+        year = _nearest_year(said, month)
+    return in_month(date(year, month, 1))
+
+
+def day_of_month(m: re.Match[str], said: date, ahead: bool) -> Period | None:
+    """The latest day of that number ("on the 15th") or the next where plans are spoken of."""
+    months = (0, 1) if ahead else (0, -1)
+    found = (
+        _valid(moved.year, moved.month, int(m["dom"]))
+        for moved in (shift_month(said.replace(day=1), step) for step in months)
+    )
+    fitting = [day for day in found if day and (day >= said if ahead else day <= said)]
+    return on_day(fitting[0]) if fitting else None
+
+
+def year(m: re.Match[str], _said: date, _ahead: bool) -> Period | None:
+    """A year alone."""
+    return in_year(int(m["year"]))
+
+
+def season(m: re.Match[str], said: date, ahead: bool) -> Period | None:
+    """A season, with its year or a last or next."""
+    season, which = m["season"].lower(), (m["which"] or "").lower()
+    year = int(m["year"]) if m["year"] else said.year
+    period = in_season(season, year, "")
+    if not m["year"]:
+        if which in ("last", "past") and period.last >= said:
+            year -= 1
+        elif which == "next" and period.first <= said:
+            year += 1
+        elif not which and not ahead and period.first > said:
+            year -= 1
+    return in_season(season, year, f"{season} {year}")
+
+
+def days_off(offset: int) -> Callable[[re.Match[str], date, bool], Period | None]:
+    """A rule for a fixed number of days from the day it was said."""
+
+    def resolve(_m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+        return on_day(said + timedelta(days=offset))
+
+    return resolve
+
+
+def moved(said: date, unit: str, n: float, word: str, sign: int) -> Period | None:
+    """`n` units before (sign -1) or after (+1) the day it was said; `word` is how n was put."""
+    if word == "half":
+        finer = {"year": ("month", 6.0), "decade": ("year", 5.0), "month": ("week", 2.0)}
+        unit, n = finer.get(unit, (unit, 1.0))
+    side = "before" if sign < 0 else "after"
+    vague = word in ("few", "several", "some")
+    steps = sign * round(n)
+    if unit in ("day", "night") and not vague:
+        return on_day(said + timedelta(days=steps))
+    if unit == "month" and not vague:
+        return in_month(shift_month(said.replace(day=1), steps))
+    if unit in ("year", "decade") and not vague:
+        year = said.year + steps * (10 if unit == "decade" else 1)
+        return in_year(year) if 1 <= year <= 9998 else None
+    amount = "a few" if vague else spell(round(n))
+    text = f"{amount} {unit}s {side} {write_day(said)}"
+    if not vague and steps in (-1, 1):
+        text = f"the {unit} {side} {write_day(said)}"
+    if unit == "week":
+        return days_from(week_of(said) + timedelta(days=7 * steps), 7, text)
+    if unit == "weekend":
+        nearest = weekday_before(said, 5) if sign < 0 else weekday_after(said, 5)
+        return days_from(nearest + timedelta(days=7 * (steps - sign)), 2, text)
+    length = {"day": 1, "night": 1, "month": 30, "year": 365, "decade": 3650}[unit]
+    return days_from(said + timedelta(days=(steps - 1) * length), 2 * length, text)
+
+
+def counted(sign: int) -> Callable[[re.Match[str], date, bool], Period | None]:
+    """A rule for a number of units before (-1) or after (+1)."""
+
+    def resolve(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+        n, word = count_of(m["count"])
+        if n * {"year": 1, "decade": 10}.get(m["unit"].lower(), 0) > 150:
+            return None  # stories of centuries are not in anybody's diary
+        return moved(said, m["unit"].lower(), n, word, sign)
+
+    return resolve
+
+
+def since(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+    """The start of a length of time that lasts until now."""
+    n, _ = count_of(m["count"])
+    unit = m["unit"].lower()
+    if unit in ("year", "decade"):
+        start = said.year - round(n * (10 if unit == "decade" else 1))
+        period = in_year(start) if said.year - 150 < start else None
+    elif unit == "month":
+        period = in_month(shift_month(said.replace(day=1), -round(n)))
+    else:
+        days = round(n * (7 if unit.startswith("week") else 1))
+        period = on_day(said - timedelta(days=days))
+    return Period(period.first, period.last, "since", period.text) if period else None
+
+
+def adjacent(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+    """Last, this, next with a unit."""
+    which, unit = m["which"].lower(), m["unit"].lower()
+    step = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1, "following": 1}
+    sign = step.get(which, 0)
+    if which == "past" and unit == "weekend":
+        sign = -1
+    if sign and unit in ("week", "weekend", "day"):
+        return moved(said, unit, 1, "one", sign)
+    if unit == "night":
+        return on_day(said + timedelta(days=sign))
+    if unit == "month":
+        return in_month(shift_month(said.replace(day=1), sign))
+    if unit == "year":
+        return in_year(said.year + sign)
+    if unit in ("week", "weekend"):
+        text = f"the {unit} of {write_day(said)}"
+        monday = week_of(said)
+        return days_from(monday, 7, text) if unit == "week" else days_from(_saturday(said), 2, text)
+    return None
+
+
+def _saturday(said: date) -> date:
+    """The Saturday of the weekend that is on, or else of the next one."""
+    return (
+        said - timedelta(days=1)
+        if said.weekday() == 6
+        else weekday_after(said, 5)
+        if said.weekday() != 5
+        else said
+    )
+
+
+def weekend(_m: re.Match[str], said: date, ahead: bool) -> Period | None:
+    """The weekend without a last or next."""
+    return moved(said, "weekend", 1, "one", 1 if ahead else -1)
+
+
+def weekday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
+    """A weekday. Last and next leave two days possible, so their wording stays vague."""
+    which = (m.groupdict().get("which") or "").lower()
+    number = next(i for i, full in enumerate(WEEKDAYS) if full.startswith(m["weekday"][:3].lower()))
+    if which == "this":
+        return on_day(week_of(said) + timedelta(days=number))
+    after = which in ("next", "coming") or (ahead and which not in ("last", "past"))
+    day = weekday_after(said, number) if after else weekday_before(said, number)
+    side = "after" if after else "before"
+    if not which:
+        return on_day(day)
+    text = f"the {WEEKDAYS[number].capitalize()} {side} {write_day(said)}"
+    return Period(day, day, "day", text)

@@ -1,0 +1,139 @@
+"""The keyless reader on small invented dialogues: one of each kind of question, and abstention."""
+
+from datetime import datetime
+
+import pytest
+
+from eval.readers.extractive import UNKNOWN, UNKNOWN_ZH, ExtractiveReader
+from memsys.types import Candidate, Memory, Retrieval
+
+Said = list[tuple[str, str, str]]  # day, speaker, words
+
+WORKSHOP: Said = [
+    ("2023-07-15", "Ines", "I finally repaired the accordion last Friday! It wheezed terribly."),
+    ("2023-07-15", "Ruben", "Great news! What did you use for the bellows?"),
+    ("2023-07-15", "Ines", "Goat leather and bone glue, it holds the air perfectly."),
+    ("2023-08-02", "Ruben", "My sister Odile moved to Ghent because her firm opened an office."),
+    ("2023-08-02", "Ines", "I have lived above the bakery for seven years now."),
+    ("2023-08-20", "Ruben", "I bought four lathes at the auction yesterday."),
+    ("2023-09-03", "Ines", "I go rowing twice a week before breakfast."),
+    ("2023-09-03", "Ines", "I also practise juggling in the park to relax."),
+    ("2023-09-10", "Ruben", "The novel on my desk is called The Glass Orchard."),
+]
+TEA: Said = [
+    ("2024-04-17", "林月", "上周五我在码头卖掉了那条旧渔船。"),
+    ("2024-04-17", "高远", "我前天买了三把二胡，花光了积蓄。"),
+    ("2024-05-02", "林月", "我妹妹去杭州学做龙井茶。"),
+    ("2024-05-02", "高远", "我最怕的动物是鹅。"),
+]
+
+
+def retrieval(said: Said) -> Retrieval:
+    memories = []
+    before = ""
+    for number, (day, speaker, words) in enumerate(said):
+        content = f"{speaker}: {words}"
+        index = f"{before}\n{content}" if before else content
+        time = datetime.fromisoformat(day)
+        memories.append(Memory(f"m{number}", content, index, time, speaker, (f"m{number}",)))
+        before = content
+    return Retrieval(tuple(Candidate(memory, 0.5) for memory in memories), "", 0)
+
+
+def ask(question: str, said: Said) -> str:
+    answer = ExtractiveReader().read(question, retrieval(said))
+    assert not answer.abstained
+    return answer.text
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When did Ines repair the accordion?", "the Friday before 15 July 2023"),
+        ("On what date did Ines repair the accordion?", "14 July 2023"),
+        ("Which month did Ines repair the accordion?", "July 2023"),
+        ("When did Ruben buy the lathes?", "19 August 2023"),
+        ("When did Odile move to Ghent?", "2 August 2023"),
+        ("How long has Ines lived above the bakery?", "seven years"),
+        ("How many lathes did Ruben buy?", "four"),
+        ("How often does Ines go rowing?", "twice a week"),
+        ("Did Ruben buy lathes at the auction?", "Yes"),
+        ("Did Ruben sell the novel in Paris?", "No"),
+        ("Would Ines likely enjoy a submarine cruise?", "Likely no"),
+        ("Does Ines go rowing or swimming?", "rowing"),
+    ],
+)
+def test_typed_answers(question: str, expected: str) -> None:
+    assert ask(question, WORKSHOP) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Where did Ruben's sister move?", ["Ghent"]),
+        ("Who moved to Ghent?", ["Odile"]),
+        ("What did Ines use for the bellows?", ["leather"]),
+        ("What is the novel on Ruben's desk called?", ["Glass Orchard"]),
+        ("Why did Ruben's sister move to Ghent?", ["office"]),
+        ("What activities does Ines practise to relax?", ["juggling"]),
+    ],
+)
+def test_spans_hold_the_answer_and_are_short(question: str, words: list[str]) -> None:
+    answer = ask(question, WORKSHOP)
+    assert all(word in answer for word in words), answer
+    assert all(len(part.split()) <= 10 for part in answer.split(", "))
+
+
+def test_a_list_is_joined_over_memories() -> None:
+    said: Said = [
+        ("2023-01-01", "Ines", "My hobbies include rowing."),
+        ("2023-02-01", "Ines", "Another of my hobbies is juggling."),
+        ("2023-03-01", "Ruben", "The weather is dreadful."),
+    ]
+    parts = ask("What hobbies does Ines have?", said).split(", ")
+    assert parts[:2] in (["rowing", "juggling"], ["juggling", "rowing"])
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("林月是什么时候卖掉渔船的？", "2024年4月12日"),
+        ("高远是哪天买二胡的？", "2024年4月15日"),
+        ("高远买了几把二胡？", "三把"),
+    ],
+)
+def test_chinese_typed_answers(question: str, expected: str) -> None:
+    assert ask(question, TEA) == expected
+
+
+def test_chinese_spans() -> None:
+    assert "杭州" in ask("林月的妹妹去哪里学做龙井茶？", TEA)
+    assert "鹅" in ask("高远最怕的动物是什么？", TEA)
+
+
+def test_abstains_where_nothing_bears_on_the_question() -> None:
+    answer = ExtractiveReader().read("What volcano erupted near Quito?", retrieval(WORKSHOP))
+    assert answer.abstained
+    assert answer.text == UNKNOWN
+    chinese = ExtractiveReader().read("火星探测器几点降落？", retrieval(TEA))
+    assert chinese.abstained
+    assert chinese.text == UNKNOWN_ZH
+
+
+def test_abstains_where_only_somebody_else_said_it() -> None:
+    question = "When did Ruben repair the accordion?"
+    assert ExtractiveReader().read(question, retrieval(WORKSHOP)).abstained
+    assert (
+        not ExtractiveReader(support=0.0, rival=1.0).read(question, retrieval(WORKSHOP)).abstained
+    )
+
+
+def test_abstains_from_nothing() -> None:
+    assert ExtractiveReader().read("Who?", Retrieval((), "", 0)).abstained
+
+
+def test_is_deterministic_whatever_was_read_before() -> None:
+    questions = ["Where did Ruben's sister move?", "What hobbies does Ines have?"]
+    first = [ExtractiveReader().read(q, retrieval(WORKSHOP)) for q in questions]
+    again = [ExtractiveReader().read(q, retrieval(WORKSHOP)) for q in reversed(questions)]
+    assert first == again[::-1]
