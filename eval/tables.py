@@ -38,14 +38,16 @@ def by_type(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     return ["type", *HEADER], rows
 
 
-def by_run(summaries: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Header and one row a run: types 1-4, and how often it abstained where it should and not."""
+def by_run(
+    runs: Sequence[tuple[str, Mapping[str, Any]]],
+) -> tuple[list[str], list[list[str]]]:
+    """Header and one row a named run: types 1-4, and abstention where it is right and wrong."""
     rows = []
-    for summary in summaries:
+    for name, summary in runs:
         overall, adversarial = summary["by_type"]["overall"], summary["by_type"]["adversarial"]
         abstained = [_number(cell["abstained"], 3) for cell in (adversarial, overall)]
-        rows.append([summary["strategy"], *cells(overall), *abstained])
-    return ["strategy", *HEADER, "abstained, type 5", "false refusals, 1-4"], rows
+        rows.append([name, *cells(overall), *abstained])
+    return ["run", *HEADER, "abstained, type 5", "false refusals, 1-4"], rows
 
 
 def plain(header: Sequence[str], rows: Rows) -> str:
