@@ -6,9 +6,10 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -32,15 +33,26 @@ def digest(value: object) -> str:
 
 
 def describe(
-    run_id: str, config: Mapping[str, Any], choices: Mapping[str, str], dataset: Dataset
+    run_id: str,
+    config: Mapping[str, Any],
+    choices: Mapping[str, str],
+    dataset: Dataset,
+    overrides: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The manifest of a run about to start. `config` is resolved; `resume` is no part of it."""
-    kept = {key: value for key, value in config.items() if key != "resume"}
+    """The manifest of a run about to start. `config` is resolved; `resume` and `cache` are no part
+    of it: a run is the same wherever it is gone on with. `overrides`: see command.
+
+    Raises InputError if the seed is no whole number of 0 or more.
+    """
+    seed = config["seed"]
+    if not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed: {seed!r}; use a whole number of 0 or more")
+    kept = {key: value for key, value in config.items() if key not in {"resume", "cache"}}
     return {
         "run_id": run_id,
         "schema_version": SCHEMA_VERSION,
         "status": "running",
-        "command": " ".join(["python -m eval.run", *sys.argv[1:]]),
+        "command": command(sys.argv[1:], overrides),
         "strategy": choices["strategy"],
         "dataset": dataset.name,
         "choices": dict(choices),
@@ -55,7 +67,7 @@ def describe(
         "packages": _versions(),
         "prompts": {},
         "models": {"embedder": choices["embedder"], "reader": choices["reader"], "judge": None},
-        "seed": config["seed"],
+        "seed": seed,
         "machine": {
             "system": platform.system(),
             "architecture": platform.machine(),
@@ -69,6 +81,17 @@ def describe(
     }
 
 
+def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
+    """The command that repeats this run alone, quoted for a shell.
+
+    In a sweep `arguments` list the values of all runs; `overrides` hold those of this one.
+    """
+    own = {override.partition("=")[0]: override for override in overrides}
+    kept = [argument for argument in arguments if argument not in {"-m", "--multirun"}]
+    values = [own.get(argument.partition("=")[0], argument) for argument in kept]
+    return shlex.join(["python", "-m", "eval.run", *values])
+
+
 def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Raises InputError unless a run described by `old` may go on as `new`."""
     where = f"resume={old['run_id']}"
@@ -78,17 +101,22 @@ def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
             f"(schema {old['schema_version']}, now {new['schema_version']}); start a new run"
         )
     if old["config_sha256"] != new["config_sha256"]:
-        fields = sorted(
-            key
-            for key in {**old["config"], **new["config"]}
-            if old["config"].get(key) != new["config"].get(key)
-        )
+        before, after = dict(_leaves(old["config"])), dict(_leaves(new["config"]))
+        fields = [key for key in {**before, **after} if before.get(key) != after.get(key)]
         raise InputError(
             f"{where}: the configuration differs in {', '.join(fields) or 'a choice'}; "
             f"repeat the run's own command ({old['command']}) or start a new run"
         )
     if old["data"] != new["data"]:
         raise InputError(f"{where}: the data files have changed since; start a new run")
+
+
+def _leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in config.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value
 
 
 def load_manifest(folder: Path) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
         raise InputError(f"strategy={choices['strategy']}: {error}") from error
 
     resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-    manifest = describe(folder.name, resolved, choices, dataset)
+    manifest = describe(folder.name, resolved, choices, dataset, HydraConfig.get().overrides.task)
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume=config.resume is not None)
         _begun.append(folder.name)
