@@ -25,6 +25,8 @@ class Kind(Enum):
     WHO = "who"
     WHERE = "where"
     WHY = "why"
+    HOW = "how"
+    MOOD = "mood"
     CHOICE = "choice"
     YES_NO = "yes_no"
     WHAT = "what"
@@ -67,6 +69,10 @@ _EN: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
                      r"town|place|places|location|area|areas|region)\b|\bfrom where\b"),
         (Kind.WHO, r"\bwho(?:m|se)?\b(?=.*\?)|\b(?:what|which) (?:person|people|friend)\b"),
         (Kind.WHY, r"^why\b|\bwhat (?:was|is) the reason\b|\bwhat made\b|\bhow come\b"),
+        (Kind.MOOD, r"^how (?:did|do|does|is|was) .*\b(?:feel|feeling|describe|react|respond)\b"
+                    r"|\bwhat (?:is|was|were) .*\b(?:attitude|reaction|sentiment|mood)\b"
+                    r"|\b(?:what|which) (?:emotions?|feelings?)\b"),
+        (Kind.HOW, rf"^how {_AUX}\b|^in what way"),
         (Kind.CHOICE, rf"^{_AUX}\b.*\b\w+ or (?:a |an |the )?\w+"),
         (Kind.YES_NO, rf"^{_AUX}\b"),
     )

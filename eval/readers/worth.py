@@ -15,6 +15,8 @@ from eval.readers.question import Asked, Kind
 TOKEN = re.compile(r"[^\W_]+(?:['’\-+][^\W_]+)*\+?|[^\w\s]")
 
 COST = 0.18  # every token costs this, so that only words of some worth lengthen an answer
+CLAUSE_COST = 0.08  # the same where a clause is asked for: why, how
+MOOD = 1.0  # a word of feeling or judgement where one is asked for
 ASKED = 0.05  # a word of the question itself, less its cost
 AFTER = 0.92  # worth kept for each token between a word of the question and one after it
 BEFORE = 0.9
@@ -27,12 +29,32 @@ SOFT = -0.2  # comma, quotation mark
 HARD = -3.0  # any other punctuation ends an answer
 _KIN = frozenset(
     """aunt boyfriend brother colleague cousin coworker daughter family friend girlfriend
-    grandfather grandma grandmother grandpa husband mentor mom mother dad father neighbor nephew
-    niece parents partner sister son teacher teammates uncle wife boss coach team""".split()
+    grandfather grandma grandmother grandpa husband mentor mom mother dad father neighbor
+    nephew niece parents partner sister son teacher teammates uncle wife boss coach team""".split()
 )
-_FEEL = re.compile(
-    r"\b(?:feel|felt|feeling|describe|reaction|think|thoughts|attitude|opinion)\b", re.IGNORECASE
+_MOODS = frozenset(
+    """afraid alive amazed amazing anxious appreciative appreciated ashamed awe awesome awestruck
+    awful bad beautiful best better bored brave breathtaking calm calming cathartic
+    challenging comfortable comforting concerned confident content cool crazy curious
+    delighted determined difficult disappointed dope down eager easy electric emotional
+    empowered empowering encouraged energized enjoyable enlightening enthusiastic epic excited
+    exciting exhausted fantastic fearful free frustrated frustrating fulfilled fulfilling fun
+    glad good grateful great guilty happy hard heartbroken heartbreaking heartwarming helpless
+    hopeful huge humbled humbling hurt incredible inspired inspiring intense intimidated
+    invigorated invincible joyful joy lonely lost love loved lucky mad magical meaningful
+    motivated nervous nice nostalgic optimistic overwhelmed passionate peace peaceful perfect
+    playful pleased positive powerful pride proud pumped refreshed refreshing relaxed relaxing
+    relief relieved rewarding rough sad safe satisfied satisfying scared scary shocked sorry
+    special spectacular stoked strange stressed stressful strong stuck stunned stunning
+    supportive surprised surreal sweet terrible terrified thankful thrilled thrilling tired
+    touched tough uneasy unforgettable uplifted upset warm weird wild wonderful worried""".split()
 )
+# Words that open the part of a sentence that says why, or how.
+_OPENERS = {
+    Kind.WHY: frozenset("because cause 'cause since so to for reason reminds helps".split()),
+    Kind.HOW: frozenset("by with through using to started".split()),
+    Kind.MOOD: frozenset("feel feels felt feeling was is it's i'm were been being so".split()),
+}
 _NAMED = re.compile(
     r"\b(?:name|names|named|called|titled?|book|movie|film|song|band|artist|author|game|series|show|"
     r"team|brand|company|character|singer|language|musician)s?\b",
@@ -77,18 +99,23 @@ def _typed(asked: Asked, tokens: list[str], i: int) -> float:
 def worths(asked: Asked, tokens: list[str], names: frozenset[str]) -> list[float]:
     """A worth for each token; `names`, the lowercase speakers, are called more than meant."""
     rooted = [root(t.lower()) if t[0].isalnum() else "" for t in tokens]
-    near = _near([r in asked.roots for r in rooted])
-    filler = 0.7 if _FEEL.search(asked.text) else FILLER_SHARE
+    openers = _OPENERS.get(asked.kind, frozenset())
+    opened = [word.lower() in openers for word in tokens]
+    near = _near([r in asked.roots or o for r, o in zip(rooted, opened, strict=True)])
+    mood = asked.kind is Kind.MOOD
+    cost = CLAUSE_COST if asked.kind in (Kind.WHY, Kind.HOW) else COST
     found = []
     for i, word in enumerate(tokens):
         low = word.lower()
         if not word[0].isalnum():
             found.append(SOFT if word in ",'‘’&/" else HARD)
+        elif mood and low in _MOODS:
+            found.append(MOOD)
         elif rooted[i] in asked.roots:
-            found.append(ASKED - COST)
+            found.append(ASKED - cost)
         elif is_light(low) or (low in names and asked.kind is not Kind.WHO):
-            found.append(-COST)
+            found.append(-cost)
         else:
-            part = filler if low in FILLERS else COMMON_SHARE if low in COMMON else 1.0
-            found.append(part * (near[i] + _typed(asked, tokens, i)) - COST)
+            part = FILLER_SHARE if low in FILLERS else COMMON_SHARE if low in COMMON else 1.0
+            found.append(part * (near[i] + _typed(asked, tokens, i)) - cost)
     return found

@@ -18,6 +18,8 @@ WORKSHOP: Said = [
     ("2023-08-20", "Ruben", "I bought four lathes at the auction yesterday."),
     ("2023-09-03", "Ines", "I go rowing twice a week before breakfast."),
     ("2023-09-03", "Ines", "I also practise juggling in the park to relax."),
+    ("2023-09-05", "Ines", "The concert is on Sunday and I feel nervous."),
+    ("2023-09-05", "Ruben", "The ladder broke. I mended it with copper wire."),
     ("2023-09-10", "Ruben", "The novel on my desk is called The Glass Orchard."),
 ]
 TEA: Said = [
@@ -74,6 +76,8 @@ def test_typed_answers(question: str, expected: str) -> None:
         ("Who moved to Ghent?", ["Odile"]),
         ("What did Ines use for the bellows?", ["leather"]),
         ("What is the novel on Ruben's desk called?", ["Glass Orchard"]),
+        ("How did Ines feel about the concert?", ["nervous"]),
+        ("How did Ruben mend the ladder?", ["wire"]),
         ("Why did Ruben's sister move to Ghent?", ["office"]),
         ("What activities does Ines practise to relax?", ["juggling"]),
     ],

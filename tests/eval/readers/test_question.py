@@ -16,7 +16,8 @@ def asked(text: str) -> Asked:
     [
         ("When did Ruben leave?", Kind.WHEN),
         ("In which month did Ruben leave?", Kind.WHEN),
-        ("How does Ruben feel when he rows?", Kind.WHAT),
+        ("How does Ruben feel when he rows?", Kind.MOOD),
+        ("How does Ruben mend a boat?", Kind.HOW),
         ("How long did Ruben row?", Kind.DURATION),
         ("How often does Ruben row?", Kind.OFTEN),
         ("How many boats has Ruben?", Kind.COUNT),
