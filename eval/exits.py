@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,17 +11,22 @@ from pathlib import Path
 from hydra.errors import CompactHydraException, HydraException
 from omegaconf.errors import OmegaConfBaseException
 
+from eval.callbacks import show_sweep
 from eval.folder import discard_if_empty
 from memsys.errors import InputError
 
-BAD_INPUT, INTERRUPTED = 2, 130
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+
+class Refused(CompactHydraException):
+    """One run of a sweep that could not be; its message has been shown."""
 
 
 @contextmanager
 def one_line(folder: Path, *, sweep: bool) -> Iterator[None]:
     """Turn an error in the input into one line and exit code 2; other errors pass.
 
-    In a sweep the other runs go on: Hydra gets the line and leaves with 1 at the end.
+    In a sweep the other runs go on, and `leave` sees to the exit code.
     """
     try:
         yield
@@ -29,9 +35,9 @@ def one_line(folder: Path, *, sweep: bool) -> Iterator[None]:
         if message is None:
             raise
         discard_if_empty(folder)
-        if sweep:
-            raise CompactHydraException(message) from None
         print(f"error: {message}", file=sys.stderr)
+        if sweep:
+            raise Refused(message) from None
         sys.exit(BAD_INPUT)
 
 
@@ -45,17 +51,24 @@ def blame(error: BaseException) -> str | None:
         if isinstance(inner, InputError):
             return str(inner)
         inner = inner.__cause__
-    return str(error) if isinstance(error, HydraException | OmegaConfBaseException) else None
+    if isinstance(error, HydraException | OmegaConfBaseException):
+        return " ".join(str(error).partition("Config search path")[0].split())
+    return None
 
 
 def leave(job: Callable[[], None], begun: list[str]) -> None:
-    """Call Hydra's `job`; exit code 2 if no run could begin, 130 after Ctrl-C.
-
-    Hydra itself leaves with 1 for an unknown option as for a failed run; `begun` tells them apart.
+    """Call Hydra's `job`; exit code 2 if the input kept every run from beginning, 1 if it kept one
+    of a sweep, 130 after Ctrl-C. A sweep's table is shown whatever became of its other runs.
     """
+    os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what it would write over many lines
     try:
         job()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
-    except SystemExit as stop:
-        sys.exit(BAD_INPUT if stop.code == 1 and not begun else stop.code)
+    except Refused:
+        sys.exit(FAILED if begun else BAD_INPUT)
+    except (HydraException, OmegaConfBaseException) as error:
+        print(f"error: {blame(error)}", file=sys.stderr)
+        sys.exit(FAILED if begun else BAD_INPUT)
+    finally:
+        show_sweep()
