@@ -57,6 +57,7 @@ class Runner:
         ordered = [done[question.id] for question in self.dataset.questions]
         if [record["id"] for record in read_lines(path)] != [r["id"] for r in ordered]:
             write_lines(path, ordered)  # retried questions stand where they belong
+        self.warnings = self._covered()
         return ordered
 
     def _conversations(
@@ -98,7 +99,6 @@ class Runner:
         ingested = ingest(conversation, strategy, self.meter, note)
         self.clock.ingest += ingested.wall_ms / 1000
         asked_at = conversation.sessions[-1].time
-        self._warn_if_all(conversation, ingested.memories, strategy)
         failure = ingested.failure
         if failure:
             return lambda question: failed(question, failure)
@@ -112,12 +112,22 @@ class Runner:
 
         return answer
 
-    def _warn_if_all(
-        self, conversation: Conversation, memories: int, strategy: MemoryStrategy
-    ) -> None:
-        """A retrieval that returns the whole store measures nothing: say so."""
-        k = getattr(strategy, "k", None)
-        if k is not None and k >= memories:
-            self.warnings.append(
-                f"{conversation.id}: k={k} covers all {memories} memories, so nothing is selected"
-            )
+    def _covered(self) -> list[str]:
+        """A retrieval that returns the whole store measures nothing: say so.
+
+        Counted from the file, so that a resumed run warns of every conversation.
+        """
+        k = getattr(self.make_strategy(), "k", None)
+        made: dict[str, int] = {}
+        whole = set()  # conversations that were remembered to the end
+        for line in read_lines(self.folder / INGEST):
+            if line["status"] == "ok":
+                conversation = line["conversation"]
+                made[conversation] = made.get(conversation, 0) + line["memories"]
+                if line["phase"] == "index":
+                    whole.add(conversation)
+        return [
+            f"{conversation}: k={k} covers all {memories} memories, so nothing is selected"
+            for conversation, memories in made.items()
+            if conversation in whole and k is not None and k >= memories
+        ]
