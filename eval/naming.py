@@ -22,13 +22,13 @@ Any value of the configuration can be set on the command line (k=5, strategy.sta
 """
 
 
-def run_id(resume: str | None, strategy: str) -> str:
+def run_id(resume: str | int | None, strategy: str) -> str:
     """The name of a run's folder: that of the run to resume, else UTC time and strategy.
 
     Microseconds keep the runs of a sweep apart.
     """
-    if resume:
-        return Path(resume).name
+    if resume is not None:
+        return Path(str(resume)).name  # a name of digits alone is read as a number
     return f"{datetime.now(UTC):%Y-%m-%d_%H-%M-%S-%f}_{strategy}"
 
 
