@@ -27,8 +27,8 @@ def show_end(folder: Path, summary: Mapping[str, Any]) -> None:
     adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
     if adversarial["abstained"] is not None and overall["abstained"] is not None:
         print(
-            f"\nAbstained on {adversarial['abstained']:.1%} of type 5 (right), "
-            f"on {overall['abstained']:.1%} of types 1-4 (false refusals)"
+            f"\nAbstained on {_share(adversarial)} of type 5 (right), "
+            f"on {_share(overall)} of types 1-4 (false refusals)"
         )
     if summary["errors"]:
         print(f"{summary['errors']} of {summary['n']} questions failed; they are in no mean")
@@ -37,6 +37,12 @@ def show_end(folder: Path, summary: Mapping[str, Any]) -> None:
         print(f"warning: {warning}")
     print(f"\nRun folder: {folder}")
     print("Next: python -m eval.run -m strategy=vector_only,graph_expand,hybrid_rank,oracle")
+
+
+def _share(cell: Mapping[str, Any]) -> str:
+    low, high = cell["abstained_ci"]
+    answered = cell["n"] - cell["errors"]
+    return f"{cell['abstained']:.1%} [{low:.1%}, {high:.1%}] of the {answered} answered"
 
 
 def show_stop(folder: Path, manifest: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from eval.questions import TYPES
 from eval.records import Record
+from eval.scoring import score
 from eval.stats import ClusterBootstrap
 
 Cell = dict[str, Any]
@@ -51,7 +52,8 @@ def summarise(
 
 def _cell(rows: Sequence[Record], seed: int, resamples: int) -> Cell:
     answered = [row for row in rows if row["status"] == "ok"]
-    cell: Cell = {"n": len(rows), "errors": len(rows) - len(answered)}
+    failed = [row for row in rows if row["status"] != "ok"]
+    cell: Cell = {"n": len(rows), "errors": len(failed)}
     bootstrap = (
         ClusterBootstrap([row["conversation"] for row in answered], seed, resamples)
         if answered
@@ -59,16 +61,12 @@ def _cell(rows: Sequence[Record], seed: int, resamples: int) -> Cell:
     )
     for column, key in SCORES.items():
         values = [row["scores"][key] for row in answered]
-        cell[column] = _mean(values)
-        interval = bootstrap.interval(values) if bootstrap else None
-        cell[f"{column}_ci"] = None if interval is None else list(interval)
-        if cell["errors"]:
-            # Where a score does not apply to a type, a failure there is no 0 either.
-            applies = cell[column] is not None
-            zeros: list[float | None] = [0.0] * cell["errors"]
-            cell[f"{column}_errors_as_zero"] = _mean(values + zeros) if applies else None
-    cell["abstained"] = _mean([float(row["abstained"]) for row in answered])
-    cell["context_tokens_mean"] = _mean([row["context_tokens"] for row in answered])
+        cell |= _mean_and_interval(column, values, bootstrap)
+        if failed:
+            zeros = [_zero(row, key, judged=cell["judge"] is not None) for row in failed]
+            cell[f"{column}_errors_as_zero"] = _mean(values + zeros)
+    for column, key in (("abstained", "abstained"), ("context_tokens_mean", "context_tokens")):
+        cell |= _mean_and_interval(column, [float(row[key]) for row in answered], bootstrap)
     cell["answer_tokens_mean"] = _mean([row["answer_tokens"] for row in answered])
     cell["cost_usd"] = 0.0  # keyless: nothing is paid for
     for phase in ("retrieve", "total"):
@@ -76,6 +74,21 @@ def _cell(rows: Sequence[Record], seed: int, resamples: int) -> Cell:
         for percent in (50, 95):
             cell[f"{phase}_ms_p{percent}"] = _percentile(values, percent)
     return cell
+
+
+def _mean_and_interval(
+    column: str, values: Sequence[float | None], bootstrap: ClusterBootstrap | None
+) -> Cell:
+    interval = bootstrap.interval(values) if bootstrap else None
+    return {column: _mean(values), f"{column}_ci": None if interval is None else list(interval)}
+
+
+def _zero(row: Record, key: str, *, judged: bool) -> float | None:
+    """What a failed question counts as: 0, but None where the score does not apply to it."""
+    if key == "judge":
+        return 0.0 if judged else None
+    blank = score(row["category"], row["gold"], "", row["evidence"], ())
+    return None if blank[key] is None else 0.0
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

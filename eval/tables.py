@@ -14,15 +14,14 @@ HEADER = (
 
 def cells(cell: Mapping[str, Any]) -> list[str]:
     """One row of HEADER's columns from a cell of a summary."""
-    n = str(cell["n"]) + (f" ({cell['errors']} errors)" if cell["errors"] else "")
     judge = "no judge" if cell["judge"] is None else _interval(cell, "judge")
     return [
-        n,
+        _n(cell),
         _interval(cell, "f1"),
         _interval(cell, "bleu1"),
         judge,
         _interval(cell, "evidence_recall"),
-        _number(cell["context_tokens_mean"], 0),
+        _interval(cell, "context_tokens_mean", 0),
         _number(cell["retrieve_ms_p95"], 1),
         _number(cell["total_ms_p95"], 1),
     ]
@@ -45,9 +44,9 @@ def by_run(
     rows = []
     for name, summary in runs:
         overall, adversarial = summary["by_type"]["overall"], summary["by_type"]["adversarial"]
-        abstained = [_number(cell["abstained"], 3) for cell in (adversarial, overall)]
-        rows.append([name, *cells(overall), *abstained])
-    return ["run", *HEADER, "abstained, type 5", "false refusals, 1-4"], rows
+        abstained = [_interval(cell, "abstained") for cell in (adversarial, overall)]
+        rows.append([name, *cells(overall), _n(adversarial), *abstained])
+    return ["run", *HEADER, "n, type 5", "abstained, type 5", "false refusals, 1-4"], rows
 
 
 def plain(header: Sequence[str], rows: Rows) -> str:
@@ -68,12 +67,16 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([first, *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
 
 
+def _n(cell: Mapping[str, Any]) -> str:
+    return str(cell["n"]) + (f" ({cell['errors']} errors)" if cell["errors"] else "")
+
+
 def _number(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:,.{digits}f}"
 
 
-def _interval(cell: Mapping[str, Any], column: str) -> str:
+def _interval(cell: Mapping[str, Any], column: str, digits: int = 3) -> str:
     if cell[column] is None:
         return "-"
     low, high = cell[f"{column}_ci"]
-    return f"{cell[column]:.3f} [{low:.3f}, {high:.3f}]"
+    return f"{cell[column]:,.{digits}f} [{low:,.{digits}f}, {high:,.{digits}f}]"
