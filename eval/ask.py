@@ -11,7 +11,7 @@ from eval.ingest import Failure, describe
 from eval.metrics.abstention import abstains
 from eval.questions import Question
 from eval.readers.base import Answer, Reader
-from eval.records import Record
+from eval.records import Record, json_line
 from eval.scoring import score, unscored
 from memsys.context.tokens import count_tokens
 from memsys.errors import InputError
@@ -46,12 +46,14 @@ def ask(
         phase = "answer"
         with meter.phase() as reading:
             answer = reader.read(question.text, retrieval)
+        phase = "record"  # of what a strategy or reader returned, if that can be written at all
+        record = _record(question, retrieval, answer, retrieving, reading)
+        json_line(record).encode()
     except InputError:
         raise
     except Exception as error:
         spent = Spent(retrieving.wall_ms, reading.wall_ms, 0.0)
         return failed(question, describe(phase, error)), spent
-    record = _record(question, retrieval, answer, retrieving, reading)
     started = perf_counter()
     turns = {turn for candidate in retrieval.candidates for turn in candidate.memory.turns}
     record["scores"] = score(

@@ -28,7 +28,7 @@ class LineWriter:
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Append `row`; raises ValueError on NaN or infinity, which JSON does not have."""
-        self._file.write(_json_line(row))
+        self._file.write(json_line(row))
         self._file.flush()
 
     def close(self) -> None:
@@ -40,7 +40,7 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Replace `path` whole by `rows`, one JSON line each."""
     part = path.with_name(path.name + ".part")
     with part.open("w", encoding="utf-8") as file:
-        file.writelines(_json_line(row) for row in rows)
+        file.writelines(json_line(row) for row in rows)
     part.replace(path)
 
 
@@ -69,7 +69,8 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
     part.replace(path)
 
 
-def _json_line(row: Mapping[str, Any]) -> str:
+def json_line(row: Mapping[str, Any]) -> str:
+    """`row` as one line; raises ValueError on NaN or infinity, TypeError on what is no JSON."""
     return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
 
 
