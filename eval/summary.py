@@ -59,11 +59,12 @@ def _cell(rows: Sequence[Record], seed: int, resamples: int) -> Cell:
         if answered
         else None
     )
+    judged = any(row["scores"]["judge"] is not None for row in answered)
     for column, key in SCORES.items():
         values = [row["scores"][key] for row in answered]
         cell |= _mean_and_interval(column, values, bootstrap)
         if failed:
-            zeros = [_zero(row, key, judged=cell["judge"] is not None) for row in failed]
+            zeros = [_zero(row, key, judged=judged) for row in failed]
             cell[f"{column}_errors_as_zero"] = _mean(values + zeros)
     for column, key in (("abstained", "abstained"), ("context_tokens_mean", "context_tokens")):
         cell |= _mean_and_interval(column, [float(row[key]) for row in answered], bootstrap)
