@@ -12,12 +12,13 @@ from datetime import date
 from functools import lru_cache
 
 from eval.readers import reckoning as on
+from eval.readers.feasts import FEAST, feast
 from eval.readers.numbers import COUNT
 from eval.readers.periods import Mention
 
 _DAY = (
     r"(?P<weekday>mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|"
-    r"fri(?:day)?|sat(?:urday)?|sun(?:day)?)\b"
+    r"fri(?:day)?|sat(?:urday)?|sun(?:day)?)s?\b"
 )
 # Bare "may" is a verb and "march" another: a month alone needs a preposition before it.
 _MONTH = (
@@ -46,16 +47,28 @@ _RULES = tuple(
         (rf"(?<!\d )\b{_MONTH},?\s*{_YEAR}", on.month_of_year),
         (rf"\b(?:{_WHICH}\s+)?{_SEASON}(?:\s+of)?\s+{_YEAR}", on.season),
         (rf"\b{_WHICH}\s+{_SEASON}(?P<year>\b)", on.season),
+        (
+            rf"\b(?:in|during|over)\s+(?:the|(?P<which>this|last))\s+{_SEASON}(?P<year>\b)",
+            on.season,
+        ),
+        (rf"(?-i:{FEAST})(?:,?\s+{_YEAR})?", feast),
         (r"\b(?:the\s+)?day before yesterday\b", on.days_off(-2)),
         (r"\b(?:the\s+)?day after tomorrow\b", on.days_off(2)),
+        (r"\b(?:the\s+)?(?P<unit>week|weekend|month|year) before last\b", on.before_last),
         (
-            r"\b(?:the\s+)?week before last\b",
-            lambda _m, said, _a: on.moved(said, "week", 2, "two", -1),
+            r"\b(?:\d+|an?|" + COUNT + r")\s+(?:hours?|minutes?)\s+ago\b|\bjust now\b",
+            on.days_off(0),
         ),
         (r"\byesterday\b|\blast night\b|\blast evening\b", on.days_off(-1)),
         (r"\btomorrow\b", on.days_off(1)),
         (r"\btoday\b|\btonight\b|\bthis (?:morning|afternoon|evening|very day)\b", on.days_off(0)),
-        (rf"\b(?P<count>{COUNT})\s+{_UNIT}\s+(?:ago|back|earlier)\b", on.counted(-1)),
+        (
+            rf"\b(?P<count>{COUNT})\s+{_UNIT}\s+(?:and a half\s+)?(?:ago|back|earlier)\b",
+            on.counted(-1),
+        ),
+        (rf"\b(?P<count>{COUNT})\s+{_DAY}\s+ago\b", on.weekdays_ago),
+        (rf"\b(?:last|past)\s+(?P<count>few|couple(?: of)?)\s+{_UNIT}", on.counted(-1)),
+        (rf"\bnext\s+(?P<count>few|couple(?: of)?)\s+{_UNIT}", on.counted(1)),
         (rf"\bin\s+(?:about\s+|just\s+)?(?P<count>{COUNT})\s+{_UNIT}(?!\s+of)", on.counted(1)),
         (rf"\b(?P<count>{COUNT})\s+{_UNIT}\s+(?:from now|from today|later)\b", on.counted(1)),
         (
@@ -73,7 +86,7 @@ _RULES = tuple(
         (rf"\b(?:in|since|until|by|during|of|from|back in|summer|year)\s+{_YEAR}", on.year),
         (rf"\bon\s+{_DAY}", on.weekday),
         (r"(?-i:\b(?P<weekday>(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b)", on.weekday),
-        (r"\b(?:over|during|on|at|for) the weekend\b", on.weekend),
+        (r"\b(?:over|during|on|at|for) the (?:whole |entire )?weekend\b", on.weekend),
         (rf"\bon the {_DOM}\b", on.day_of_month),
     )
 )

@@ -33,7 +33,12 @@ _ORDINALS = (
 ).split()
 _NUMBER = rf"(?P<count>\d[\d,]*|(?!an?\b|few|several|couple|half|some){COUNT}|both|once|twice)"
 _BARE = re.compile(rf"\b{_NUMBER}\b", re.IGNORECASE)
-_NUMBER_ZH = r"(?P<count>\d+|[一二两三四五六七八九十百]+|几)"
+_NUMBER_ZH = r"(?P<count>\d[\d.]*|[一二两三四五六七八九十百千万]+)"
+# Measure words that make a number in the text a quantity and not part of a name.
+_MEASURE_ZH = "[个只条次本张件名位岁家种块元斤两公里米层扇盏把封页首遍成倍罐杯碗壶句毛分半]"
+_MONEY_ZH = re.compile(
+    r"(?:\d[\d.]*|[一二两三四五六七八九十百千万]+)(?:块|元)|[一二两三四五六七八九]+[百千万]\w?(?=[，。！？、]|$)"
+)
 _ALIKE = 0.7  # a memory tells of the same thing if its sentence covers this share of the best's
 
 
@@ -70,9 +75,7 @@ def how_many(asked: Asked, found: Sequence[Found], reach: int) -> str | None:
     """
     near = [item for item in found[: 4 * reach] if not item.sentence.asks]
     if asked.chinese:
-        measured = re.compile(_NUMBER_ZH + re.escape(asked.unit[:1]))
-        said = (measured.search(item.sentence.text) for item in near[:reach])
-        return next((m[0] for m in said if m and m["count"] != "几"), None)
+        return _how_many_zh(asked, near[:reach])
     unit = root(asked.unit.split()[-1]) if asked.unit else ""
     if unit and unit != root("times"):
         for item in near[:reach]:
@@ -91,3 +94,16 @@ def how_many(asked: Asked, found: Sequence[Found], reach: int) -> str | None:
     best = max((item.cover for item in near), default=0.0)
     days = {said_on(item.memory) for item in near if item.cover >= max(_ALIKE * best, 0.3)}
     return spell(len(days)) if days else None
+
+
+def _how_many_zh(asked: Asked, near: Sequence[Found]) -> str | None:
+    """The number said with the measure word asked for, or else with any measure word."""
+    wanted = re.escape(asked.unit[:1]) if "几" in asked.text else ""
+    pattern = re.compile(_NUMBER_ZH + (wanted or _MEASURE_ZH))
+    if "多少钱" in asked.text:
+        pattern = _MONEY_ZH
+    for item in near:
+        for m in pattern.finditer(item.sentence.text):
+            if m[0] not in ("一个", "一次", "一") and item.cover > 0:
+                return m[0]
+    return None

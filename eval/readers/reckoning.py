@@ -156,6 +156,20 @@ def counted(sign: int) -> Callable[[re.Match[str], date, bool], Period | None]:
     return resolve
 
 
+def before_last(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+    """The week, weekend, month or year before the last one."""
+    return moved(said, m["unit"].lower(), 2, "two", -1)
+
+
+def weekdays_ago(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
+    """Two Fridays ago."""
+    n, word = count_of(m["count"])
+    if word in ("few", "several", "some"):
+        return None
+    number = next(i for i, full in enumerate(WEEKDAYS) if full.startswith(m["weekday"][:3].lower()))
+    return on_day(weekday_before(said, number) - timedelta(days=7 * (round(n) - 1)))
+
+
 def since(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
     """The start of a length of time that lasts until now."""
     n, _ = count_of(m["count"])
@@ -214,7 +228,8 @@ def weekday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
     which = (m.groupdict().get("which") or "").lower()
     number = next(i for i, full in enumerate(WEEKDAYS) if full.startswith(m["weekday"][:3].lower()))
     if which == "this":
-        return on_day(week_of(said) + timedelta(days=number))
+        day = week_of(said) + timedelta(days=number)
+        return on_day(day + timedelta(days=7 * (ahead and day < said)))
     after = which in ("next", "coming") or (ahead and which not in ("last", "past"))
     day = weekday_after(said, number) if after else weekday_before(said, number)
     side = "after" if after else "before"

@@ -45,6 +45,13 @@ def resolved(text: str, said: date) -> list[str]:
         ("It was on 3 May 2021.", "3 May 2021"),
         ("We met on the 12th.", "12 July 2023"),
         ("We met on the 20th.", "20 June 2023"),
+        ("Two Fridays ago we met.", "7 July 2023"),
+        ("The week before last we met.", "two weeks before 15 July 2023"),
+        ("We met last Christmas.", "25 December 2022"),
+        ("We will meet on Halloween.", "31 October 2023"),
+        ("It was busy these past few weeks.", "a few weeks before 15 July 2023"),
+        ("I came three hours ago.", "15 July 2023"),
+        ("We met during the winter.", "winter 2022"),
         ("2022-02-28 it was", "28 February 2022"),
     ],
 )
