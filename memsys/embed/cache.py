@@ -6,7 +6,8 @@ import hashlib
 import re
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,7 @@ from memsys.types import Usage
 
 Kind = Literal["document", "query"]
 _BATCH = 64  # rows a transaction: what a kill can lose
+_PATIENCE_S = 60  # how long to wait while another process holds the file
 _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB, ms REAL)"
 
 
@@ -30,19 +32,19 @@ class CachedEmbedder:
     """
 
     def __init__(self, embedder: Embedder, folder: str | Path, meter: Meter) -> None:
-        """`folder` is made if absent. Raises InputError if the file there is not a cache."""
+        """`folder` is made if absent. Raises InputError if the file there is not a cache, here or
+        at the first look-up that meets the damage.
+        """
         self._embedder = embedder
         self._meter = meter
         self._warm = False
-        self._path = Path(folder) / (re.sub(r"[^\w.-]+", "_", embedder.name) + ".sqlite")
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = Path(folder) / f"{_file_name(embedder.name)}.sqlite"
         try:
-            self._db = sqlite3.connect(self._path, timeout=60)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute(_SCHEMA)
-        except sqlite3.DatabaseError as error:
-            raise InputError(f"{self._path}: not a vector cache ({error}); delete it") from error
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"cache={folder}: not a folder ({error}); name another") from error
+        with self._blamed():
+            self._db = _open(self._path)
 
     @property
     def name(self) -> str:
@@ -70,16 +72,18 @@ class CachedEmbedder:
         started = time.perf_counter()
         keys = [hashlib.sha256(f"{kind}\0{text}".encode()).hexdigest() for text in texts]
         marks = ",".join("?" * len(keys))
-        rows = self._db.execute(f"SELECT key, vector, ms FROM vectors WHERE key IN ({marks})", keys)  # noqa: S608
+        select = f"SELECT key, vector, ms FROM vectors WHERE key IN ({marks})"  # noqa: S608
+        with self._blamed():
+            rows = self._db.execute(select, keys).fetchall()
         known = {key: (np.frombuffer(blob, dtype=np.float32), ms) for key, blob, ms in rows}
+        replayed_ms = sum(ms for _, ms in known.values())  # a text that stands twice counts once
+        replayed = bool(known)
         missing = {k: t for k, t in zip(keys, texts, strict=True) if k not in known}
         live_ms, usage = 0.0, Usage()
         if missing:
             live_ms, usage, fresh = self._embed(missing)
             known.update(fresh)
-        replayed_ms = sum(known[key][1] for key in keys if key not in missing)
         spent_ms = (time.perf_counter() - started) * 1000
-        replayed = len(missing) < len(keys)
         self._meter.note(Call(spent_ms, live_ms + replayed_ms, replayed, usage))
         return np.stack([known[key][0] for key in keys])
 
@@ -94,9 +98,45 @@ class CachedEmbedder:
         live_ms = (time.perf_counter() - started) * 1000
         each = live_ms / len(missing)
         fresh = {key: (vector, each) for key, vector in zip(missing, vectors, strict=True)}
-        with self._db:
+        with self._blamed(), self._db:
             self._db.executemany(
                 "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)",
                 [(key, vector.tobytes(), ms) for key, (vector, ms) in fresh.items()],
             )
         return live_ms, usage, fresh
+
+    @contextmanager
+    def _blamed(self) -> Iterator[None]:
+        """Name the file where SQLite cannot use it."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise InputError(
+                f"{self._path}: not usable as a vector cache ({error}); "
+                "delete it, or set cache= to another folder"
+            ) from error
+
+
+def _file_name(name: str) -> str:
+    """`name` where it can name a file, else its safe signs and a digest: no two names share."""
+    safe = re.sub(r"[^\w.-]+", "_", name)
+    return safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """A connection to the cache at `path`, made if absent. Raises sqlite3.DatabaseError."""
+    db = sqlite3.connect(path, timeout=_PATIENCE_S)
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        # Of processes that open a new file at once, SQLite refuses this switch to all but one,
+        # whatever their time-out says.
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            break
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+    db.execute("PRAGMA synchronous=NORMAL")
+    db.execute(_SCHEMA)
+    return db
