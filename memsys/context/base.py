@@ -19,7 +19,7 @@ class ContextWriter(Protocol):
         self, candidates: Sequence[Candidate], budget: int | None
     ) -> tuple[tuple[Candidate, ...], str]:
         """Those of the ranked `candidates` that fit `budget` o200k tokens (None: all), in rank
-        order, and their text. The text never exceeds the budget.
+        order, and their text, "" if there are none. The text never exceeds the budget.
         """
         ...
 
@@ -46,7 +46,7 @@ def fit(
     the last memories are dropped should the sum of the lines have come out too small.
     """
     if budget is None:
-        return tuple(candidates), render(candidates)
+        return tuple(candidates), render(candidates) if candidates else ""
     left = budget - count_tokens(render([]))
     kept: list[Candidate] = []
     for candidate in candidates:
@@ -58,4 +58,4 @@ def fit(
     while kept and count_tokens(text) > budget:
         kept.pop()
         text = render(kept)
-    return tuple(kept), text
+    return tuple(kept), text if kept else ""  # no tags around nothing
