@@ -13,5 +13,7 @@ class FullContext(Strategy):
     """All memories in order. With a budget the newest are kept."""
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:  # noqa: ARG002
-        """Newest first, all with score 1; the context is written oldest first."""
-        return [Candidate(memory, 1.0) for memory in reversed(self.store.memories)], {}
+        """All with score 1, oldest first, as turns of one session are written in rank order."""
+        newest_first = [Candidate(memory, 1.0) for memory in reversed(self.store.memories)]
+        kept, _ = self.parts.context.write(newest_first, self.budget)
+        return kept[::-1], {}
