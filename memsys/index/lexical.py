@@ -22,8 +22,11 @@ class LexicalIndex:
         self._size = len(documents)
 
     def scores(self, query: str) -> NDArray[np.float64]:
-        """BM25 of every text, shape (n,), 0 where no term is shared."""
+        """BM25 of every text, shape (n,), 0 or more, 0 where no term is shared."""
         query_terms = list(terms(query))
         if self._bm25 is None or not query_terms:
             return np.zeros(self._size)
-        return np.asarray(self._bm25.get_scores(query_terms), dtype=np.float64)
+        scores = np.asarray(self._bm25.get_scores(query_terms), dtype=np.float64)
+        # A term in most of a few texts gets a negative weight from rank_bm25: a text that has it
+        # must not fall behind one that shares nothing.
+        return np.maximum(scores, 0.0)
