@@ -14,7 +14,7 @@ from memsys.index.terms import STOPWORDS, cjk_terms, is_cjk, stem
 
 EntityKind = Literal["name", "phrase", "keyword"]
 
-_TOKEN = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]")
+_TOKEN = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]|\n")
 _QUOTED = re.compile(r"[\"“”「『《]([^\"“”「」『』《》]{2,40})[\"“”」』》]")
 _SENTENCE_END = frozenset(".!?。！？:：\n[")
 
@@ -48,7 +48,9 @@ def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind
                 found[key] = "name" if name else "keyword"
             if run:
                 both_names = name and capitalised
-                found[f"{run[-1]} {key}"] = "name" if both_names else "phrase"
+                phrase = f"{run[-1]} {key}"
+                if both_names or phrase not in found:
+                    found[phrase] = "name" if both_names else "phrase"
             run.append(key)
             capitalised = name
         else:
