@@ -35,16 +35,17 @@ class EndpointEmbedder:
     ) -> None:
         """`retries` are the client's own, with the server's retry-after. Raises InputError."""
         parts = urlsplit(base_url)
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InputError(f"embedder.base_url: {base_url!r} is not an http(s) address")
-        if parts.password:
+        # First of all, so that no message repeats a secret.
+        if parts.username or parts.password:
             raise InputError("embedder.base_url: holds a password; put it into the key's variable")
-        self.typical_similarity = typical_similarity
-        self._model, self._base_url = model, base_url
         if parts.query:
             raise InputError("embedder.base_url: no query, please; a key belongs in its variable")
+        if parts.scheme not in {"http", "https"} or not parts.hostname:
+            raise InputError(f"embedder.base_url: {base_url!r} is not an http(s) address")
+        self.typical_similarity = typical_similarity
+        self._model, self._base_url = model, base_url
         self._key_variable = key_variable
-        if key_variable not in os.environ and parts.hostname not in _LOOPBACK:
+        if not os.environ.get(key_variable) and parts.hostname not in _LOOPBACK:
             raise InputError(f"embedder=openai: set the variable {key_variable} to your key")
         self._timeout_s, self._retries = timeout_s, retries
         # Two servers may give one name to two models: the address is part of the identity.
