@@ -1,0 +1,133 @@
+"""Small invented memories, conversations and embedders for the tests of floors 1 and 2."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memsys.context.base import ContextWriter
+from memsys.context.flat import Flat
+from memsys.embed.base import Embedder, Vectors, unit_rows
+from memsys.embed.cache import CachedEmbedder
+from memsys.graph.settings import GraphSettings
+from memsys.index.rank import IndexSettings
+from memsys.index.terms import terms
+from memsys.memory.base import MemoryBuilder
+from memsys.memory.turns import Turns
+from memsys.meter import Meter
+from memsys.store import Parts
+from memsys.types import Candidate, Memory, Origin, Query, Session, Turn, Usage
+
+NOON = datetime(2024, 3, 2, 12, 0)
+
+
+def memory(id_: str, content: str, day: int = 2, **more: Any) -> Memory:
+    """A memory of noon on `day` March 2024, spoken by Mara unless `more` says otherwise."""
+    fields: dict[str, Any] = {
+        "index_text": content,
+        "time": NOON.replace(day=day),
+        "speaker": "Mara",
+        "turns": (id_,),
+        **more,
+    }
+    return Memory(id=id_, content=content, **fields)
+
+
+def candidate(id_: str, content: str, day: int = 2, origin: Origin = "direct") -> Candidate:
+    return Candidate(memory(id_, content, day), 1.0, origin)
+
+
+def session(number: int, day: datetime, *lines: tuple[str, str]) -> Session:
+    """Session `number` at `day`; a line is (speaker, text)."""
+    turns = tuple(Turn(f"D{number}:{i}", who, text) for i, (who, text) in enumerate(lines, 1))
+    return Session(str(number), day, turns)
+
+
+SESSIONS = (
+    session(
+        1,
+        datetime(2024, 3, 2, 10, 0),
+        ("Mara", "I started pottery lessons at the Willow studio."),
+        ("Theo", "Pottery sounds calm. My allotment is flooded."),
+        ("Mara", "Sorry about the allotment! Did the tomato seedlings survive?"),
+        ("Theo", "Only two tomato seedlings did."),
+    ),
+    session(
+        2,
+        datetime(2024, 4, 10, 18, 30),
+        ("Theo", "The council will drain the field in May."),
+        ("Mara", "My first bowl cracked in the kiln."),
+        ("Theo", "Kiln accidents happen."),
+    ),
+    session(
+        3,
+        datetime(2024, 6, 21, 9, 15),
+        ("Mara", "I sold a bowl at the Lantern market."),
+        ("Theo", "The council never drained anything."),
+        ("Mara", "Shall we meet at the Lantern market?"),
+    ),
+)
+TURN_IDS = [turn.id for one in SESSIONS for turn in one.turns]
+
+
+def query(text: str, id_: str = "talk/0", time: datetime = datetime(2024, 7, 1)) -> Query:
+    return Query(id_, text, "talk", time)
+
+
+class BagOfWords:
+    """Unit counts of hashed terms, the same on every machine. Remembers what it embedded."""
+
+    typical_similarity = 0.5
+
+    def __init__(self, name: str = "bag", dimensions: int = 64) -> None:
+        self.name = name
+        self._dimensions = dimensions
+        self.batches: list[list[str]] = []
+
+    def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
+        self.batches.append(list(texts))
+        rows = np.zeros((len(texts), self._dimensions), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for term in terms(text):
+                row[hashlib.sha256(term.encode()).digest()[0] % self._dimensions] += 1
+        return unit_rows(rows), Usage(calls=1, input_tokens=len(texts))
+
+
+class Planned:
+    """Every query has the cosine to a memory that `cosines` plans for its content."""
+
+    name = "planned"
+
+    def __init__(self, cosines: Mapping[str, float], typical_similarity: float = 0.5) -> None:
+        self._cosines, self.typical_similarity = cosines, typical_similarity
+
+    def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
+        cosines = [self._cosines.get(text, 1.0) for text in texts]
+        rows = [(cosine, (1 - cosine**2) ** 0.5) for cosine in cosines]
+        return np.array(rows, dtype=np.float32), Usage()
+
+
+MakeParts = Callable[..., Parts]
+
+
+def make_parts(folder: Path, embedder: Embedder | None = None, **other: Any) -> Parts:
+    """Parts with turns as memories, a flat context and the numbers of conf/ but two.
+
+    Sharing by two memories is enough for a link in a small store; no `lead`, so that a turn is
+    matched by its own words.
+    """
+    builder: MemoryBuilder = Turns("turns", lead=0)
+    context: ContextWriter = Flat("flat")
+    fields: dict[str, Any] = {
+        "memory": builder,
+        "embedder": CachedEmbedder(embedder or BagOfWords(), folder, Meter()),
+        "context": context,
+        "index": IndexSettings(k1=0.9, b=0.4, alpha=0.5),
+        "graph": GraphSettings(max_entities=8, max_share=0.1, keyword_weight=0.7, name_weight=1.0),
+    }
+    return Parts(**{**fields, **other})

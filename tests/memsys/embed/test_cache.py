@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memsys.embed.base import Vectors
+from memsys.embed.cache import CachedEmbedder
+from memsys.errors import InputError
+from memsys.meter import Call, Meter
+from memsys.types import Usage
+from tests.memsys.build import BagOfWords
+
+
+class Slow(BagOfWords):
+    """Takes 20 ms a call."""
+
+    def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
+        time.sleep(0.02)
+        return super().embed(texts)
+
+
+class Notes(Meter):
+    """A meter that also keeps its calls, so that latencies can be compared exactly."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[Call] = []
+
+    def note(self, call: Call) -> None:
+        self.calls.append(call)
+        super().note(call)
+
+
+def asked(embedder: BagOfWords) -> list[str]:
+    """What was embedded, but for the warm-up."""
+    return [text for batch in embedder.batches[1:] for text in batch]
+
+
+def test_what_was_embedded_once_is_never_embedded_again(tmp_path: Path) -> None:
+    first, second = BagOfWords(), BagOfWords()
+    cold = CachedEmbedder(first, tmp_path, Meter()).documents(["a bowl", "the kiln"])
+    again = CachedEmbedder(second, tmp_path, Meter())
+    warm = again.documents(["the kiln", "a bowl", "the sea"])
+    assert warm[[1, 0]].tobytes() == cold.tobytes()
+    assert asked(first) == ["a bowl", "the kiln"]
+    assert asked(second) == ["the sea"]
+    again.documents(["the sea", "a bowl"])
+    assert asked(second) == ["the sea"]
+
+
+def test_the_vectors_are_the_embedder_s_own_in_the_order_asked(tmp_path: Path) -> None:
+    texts = [f"word{i}" for i in range(150)]  # more than two batches
+    cached = CachedEmbedder(BagOfWords(), tmp_path, Meter())
+    cached.documents(texts[::3])
+    assert np.array_equal(cached.documents(texts), BagOfWords().embed(texts)[0])
+
+
+def test_a_query_is_not_a_document(tmp_path: Path) -> None:
+    embedder = BagOfWords()
+    cached = CachedEmbedder(embedder, tmp_path, Meter())
+    cached.documents(["a bowl"])
+    assert cached.query("a bowl").shape == (64,)
+    cached.query("a bowl")
+    assert asked(embedder) == ["a bowl", "a bowl"]
+
+
+def test_a_replayed_query_reports_the_latency_of_its_live_call(tmp_path: Path) -> None:
+    notes, embedder = Notes(), Slow()
+    CachedEmbedder(Slow(), tmp_path, notes).query("a bowl")
+    with notes.phase() as reading:
+        CachedEmbedder(embedder, tmp_path, notes).query("a bowl")
+    live, replayed = notes.calls
+    assert not live.replayed
+    assert live.usage == Usage(calls=1, input_tokens=1)
+    assert embedder.batches == []
+    assert replayed.replayed
+    assert replayed.live_ms == live.live_ms >= 20
+    assert replayed.usage == Usage()
+    assert reading.source == "recorded"
+    assert reading.ms >= 20
+
+
+def test_loading_the_model_is_not_part_of_a_latency(tmp_path: Path) -> None:
+    meter = Meter()
+    with meter.phase() as reading:
+        CachedEmbedder(Slow(), tmp_path, meter).query("a bowl")
+    assert reading.wall_ms - reading.ms >= 20  # the warm-up
+    assert reading.ms >= 20
+    assert reading.source == "live"
+
+
+def test_documents_share_their_batch_s_time(tmp_path: Path) -> None:
+    notes = Notes()
+    cached = CachedEmbedder(Slow(), tmp_path, notes)
+    cached.documents(["a", "b", "c", "d"])
+    cached.documents(["a"])
+    cached.documents(["b", "b", "e"])
+    four, one, mixed = notes.calls
+    assert one.live_ms == pytest.approx(four.live_ms / 4)
+    assert mixed.replayed
+    assert mixed.live_ms >= one.live_ms + 20  # one recorded and one live
+    cached.documents(["a", "a", "a"])
+    assert notes.calls[-1].live_ms == pytest.approx(one.live_ms)
+
+
+def test_a_text_that_stands_twice_is_embedded_once_and_live(tmp_path: Path) -> None:
+    embedder, meter = BagOfWords(), Meter()
+    cached = CachedEmbedder(embedder, tmp_path, meter)
+    with meter.phase() as reading:
+        vectors = cached.documents(["thanks", "thanks"])
+    assert vectors[0].tobytes() == vectors[1].tobytes()
+    assert asked(embedder) == ["thanks"]
+    assert reading.source == "live"
+
+
+@pytest.mark.parametrize("other", ["org_model", "org:model", "org/model/"])
+def test_embedders_of_different_names_never_mix(tmp_path: Path, other: str) -> None:
+    one = CachedEmbedder(BagOfWords("org/model", 64), tmp_path, Meter())
+    two = CachedEmbedder(BagOfWords(other, 32), tmp_path, Meter())
+    assert one.query("a bowl").shape == (64,)
+    assert two.query("a bowl").shape == (32,)
+    assert (one.name, two.name) == ("org/model", other)
+
+
+def test_a_name_cannot_leave_the_folder(tmp_path: Path) -> None:
+    CachedEmbedder(BagOfWords("../../up"), tmp_path / "cache", Meter()).query("a bowl")
+    assert [path.name for path in tmp_path.iterdir()] == ["cache"]
+
+
+def test_a_file_that_is_no_cache_is_named(tmp_path: Path) -> None:
+    (tmp_path / "bag.sqlite").write_text("not a database, but long enough to look at" * 100)
+    with pytest.raises(InputError, match=r"bag\.sqlite.*delete it"):
+        CachedEmbedder(BagOfWords(), tmp_path, Meter())
+
+
+def test_a_file_that_is_damaged_further_in_is_named(tmp_path: Path) -> None:
+    texts = [f"word{i}" for i in range(500)]
+    CachedEmbedder(BagOfWords(), tmp_path, Meter()).documents(texts)
+    path = tmp_path / "bag.sqlite"
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    data = bytearray(path.read_bytes())
+    data[8192:-8192] = b"\xff" * (len(data) - 16384)
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"bag\.sqlite.*delete it"):
+        CachedEmbedder(BagOfWords(), tmp_path, Meter()).documents(texts)
+
+
+def test_a_cache_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("mine")
+    with pytest.raises(InputError, match="cache: not a folder"):
+        CachedEmbedder(BagOfWords(), tmp_path / "cache", Meter())

@@ -1,0 +1,63 @@
+"""The cache between processes: several at once, and one that is killed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from memsys.embed.cache import CachedEmbedder
+from memsys.meter import Meter
+from tests.memsys.build import BagOfWords
+
+ROOT = Path(__file__).parents[3]
+SCRIPT = """
+import os, sys, time
+from memsys.embed.cache import CachedEmbedder
+from memsys.meter import Meter
+from tests.memsys.build import BagOfWords
+
+class Mortal(BagOfWords):
+    def embed(self, texts):
+        if len(self.batches) == {dies_at}:
+            os._exit(9)
+        return super().embed(texts)
+
+time.sleep(max(0.0, {start} - time.time()))
+for folder in sys.argv[1:]:
+    cached = CachedEmbedder(Mortal(), folder, Meter())
+    cached.documents([f"word{{i}}" for i in range({first}, {last})])
+"""
+
+
+def start(folders: list[Path], **numbers: float) -> subprocess.Popen[bytes]:
+    script = SCRIPT.format(**{"dies_at": -1, "start": 0, "first": 0, "last": 200, **numbers})
+    return subprocess.Popen([sys.executable, "-c", script, *map(str, folders)], cwd=ROOT)
+
+
+def test_a_kill_loses_nothing_that_was_written(tmp_path: Path) -> None:
+    # Batches of 64 after the warm-up: it dies in the third, so 128 are safe.
+    assert start([tmp_path], dies_at=3).wait(timeout=60) == 9
+    embedder = BagOfWords()
+    texts = [f"word{i}" for i in range(200)]
+    vectors = CachedEmbedder(embedder, tmp_path, Meter()).documents(texts)
+    asked = [text for batch in embedder.batches[1:] for text in batch]
+    assert asked == texts[128:]
+    assert np.array_equal(vectors, BagOfWords().embed(texts)[0])
+
+
+def test_processes_share_one_file_from_its_first_moment(tmp_path: Path) -> None:
+    folders = [tmp_path / str(i) for i in range(40)]
+    moment = time.time() + 1.5
+    both = [start(folders, start=moment, first=low, last=low + 90) for low in (0, 30)]
+    assert [process.wait(timeout=60) for process in both] == [0, 0]
+    texts = [f"word{i}" for i in range(120)]
+    expected = BagOfWords().embed(texts)[0]
+    for folder in folders:
+        embedder = BagOfWords()
+        vectors = CachedEmbedder(embedder, folder, Meter()).documents(texts)
+        assert embedder.batches == []
+        assert np.array_equal(vectors, expected)

@@ -1,0 +1,171 @@
+"""The endpoint embedder against a real HTTP server on the loopback address."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openai
+import pytest
+
+from memsys.embed.cache import CachedEmbedder
+from memsys.embed.endpoint import EndpointEmbedder
+from memsys.errors import InputError
+from memsys.meter import Meter
+from memsys.types import Usage
+
+KEY = "sk-very-secret-0123456789"
+
+
+class Server(ThreadingHTTPServer):
+    """Speaks POST /v1/embeddings: [length of text, 1], rows in reverse order, indexes right."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.failures = 0  # answers with 500 so many times first
+        self.short = False  # leaves a row out
+        self.requests: list[dict[str, Any]] = []
+        self.keys: list[str | None] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append({"path": self.path, **body})
+        self.server.keys.append(self.headers["Authorization"])
+        if self.server.failures:
+            self.server.failures -= 1
+            self._reply(500, {"error": {"message": "out of order"}})
+            return
+        rows = [
+            {"object": "embedding", "index": i, "embedding": [float(len(text)), 1.0]}
+            for i, text in enumerate(body["input"])
+        ]
+        if self.server.short:
+            rows.pop()
+        usage = {"prompt_tokens": 7 * len(rows), "total_tokens": 7 * len(rows)}
+        self._reply(
+            200, {"object": "list", "data": rows[::-1], "model": body["model"], "usage": usage}
+        )
+
+    def _reply(self, status: int, value: dict[str, Any]) -> None:
+        data = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("retry-after-ms", "10")
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        pass
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for proxy in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(proxy, raising=False)
+    one = Server()
+    threading.Thread(target=one.serve_forever, args=(0.05,), daemon=True).start()
+    yield one
+    one.shutdown()
+    one.server_close()
+
+
+def make(url: str, **more: Any) -> EndpointEmbedder:
+    return EndpointEmbedder("small", url, typical_similarity=0.5, **more)
+
+
+def test_rows_follow_the_index_and_have_length_1(server: Server) -> None:
+    vectors, usage = make(server.url).embed(["abc", "", "abcd"])
+    expected = np.array([[3, 1], [0, 1], [4, 1]]) / np.sqrt([[10], [1], [17]])
+    assert vectors == pytest.approx(expected)
+    assert vectors.dtype == np.float32
+    assert usage == Usage(calls=1, input_tokens=21)
+    assert server.requests[0]["path"] == "/v1/embeddings"
+    assert server.requests[0]["model"] == "small"
+
+
+def test_a_failing_server_is_asked_again(server: Server) -> None:
+    server.failures = 2
+    vectors, usage = make(server.url, retries=2).embed(["abc"])
+    assert vectors.shape == (1, 2)
+    assert len(server.requests) == 3
+    assert usage == Usage(calls=1, input_tokens=7)
+
+
+def test_a_server_that_stays_out_of_order_is_an_error(server: Server) -> None:
+    server.failures = 9
+    with pytest.raises(openai.OpenAIError):
+        make(server.url, retries=1).embed(["abc"])
+    assert len(server.requests) == 2
+
+
+def test_too_few_rows_are_an_error(server: Server) -> None:
+    server.short = True
+    with pytest.raises(ValueError, match="1 vectors for 2 texts"):
+        make(server.url).embed(["abc", "de"])
+
+
+def test_the_key_is_sent_and_kept_nowhere(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    embedder = make(server.url, key_variable="MY_KEY")
+    CachedEmbedder(embedder, tmp_path, Meter()).documents(["abc"])
+    assert set(server.keys) == {f"Bearer {KEY}"}
+    assert KEY not in repr(embedder) + str(embedder) + embedder.name + repr(vars(embedder))
+    written = [path for path in tmp_path.iterdir() if path.is_file()]
+    assert written
+    assert all(KEY.encode() not in path.read_bytes() + path.name.encode() for path in written)
+
+
+def test_two_servers_are_two_models_to_the_cache() -> None:
+    names = {make("http://127.0.0.1:1/v1").name, make("http://127.0.0.1:2/v1").name}
+    assert len(names) == 2
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_a_missing_key_is_named(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
+    monkeypatch.delenv("MY_KEY", raising=False)
+    if value is not None:
+        monkeypatch.setenv("MY_KEY", value)
+    with pytest.raises(InputError, match="MY_KEY"):
+        make("https://api.example.com/v1", key_variable="MY_KEY")
+    make("http://localhost:8000/v1", key_variable="MY_KEY")  # a local server needs none
+    make("http://[::1]:8000/v1", key_variable="MY_KEY")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"http://user:{KEY}@localhost/v1",
+        f"http://{KEY}@localhost/v1",
+        f"http://localhost/v1?api-key={KEY}",
+        f"ftp://user:{KEY}@localhost/v1",
+    ],
+)
+def test_an_address_that_holds_a_secret_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(InputError, match=r"embedder\.base_url") as told:
+        make(url)
+    assert KEY not in str(told.value)
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://localhost/v1", "http://", ""])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(InputError, match=r"not an http\(s\) address"):
+        make(url)

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import hashlib
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from memsys.embed.minilm import VOCABULARY_SHA256, MiniLM
+from memsys.errors import InputError
+
+CONF = Path(__file__).parents[3] / "conf" / "embedder" / "minilm.yaml"
+
+
+@pytest.fixture(scope="module")
+def minilm() -> MiniLM:
+    settings = yaml.safe_load(CONF.read_text(encoding="utf-8"))
+    del settings["_target_"]
+    return MiniLM(**{**settings, "threads": 1})
+
+
+def test_vectors_have_384_dimensions_and_length_1(minilm: MiniLM) -> None:
+    vectors, usage = minilm.embed(["kitten", "a longer text, with a comma", ""])
+    assert vectors.shape == (3, 384)
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(3), abs=1e-6)
+    assert usage.calls == 0
+
+
+def test_meaning_is_near_meaning(minilm: MiniLM) -> None:
+    kitten, cat, stocks = minilm.embed(["kitten", "cat", "stock market"])[0]
+    assert kitten @ cat > 0.7
+    assert kitten @ stocks < 0.3
+
+
+def test_a_vector_depends_on_its_text_alone(minilm: MiniLM) -> None:
+    alone = minilm.embed(["My bowl cracked."])[0][0]
+    among = minilm.embed(["A much, much longer text before it", "My bowl cracked.", "x"])[0][1]
+    assert alone.tobytes() == among.tobytes()
+
+
+def test_words_beyond_the_limit_do_not_count() -> None:
+    settings = yaml.safe_load(CONF.read_text(encoding="utf-8"))
+    short = MiniLM(settings["sha256"], 0.5, max_tokens=4, threads=1)
+    vectors = short.embed(["red kiln", "red kiln and more", "red bowl"])[0]
+    assert vectors[0].tobytes() == vectors[1].tobytes()
+    assert vectors[0].tobytes() != vectors[2].tobytes()
+
+
+def test_the_name_tells_what_changes_a_vector() -> None:
+    names = {
+        MiniLM("a" * 64, 0.5).name,
+        MiniLM("b" * 64, 0.5).name,
+        MiniLM("a" * 64, 0.5, 128).name,
+    }
+    assert len(names) == 3
+    assert MiniLM("a" * 64, 0.1, threads=1).name in names  # neither of these does
+
+
+def test_another_model_file_is_refused() -> None:
+    with pytest.raises(InputError, match=re.escape("expected " + "0" * 64)):
+        MiniLM("0" * 64, 0.5).embed(["kitten"])
+
+
+def test_the_vocabulary_is_the_pinned_one() -> None:
+    data = (files("memsys.embed") / "vocab.txt").read_bytes()
+    assert hashlib.sha256(data).hexdigest() == VOCABULARY_SHA256
+    assert len(data.decode("utf-8").splitlines()) == 30_522
+
+
+def test_another_vocabulary_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memsys.embed.minilm.VOCABULARY_SHA256", "1" * 64)
+    settings = yaml.safe_load(CONF.read_text(encoding="utf-8"))
+    with pytest.raises(InputError, match=r"vocab\.txt: sha256 is 07eced"):
+        MiniLM(settings["sha256"], 0.5).embed(["kitten"])

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.memory.text import importance, line
+from memsys.memory.turns import Turns
+from memsys.types import Conversation, Session, Turn
+from tests.memsys.build import SESSIONS
+
+FIRST = SESSIONS[0]
+LINES = [f"{turn.speaker}: {turn.text}" for turn in FIRST.turns]
+
+
+def test_a_turn_is_one_memory() -> None:
+    made = Turns("turns", lead=0).build(FIRST)
+    assert [memory.id for memory in made] == ["D1:1", "D1:2", "D1:3", "D1:4"]
+    assert [memory.content for memory in made] == LINES
+    assert [memory.index_text for memory in made] == LINES
+    assert [memory.turns for memory in made] == [("D1:1",), ("D1:2",), ("D1:3",), ("D1:4",)]
+    assert [memory.speaker for memory in made] == ["Mara", "Theo", "Mara", "Theo"]
+    assert {memory.time for memory in made} == {FIRST.time}
+
+
+def test_the_lead_is_matched_but_not_shown() -> None:
+    made = Turns("turns", lead=2).build(FIRST)
+    assert [memory.content for memory in made] == LINES
+    assert made[0].index_text == LINES[0]
+    assert made[1].index_text == "\n".join(LINES[0:2])
+    assert made[3].index_text == "\n".join(LINES[1:4])
+    assert made[3].turns == ("D1:4",)
+
+
+def test_a_window_ends_with_its_session() -> None:
+    made = Turns("windows", before=1, after=2, lead=0).build(FIRST)
+    assert [memory.turns for memory in made] == [
+        ("D1:1", "D1:2", "D1:3"),
+        ("D1:1", "D1:2", "D1:3", "D1:4"),
+        ("D1:2", "D1:3", "D1:4"),
+        ("D1:3", "D1:4"),
+    ]
+    assert made[3].content == "\n".join(LINES[2:])
+    assert [memory.id for memory in made] == ["D1:1", "D1:2", "D1:3", "D1:4"]
+    assert made[3].speaker == "Theo"
+
+
+def test_the_lead_of_a_window_stands_before_the_window() -> None:
+    made = Turns("windows", before=1, after=0, lead=1).build(FIRST)
+    assert made[3].content == "\n".join(LINES[2:4])
+    assert made[3].index_text == "\n".join(LINES[1:4])
+    assert made[1].index_text == "\n".join(LINES[0:2])
+
+
+def test_an_image_is_remembered_by_its_caption() -> None:
+    turn = Turn("D1:1", "Mara", "Look!", caption="a cracked bowl")
+    memory = Turns("turns").build(Session("1", datetime(2024, 3, 2), (turn,)))[0]
+    assert memory.content == line(turn) == "Mara: Look! [image: a cracked bowl]"
+    assert line(Turn("D1:2", "Mara", "Look!")) == "Mara: Look!"
+
+
+def test_an_empty_session_makes_no_memory() -> None:
+    assert Turns("turns").build(Session("1", datetime(2024, 3, 2), ())) == []
+
+
+@pytest.mark.parametrize("field", ["before", "after", "lead"])
+def test_a_negative_number_is_named(field: str) -> None:
+    with pytest.raises(InputError, match=rf"memory\.{field}: -1"):
+        Turns("turns", **{field: -1})
+
+
+def test_every_conversation_will_do() -> None:
+    Turns("turns").check(Conversation("talk", ("Mara", "Theo"), SESSIONS))
+
+
+def test_importance_is_distinct_terms_over_20() -> None:
+    assert importance("") == importance("So it is!") == 0
+    assert importance("bowl, kiln, bowl, kilns") == pytest.approx(2 / 20)
+    assert importance(" ".join(f"word{i}" for i in range(20))) == 1
+    assert importance(" ".join(f"word{i}" for i in range(300))) == 1
+
+
+def test_a_memory_carries_the_importance_of_what_it_shows() -> None:
+    made = Turns("turns", lead=3).build(FIRST)
+    assert [memory.importance for memory in made] == [importance(line) for line in LINES]
+    assert 0 < made[3].importance < made[0].importance < 1
