@@ -9,6 +9,7 @@ from eval.readers.evidence import Evidence, Found, Weights, find_evidence
 from eval.readers.lists import listed
 from eval.readers.quantities import how_long, how_many, how_often
 from eval.readers.question import Asked, Kind, analyse
+from eval.readers.sentences import roots_by_speaker
 from eval.readers.spans import spans
 from eval.readers.temporal import when
 from eval.readers.verdicts import choice, yes_no
@@ -59,7 +60,8 @@ class ExtractiveReader:
         candidates = retrieval.candidates
         if not candidates:
             return self._abstain(question)
-        speakers = tuple(sorted({c.memory.speaker for c in candidates}))
+        spoken = (roots_by_speaker(c.memory.content, c.memory.speaker) for c in candidates)
+        speakers = tuple(sorted({speaker for said in spoken for speaker in said}))
         last = max(c.memory.time for c in candidates).date()
         asked = analyse(question, speakers, last)
         evidence = find_evidence(asked, candidates, self._weights)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from eval.readers.morphology import roots
+from memsys.index.terms import is_cjk
 
 _LINE = re.compile(r"^(?P<speaker>[^:：\n]{1,40}?)\s*[:：]\s*(?P<text>.*)$", re.DOTALL)
 _CAPTION = re.compile(r"\s*\[image: (?P<caption>.*?)\]\s*$", re.DOTALL)
@@ -48,6 +49,12 @@ def _cut(text: str) -> list[str]:
     return [part for part in parts if part]
 
 
+def _is_name(text: str) -> bool:
+    """True for up to three capitalised words, or Chinese: what may stand before a line's colon."""
+    parts = text.split()
+    return len(parts) <= 3 and all(p[0].isupper() or is_cjk(p) for p in parts) and "'" not in text
+
+
 @lru_cache(maxsize=16_384)
 def roots_by_speaker(
     content: str, speaker: str
@@ -77,7 +84,7 @@ def sentences(content: str, speaker: str) -> tuple[Sentence, ...]:
         caption = _CAPTION.search(line)
         spoken = line[: caption.start()] if caption else line
         head = _LINE.match(spoken)
-        named = head is not None and len(head["speaker"].split()) <= 3
+        named = head is not None and _is_name(head["speaker"])
         who, said = (head["speaker"], head["text"]) if head and named else (speaker, spoken)
         for part in _cut(said):
             asks = part.rstrip("\"'”’」』）").endswith(("?", "？"))

@@ -132,6 +132,24 @@ def test_abstains_where_only_somebody_else_said_it() -> None:
     )
 
 
+def test_a_window_of_several_lines_keeps_its_speakers_apart() -> None:
+    window = Memory(
+        "w",
+        "Ines: I sold the kite yesterday.\nRuben: I burnt the pancakes last week.",
+        "",
+        datetime(2023, 5, 9),
+        "Ines",
+        ("a", "b"),
+    )
+    found = Retrieval((Candidate(window, 1.0),), "", 0)
+    reader = ExtractiveReader()
+    assert reader.read("When did Ines sell the kite?", found).text == "8 May 2023"
+    assert reader.read("When did Ruben burn the pancakes?", found).text == (
+        "the week before 9 May 2023"
+    )
+    assert reader.read("When did Ruben sell the kite?", found).abstained
+
+
 def test_abstains_from_nothing() -> None:
     assert ExtractiveReader().read("Who?", Retrieval((), "", 0)).abstained
 
