@@ -62,14 +62,24 @@ def close(
     `seconds`: of each part of this process's run, which `began` at that reading of perf_counter.
     """
     started = perf_counter()
-    summary = summarise(records, manifest, manifest["seed"])
+    summary = write_summary(folder, manifest, records)
     spent = {**seconds, "summary": perf_counter() - started, "total": perf_counter() - began}
-    write_json(folder / SUMMARY, summary)
-    _write_csv(folder / "summary.csv", summary)
-    (folder / "report.md").write_text(_report(manifest, summary), encoding="utf-8")
     manifest |= {"status": "complete", "ended": now()}
     manifest["seconds"] = {part: round(seconds, 3) for part, seconds in spent.items()}
     write_json(folder / MANIFEST, manifest)
+    return summary
+
+
+def write_summary(
+    folder: Path, manifest: Mapping[str, Any], records: Sequence[Record]
+) -> dict[str, Any]:
+    """Write summary.json, summary.csv and report.md, and return the summary."""
+    summary = summarise(records, manifest, manifest["seed"])
+    write_json(folder / SUMMARY, summary)
+    _write_csv(folder / "summary.csv", summary)
+    written = [RECORDS, INGEST] if (folder / INGEST).exists() else [RECORDS]
+    report = _report(manifest, summary, [*written, SUMMARY, MANIFEST])
+    (folder / "report.md").write_text(report, encoding="utf-8")
     return summary
 
 
@@ -95,7 +105,7 @@ def _write_csv(path: Path, summary: Mapping[str, Any]) -> None:
         writer.writerows({"type": name, **cell} for name, cell in summary["by_type"].items())
 
 
-def _report(manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
+def _report(manifest: Mapping[str, Any], summary: Mapping[str, Any], files: Sequence[str]) -> str:
     lines = [
         f"# {summary['strategy']} on {summary['dataset']}",
         "",
@@ -107,4 +117,4 @@ def _report(manifest: Mapping[str, Any], summary: Mapping[str, Any]) -> str:
         f"{summary['errors']} of {summary['n']} questions failed; they are in no mean.",
     ]
     lines += [f"\nWarning: {warning}" for warning in summary["warnings"]]
-    return "\n".join(lines) + f"\n\nFiles: {RECORDS}, {INGEST}, {SUMMARY}, {MANIFEST}\n"
+    return "\n".join(lines) + f"\n\nFiles: {', '.join(files)}\n"

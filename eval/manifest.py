@@ -40,7 +40,8 @@ def describe(
     overrides: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The manifest of a run about to start. `config` is resolved; `resume` and `cache` are no part
-    of it: a run is the same wherever it is gone on with. `overrides`: see command.
+    of it: a run is the same wherever it is gone on with. `choices` need a `strategy`; a model that
+    is not among them is recorded as null. `overrides`: see command.
 
     Raises InputError if the seed is no whole number of 0 or more.
     """
@@ -66,7 +67,7 @@ def describe(
         "git": git_state(),
         "packages": _versions(),
         "prompts": {},
-        "models": {"embedder": choices["embedder"], "reader": choices["reader"], "judge": None},
+        "models": {name: choices.get(name) for name in ("embedder", "reader", "judge")},
         "seed": seed,
         "machine": {
             "system": platform.system(),

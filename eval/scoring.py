@@ -18,19 +18,22 @@ def score(
     gold: str | None,
     answer: str,
     evidence: Collection[str],
-    retrieved_turns: Collection[str],
+    retrieved_turns: Collection[str] | None,
 ) -> Scores:
     """Every metric of one answered question, 0 to 1; None where it does not apply.
 
     Type 5 has no gold: its locomo_f1 is the official phrase match, mem0_f1 and bleu1 are None.
-    `judge` is None because no judge ran.
+    `judge` is None because no judge ran. `retrieved_turns` None: what was retrieved is not known,
+    and the evidence scores are None.
     """
+    known = retrieved_turns is not None
+    turns = retrieved_turns or ()
     return {
         "locomo_f1": locomo_f1(answer, gold, category),
         "mem0_f1": None if gold is None else mem0_f1(answer, gold),
         "bleu1": None if gold is None else bleu1(answer, gold),
-        "evidence_recall": evidence_recall(evidence, retrieved_turns),
-        "evidence_hit": evidence_hit(evidence, retrieved_turns),
+        "evidence_recall": evidence_recall(evidence, turns) if known else None,
+        "evidence_hit": evidence_hit(evidence, turns) if known else None,
         "judge": None,
     }
 

@@ -66,10 +66,13 @@ def _cell(rows: Sequence[Record], seed: int, resamples: int) -> Cell:
         if failed:
             zeros = [_zero(row, key, judged=judged) for row in failed]
             cell[f"{column}_errors_as_zero"] = _mean(values + zeros)
+    cell["judge_source"] = next((row["judge_source"] for row in answered if _reported(row)), None)
     for column, key in (("abstained", "abstained"), ("context_tokens_mean", "context_tokens")):
-        cell |= _mean_and_interval(column, [float(row[key]) for row in answered], bootstrap)
+        known = [None if row[key] is None else float(row[key]) for row in answered]
+        cell |= _mean_and_interval(column, known, bootstrap)
     cell["answer_tokens_mean"] = _mean([row["answer_tokens"] for row in answered])
-    cell["cost_usd"] = 0.0  # keyless: nothing is paid for
+    metered = all(row["usage"] is not None for row in answered)
+    cell["cost_usd"] = 0.0 if metered else None  # keyless: nothing is paid for
     for phase in ("retrieve", "total"):
         values = [row["latency_ms"][phase] for row in answered]
         for percent in (50, 95):
@@ -88,8 +91,14 @@ def _zero(row: Record, key: str, *, judged: bool) -> float | None:
     """What a failed question counts as: 0, but None where the score does not apply to it."""
     if key == "judge":
         return 0.0 if judged else None
-    blank = score(row["category"], row["gold"], "", row["evidence"], ())
+    turns = None if row["retrieved"] is None else ()  # unknown stays unknown
+    blank = score(row["category"], row["gold"], "", row["evidence"], turns)
     return None if blank[key] is None else 0.0
+
+
+def _reported(row: Record) -> bool:
+    """True if a judge outside of this project gave the record's verdict."""
+    return row["scores"]["judge"] is not None and row.get("judge_source") is not None
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -97,6 +106,9 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _percentile(values: Sequence[float], percent: float) -> float | None:
-    """Linear interpolation between order statistics (numpy's default); None without a value."""
-    return float(np.percentile(values, percent)) if values else None
+def _percentile(values: Sequence[float | None], percent: float) -> float | None:
+    """Linear interpolation between order statistics (numpy's default) of the known values; None
+    without one.
+    """
+    known = [value for value in values if value is not None]
+    return float(np.percentile(known, percent)) if known else None

@@ -15,6 +15,8 @@ HEADER = (
 def cells(cell: Mapping[str, Any]) -> list[str]:
     """One row of HEADER's columns from a cell of a summary."""
     judge = "no judge" if cell["judge"] is None else _interval(cell, "judge")
+    if cell.get("judge_source"):
+        judge += f" {cell['judge_source']}"
     return [
         _n(cell),
         _interval(cell, "f1"),
