@@ -25,7 +25,7 @@ def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind
     A key is stems joined by a space (Chinese: a bigram or a quoted phrase). `speakers` are left
     out: a name that stands in every turn links nothing.
     """
-    ignored = {stem(word.lower()) for name in speakers for word in [*name.split(), name]}
+    ignored = {_key(part) for name in speakers for part in [*name.split(), name]}
     found: dict[str, EntityKind] = {}
     for quoted in _QUOTED.findall(content):
         key = _key(quoted)
