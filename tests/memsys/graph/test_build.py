@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from math import log
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.graph.build import build_graph
+from memsys.graph.settings import GraphSettings
+from memsys.graph.store import Edge
+from tests.memsys.build import memory
+
+
+def rules(**change: float) -> GraphSettings:
+    numbers = {"max_entities": 8, "max_share": 0.6, "keyword_weight": 0.7, "name_weight": 0.9}
+    return GraphSettings(**{**numbers, **change})  # type: ignore[arg-type]
+
+
+# kiln stands in three of five, sea in two, pottery and rain in one
+FIVE = [
+    memory("a", "Mara: pottery, kiln"),
+    memory("b", "Mara: kiln"),
+    memory("c", "Mara: kiln, sea"),
+    memory("d", "Mara: sea"),
+    memory("e", "Mara: rain"),
+]
+KILN, SEA = 0.7 * log(5 / 3) / log(5), 0.7 * log(5 / 2) / log(5)
+
+
+def near(edges: list[Edge]) -> dict[str, tuple[str, float]]:
+    return {edge.node: (edge.kind, pytest.approx(edge.weight)) for edge in edges}
+
+
+def test_weights_by_the_formulas() -> None:
+    graph = build_graph(FIVE, rules())
+    nodes = [f"m:{one.id}" for one in FIVE]
+    a, b, c, d, e = (near(edges) for edges in graph.store.neighbours(nodes))
+    assert a == b == {"e:kiln": ("mentions", KILN)}
+    assert c == {"e:kiln": ("mentions", KILN), "e:sea": ("mentions", SEA)}
+    assert d == {"e:sea": ("mentions", SEA)}
+    assert e == {}
+    # Jaccard: together in c, of four memories that have one of them
+    assert near(graph.store.neighbours(["e:kiln"])[0])["e:sea"] == ("related_to", 0.25)
+    assert graph.titles == {"a": "e:kiln", "b": "e:kiln", "c": "e:sea", "d": "e:sea"}
+
+
+def test_an_entity_of_too_many_memories_is_dropped() -> None:
+    graph = build_graph(FIVE, rules(max_share=0.5))
+    assert graph.store.neighbours(["e:kiln"]) == [[]]
+    assert graph.titles == {"c": "e:sea", "d": "e:sea"}
+
+
+def test_two_memories_may_always_share() -> None:
+    assert build_graph(FIVE, rules(max_share=0.01)).titles == {"c": "e:sea", "d": "e:sea"}
+
+
+def test_the_rarest_are_kept() -> None:
+    graph = build_graph(FIVE, rules(max_entities=1))
+    assert near(graph.store.neighbours(["m:c"])[0]) == {"e:sea": ("mentions", SEA)}
+    assert set(near(graph.store.neighbours(["e:kiln"])[0])) == {"m:a", "m:b"}
+
+
+def test_a_phrase_outweighs_a_name_and_a_name_a_keyword() -> None:
+    four = [
+        memory("a", "Mara: so red bowl for Oslo"),
+        memory("b", "Mara: so red bowl in Oslo"),
+        memory("c", "Mara: tea"),
+        memory("d", "Mara: tea"),
+    ]
+    half = log(4 / 2) / log(4)
+    graph = build_graph(four, rules())
+    mentions = {
+        edge.node: edge.weight
+        for edge in graph.store.neighbours(["m:a"])[0]
+        if edge.kind == "mentions"
+    }
+    assert mentions == pytest.approx(
+        {"e:red bowl": half, "e:oslo": 0.9 * half, "e:red": 0.7 * half, "e:bowl": 0.7 * half}
+    )
+    assert graph.titles["a"] == "e:red bowl"
+    assert near(graph.store.neighbours(["e:oslo"])[0])["e:red"] == ("related_to", 1.0)
+
+
+def test_speakers_link_nothing() -> None:
+    named = [
+        memory("a", "Mara: bread"),
+        memory("b", "Theo: for Mara", speaker="Theo"),
+        memory("c", "Theo: rain", speaker="Theo"),
+        memory("d", "Mara: snow"),
+    ]
+    assert build_graph(named, rules()).titles == {}
+
+
+@pytest.mark.parametrize(
+    "memories",
+    [
+        [],
+        [memory("a", "Mara: pottery, kiln")],
+        [memory("a", "Mara: kiln"), memory("b", "Mara: kiln")],  # all memories share it
+        [memory("a", "Mara: kiln"), memory("b", "Mara: sea"), memory("c", "Mara: ...")],
+    ],
+)
+def test_without_a_shared_entity_there_is_no_edge(memories: list[object]) -> None:
+    graph = build_graph(memories, rules())  # type: ignore[arg-type]
+    assert graph.titles == {}
+    assert graph.store.neighbours(["m:a", "m:b", "e:kiln"]) == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("max_entities", 0),
+        ("max_share", 0),
+        ("max_share", 1.1),
+        ("keyword_weight", -0.1),
+        ("name_weight", 2),
+    ],
+)
+def test_settings_out_of_range_are_named(field: str, value: float) -> None:
+    with pytest.raises(InputError, match=rf"graph\.{field}: {value}"):
+        rules(**{field: value})
+    rules(max_share=1, keyword_weight=1, name_weight=1, max_entities=1)

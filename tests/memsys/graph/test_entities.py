@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+
+from memsys.graph.entities import entities
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "We drove to Old Harbour.",
+            {"drove": "keyword", "old": "name", "harbour": "name", "old harbour": "name"},
+        ),
+        # A capital at the start of a sentence tells nothing.
+        ("Harbour! Harbour? Harbour.", {"harbour": "keyword"}),
+        ("Tea.\nHarbour\nBread", {"tea": "keyword", "harbour": "keyword", "bread": "keyword"}),
+        # but within one it makes a name of a word that was none
+        ("harbour at Harbour", {"harbour": "name"}),
+        ("Harbour at harbour", {"harbour": "keyword"}),
+        # Stopwords, marks and numbers part phrases.
+        ("red bowl", {"red": "keyword", "bowl": "keyword", "red bowl": "phrase"}),
+        ("red, bowl", {"red": "keyword", "bowl": "keyword"}),
+        ("red in bowl", {"red": "keyword", "bowl": "keyword"}),
+        ("red 2023 bowl", {"red": "keyword", "bowl": "keyword"}),
+        (
+            "old red bowls",
+            {"old": "keyword", "red": "keyword", "bowl": "keyword"}
+            | {"old red": "phrase", "red bowl": "phrase"},
+        ),
+        ("ox 12 is", {}),  # too short, a number, a stopword
+        ("", {}),
+        ("...", {}),
+    ],
+)
+def test_names_phrases_and_keywords(text: str, expected: dict[str, str]) -> None:
+    assert entities(text) == expected
+
+
+@pytest.mark.parametrize("marks", ['""', "“”", "「」", "『』", "《》"])
+def test_a_quoted_phrase_is_a_name(marks: str) -> None:
+    found = entities(f"She read {marks[0]}the long tides{marks[1]} and long tide tables")
+    assert found["long tide"] == "name"  # by stems, without stopwords, said again or not
+    assert found["tide tabl"] == "phrase"
+
+
+def test_chinese_is_cut_into_bigrams() -> None:
+    assert entities("去茶馆，买面包") == dict.fromkeys(["去茶", "茶馆", "买面", "面包"], "keyword")
+
+
+def test_quoted_chinese_stands_as_one_name() -> None:
+    found = entities("我读《三体》，《活着》")
+    assert found["三体"] == found["活着"] == "name"
+    assert found["我读"] == "keyword"
+    assert entities("「茶馆里的猫」")["茶馆里的猫"] == "name"
+
+
+def test_mixed_scripts_part_phrases() -> None:
+    assert entities("用camera拍照") == {"用": "keyword", "camera": "keyword", "拍照": "keyword"}
+
+
+def test_speakers_are_left_out_in_every_form() -> None:
+    text = 'Mara: Thanks, Vale! Mara\'s kiln. "Mara" and “Theo Vale” met Theo’s aunt'
+    assert set(entities(text, ["Mara", "Theo Vale"])) == {"thank", "kiln", "met", "aunt"}
+    assert {"mara", "vale", "theo"} <= set(entities(text))
+
+
+def test_a_speaker_s_name_parts_a_phrase() -> None:
+    assert "red bowl" not in entities("red Mara bowl", ["Mara"])

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.graph.build import MemoryGraph
+from memsys.graph.expand import Added, Expansion, expand
+from memsys.graph.store import Edge, NetworkXStore
+
+
+class Counting(NetworkXStore):
+    """Remembers every look-up."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.look_ups: list[list[str]] = []
+
+    def neighbours(self, nodes: Sequence[str]) -> list[list[Edge]]:
+        self.look_ups.append(list(nodes))
+        return super().neighbours(nodes)
+
+
+@pytest.fixture
+def store() -> Counting:
+    """Titles x of s1 and y of s2; x is related to z (nearer) and w."""
+    store = Counting()
+    store.add([("m:s1", "e:x", "mentions", 0.9), ("m:s2", "e:y", "mentions", 0.8)])
+    store.add([("m:a", "e:x", "mentions", 0.5), ("m:b", "e:x", "mentions", 0.4)])
+    store.add([("m:c", "e:x", "mentions", 0.3), ("m:s2", "e:x", "mentions", 0.9)])
+    store.add([("m:a", "e:y", "mentions", 0.9), ("m:b", "e:y", "mentions", 0.7)])
+    store.add([("m:d", "e:z", "mentions", 0.6), ("m:f", "e:w", "mentions", 0.9)])
+    store.add([("e:x", "e:z", "related_to", 0.5), ("e:x", "e:w", "related_to", 0.2)])
+    return store
+
+
+RELEVANCE = {"s1": 1.0, "s2": 0.9, "a": 0.5, "b": 0.9, "c": 0.35, "d": 0.9, "f": 0.4}
+
+
+def run(store: Counting, *seeds: str, **change: Any) -> list[Added]:
+    numbers: dict[str, Any] = {
+        "seeds": 5,
+        "neighbours": 1,
+        "per_seed": 2,
+        "edge_weight": 0.6,
+        "relevance_weight": 0.4,
+        "threshold": 0.3,
+        "edges": ["mentions", "related_to"],
+        **change,
+    }
+    relevance = numbers.pop("relevance", RELEVANCE)
+    titles = {"s1": "e:x", "s2": "e:y"}
+    return expand(MemoryGraph(store, titles), seeds, relevance, Expansion(**numbers))
+
+
+def scores(added: list[Added]) -> dict[str, float]:
+    return {one.memory: one.score for one in added}
+
+
+def test_scores_and_paths_by_hand(store: Counting) -> None:
+    added = run(store, "s1", "s2")
+    assert [(one.memory, one.seed, one.via) for one in added] == [
+        ("a", "s2", "e:y"),
+        ("b", "s1", "e:x"),
+        ("d", "s1", "e:z"),
+    ]
+    assert scores(added) == pytest.approx(
+        {
+            "a": 0.6 * 0.9 + 0.4 * 0.5,
+            "b": 0.6 * 0.4 + 0.4 * 0.9,
+            "d": 0.6 * 0.5 * 0.6 + 0.4 * 0.9,  # the product along the path
+        }
+    )
+
+
+def test_a_seed_is_never_added(store: Counting) -> None:
+    assert not {"s1", "s2"} & set(scores(run(store, "s1", "s2", per_seed=99)))
+    assert "s2" in scores(run(store, "s1", per_seed=99))  # where it is none, it may be
+
+
+def test_at_most_per_seed_and_each_memory_once(store: Counting) -> None:
+    assert list(scores(run(store, "s1", per_seed=2))) == ["s2", "b"]
+    everything = [one.memory for one in run(store, "s1", "s2", per_seed=99)]
+    assert sorted(everything) == ["a", "b", "c", "d"]
+    # What the first seed added is not the second's, and does not count against it.
+    both = run(store, "s1", "s2", per_seed=1)
+    assert [(one.memory, one.seed) for one in both] == [("a", "s2"), ("b", "s1")]
+
+
+def test_a_memory_scores_by_its_best_path(store: Counting) -> None:
+    store.add([("m:b", "e:z", "mentions", 1.0)])
+    best = next(one for one in run(store, "s1", per_seed=99) if one.memory == "b")
+    assert best.via == "e:z"
+    assert best.score == pytest.approx(0.6 * 0.5 * 1.0 + 0.4 * 0.9)
+
+
+def test_the_threshold_is_the_least_relevance(store: Counting) -> None:
+    assert set(scores(run(store, "s1", per_seed=99, threshold=0.5))) == {"a", "b", "d", "s2"}
+    assert set(scores(run(store, "s1", per_seed=99, threshold=0.501))) == {"b", "d", "s2"}
+    assert run(store, "s1", relevance={}) == []  # what is not known is not relevant
+
+
+def test_edge_kinds(store: Counting) -> None:
+    assert set(scores(run(store, "s1", per_seed=99, edges=["mentions"]))) == {"a", "b", "c", "s2"}
+    assert set(scores(run(store, "s1", per_seed=99, edges=["related_to"]))) == {"d"}
+
+
+def test_the_nearest_entities_are_followed(store: Counting) -> None:
+    assert "f" not in scores(run(store, "s1", per_seed=99))
+    assert scores(run(store, "s1", per_seed=99, neighbours=2))["f"] == pytest.approx(
+        0.6 * 0.2 * 0.9 + 0.4 * 0.4
+    )
+
+
+@pytest.mark.parametrize("seeds", [(), ("s1",), ("s1", "s2"), ("unknown", "s2")])
+def test_two_batched_look_ups_whatever_the_seeds(store: Counting, seeds: tuple[str, ...]) -> None:
+    run(store, *seeds, neighbours=5)
+    assert len(store.look_ups) == 2
+    assert store.look_ups[1] == (["e:w", "e:z"] if "s1" in seeds else [])
+
+
+def test_a_seed_without_a_title_adds_nothing(store: Counting) -> None:
+    assert run(store, "unknown") == []
+    assert run(store) == []
+    assert {one.seed for one in run(store, "unknown", "s2")} == {"s2"}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"edges": ["likes"]}, "expansion.edges"),
+        ({"edges": []}, "expansion.edges"),
+        ({"seeds": 0}, "must be 1 or more"),
+        ({"neighbours": 0}, "must be 1 or more"),
+        ({"per_seed": 0}, "must be 1 or more"),
+    ],
+)
+def test_wrong_numbers_are_named(store: Counting, change: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        run(store, "s1", **change)

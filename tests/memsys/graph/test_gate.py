@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from memsys.graph.gate import Decision, Gate
+
+CONF = Path(__file__).parents[3] / "conf" / "gate" / "default.yaml"
+GATE = Gate(english=["suggest", "other", "also"], chinese=["建议", "其他"], similarity=0.7)
+FOUND = (0.9, 0.8)  # mean .85: similarity keeps the gate shut
+
+
+@pytest.mark.parametrize(
+    ("query", "rule"),
+    [
+        ("What other sport did she try?", "word:other"),
+        ("OTHER sports", "word:other"),
+        ("She also ran.", "word:also"),
+        ("Which others? Otherwise another bother", "closed"),
+        ("It was suggested", "closed"),  # a whole word, not a form of it
+        ("", "closed"),
+        ("她有其他爱好吗", "word:其他"),  # within a run of characters
+        ("有什么建议吗", "word:建议"),
+        ("她有爱好吗", "closed"),
+        ("她also喜欢什么", "word:also"),
+        ("其他, also this", "word:also"),  # English first
+        ("also suggest", "word:suggest"),  # then in the order of the list
+        ("其他建议", "word:建议"),
+    ],
+)
+def test_association_words(query: str, rule: str) -> None:
+    decision = GATE.decide(query, FOUND, typical=0.1)
+    assert decision == Decision(rule != "closed", rule, pytest.approx(0.85))
+
+
+def test_a_low_mean_similarity_opens() -> None:
+    assert GATE.decide("Where?", [0.9, 0.4], 0.1) == Decision(True, "similarity", 0.65)
+    assert GATE.decide("Where?", [0.7, 0.7], 0.1) == Decision(False, "closed", 0.7)
+
+
+def test_a_word_goes_before_similarity() -> None:
+    assert GATE.decide("Which other one?", [0.1], 0.9).rule == "word:other"
+
+
+def test_without_a_number_the_embedder_s_typical_similarity_decides() -> None:
+    gate = Gate(english=[], chinese=[], similarity=None)
+    assert gate.decide("also", [0.5], typical=0.6).rule == "similarity"
+    assert gate.decide("also", [0.5], typical=0.4).rule == "closed"
+    zero = Gate(english=[], chinese=[], similarity=0.0)  # a number, although it is 0
+    assert zero.decide("also", [0.5], typical=0.6).rule == "closed"
+
+
+def test_nothing_found_opens() -> None:
+    assert GATE.decide("Where?", [], 0.1) == Decision(True, "similarity", 0.0)
+
+
+def test_the_words_that_are_shipped_can_match() -> None:
+    shipped = yaml.safe_load(CONF.read_text(encoding="utf-8"))
+    gate = Gate(**shipped)
+    for word in shipped["english"]:
+        assert gate.decide(f"So {word.capitalize()}, then?", FOUND, 0.1).rule == f"word:{word}"
+    for word in shipped["chinese"]:
+        assert gate.decide(f"她{word}？", FOUND, 0.1).rule == f"word:{word}"
+    assert gate.decide("When did Theo plant the beans?", FOUND, 0.1).rule == "closed"

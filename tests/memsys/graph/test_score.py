@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from itertools import combinations
+from math import exp, log
+
+import pytest
+
+from memsys.graph.build import MemoryGraph
+from memsys.graph.score import access_frequency, accesses, connectivity, recency, standing
+from memsys.graph.store import NetworkXStore
+from tests.memsys.build import NOON, memory
+
+
+def test_connectivity_by_hand() -> None:
+    store = NetworkXStore()
+    store.add([("m:a", "e:x", "mentions", 0.4), ("m:a", "e:y", "mentions", 0.6)])
+    store.add([("m:b", "e:y", "mentions", 0.8)])
+    store.add([("e:x", "e:y", "related_to", 0.5)])
+    store.add([("e:y", "e:far", "related_to", 1.0)])  # leaves the subgraph: not counted
+    scores = connectivity(MemoryGraph(store, {}), [memory(i, "") for i in "abc"])
+    # a: 2 nodes, edges .4 .6 .5; b: 1 node, its edge; c: no neighbour
+    assert scores == pytest.approx(
+        [
+            0.4 * 2 / 10 + 0.3 * 3 / 20 + 0.3 * 0.5,
+            0.4 * 1 / 10 + 0.3 * 1 / 20 + 0.3 * 0.8,
+            0,
+        ]
+    )
+
+
+def linked(n: int, weight: float) -> float:
+    """g of a memory next to n entities that are all related to each other."""
+    store = NetworkXStore()
+    names = [f"e:{i:02}" for i in range(n)]
+    store.add(("m:a", name, "mentions", weight) for name in names)
+    store.add((one, other, "related_to", weight) for one, other in combinations(names, 2))
+    return float(connectivity(MemoryGraph(store, {}), [memory("a", "")])[0])
+
+
+def test_each_term_of_connectivity_is_capped() -> None:
+    assert linked(4, 0.5) == pytest.approx(0.4 * 0.4 + 0.3 * 10 / 20 + 0.15)
+    assert linked(6, 0.0) == pytest.approx(0.4 * 0.6 + 0.3)  # 21 edges
+    assert linked(10, 0.0) == linked(14, 0.0) == pytest.approx(0.7)
+    assert linked(12, 1.0) == linked(12, 3.0) == pytest.approx(1.0)
+
+
+def test_only_a_later_session_is_an_access() -> None:
+    store = NetworkXStore()
+    talk = [
+        memory("early", "", day=1),
+        memory("own", "", day=2),
+        memory("beside", "", day=2),
+        memory("later", "", day=5),
+        memory("last", "", day=9),
+        memory("untitled", "", day=3),
+    ]
+    store.add((f"m:{one.id}", "e:x", "mentions", 0.5) for one in talk[:4])
+    store.add([("m:last", "e:y", "mentions", 0.5), ("m:early", "e:y", "mentions", 0.1)])
+    titles = dict.fromkeys(["early", "own", "beside", "later"], "e:x") | {"last": "e:y"}
+    found = dict(
+        zip([one.id for one in talk], accesses(MemoryGraph(store, titles), talk), strict=True)
+    )
+    days = {id_: (count, last.day) for id_, (count, last) in found.items()}
+    assert days == {
+        "early": (3, 5),
+        "own": (1, 5),
+        "beside": (1, 5),
+        "later": (0, 5),
+        "last": (0, 9),
+        "untitled": (0, 3),
+    }
+
+
+def test_standing_joins_them_in_order() -> None:
+    store = NetworkXStore()
+    store.add([("m:a", "e:x", "mentions", 0.4), ("m:b", "e:x", "mentions", 0.4)])
+    talk = [memory("a", "", day=1), memory("none", "", day=2), memory("b", "", day=4)]
+    a, none, b = standing(MemoryGraph(store, {"a": "e:x", "b": "e:x"}), talk)
+    g = pytest.approx(0.04 + 0.015 + 0.12)
+    assert a == (g, 1, NOON.replace(day=4))
+    assert none == (0, 0, NOON.replace(day=2))
+    assert b == (g, 0, NOON.replace(day=4))
+
+
+def test_access_frequency_is_log_scaled_and_capped_at_100() -> None:
+    assert access_frequency(0) == 0
+    assert access_frequency(9) == pytest.approx(log(10) / log(101))
+    assert access_frequency(100) == access_frequency(1000) == 1
+
+
+@pytest.mark.parametrize(
+    ("days", "expected"), [(0, 1), (30, exp(-0.3)), (0.5, exp(-0.005)), (-3, 1)]
+)
+def test_recency_decays_by_the_day_and_is_clipped_before(days: float, expected: float) -> None:
+    last = datetime(2024, 3, 2, 12, 0)
+    assert recency(last, last + timedelta(days=days), 0.01) == pytest.approx(expected)
+    assert recency(last, last + timedelta(days=days), 0.0) == 1
