@@ -10,7 +10,7 @@ import numpy as np
 from eval.questions import TYPES
 from eval.records import Record
 from eval.scoring import score
-from eval.stats import ClusterBootstrap
+from eval.stats.bootstrap import ClusterBootstrap
 
 Cell = dict[str, Any]
 # Column of the summary -> key of a record's scores. `f1` is the official one.
@@ -83,8 +83,12 @@ def _cell(rows: Sequence[Record], seed: int, resamples: int) -> Cell:
 def _mean_and_interval(
     column: str, values: Sequence[float | None], bootstrap: ClusterBootstrap | None
 ) -> Cell:
-    interval = bootstrap.interval(values) if bootstrap else None
-    return {column: _mean(values), f"{column}_ci": None if interval is None else list(interval)}
+    found = bootstrap.estimate(values) if bootstrap else None
+    if found is None:
+        return {column: None, f"{column}_ci": None}
+    low = max(found.low, 0.0)  # none of these means can be negative, nor a share exceed 1
+    high = found.high if column == "context_tokens_mean" else min(found.high, 1.0)
+    return {column: found.mean, f"{column}_ci": [low, high]}
 
 
 def _zero(row: Record, key: str, *, judged: bool) -> float | None:

@@ -1,0 +1,1 @@
+"""Intervals, paired tests and what a comparison can detect."""
