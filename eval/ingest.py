@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -13,6 +14,8 @@ from memsys.strategy import MemoryStrategy
 from memsys.types import Conversation, Query
 
 _WARM_UP = "Where did we leave off?"  # any words do
+_SECRET = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")  # ends of the names of such variables
+_SECRET_LENGTH = 8  # shorter values are words, as in API_KEY=none
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,12 @@ def ingest(
 
 
 def describe(phase: str, error: Exception) -> Failure:
-    """`error`, as it is recorded."""
-    return Failure(phase, type(error).__name__, str(error))
+    """`error`, as it is recorded: a server may repeat the key in its message, a record must not."""
+    message = str(error)
+    for name, value in os.environ.items():
+        if name.endswith(_SECRET) and len(value) >= _SECRET_LENGTH:
+            message = message.replace(value, f"${name}")
+    return Failure(phase, type(error).__name__, message)
 
 
 def _steps(

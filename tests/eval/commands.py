@@ -1,0 +1,155 @@
+"""Runs as a user starts them, on a small data set, within this process where that will do."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import runpy
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+PROJECT = HERE.parent.parent
+FAULTY = ("--config-dir", str(HERE / "faulty_conf"))
+TIMINGS = {"latency_ms", "latency_source"}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a command left: exit code and what it wrote on the terminal."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run's folder, read."""
+
+    folder: Path
+    ended: Ended | None = None
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        text = (self.folder / "records.jsonl").read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
+    @property
+    def untimed(self) -> list[dict[str, Any]]:
+        return [{k: v for k, v in r.items() if k not in TIMINGS} for r in self.records]
+
+    @property
+    def ingests(self) -> list[dict[str, Any]]:
+        text = (self.folder / "ingest.jsonl").read_text(encoding="utf-8")
+        return [json.loads(line) for line in text.splitlines()]
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        return json.loads((self.folder / "manifest.json").read_text(encoding="utf-8"))
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        return json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        return {path.name: path.read_bytes() for path in self.folder.iterdir()}
+
+
+def run_main(folder: Path, cache: Path, *arguments: str) -> Ended:
+    """`python -m eval.run ARGUMENTS` in `folder`, within this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["eval.run", *arguments])
+        patch.setenv("MEMSYS_CACHE", str(cache))
+        patch.setenv("HYDRA_FULL_ERROR", "0")  # the run sets it: put it back afterwards
+        patch.chdir(folder)
+        code = 0
+        try:
+            runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        except Exception as error:  # the interpreter would print it and leave with 1
+            print(repr(error), file=sys.stderr)
+            code = 1
+    return Ended(code, out.getvalue(), err.getvalue())
+
+
+def runs_in(folder: Path) -> list[Run]:
+    """The runs under results/runs, in the order of their names."""
+    found = folder / "results" / "runs"
+    if not found.exists():
+        return []
+    return [Run(path) for path in sorted(found.iterdir()) if path.is_dir()]
+
+
+Start = Callable[..., Ended]
+
+
+def small_sample(name: str) -> dict[str, Any]:
+    """A conversation whose questions are of the types 1, 2, 3, 4, 5, 4, 1."""
+    said = [
+        [f"I play the flute in {name} hall.", "I keep nine bees there.", f"My boat is a {name}."],
+        [f"The thunder of {name} woke me.", "I bought a red kite.", "Mine is a blue kayak."],
+    ]
+    conversation: dict[str, Any] = {"speaker_a": "Ada", "speaker_b": "Bo"}
+    for number, texts in enumerate(said, 1):
+        conversation[f"session_{number}_date_time"] = f"1:56 pm on {number} May, 2023"
+        conversation[f"session_{number}"] = [
+            {"dia_id": f"D{number}:{i}", "speaker": "Ada" if i % 2 else "Bo", "text": text}
+            for i, text in enumerate(texts, 1)
+        ]
+    asked = [
+        ("What does Ada keep or play?", "flute", ["D1:1", "D1:2"], 1),
+        ("When did Ada buy the red kite?", "2 May 2023", ["D2:2"], 2),
+        ("Would Bo like to fly a kite?", "yes", ["D2:2"], 3),
+        (f"Where does Ada play the flute with {name}?", f"in {name} hall", ["D1:1"], 4),
+        ("What colour is Bo's tractor?", None, ["D2:3"], 5),
+        ("How many bees does Bo keep?", "nine", ["D1:2"], 4),
+        ("Which boats are there?", "a kayak", ["D1:3", "D2:3"], 1),
+    ]
+    qa = [
+        {"question": text, "evidence": evidence, "category": category}
+        | ({"adversarial_answer": "blue"} if answer is None else {"answer": answer})
+        for text, answer, evidence, category in asked
+    ]
+    return {"sample_id": name, "conversation": conversation, "qa": qa}
+
+
+@contextmanager
+def hanging(folder: Path, cache: Path, *arguments: str, lines: int) -> Iterator[subprocess.Popen]:
+    """A process in `folder` that hangs after so many `lines` of records."""
+    environment = {
+        **os.environ,
+        "MEMSYS_CACHE": str(cache),
+        "FAULT": str(folder),  # exists, so the fault is on
+        "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
+    }
+    command = [sys.executable, "-m", "eval.run", *arguments]
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, text=True, stdout=-1, stderr=-1
+    ) as process:
+        try:
+            until = time.monotonic() + 60
+            while not any(_lines(run) == lines for run in runs_in(folder)):
+                assert process.poll() is None, process.communicate()[1]
+                assert time.monotonic() < until, "the run did not come so far"
+                time.sleep(0.05)
+            yield process
+        finally:
+            process.kill()
+
+
+def _lines(run: Run) -> int:
+    path = run.folder / "records.jsonl"
+    return path.read_bytes().count(b"\n") if path.exists() else 0

@@ -1,0 +1,58 @@
+"""Folders, data and runs that the tests of floor 3 share."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from commands import FAULTY, PROJECT, Run, Start, run_main, runs_in, small_sample
+
+
+@pytest.fixture(scope="session")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder of vectors for all tests; it starts from the checkout's own, if there is one."""
+    folder = tmp_path_factory.mktemp("cache")
+    for path in (PROJECT / ".cache").glob("minilm-*.sqlite"):
+        uri = f"file:{path}?mode=ro"
+        with (
+            closing(sqlite3.connect(uri, uri=True)) as old,
+            closing(sqlite3.connect(folder / path.name)) as new,
+        ):
+            old.backup(new)  # a plain copy could tear what somebody is writing
+    return folder
+
+
+@pytest.fixture
+def start(tmp_path: Path, cache: Path) -> Start:
+    """Start a command in the test's own folder; returns when it has ended."""
+    return lambda *arguments: run_main(tmp_path, cache, *arguments)
+
+
+@pytest.fixture
+def fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Faults of tests/eval/faulty.py are on until this file is unlinked."""
+    path = tmp_path / "fault"
+    path.touch()
+    monkeypatch.setenv("FAULT", str(path))
+    return path
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """Options for a data set of 3 conversations (6 turns, 7 questions each), k=2."""
+    path = tmp_path_factory.mktemp("data") / "small.json"
+    path.write_text(json.dumps([small_sample(name) for name in ("ash", "beech", "cedar")]))
+    return (f"dataset.path={path}", "dataset.name=small", "k=2")
+
+
+@pytest.fixture(scope="session")
+def clean(tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[str, ...]) -> Run:
+    """A run of the faulty strategy whose fault never came."""
+    folder = tmp_path_factory.mktemp("clean")
+    ended = run_main(folder, cache, *FAULTY, "strategy=faulty", *small)
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(folder)
+    return Run(run.folder, ended)
