@@ -1,0 +1,117 @@
+"""Every option of every group composes with the rest, can be built, and explains itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from eval.naming import CONF, help_text
+from memsys.store import Parts
+from memsys.strategy import Strategy
+
+PROJECT = CONF.parent
+FILES = sorted(CONF.rglob("*.yaml"))
+OPTIONS = [(path.parent.name, path.stem) for path in FILES if path.parent != CONF]
+NAMES = [f"{group}={option}" for group, option in OPTIONS]
+NEEDS = {("embedder", "wordllama"): "wordllama"}
+MOST_LINES = 10
+
+
+@pytest.fixture(autouse=True)
+def conf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
+        yield
+
+
+def built(config: Any) -> dict[str, Any]:
+    """The objects that a run builds, of every group that names a class."""
+    found = {}
+    for group in config:
+        node = config[group]
+        if OmegaConf.is_dict(node) and "_target_" in node:
+            convert = {"_convert_": "all"} if group == "strategy" else {}
+            found[group] = instantiate(node, **convert)
+    return found
+
+
+def test_every_group_is_in_the_defaults() -> None:
+    assert {group for group, _ in OPTIONS} <= set(compose("config"))
+
+
+@pytest.mark.parametrize(("group", "option"), OPTIONS, ids=NAMES)
+def test_option_composes_and_can_be_built(group: str, option: str) -> None:
+    config = compose("config", [f"{group}={option}"])
+    OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
+    package = NEEDS.get((group, option))
+    if package and find_spec(package) is None:
+        pytest.skip(f"the extra {package} is not installed")
+    parts = built(config)
+    make = parts["strategy"]
+    given = {"parts": stand_in(parts)}
+    if make.func.__dict__.get("sees_evidence"):
+        given["evidence"] = {}
+    assert isinstance(make(**given), Strategy)
+
+
+@pytest.mark.parametrize("memory", [o for g, o in OPTIONS if g == "memory"])
+@pytest.mark.parametrize("context", [o for g, o in OPTIONS if g == "context"])
+def test_memory_and_context_compose(memory: str, context: str) -> None:
+    config = compose("config", [f"memory={memory}", f"context={context}", "strategy=hybrid_gate"])
+    assert (config.memory.name, config.context.name) == (memory, context)
+
+
+def stand_in(parts: dict[str, Any]) -> Parts:
+    """Parts without a cache: nothing is embedded here."""
+    names = ("memory", "context", "index", "graph")
+    embedder: Any = SimpleNamespace(typical_similarity=parts["embedder"].typical_similarity)
+    return Parts(embedder=embedder, **{name: parts[name] for name in names})
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(CONF)) for p in FILES])
+def test_file_is_short_and_says_what_it_is(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert re.match(r"# [A-Za-z]", lines[0]), "the first line is what --help shows"
+    assert not lines[1].startswith("#"), "one line is enough"
+    if path.name != "config.yaml":
+        assert len(lines) < MOST_LINES
+
+
+@pytest.mark.parametrize(
+    "path", sorted((PROJECT / "memsys" / "strategies").glob("*.py")), ids=lambda path: path.name
+)
+def test_strategy_is_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 80
+
+
+def test_a_strategy_of_floor_1_has_an_option_each() -> None:
+    files = {path.stem for path in (PROJECT / "memsys" / "strategies").glob("[!_]*.py")}
+    assert files <= {option for group, option in OPTIONS if group == "strategy"}
+
+
+def test_help_has_a_line_for_every_option() -> None:
+    shown = help_text().splitlines()
+    for path in FILES:
+        if path.parent == CONF:
+            continue
+        title = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
+        group = shown.index(f"{path.parent.name}=")
+        line = f"  {path.stem:<14} {title}".replace("$", "$$")
+        assert line in shown[group:], f"{path.parent.name}={path.stem}"
+
+
+def test_help_shows_the_settings() -> None:
+    text = help_text()
+    for name in ("k: 10", "budget: 2048", "seed: 0", "resume: null", "cache:"):
+        assert f"\n{name}" in text
