@@ -1,14 +1,3 @@
-from __future__ import annotations
+from tests.memsys.conftest import bag_of_words, parts
 
-from functools import partial
-from pathlib import Path
-
-import pytest
-
-from tests.memsys.build import MakeParts, make_parts
-
-
-@pytest.fixture
-def parts(tmp_path: Path) -> MakeParts:
-    """`make_parts` with a fresh cache folder."""
-    return partial(make_parts, tmp_path / "cache")
+__all__ = ["bag_of_words", "parts"]

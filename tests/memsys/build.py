@@ -5,21 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from memsys.context.base import ContextWriter
 from memsys.context.flat import Flat
-from memsys.embed.base import Embedder, Vectors, unit_rows
+from memsys.embed.base import Vectors, unit_rows
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.settings import GraphSettings
 from memsys.index.rank import IndexSettings
 from memsys.index.terms import terms
 from memsys.memory.base import MemoryBuilder
 from memsys.memory.turns import Turns
-from memsys.meter import Meter
 from memsys.store import Parts
 from memsys.types import Candidate, Memory, Origin, Query, Session, Turn, Usage
 
@@ -101,9 +99,10 @@ class BagOfWords:
 class Planned:
     """Every query has the cosine to a memory that `cosines` plans for its content."""
 
-    name = "planned"
-
     def __init__(self, cosines: Mapping[str, float], typical_similarity: float = 0.5) -> None:
+        # Another plan is another model: a cache must not mix them.
+        plan = hashlib.sha256(repr(sorted(cosines.items())).encode())
+        self.name = f"planned-{plan.hexdigest()[:8]}"
         self._cosines, self.typical_similarity = cosines, typical_similarity
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
@@ -115,17 +114,16 @@ class Planned:
 MakeParts = Callable[..., Parts]
 
 
-def make_parts(folder: Path, embedder: Embedder | None = None, **other: Any) -> Parts:
-    """Parts with turns as memories, a flat context and the numbers of conf/ but two.
+def make_parts(embedder: CachedEmbedder, **other: Any) -> Parts:
+    """Parts with turns as memories, a flat context and the numbers of conf/.
 
-    Sharing by two memories is enough for a link in a small store; no `lead`, so that a turn is
-    matched by its own words.
+    But no `lead`: a turn is matched by its own words, so that scores can be told by hand.
     """
     builder: MemoryBuilder = Turns("turns", lead=0)
     context: ContextWriter = Flat("flat")
     fields: dict[str, Any] = {
         "memory": builder,
-        "embedder": CachedEmbedder(embedder or BagOfWords(), folder, Meter()),
+        "embedder": embedder,
         "context": context,
         "index": IndexSettings(k1=0.9, b=0.4, alpha=0.5),
         "graph": GraphSettings(max_entities=8, max_share=0.1, keyword_weight=0.7, name_weight=1.0),

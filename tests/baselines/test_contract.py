@@ -1,0 +1,39 @@
+"""The four baselines keep the contract of every strategy."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from baselines.bm25 import BM25
+from baselines.hybrid_rank import HybridRank
+from baselines.no_memory import NoMemory
+from baselines.oracle import Oracle
+from memsys.store import Parts
+from memsys.strategy import Strategy
+from tests.memsys.contract import QUERIES, Contract
+
+EVIDENCE = dict.fromkeys((one.id for one in QUERIES), ("D3:1", "D1:4", "D2:1"))
+
+
+class TestBM25(Contract):
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        return BM25(parts, k, budget)
+
+
+class TestHybridRank(Contract):
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        return HybridRank(parts, k, budget)
+
+
+class TestNoMemory(Contract):
+    remembers: ClassVar[bool] = False
+
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        return NoMemory(parts, k, budget)
+
+
+class TestOracle(Contract):
+    cut_by_k: ClassVar[bool] = False
+
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        return Oracle(parts, budget, EVIDENCE)

@@ -1,0 +1,67 @@
+"""No strategy can reach a gold answer, and only the oracle the evidence."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from inspect import signature
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+import yaml
+
+import memsys.types
+from memsys.types import Conversation, Memory, Query, Retrieval, Session, Turn
+
+CONF = Path(__file__).parents[2] / "conf" / "strategy"
+GOLD = {"gold", "answer", "evidence", "category", "type", "adversarial", "adversarial_answer"}
+
+
+def shipped() -> MappingProxyType[str, Any]:
+    """The class of every strategy that conf/ offers, by its option."""
+    found = {}
+    for path in sorted(CONF.glob("*.yaml")):
+        target = yaml.safe_load(path.read_text(encoding="utf-8"))["_target_"]
+        module, name = target.rsplit(".", 1)
+        found[path.stem] = getattr(import_module(module), name)
+    return MappingProxyType(found)
+
+
+STRATEGIES = shipped()
+
+
+def test_all_are_here() -> None:
+    assert set(STRATEGIES) >= {
+        *("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate"),
+        *("no_memory", "oracle", "bm25", "hybrid_rank"),
+    }
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_only_the_oracle_sees_evidence(name: str) -> None:
+    strategy = STRATEGIES[name]
+    assert strategy.sees_evidence is (name == "oracle")
+    assert ("evidence" in signature(strategy).parameters) is (name == "oracle")
+    assert not (GOLD - {"evidence"}) & set(signature(strategy).parameters)
+
+
+def test_a_query_is_an_id_words_a_conversation_and_a_time() -> None:
+    assert {field.name for field in fields(Query)} == {"id", "text", "conversation", "time"}
+
+
+@pytest.mark.parametrize("record", [Turn, Session, Conversation, Memory, Query, Retrieval])
+def test_nothing_that_passes_a_strategy_has_room_for_gold(record: Any) -> None:
+    assert not GOLD & {field.name for field in fields(record)}
+    one = record.__new__(record)
+    with pytest.raises((AttributeError, TypeError)):
+        object.__setattr__(one, "gold", "a fig tree")  # slots: nothing can be slipped in
+
+
+def test_every_record_is_frozen_and_has_slots() -> None:
+    records = [one for one in vars(memsys.types).values() if is_dataclass(one)]
+    assert len(records) >= 9
+    for record in records:
+        assert record.__dataclass_params__.frozen  # type: ignore[attr-defined]
+        assert "__slots__" in vars(record)

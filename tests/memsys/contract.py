@@ -1,0 +1,151 @@
+"""What every strategy must do. A test class inherits `Contract` and says how to make one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+import pytest
+
+from memsys.context.layered import Layered
+from memsys.context.tokens import count_tokens
+from memsys.errors import InputError
+from memsys.store import Parts
+from memsys.strategy import Strategy
+from memsys.types import Retrieval, Session
+from tests.memsys.build import SESSIONS, MakeParts, query
+
+QUERIES = [
+    query(text, f"talk/{i}")
+    for i, text in enumerate(
+        [
+            "Where did Mara sell a bowl?",
+            "What other news of the tomato seedlings?",
+            "Who will drain the field?",
+            "还有什么？",
+            "",
+        ]
+    )
+]
+
+
+class Contract:
+    """Ingested are the three sessions of `build.SESSIONS`, ten turns."""
+
+    cut_by_k: ClassVar[bool] = True
+    remembers: ClassVar[bool] = True
+
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        raise NotImplementedError
+
+    def told(self, parts: Parts, sessions: Sequence[Session] = SESSIONS, **own: int) -> Strategy:
+        """A strategy that has ingested `sessions`."""
+        strategy = self.make(parts, **own)
+        for session in sessions:
+            strategy.ingest(session)
+        return strategy
+
+    def test_ingest_returns_how_many_memories_were_made(self, parts: MakeParts) -> None:
+        strategy = self.make(parts())
+        counts = [strategy.ingest(session) for session in SESSIONS]
+        assert counts == ([4, 3, 3] if self.remembers else [0, 0, 0])
+
+    def test_it_finds_something(self, parts: MakeParts) -> None:
+        found = self.told(parts()).retrieve(QUERIES[0]).candidates
+        assert bool(found) is self.remembers
+
+    def test_an_empty_store_gives_an_empty_retrieval(self, parts: MakeParts) -> None:
+        empty = Retrieval((), "", 0, {})
+        assert self.make(parts()).retrieve(QUERIES[0]) == empty
+        layered = self.make(parts(context=Layered("layered")), budget=50)
+        assert layered.retrieve(QUERIES[0]) == empty
+
+    def test_asking_twice_gives_equal_retrievals(self, parts: MakeParts) -> None:
+        strategy = self.told(parts())
+        first = [strategy.retrieve(one) for one in QUERIES]
+        assert [strategy.retrieve(one) for one in QUERIES] == first
+
+    def test_a_question_does_not_change_what_a_later_one_finds(self, parts: MakeParts) -> None:
+        strategy = self.told(parts())
+        forwards = [strategy.retrieve(one) for one in QUERIES]
+        backwards = [self.told(parts()).retrieve(one) for one in reversed(QUERIES)]
+        assert forwards == backwards[::-1]
+
+    def test_asking_early_does_not_change_what_is_found_late(self, parts: MakeParts) -> None:
+        strategy = self.make(parts())
+        for session in SESSIONS:
+            strategy.ingest(session)
+            strategy.retrieve(QUERIES[1])
+        expected = [self.told(parts()).retrieve(one) for one in QUERIES]
+        assert [strategy.retrieve(one) for one in QUERIES] == expected
+
+    def test_only_sessions_so_far_are_found(self, parts: MakeParts) -> None:
+        strategy = self.make(parts(), k=99) if self.cut_by_k else self.make(parts())
+        known: set[str] = set()
+        for session in SESSIONS:
+            strategy.ingest(session)
+            known |= {turn.id for turn in session.turns}
+            for one in QUERIES:
+                found = {candidate.memory.id for candidate in strategy.retrieve(one).candidates}
+                assert found <= known
+        if self.remembers:
+            assert "D3:1" in {c.memory.id for c in strategy.retrieve(QUERIES[0]).candidates}
+
+    def test_two_conversations_share_nothing(self, parts: MakeParts) -> None:
+        shared = parts()
+        self.told(shared)
+        assert self.make(shared).retrieve(QUERIES[0]).candidates == ()
+
+    @pytest.mark.parametrize("k", [1, 2, 5])
+    def test_at_most_k_are_kept(self, parts: MakeParts, k: int) -> None:
+        if not self.cut_by_k:
+            pytest.skip("k says nothing to this strategy")
+        strategy = self.told(parts(), k=k)
+        sizes = {len(strategy.retrieve(one).candidates) for one in QUERIES}
+        assert sizes == {k if self.remembers else 0}
+
+    @pytest.mark.parametrize("layered", [False, True])
+    @pytest.mark.parametrize("budget", [1, 25, 70, 120])
+    def test_the_budget_is_kept(self, parts: MakeParts, budget: int, layered: bool) -> None:
+        given = parts(context=Layered("layered")) if layered else parts()
+        strategy = self.told(given, budget=budget)
+        for one in QUERIES:
+            retrieval = strategy.retrieve(one)
+            assert count_tokens(retrieval.context) == retrieval.context_tokens <= budget
+            if budget < 25 or not self.remembers:
+                assert (retrieval.candidates, retrieval.context) == ((), "")
+        if budget >= 70 and self.remembers:
+            assert strategy.retrieve(QUERIES[0]).candidates
+
+    def test_a_retrieval_is_ranked_unique_and_shown(self, parts: MakeParts) -> None:
+        strategy = self.told(parts())
+        for one in QUERIES:
+            found = strategy.retrieve(one)
+            scores = [candidate.score for candidate in found.candidates]
+            assert scores == sorted(scores, reverse=True)
+            ids = [candidate.memory.id for candidate in found.candidates]
+            assert len(set(ids)) == len(ids) == len(found.context.splitlines())
+            assert all(c.memory.content in found.context for c in found.candidates)
+
+    def test_the_trace_is_plain_json(self, parts: MakeParts) -> None:
+        strategy = self.told(parts())
+        for one in QUERIES:
+            trace = strategy.retrieve(one).trace
+            assert json.loads(json.dumps(trace)) == trace
+
+    def test_the_question_s_id_says_nothing(self, parts: MakeParts) -> None:
+        strategy = self.told(parts())
+        if strategy.sees_evidence:
+            pytest.skip("this strategy looks evidence up by the id")
+        for one in QUERIES:
+            assert strategy.retrieve(replace(one, id="talk/99")) == strategy.retrieve(one)
+
+    @pytest.mark.parametrize("wrong", [{"k": 0}, {"k": -1}, {"k": 2.5}, {"budget": 0}])
+    def test_wrong_numbers_are_named(self, parts: MakeParts, wrong: dict[str, int]) -> None:
+        (name,) = wrong
+        if name == "k" and not self.cut_by_k:
+            pytest.skip("k says nothing to this strategy")
+        with pytest.raises(InputError, match=f"^{name}: "):
+            self.make(parts(), **wrong)

@@ -1,0 +1,50 @@
+"""The five strategies with the numbers that are shipped in conf/."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from memsys.index.rank import Start
+from memsys.store import Parts
+from memsys.strategies.graph_expand import GraphExpand
+from memsys.strategies.graph_score import GraphScore
+from memsys.strategies.hybrid_gate import HybridGate
+
+CONF = Path(__file__).parents[3] / "conf"
+
+
+def conf(name: str) -> dict[str, Any]:
+    """The mapping in conf/<name>.yaml."""
+    loaded: dict[str, Any] = yaml.safe_load((CONF / f"{name}.yaml").read_text(encoding="utf-8"))
+    return loaded
+
+
+def graph_score(
+    parts: Parts, k: int = 3, budget: int | None = None, start: Start = "vector", **change: Any
+) -> GraphScore:
+    """`change`: single weights, `pool` or `decay_per_day`."""
+    shipped = conf("strategy/graph_score")
+    numbers = {name: change.pop(name, shipped[name]) for name in ("pool", "decay_per_day")}
+    weights = {**shipped["weights"], **change}
+    return GraphScore(parts, k, budget, start, weights=weights, **numbers)
+
+
+def graph_expand(
+    parts: Parts, k: int = 3, budget: int | None = None, start: Start = "vector", **change: Any
+) -> GraphExpand:
+    """`change`: numbers of the expansion."""
+    expansion = {**conf("expansion/one_hop"), **change}
+    return GraphExpand(parts, k, budget, start, expansion)
+
+
+def hybrid_gate(
+    parts: Parts, k: int = 3, budget: int | None = None, start: Start = "vector", **change: Any
+) -> HybridGate:
+    """`change`: numbers of the gate or of the expansion."""
+    gate = conf("gate/default")
+    gate.update({name: change.pop(name) for name in tuple(change) if name in gate})
+    expansion = {**conf("expansion/one_hop"), **change}
+    return HybridGate(parts, k, budget, start, expansion, gate)

@@ -1,0 +1,170 @@
+"""graph_expand and hybrid_gate on sixteen memories, two of which share a red bowl."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from math import log
+from typing import Any
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.index.rank import Start
+from memsys.strategies.vector_only import VectorOnly
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Retrieval
+from tests.memsys.build import SESSIONS, BagOfWords, MakeParts, Planned, query, session
+from tests.memsys.contract import QUERIES
+from tests.memsys.strategies.make import graph_expand, hybrid_gate
+
+OTHERS = "salt wool rain fern lamp yarn plum drum kite gold moss sail tent vest".split()
+SEED, LINKED = "Mara: so a red bowl", "Mara: the red bowl cracked"
+COSINES = {
+    SEED: 0.9,
+    **{f"Mara: {word}": 0.5 - i / 100 for i, word in enumerate(OTHERS)},
+    LINKED: 0.35,
+}
+TALK = session(
+    1, datetime(2024, 3, 2), *(("Mara", content.removeprefix("Mara: ")) for content in COSINES)
+)
+EDGE = log(16 / 2) / log(16)  # both memories of sixteen have the phrase: .75
+LINKED_SCORE = 0.6 * EDGE + 0.4 * 0.35
+
+
+def told(strategy: Strategy) -> Strategy:
+    strategy.ingest(TALK)
+    return strategy
+
+
+def contents(retrieval: Retrieval) -> list[str]:
+    return [candidate.memory.content for candidate in retrieval.candidates]
+
+
+def test_an_added_memory_pushes_a_direct_one_out(parts: MakeParts) -> None:
+    planned = parts(Planned(COSINES))
+    direct = told(VectorOnly(planned, 2)).retrieve(query("?"))
+    assert contents(direct) == [SEED, "Mara: salt"]
+
+    retrieval = told(graph_expand(planned, 2)).retrieve(query("?"))
+    assert contents(retrieval) == [SEED, LINKED]
+    assert [one.origin for one in retrieval.candidates] == ["direct", "expanded"]
+    assert [one.score for one in retrieval.candidates] == pytest.approx([0.9, LINKED_SCORE])
+    assert retrieval.trace == {
+        "expansion": [
+            {
+                "memory": "D1:16",
+                "seed": "D1:1",
+                "via": "e:red bowl",
+                "score": pytest.approx(LINKED_SCORE),
+            }
+        ]
+    }
+
+
+def test_an_added_memory_has_to_earn_its_place(parts: MakeParts) -> None:
+    planned = parts(Planned(COSINES))
+    weak = told(graph_expand(planned, 2, edge_weight=0.1, relevance_weight=0.1))
+    assert contents(weak.retrieve(query("?"))) == [SEED, "Mara: salt"]
+    assert len(weak.retrieve(query("?")).trace["expansion"]) == 1  # followed, but not kept
+    strict = told(graph_expand(planned, 2, threshold=0.36)).retrieve(query("?"))
+    assert contents(strict) == [SEED, "Mara: salt"]
+    assert strict.trace == {"expansion": []}
+
+
+def test_what_was_found_directly_stays_direct(parts: MakeParts) -> None:
+    found = told(graph_expand(parts(Planned(COSINES)), 16)).retrieve(query("?")).candidates
+    assert len(found) == 16
+    assert {one.origin for one in found} == {"direct"}
+    assert found[-1].score == pytest.approx(0.35)
+
+
+def test_only_seeds_are_expanded(parts: MakeParts) -> None:
+    cosines = {**COSINES, SEED: 0.45, LINKED: 0.31}  # sixth: after .50 to .46
+    planned = parts(Planned(cosines))
+    assert LINKED not in contents(told(graph_expand(planned, 8)).retrieve(query("?")))
+    assert LINKED in contents(told(graph_expand(planned, 8, seeds=9)).retrieve(query("?")))
+
+
+def test_a_word_of_the_question_opens_the_gate(parts: MakeParts) -> None:
+    planned = parts(Planned(COSINES, typical_similarity=0.1))
+    gate = told(hybrid_gate(planned, 2))
+    shut, opened = gate.retrieve(query("Which bowl?")), gate.retrieve(query("Which other bowl?"))
+    mean = pytest.approx((0.9 + 0.5 + 0.49 + 0.48 + 0.47) / 5)  # of the five seeds
+    assert shut.trace == {
+        "gate": {"open": False, "rule": "closed", "mean_similarity": mean},
+        "expansion": [],
+    }
+    assert shut.candidates == told(VectorOnly(planned, 2)).retrieve(query("?")).candidates
+    expanded = told(graph_expand(planned, 2)).retrieve(query("?"))
+    assert opened.candidates == expanded.candidates
+    assert opened.trace == {
+        "gate": {"open": True, "rule": "word:other", "mean_similarity": mean},
+        **expanded.trace,
+    }
+
+
+@pytest.mark.parametrize(
+    ("typical", "similarity", "rule"),
+    [
+        (0.56, None, "closed"),  # the mean is .568
+        (0.58, None, "similarity"),
+        (0.56, 0.58, "similarity"),
+        (0.58, 0.56, "closed"),
+    ],
+)
+def test_weak_direct_results_open_the_gate(
+    parts: MakeParts, typical: float, similarity: float | None, rule: str
+) -> None:
+    planned = parts(Planned(COSINES, typical))
+    retrieval = told(hybrid_gate(planned, 2, similarity=similarity)).retrieve(query("Which?"))
+    assert retrieval.trace["gate"]["rule"] == rule
+    assert contents(retrieval) == [SEED, LINKED if rule == "similarity" else "Mara: salt"]
+
+
+def test_the_gate_reads_cosines_whatever_it_starts_from(parts: MakeParts) -> None:
+    planned = parts(Planned(COSINES, typical_similarity=0.1))
+    gate = told(hybrid_gate(planned, 1, start="lexical", seeds=1))
+    retrieval = gate.retrieve(query("Who cracked it?"))
+    assert contents(retrieval) == [LINKED]
+    assert retrieval.candidates[0].score == 1  # BM25, the best of its query
+    assert retrieval.trace["gate"]["mean_similarity"] == pytest.approx(0.35)
+
+
+def shut_gate(parts: MakeParts, start: Start) -> list[Candidate]:
+    gate = hybrid_gate(parts(), 4, start=start, similarity=-1, english=[], chinese=[])
+    for one in SESSIONS:
+        gate.ingest(one)
+    return list(gate.retrieve(QUERIES[0]).candidates)
+
+
+@pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
+def test_a_shut_gate_leaves_the_start_ranking(parts: MakeParts, start: Start) -> None:
+    ranker = VectorOnly(parts(), 4)
+    for one in SESSIONS:
+        ranker.ingest(one)
+    relevance = ranker.store.relevance(QUERIES[0].text, start)
+    assert shut_gate(parts, start) == ranker.best(relevance)
+
+
+@pytest.mark.parametrize("make", [graph_expand, hybrid_gate])
+@pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
+def test_every_start_expands(parts: MakeParts, make: Any, start: Start) -> None:
+    planned = parts(Planned(COSINES))
+    asked = query("What other red thing cracked?")
+    (step,) = told(make(planned, 1, start=start, threshold=0)).retrieve(asked).trace["expansion"]
+    by_vector = ("D1:1", "D1:16")
+    assert (step["seed"], step["memory"]) == (by_vector[::-1] if start == "lexical" else by_vector)
+
+
+def test_a_lexical_start_expands_without_embedding(parts: MakeParts) -> None:
+    embedder = BagOfWords()
+    told(graph_expand(parts(embedder), 2, start="lexical")).retrieve(query("red"))
+    assert embedder.batches == []
+
+
+@pytest.mark.parametrize("make", [graph_expand, hybrid_gate])
+def test_wrong_choices_are_named(parts: MakeParts, make: Any) -> None:
+    with pytest.raises(InputError, match=r"strategy\.start: 'dense'"):
+        make(parts(), start="dense")
+    with pytest.raises(InputError, match=r"expansion\.edges"):
+        make(parts(), edges=["likes"])

@@ -1,0 +1,178 @@
+"""What each of full_context, vector_only and graph_score does by itself."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from math import exp, log
+from typing import Any
+
+import pytest
+
+from memsys.context.tokens import count_tokens
+from memsys.errors import InputError
+from memsys.index.rank import Start
+from memsys.strategies.full_context import FullContext
+from memsys.strategies.vector_only import VectorOnly
+from memsys.strategy import Strategy
+from memsys.types import Retrieval
+from tests.memsys.build import SESSIONS, TURN_IDS, BagOfWords, MakeParts, Planned, query, session
+from tests.memsys.contract import QUERIES
+from tests.memsys.strategies.make import graph_score
+
+
+def ids(retrieval: Retrieval) -> list[str]:
+    return [candidate.memory.id for candidate in retrieval.candidates]
+
+
+def tell(strategy: Strategy) -> Strategy:
+    for one in SESSIONS:
+        strategy.ingest(one)
+    return strategy
+
+
+def test_full_context_is_all_turns_in_the_order_they_were_said(parts: MakeParts) -> None:
+    retrieval = tell(FullContext(parts())).retrieve(QUERIES[0])
+    said = [f"{turn.speaker}: {turn.text}" for one in SESSIONS for turn in one.turns]
+    assert [line.split("] ", 1)[1] for line in retrieval.context.splitlines()] == said
+    assert ids(retrieval) == TURN_IDS
+    assert retrieval.context.startswith("[2 March 2024, 10:00] Mara: I started")
+
+
+def test_full_context_keeps_the_newest_under_a_budget(parts: MakeParts) -> None:
+    whole = tell(FullContext(parts())).retrieve(QUERIES[0]).context.splitlines(keepends=True)
+    budget = count_tokens("".join(whole[-4:]))
+    retrieval = tell(FullContext(parts(), budget=budget)).retrieve(QUERIES[0])
+    assert retrieval.context == "".join(whole[-4:])
+    assert ids(retrieval) == TURN_IDS[-4:]
+    assert retrieval.context_tokens == budget
+
+
+def test_full_context_embeds_nothing(parts: MakeParts) -> None:
+    embedder = BagOfWords()
+    tell(FullContext(parts(embedder))).retrieve(QUERIES[0])
+    assert embedder.batches == []
+
+
+COSINES = {"Mara: bread": 0.2, "Mara: rain": 0.9, "Mara: salt": -0.4, "Mara: wool": 0.6}
+TALK = session(
+    1, datetime(2024, 3, 2), *(("Mara", content.removeprefix("Mara: ")) for content in COSINES)
+)
+
+
+def test_vector_only_ranks_by_cosine(parts: MakeParts) -> None:
+    strategy = VectorOnly(parts(Planned(COSINES)), k=3)
+    strategy.ingest(TALK)
+    found = strategy.retrieve(query("?")).candidates
+    assert [one.memory.content for one in found] == ["Mara: rain", "Mara: wool", "Mara: bread"]
+    assert [one.score for one in found] == pytest.approx([0.9, 0.6, 0.2], abs=1e-6)
+    assert {one.origin for one in found} == {"direct"}
+
+
+def test_equal_cosines_keep_the_older_first(parts: MakeParts) -> None:
+    strategy = VectorOnly(parts(Planned(dict.fromkeys(COSINES, 0.5))), k=3)
+    strategy.ingest(TALK)
+    assert ids(strategy.retrieve(query("?"))) == ["D1:1", "D1:2", "D1:3"]
+
+
+NONE = {"similarity": 0, "access": 0, "recency": 0, "importance": 0, "graph": 0}
+
+
+def test_by_similarity_alone_graph_score_is_vector_only(parts: MakeParts) -> None:
+    alone = tell(graph_score(parts(), 5, **{**NONE, "similarity": 1}))
+    vector = tell(VectorOnly(parts(), 5))
+    for one in QUERIES:
+        assert alone.retrieve(one) == vector.retrieve(one)
+
+
+# A bowl comes back once, a month later; nothing else is shared.
+MARCH, APRIL = datetime(2024, 3, 1), datetime(2024, 3, 31)
+BOWL = (
+    session(1, MARCH, ("Mara", "bowl"), ("Mara", "rain, sea, wool")),
+    session(2, APRIL, ("Mara", "bowl")),
+)
+FLAT = {"Mara: bowl": 0.5, "Mara: rain, sea, wool": 0.5}
+
+
+def scored(parts: MakeParts, now: datetime = APRIL, **weights: Any) -> dict[str, float]:
+    strategy = graph_score(parts(Planned(FLAT)), 3, **{**NONE, **weights})
+    for one in BOWL:
+        strategy.ingest(one)
+    found = strategy.retrieve(query("?", time=now)).candidates
+    return {one.memory.id: one.score for one in found}
+
+
+# g of both bowls: one neighbour, one edge, of weight .7 * ln(3/2) / ln(3)
+G = 0.4 / 10 + 0.3 / 20 + 0.3 * 0.7 * log(3 / 2) / log(3)
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ({"similarity": 0.4}, (0.2, 0.2, 0.2)),
+        ({"access": 0.5}, (0.5 * log(2) / log(101), 0, 0)),  # only by the later session
+        ({"recency": 2, "decay_per_day": 0.01}, (2, 2 * exp(-0.3), 2)),  # the access is recent
+        ({"importance": 1}, (2 / 20, 4 / 20, 2 / 20)),
+        ({"graph": 1}, (G, 0, G)),
+        (
+            {"similarity": 1, "access": 1, "recency": 1, "importance": 1, "graph": 1}
+            | {"decay_per_day": 0.02},
+            (
+                0.5 + log(2) / log(101) + 1 + 0.1 + G,
+                0.5 + exp(-0.6) + 0.2,
+                0.5 + 1 + 0.1 + G,
+            ),
+        ),
+    ],
+)
+def test_the_score_by_hand(
+    parts: MakeParts, weights: dict[str, float], expected: tuple[float, float, float]
+) -> None:
+    found = scored(parts, **weights)
+    assert [found[id_] for id_ in ("D1:1", "D1:2", "D2:1")] == pytest.approx(expected, abs=1e-6)
+
+
+def test_recency_is_as_of_the_question_s_time(parts: MakeParts) -> None:
+    later = scored(parts, now=datetime(2024, 4, 10), recency=1, decay_per_day=0.01)
+    assert later["D2:1"] == pytest.approx(exp(-0.1))
+
+
+def test_what_is_outside_the_pool_never_comes_in(parts: MakeParts) -> None:
+    cosines = {**FLAT, "Mara: rain, sea, wool": 0.4}
+    strategy = graph_score(parts(Planned(cosines)), 2, pool=2, **{**NONE, "importance": 1})
+    for one in BOWL:
+        strategy.ingest(one)
+    assert ids(strategy.retrieve(query("?"))) == ["D1:1", "D2:1"]
+
+
+def test_a_pool_smaller_than_k_is_refused(parts: MakeParts) -> None:
+    graph_score(parts(), 4, pool=4)
+    with pytest.raises(InputError, match=r"strategy\.pool: 3 is less than k=4"):
+        graph_score(parts(), 4, pool=3)
+
+
+@pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
+def test_graph_score_reorders_what_the_start_finds(parts: MakeParts, start: Start) -> None:
+    strategy = graph_score(parts(), 2, start=start, pool=2, **{**NONE, "similarity": 1})
+    strategy = tell(strategy)  # type: ignore[assignment]
+    relevance = strategy.store.relevance(QUERIES[0].text, start)
+    best = sorted(range(10), key=lambda row: -relevance[row])[:2]
+    assert ids(strategy.retrieve(QUERIES[0])) == [TURN_IDS[row] for row in best]
+
+
+def test_the_starts_differ(parts: MakeParts) -> None:
+    by_word = tell(graph_score(parts(Planned({})), 1, start="lexical", pool=1))
+    by_vector = tell(graph_score(parts(Planned({})), 1, start="vector", pool=1))
+    asked = query("Who will drain the field?")
+    assert ids(by_word.retrieve(asked)) == ["D2:1"]
+    assert ids(by_vector.retrieve(asked)) == ["D1:1"]  # all cosines are equal: the oldest
+
+
+def test_a_lexical_start_embeds_nothing(parts: MakeParts) -> None:
+    embedder = BagOfWords()
+    tell(graph_score(parts(embedder), start="lexical")).retrieve(QUERIES[0])
+    assert embedder.batches == []
+
+
+def test_an_unknown_start_is_refused(parts: MakeParts) -> None:
+    with pytest.raises(InputError, match=r"strategy\.start: 'dense'"):
+        graph_score(parts(), start="dense")  # type: ignore[arg-type]
