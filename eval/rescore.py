@@ -1,0 +1,149 @@
+"""`python -m eval.rescore FILE`: score answers that were made elsewhere, or a run anew."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from eval.datasets.locomo import LoCoMo
+from eval.exits import BAD_INPUT, INTERRUPTED
+from eval.importing.imports import Import, read_import, write_import
+from eval.importing.layouts import AUTO, FORMATS, describe
+from eval.importing.recompute import recompute
+from eval.importing.show import labels_table, sentences
+from eval.manifest import load_manifest
+from eval.naming import run_id
+from eval.questions import Dataset
+from eval.tables import by_run, by_type, plain
+from memsys.errors import InputError
+
+_RUNS = Path("results/runs")
+_ENDINGS = {".gz", ".json", ".jsonl", ".csv"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Rescore and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    try:
+        _rescore(options)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m eval.rescore",
+        description="Score answers that were made elsewhere, or a run folder of ours anew. "
+        "docs/bring-your-own-answers.md describes the formats.",
+    )
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="Mem0's results, JSON lines or CSV, each optionally gzipped; or a run folder",
+    )
+    parser.add_argument("--format", choices=FORMATS, default=AUTO, help="default: auto")
+    parser.add_argument(
+        "--dataset",
+        default="locomo",
+        metavar="locomo|sample|PATH.json",
+        help="the questions that were answered (default: locomo)",
+    )
+    parser.add_argument("--name", help="who answered (default: the file's name); one FILE only")
+    parser.add_argument(
+        "--out", type=Path, help="run folder (default: results/runs/<time>_<name>); one FILE only"
+    )
+    return parser
+
+
+def _rescore(options: argparse.Namespace) -> None:
+    """Read everything before anything is written: wrong input leaves nothing half done."""
+    if len(options.files) > 1 and (options.name is not None or options.out is not None):
+        raise InputError("--name and --out are for one FILE; give each its own command")
+    dataset = None
+    ready: list[Import | Path] = []
+    for path in options.files:
+        if path.is_dir():
+            if options.name is not None or options.out is not None or options.format != AUTO:
+                raise InputError(f"{path}: --name, --out and --format do not apply to a run folder")
+            load_manifest(path)
+            ready.append(path)
+        else:
+            dataset = dataset or _dataset(options.dataset)
+            ready.append(read_import(path, options.format, _name(options.name, path), dataset))
+    summaries = []
+    for found in ready:
+        summary = _again(found) if isinstance(found, Path) else _import(found, options)
+        summaries.append((summary["strategy"], summary))
+    if len(summaries) > 1:
+        print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(summaries)))
+
+
+def _import(found: Import, options: argparse.Namespace) -> Mapping[str, Any]:
+    file = found.file
+    how = "detected" if options.format == AUTO else "as told"
+    print(f"{found.path}: {describe(file.format)} ({how}), {len(file.rows):,} rows")
+    taken = [
+        ours if ours == column else f"{ours} from {column}" for ours, column in file.columns.items()
+    ]
+    print(f"read: {', '.join(taken)}")
+    folder = options.out or _RUNS / run_id(None, found.name)
+    given = {"dataset": options.dataset, "format": file.format, "name": found.name}
+    summary = write_import(found, folder, given)
+    _show(folder, summary)
+    return summary
+
+
+def _again(folder: Path) -> Mapping[str, Any]:
+    summary, changed = recompute(folder)
+    print(f"{folder}: {changed:,} of {summary['n']:,} records have another score now")
+    _show(folder, summary)
+    return summary
+
+
+def _show(folder: Path, summary: Mapping[str, Any]) -> None:
+    print("\n" + plain(*by_type(summary)) + "\n")
+    told = load_manifest(folder).get("matching")
+    if told is not None:
+        print("\n".join(sentences(told)))
+        table = labels_table(told, plain)
+        if table is not None:
+            print("\n" + table)
+    if summary["errors"]:
+        print(f"Failed, and in no mean: {summary['errors']:,} of {summary['n']:,} questions.")
+    print(f"\nRun folder: {folder}")
+
+
+def _dataset(name: str) -> Dataset:
+    if name == "locomo":
+        return LoCoMo(name=name).load()
+    if name == "sample":
+        return LoCoMo(name=name, path="data/sample").load()
+    if not Path(name).exists():
+        raise InputError(f"--dataset {name}: no such file; give locomo, sample or a JSON file")
+    return LoCoMo(name=Path(name).stem, path=name).load()
+
+
+def _name(given: str | None, path: Path) -> str:
+    """Who answered: as given, or the file's name without its endings. Also part of a folder's."""
+    name = given
+    if name is None:
+        stem = path
+        while stem.suffix in _ENDINGS:
+            stem = stem.with_suffix("")
+        name = stem.name
+    if not name.strip() or "/" in name:
+        raise InputError(f"--name {name!r}: give a name without a slash")
+    return name
+
+
+if __name__ == "__main__":
+    sys.exit(main())
