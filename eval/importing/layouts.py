@@ -127,7 +127,7 @@ def _json(text: str, place: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, " if "\n" in text.strip() else ""
+        where = f"line {error.lineno}, " if "\n" in text else ""
         raise InputError(
             f"{place}: not JSON ({where}column {error.colno}: {error.msg}); correct it"
         ) from error

@@ -5,8 +5,8 @@ Never by likeness: a question that is not word for word the same is another ques
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from eval.importing.answers import Row
@@ -80,7 +80,7 @@ def _by_index(row: Row, question: Question | None, found: Matching) -> str | Non
 
 
 def _by_words(
-    rows: Iterable[Row], questions: Iterable[Question], found: Matching
+    rows: Sequence[Row], questions: Sequence[Question], found: Matching
 ) -> dict[int, str]:
     """Match the rows of one conversation by the words of their questions.
 
@@ -93,23 +93,20 @@ def _by_words(
             refused[id(row)] = NOTHING
         else:
             asked.append(row)
-    free = [question for question in questions if question.id not in found.answers]
-    every = Counter(normal(question.text) for question in questions)
     for form in (str, normal):
         by_words: dict[str, list[Question]] = defaultdict(list)
-        for question in free:
+        for question in questions:
             by_words[form(question.text)].append(question)
         groups: dict[str, list[Row]] = defaultdict(list)
         for row in asked:
             groups[form(row.question or "")].append(row)
         for words, group in groups.items():
-            pairs, ambiguous = pair(group, by_words.get(words, []))
+            pairs, ambiguous = pair(group, by_words.get(words, []), found.answers)
             found.answers |= {question.id: row for row, question in pairs}
             found.ambiguous += ambiguous
         taken = {id(row) for row in found.answers.values()}
         asked = [row for row in asked if id(row) not in taken]
-        free = [question for question in free if question.id not in found.answers]
+    known = {normal(question.text) for question in questions}
     for row in asked:
-        known = normal(row.question or "") in every
-        refused[id(row)] = REPEATED if known else NO_QUESTION
+        refused[id(row)] = REPEATED if normal(row.question or "") in known else NO_QUESTION
     return refused

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from eval.importing.answers import Row
 from eval.importing.words import normal
@@ -10,25 +10,26 @@ from eval.questions import Question
 
 
 def pair(
-    rows: Sequence[Row], questions: Sequence[Question]
+    rows: Sequence[Row], questions: Sequence[Question], taken: Collection[str]
 ) -> tuple[list[tuple[Row, Question]], int]:
     """Pairs of row and question, each used once, and how many of the pairs were a choice.
 
-    All `questions` have the same words, as have all `rows`. A row whose gold answer or category
-    fits one question alone goes to that one; the others are paired in order, and are counted where
-    the row fits several. A row that fits only what is taken gets none.
+    All `questions` have the same words, as have all `rows`; `taken` are the ids of questions that
+    have an answer already. A row whose gold answer or category fits one question alone goes to that
+    one; the others are paired in order, and are counted where the row fits several. A row that fits
+    only what is taken gets none.
     """
     fits = [(row, _fitting(row, questions)) for row in rows]
     pairs: dict[int, Question] = {}  # by position in rows
-    taken: set[str] = set()
+    used = set(taken)
     ambiguous = 0
     for only_clear in (True, False):
         for position, (_, fitting) in enumerate(fits):
-            free = [question for question in fitting if question.id not in taken]
+            free = [question for question in fitting if question.id not in used]
             if position in pairs or not free or (only_clear and len(fitting) > 1):
                 continue
             pairs[position] = free[0]
-            taken.add(free[0].id)
+            used.add(free[0].id)
             ambiguous += len(fitting) > 1
     return [(rows[position], pairs[position]) for position in sorted(pairs)], ambiguous
 

@@ -68,13 +68,13 @@ def verdict(value: Any, place: str, column: str) -> float | None:
     """
     if blank(value):
         return None
-    word = value.strip().lower() if isinstance(value, str) else value
-    if word in _PASSED or word is True:
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if word in _PASSED or value is True:
         return 1.0
-    if word in _FAILED or word is False:
+    if word in _FAILED or value is False:
         return 0.0
     try:
-        number = float(word)
+        number = float(value)
     except (TypeError, ValueError):
         number = math.nan
     if not 0 <= number <= 1:
