@@ -13,7 +13,7 @@ from typing import Any
 from eval.manifest import check_same_run, git_state, load_manifest, now
 from eval.records import INGEST, MANIFEST, RECORDS, SUMMARY, Record, write_json
 from eval.summary import summarise
-from eval.tables import by_type, markdown
+from eval.tables import by_protocol, by_type, markdown
 from memsys.errors import InputError
 
 
@@ -113,8 +113,11 @@ def _report(manifest: Mapping[str, Any], summary: Mapping[str, Any], files: Sequ
         "",
         markdown(*by_type(summary)),
         "",
-        f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). F1 is LoCoMo's own. "
+        f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). "
+        f"F1 is that of the protocol {summary['scoring'][0]}. "
         f"{summary['errors']} of {summary['n']} questions failed; they are in no mean.",
     ]
+    if len(summary["protocols"]) > 1:
+        lines += ["", "The same answers under each protocol:", "", markdown(*by_protocol(summary))]
     lines += [f"\nWarning: {warning}" for warning in summary["warnings"]]
     return "\n".join(lines) + f"\n\nFiles: {', '.join(files)}\n"

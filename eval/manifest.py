@@ -66,6 +66,7 @@ def describe(
         "repairs": list(dataset.repairs),
         "git": git_state(),
         "packages": _versions(),
+        "scoring": list(config["scoring"]["protocols"]),
         "prompts": {},
         "models": {name: choices.get(name) for name in ("embedder", "reader", "judge")},
         "seed": seed,

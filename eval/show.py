@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.questions import Dataset
-from eval.tables import by_type, plain
+from eval.tables import by_protocol, by_type, plain
 
 
 def show_start(manifest: Mapping[str, Any], dataset: Dataset) -> None:
@@ -24,6 +24,8 @@ def show_start(manifest: Mapping[str, Any], dataset: Dataset) -> None:
 def show_end(folder: Path, summary: Mapping[str, Any]) -> None:
     """The table, what to beware of, where the files are, and what to do next."""
     print("\n" + plain(*by_type(summary)))
+    if len(summary["protocols"]) > 1:
+        print("\nThe same answers under each protocol:\n" + plain(*by_protocol(summary)))
     adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
     if adversarial["abstained"] is not None and overall["abstained"] is not None:
         print(

@@ -7,16 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from eval.by_protocol import by_protocol
+from eval.protocols import protocols
 from eval.questions import TYPES
 from eval.records import Record
 from eval.scoring import score
 from eval.stats.bootstrap import ClusterBootstrap
 
 Cell = dict[str, Any]
-# Column of the summary -> key of a record's scores. `f1` is the official one.
+# Column of the summary -> key of a record's scores. `f1` is that of the run's first protocol.
 SCORES = {
-    "f1": "locomo_f1",
+    "f1_locomo": "locomo_f1",
     "f1_mem0": "mem0_f1",
+    "f1_memos": "memos_f1",
+    "f1_strict": "strict_f1",
     "bleu1": "bleu1",
     "judge": "judge",
     "evidence_recall": "evidence_recall",
@@ -33,10 +37,12 @@ def summarise(
     A failed question is counted in `errors` and is in no mean; `<score>_errors_as_zero` counts it
     as 0. Intervals are 95%, see ClusterBootstrap.
     """
+    names = manifest.get("scoring", ["locomo"])
+    columns = {"f1": protocols(names)[0].f1, **SCORES}
     by_type: dict[str, Cell] = {}
     for name in [*TYPES.values(), OVERALL]:
         rows = [r for r in records if r["type"] == name or (name == OVERALL and r["category"] != 5)]
-        by_type[name] = _cell(rows, seed, resamples)
+        by_type[name] = _cell(rows, columns, seed, resamples)
     return {
         "run_id": manifest["run_id"],
         "strategy": manifest["strategy"],
@@ -46,11 +52,13 @@ def summarise(
         "config_sha256": manifest["config_sha256"],
         "warnings": list(manifest["warnings"]),
         "interval": f"95%, {ClusterBootstrap.__name__}, {resamples} resamples, seed {seed}",
+        "scoring": list(names),
         "by_type": by_type,
+        "protocols": by_protocol(records, names, seed),
     }
 
 
-def _cell(rows: Sequence[Record], seed: int, resamples: int) -> Cell:
+def _cell(rows: Sequence[Record], columns: Mapping[str, str], seed: int, resamples: int) -> Cell:
     answered = [row for row in rows if row["status"] == "ok"]
     failed = [row for row in rows if row["status"] != "ok"]
     cell: Cell = {"n": len(rows), "errors": len(failed)}
@@ -60,7 +68,7 @@ def _cell(rows: Sequence[Record], seed: int, resamples: int) -> Cell:
         else None
     )
     judged = any(row["scores"]["judge"] is not None for row in answered)
-    for column, key in SCORES.items():
+    for column, key in columns.items():
         values = [row["scores"][key] for row in answered]
         cell |= _mean_and_interval(column, values, bootstrap)
         if failed:

@@ -39,6 +39,21 @@ def by_type(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     return ["type", *HEADER], rows
 
 
+def by_protocol(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and one row a type: n and F1 under each protocol that was asked for."""
+    found = summary["protocols"]
+    types = dict.fromkeys(name for one in found.values() for name in one["by_type"])
+    types["overall"] = types.pop("overall", None)  # last
+    rows = []
+    for name in types:
+        row = [name]
+        for one in found.values():
+            cell = one["by_type"].get(name)
+            row += [str(cell["n"]), _interval(cell, "f1")] if cell and cell["n"] else ["-", "-"]
+        rows.append(row)
+    return ["type", *(text for name in found for text in ("n", f"F1 {name}"))], rows
+
+
 def by_run(
     runs: Sequence[tuple[str, Mapping[str, Any]]],
 ) -> tuple[list[str], list[list[str]]]:
