@@ -11,6 +11,7 @@ from eval.ask import failed
 from eval.ingest import Failure
 from eval.questions import TYPES, Question
 from eval.records import Record
+from eval.scoring import METRICS
 from eval.summary import summarise
 from eval.tables import by_run, by_type, markdown, plain
 
@@ -25,10 +26,8 @@ def question(index: int, category: int) -> Question:
 
 
 def record(index: int, category: int, f1: float, ms: float = 1.0, **more: Any) -> Record:
-    scores = {"locomo_f1": f1, "mem0_f1": f1, "bleu1": f1, "judge": None}
-    if category == 5:
-        scores |= {"mem0_f1": None, "bleu1": None}
-    scores |= {"evidence_recall": f1, "evidence_hit": float(f1 > 0)}
+    scores = dict.fromkeys(METRICS, None if category == 5 else f1) | {"judge": None}
+    scores |= {"locomo_f1": f1, "evidence_recall": f1, "evidence_hit": float(f1 > 0)}
     return {
         **failed(question(index, category), Failure("", "", "")),
         **{"status": "ok", "error": None, "answer": "a", "abstained": False, "scores": scores},
