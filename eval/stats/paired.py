@@ -36,13 +36,20 @@ def compare(
     estimate = ClusterBootstrap(clusters, seed).estimate(differences)
     if estimate is None:
         raise ValueError("compare: no difference to judge")
-    spread = float(np.std(differences, ddof=1)) if len(differences) > 1 else 0.0
     return Difference(
         estimate,
         permutation_test(differences, seed, resamples),
-        estimate.mean / spread if spread > 0 else 0.0,
+        effect_size(differences),
         detectable(estimate),
     )
+
+
+def effect_size(differences: Sequence[float]) -> float:
+    """Cohen's (1988) d_z: mean over standard deviation (n - 1); 0 where nothing varies."""
+    data = np.asarray(differences, dtype=np.float64)
+    if len(data) < 2 or np.ptp(data) <= 1e-12 * np.abs(data).max():
+        return 0.0  # equal values have a standard deviation of some 1e-17 to a computer
+    return float(data.mean() / data.std(ddof=1))
 
 
 def permutation_test(differences: Sequence[float], seed: int, resamples: int = 10_000) -> float:
