@@ -1,0 +1,27 @@
+"""The simulation that docs/statistics.md reports."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.stats.simulate import WORLDS, Coverage, World, coverage, main
+
+SMALL = World(conversations=5, questions=10, chance=0.3, spread=0.0)
+
+
+def test_follows_from_its_seed() -> None:
+    first, again = (coverage(SMALL, trials=30, seed=2) for _ in range(2))
+    assert first == again
+    assert all(0.7 < share <= 1 for share in first)
+
+
+def test_nobody_right_is_an_interval_that_holds_0() -> None:
+    assert coverage(SMALL._replace(chance=0.0), trials=3, seed=0) == Coverage(1.0, 1.0, 1.0)
+
+
+def test_prints_a_row_for_each_world(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--trials", "1"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[:3] for row in rows if row and row[0].isdigit()] == [
+        [str(world.conversations), str(world.questions), f"{world.spread:.2f}"] for world in WORLDS
+    ]
