@@ -43,6 +43,7 @@ def account(
         and normal(row.gold) != normal(gold)
     ]
     ok = [record for record in records if record["status"] == "ok"]
+    with_gold = [record for record in ok if record["gold"] is not None]
     return {
         "rows": len(file.rows),
         "matched": len(matching.answers),
@@ -76,10 +77,8 @@ def account(
         "categories_sentence": labels.sentence(),
         "gold_differs": len(golds),
         "gold_differs_first": golds[:_SHOWN],
-        "same_as_gold": sum(
-            record["gold"] is not None and normal(record["answer"]) == normal(record["gold"])
-            for record in ok
-        ),
+        "with_gold": len(with_gold),
+        "same_as_gold": sum(normal(one["answer"]) == normal(one["gold"]) for one in with_gold),
         "empty_answers": sum(record["answer"] == "" for record in records),
         "errors": sum(record["status"] == "error" for record in records),
         "told": {

@@ -27,6 +27,7 @@ from memsys.errors import InputError
 
 IMPORTED = "imported"
 _SEED = 0  # of the bootstrap, as in conf/config.yaml
+_PROTOCOLS = ("locomo", "mem0", "memos", "strict")  # whose comparisons imports are made for
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,12 @@ def _manifest(
         "format": file.format,
         "columns": dict(file.columns),
     }
-    config = {"dataset": {"name": found.dataset.name}, "import": imported, "seed": _SEED}
+    config = {
+        "dataset": {"name": found.dataset.name},
+        "import": imported,
+        "scoring": {"protocols": list(_PROTOCOLS)},
+        "seed": _SEED,
+    }
     flags = [part for option, value in options.items() for part in (f"--{option}", value)]
     manifest = describe(run_id, config, {"strategy": found.name}, found.dataset)
     manifest["models"]["judge"] = AS_REPORTED if told["told"]["verdicts"] else None

@@ -61,9 +61,9 @@ def warnings(account: Account) -> list[str]:
     if account["categories_relabelled"]:
         lines.append(account["categories_sentence"])
     same = account["same_as_gold"]
-    if same > _COPIED * account["matched"]:
+    if same > _COPIED * account["with_gold"]:
         lines.append(
-            f"{same:,} of {account['matched']:,} answers are the gold answer word for word: the "
+            f"{same:,} of {account['with_gold']:,} answers are the gold answer word for word: the "
             "column read as the answer may be the gold's"
         )
     judged = account["told"]["verdicts"]
