@@ -17,7 +17,7 @@ from eval.importing.show import labels_table, sentences
 from eval.manifest import load_manifest
 from eval.naming import run_id
 from eval.questions import Dataset
-from eval.tables import by_run, by_type, plain
+from eval.tables import by_protocol, by_run, by_type, plain
 from memsys.errors import InputError
 
 _RUNS = Path("results/runs")
@@ -111,6 +111,8 @@ def _again(folder: Path) -> Mapping[str, Any]:
 
 def _show(folder: Path, summary: Mapping[str, Any]) -> None:
     print("\n" + plain(*by_type(summary)) + "\n")
+    if len(summary["protocols"]) > 1:
+        print("The same answers under each protocol:\n" + plain(*by_protocol(summary)) + "\n")
     told = load_manifest(folder).get("matching")
     if told is not None:
         print("\n".join(sentences(told)))

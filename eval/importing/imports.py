@@ -20,6 +20,7 @@ from eval.importing.match import Matching, match
 from eval.importing.records import AS_REPORTED, record
 from eval.importing.show import labels_table, sentences, warnings
 from eval.manifest import describe
+from eval.protocols import PROTOCOLS
 from eval.questions import Dataset
 from eval.records import RECORDS, Record, write_lines
 from eval.tables import markdown
@@ -27,7 +28,6 @@ from memsys.errors import InputError
 
 IMPORTED = "imported"
 _SEED = 0  # of the bootstrap, as in conf/config.yaml
-_PROTOCOLS = ("locomo", "mem0", "memos", "strict")  # whose comparisons imports are made for
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ def _manifest(
     config = {
         "dataset": {"name": found.dataset.name},
         "import": imported,
-        "scoring": {"protocols": list(_PROTOCOLS)},
+        "scoring": {"protocols": list(PROTOCOLS)},
         "seed": _SEED,
     }
     flags = [part for option, value in options.items() for part in (f"--{option}", value)]
