@@ -36,21 +36,23 @@ class NetworkXStore:
 
     def __init__(self) -> None:
         self._graph = nx.Graph()
+        self._sorted: dict[str, list[Edge]] = {}  # of the nodes asked for since the last change
 
     def add(self, edges: Iterable[tuple[str, str, EdgeKind, float]]) -> None:
         """See GraphStore."""
         for one, other, kind, weight in edges:
             self._graph.add_edge(one, other, kind=kind, weight=weight)
+        self._sorted.clear()
 
     def neighbours(self, nodes: Sequence[str]) -> list[list[Edge]]:
         """See GraphStore."""
-        adjacency = self._graph.adj
-        return [
-            sorted(
-                (Edge(far, data["kind"], data["weight"]) for far, data in adjacency[node].items()),
-                key=lambda edge: (-edge.weight, edge.node),
-            )
-            if node in adjacency
-            else []
-            for node in nodes
-        ]
+        for node in nodes:
+            if node not in self._sorted:
+                self._sorted[node] = self._heaviest_first(node)
+        return [self._sorted[node] for node in nodes]
+
+    def _heaviest_first(self, node: str) -> list[Edge]:
+        if node not in self._graph:
+            return []
+        edges = (Edge(far, d["kind"], d["weight"]) for far, d in self._graph.adj[node].items())
+        return sorted(edges, key=lambda edge: (-edge.weight, edge.node))

@@ -14,6 +14,8 @@ class FullContext(Strategy):
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:  # noqa: ARG002
         """All with score 1, oldest first, as turns of one session are written in rank order."""
+        if self.budget is None:
+            return [Candidate(memory, 1.0) for memory in self.store.memories], {}
         newest_first = [Candidate(memory, 1.0) for memory in reversed(self.store.memories)]
         kept, _ = self.parts.context.write(newest_first, self.budget)
         return kept[::-1], {}
