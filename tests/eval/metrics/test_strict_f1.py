@@ -1,0 +1,122 @@
+"""The strict F1: by hand, where it parts from the published ones, and what always holds."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eval.metrics.locomo_f1 import locomo_f1
+from eval.metrics.mem0_f1 import mem0_f1
+from eval.metrics.memos_f1 import memos_f1
+from eval.metrics.normalise import terms
+from eval.metrics.strict_f1 import strict_f1
+
+WORDS = "red dog run cat paper river blue not never 3.5 12 北京 我 music ran".split()
+BAGS = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8)
+
+
+def _strict(answer: str, gold: str) -> float:
+    score = strict_f1(answer, gold)
+    assert score is not None
+    return score
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "score"),
+    [
+        ("2023-05-07", "May 7th, 2023", 1.0),
+        ("2023年5月7日", "7 May 2023", 1.0),
+        ("May 2023", "7 May 2023", 0.8),  # P 1, R 2/3
+        ("7 May", "7 May 2023", 0.8),
+        ("8 May 2023", "7 May 2023", 2 / 3),
+        ("7 dogs", "7 May 2023", 0.0),
+        ("she may", "May 2023", 0.0),
+        ("three cats", "3 cats", 1.0),
+        ("twenty-one", "21", 1.0),
+        ("二十三个", "23个", 1.0),
+        ("he came second", "he came 2nd", 1.0),
+        ("1,200", "1200", 1.0),
+        ("fifty percent", "50%", 1.0),
+        ("3.5", "3 5", 0.0),
+        ("not married", "married", 2 / 3),
+        ("She doesn't swim", "She does not swim", 1.0),
+        ("She does not swim", "She swims", 2 / 3),  # she not swim does | she swim
+        ("Ann's dogs", "the dog of Ann", 0.8),
+        ("tea", "tea or coffee", 1.0),
+        ("tea or coffee", "tea or coffee", 1.0),
+        ("tea or coffee", "tea", 0.5),
+        ("7 May or 8 May", "7 May 2023", 0.5),  # day7 month5 or day8 month5 | day7 month5 2023
+        ("蓝色", "红色或者蓝色", 1.0),
+        ("60 km", "60 km/h", 0.8),
+        ("1 mile", "1.6 km", 0.0),  # no conversion of units
+        ("", "tea", 0.0),
+        ("tea", "", 0.0),
+        ("", "", 0.0),
+        ("?!", "?!", 0.0),
+        ("A", "A", 1.0),
+        ("I don't know", "I know", 0.0),  # declines
+        ("Not mentioned", "Not mentioned", 1.0),  # as the gold does
+    ],
+)
+def test_strict(answer: str, gold: str, score: float) -> None:
+    assert _strict(answer, gold) == pytest.approx(score)
+
+
+def test_no_gold_no_score() -> None:
+    assert strict_f1("tea", None) is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "published", "score"),
+    [
+        ("7 May 2023", "May 7, 2023", {"locomo": 0.65}, 1.0),
+        ("red, blue, green", "red", {"locomo": 1.0}, 0.5),
+        ("red/blue", "red, blue", {"locomo": 0.0}, 1.0),
+        ("7 May", "May 7th", {"locomo": 0.5, "mem0": 0.5, "memos": 0.5}, 1.0),
+        ("three", "3", {"locomo": 0.0, "mem0": 0.0, "memos": 0.0}, 1.0),
+        ("我在北京", "北京", {"locomo": 0.0, "mem0": 0.0, "memos": 0.0}, 2 / 3),
+        ("tea tea tea", "tea", {"mem0": 1.0, "memos": 1.0}, 0.5),
+        ("cars", "car", {"mem0": 0.0, "memos": 0.0}, 1.0),
+        ("the car", "car", {"mem0": 2 / 3, "memos": 2 / 3}, 1.0),
+        ("blue (dark)", "dark blue", {"mem0": 0.5}, 1.0),
+        ("Red.", "Blue.", {"memos": 0.5}, 0.0),
+        ("No information is given", "No", {"locomo": 0.4, "mem0": 0.4, "memos": 0.4}, 0.0),
+    ],
+)
+def test_each_difference_the_docstring_names(
+    answer: str, gold: str, published: dict[str, float], score: float
+) -> None:
+    theirs = {
+        "locomo": locomo_f1(answer, gold, 1),
+        "mem0": mem0_f1(answer, gold),
+        "memos": memos_f1(answer, gold),
+    }
+    assert {name: theirs[name] for name in published} == pytest.approx(published)
+    assert _strict(answer, gold) == pytest.approx(score)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_it_lies_between_0_and_1_and_equal_texts_score_1(answer: str, gold: str) -> None:
+    assert 0 <= _strict(answer, gold) <= 1
+    assert _strict(gold, gold) == pytest.approx(1.0 if terms(gold) else 0.0)
+
+
+@given(BAGS, BAGS, st.randoms(use_true_random=False))
+def test_without_alternatives_it_is_symmetric_and_blind_to_order(answer, gold, random) -> None:
+    score = _strict(" ".join(answer), " ".join(gold))
+    assert _strict(" ".join(gold), " ".join(answer)) == pytest.approx(score)
+    random.shuffle(answer)
+    assert _strict(" ".join(answer), " ".join(gold)) == pytest.approx(score)
+
+
+@given(BAGS, BAGS)
+def test_a_word_too_many_always_costs(answer: list[str], gold: list[str]) -> None:
+    before = _strict(" ".join(answer), " ".join(gold))
+    after = _strict(" ".join([*answer, "elephant"]), " ".join(gold))
+    assert after < before or after == before == 0
+
+
+@given(BAGS, BAGS)
+def test_an_alternative_in_the_gold_never_hurts(answer: list[str], gold: list[str]) -> None:
+    text = " ".join(gold[:3])
+    assert _strict(" ".join(answer), f"{text} or zebra") >= _strict(" ".join(answer), text) - 1e-9
