@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from html import unescape
@@ -8,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from memsys.context.base import ContextWriter, stamp
+from memsys.context.base import ContextWriter, fit, stamp
 from memsys.context.flat import Flat
 from memsys.context.layered import Layered
 from memsys.context.tokens import count_tokens
@@ -105,6 +106,27 @@ def test_a_memory_too_long_is_passed_over_and_a_later_one_kept(writer: ContextWr
     assert kept == (short, last)
     assert text == writer.write([short, last], None)[1]
     assert writer.write([short, long, last], room - 1)[0] == (short,)
+
+
+def test_tags_count_towards_the_budget_before_any_memory() -> None:
+    first, long, last = (
+        candidate(id_, text)
+        for id_, text in [("a", "Mara: tea"), ("b", "Mara: rain, rain, rain"), ("c", "Mara: yes")]
+    )
+    room = count_tokens(LAYERED.write([first, last], None)[1])
+    assert count_tokens(FLAT.write([first, long, last], None)[1]) <= room
+    assert LAYERED.write([first, long, last], room)[0] == (first, last)
+
+
+def test_a_whole_that_is_longer_than_its_lines_loses_its_last() -> None:
+    def render(kept: Sequence[Candidate]) -> str:
+        return " and then, ".join(one.memory.content for one in kept)
+
+    found = [candidate(word, word) for word in ("tea", "rain", "sun", "salt")]
+    room = count_tokens("tea and then, rain")
+    kept, text = fit(found, room, render, lambda one: one.memory.content)
+    assert [one.memory.id for one in kept] == ["tea", "rain"]
+    assert text == "tea and then, rain"
 
 
 @BOTH

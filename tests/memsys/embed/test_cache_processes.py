@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -50,7 +52,7 @@ def test_a_kill_loses_nothing_that_was_written(tmp_path: Path) -> None:
 
 
 def test_processes_share_one_file_from_its_first_moment(tmp_path: Path) -> None:
-    folders = [tmp_path / str(i) for i in range(40)]
+    folders = [tmp_path / str(i) for i in range(10)]
     moment = time.time() + 1.5
     both = [start(folders, start=moment, first=low, last=low + 90) for low in (0, 30)]
     assert [process.wait(timeout=60) for process in both] == [0, 0]
@@ -61,3 +63,15 @@ def test_processes_share_one_file_from_its_first_moment(tmp_path: Path) -> None:
         vectors = CachedEmbedder(embedder, folder, Meter()).documents(texts)
         assert embedder.batches == []
         assert np.array_equal(vectors, expected)
+
+
+def test_a_new_file_that_another_process_is_writing_is_waited_for(tmp_path: Path) -> None:
+    # SQLite refuses the write-ahead log at once here, however long its time-out.
+    other = sqlite3.connect(tmp_path / "bag.sqlite", check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    release = threading.Timer(0.2, other.rollback)
+    release.start()
+    vector = CachedEmbedder(BagOfWords(), tmp_path, Meter()).query("a bowl")
+    release.join()
+    other.close()
+    assert vector.tobytes() == BagOfWords().embed(["a bowl"])[0].tobytes()
