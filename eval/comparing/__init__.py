@@ -1,0 +1,1 @@
+"""Runs set against each other, question by question."""
