@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -64,6 +65,7 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
         manifest = folders.begin(folder, manifest, resume=config.resume is not None)
         _begun.append(folder.name)
         show_start(manifest, dataset)
+        gc.freeze()  # what is loaded stays: to search it for garbage again and again is a tenth
         runner = Runner(dataset, lambda: make(**given), reader, meter, folder)
         try:
             records = runner.run()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-import networkx as nx
+if TYPE_CHECKING:
+    import networkx as nx
 
 EdgeKind = Literal["mentions", "related_to"]
 MEMORY, ENTITY = "m:", "e:"  # prefixes that keep a memory id and an entity key apart
@@ -35,7 +36,9 @@ class NetworkXStore:
     """networkx in memory: right at the size of a conversation."""
 
     def __init__(self) -> None:
-        self._graph = nx.Graph()
+        import networkx as nx  # noqa: PLC0415 - a tenth of a second that only graphs should cost
+
+        self._graph: nx.Graph[str] = nx.Graph()
         self._sorted: dict[str, list[Edge]] = {}  # of the nodes asked for since the last change
 
     def add(self, edges: Iterable[tuple[str, str, EdgeKind, float]]) -> None:
