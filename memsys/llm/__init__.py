@@ -1,0 +1,1 @@
+"""Language models behind the OpenAI protocol: one client, recorded and replayed."""
