@@ -14,6 +14,7 @@ from functools import lru_cache
 from eval.metrics.refusals import EXACT, REFUSAL
 
 MAX_WORDS_AFTER = 30  # more than this after a refusal is an answer with a caveat
+_LONGEST = 1_000  # characters of a clause that may hold a refusal
 
 _GUESS = (
     r"(?:likely|probably|possibly|perhaps|maybe|presumably|approximately|roughly|around|"
@@ -23,8 +24,11 @@ _GUESS_ZH = r"(?:可能|大概|应该|估计|推测|也许|或许|大约|左右|
 _GUESSES = re.compile(rf"\b{_GUESS}|{_GUESS_ZH}")
 _EXACT = re.compile(EXACT)
 
-_LABEL = re.compile(r"^.*(?:\banswer(?:\s*:| is\b:?)|答案\s*(?:[：:]|是))\s*(?=\S)", re.DOTALL)
+_LABEL = re.compile(
+    r"^.*(?:(?<!\bno )\banswer(?:\s*:| is\b:?)|答案\s*(?:[：:]|是))\s*(?=\S)", re.DOTALL
+)
 _BRACKETED = re.compile(r"\([^)]*\)|（[^）]*）")
+_RUNS = re.compile(r"[.!?;\n]{4,}|[^\S\n]{2,}")  # long ones would cost the square of their length
 _LEAD = re.compile(
     r"^(?:(?:(?:i am |i'm )?(?:very )?(?:sorry|afraid)|i apologi[sz]e|apologies|unfortunately|"
     r"therefore|none(?=[.,;:])|(?:based on|according to)[^,]{1,60}(?=,)|"
@@ -53,16 +57,18 @@ def abstains(answer: str) -> bool:
     it guesses ("likely"), or follows "but" where only the exact thing was missing; more than
     `MAX_WORDS_AFTER` words in such clauses take it back as well.
     """
-    text = _BRACKETED.sub("", answer.replace("’", "'")).strip().lower()
+    whole = _RUNS.sub(lambda run: run[0][:3], answer.replace("’", "'")).strip().lower()
+    # An answer that is nothing but an aside is the answer.
+    text = _BRACKETED.sub("", whole).strip() or whole.strip("()（）")
     text = _LEAD.sub("", _LABEL.sub("", text)).replace("i'm ", "i am ")
     if not text:
         return True
     if _CONCEDES.match(text):
         return False
     (_, first), *rest = _clauses(text) or [(False, text)]
-    if not REFUSAL.search(first):
+    if not _refuses(first):
         return False
-    others = [(after_but, clause) for after_but, clause in rest if not REFUSAL.search(clause)]
+    others = [(after_but, clause) for after_but, clause in rest if not _refuses(clause)]
     if any(_GUESSES.search(clause) for _, clause in others):
         return False
     if _EXACT.search(first) and any(after_but for after_but, _ in others):
@@ -79,3 +85,8 @@ def _clauses(text: str) -> list[tuple[bool, str]]:
         start, after_but = gap.end(), bool(gap[1] or gap[2])
     found.append((after_but, text[start:].strip()))
     return [pair for pair in found if pair[1]]
+
+
+def _refuses(clause: str) -> bool:
+    """Whether its beginning does: patterns that look ahead cost the square of a clause's length."""
+    return REFUSAL.search(clause[:_LONGEST]) is not None

@@ -41,12 +41,17 @@ Her birthday is not mentioned. The only date given is that of the move.
 根据对话，无法确定具体日期。
 从对话中无法得知。
 没有足够的信息来回答这个问题。
+No answer is given.
+(Not mentioned)
+（未提及）
 记忆中没有关于旅行的信息
 不清楚
 未知
 对话没有提及小李养猫，但是提到小王养了一只狗。""".splitlines()
 
 ANSWERS = """\
+(blue)
+（蓝色）
 No.
 No, she has not.
 None
@@ -101,7 +106,7 @@ def test_answers(answer: str) -> None:
     assert not abstains(answer.upper())
 
 
-@pytest.mark.parametrize("blank", ["", " \n", "(none)", "Sorry."])
+@pytest.mark.parametrize("blank", ["", " \n", "Sorry."])
 def test_saying_nothing_abstains(blank: str) -> None:
     assert abstains(blank)
 
@@ -117,3 +122,8 @@ def test_a_long_answer_after_a_caveat_answers() -> None:
     assert not abstains(f"{refusal} {'word ' * (MAX_WORDS_AFTER + 1)}")
     assert abstains(f"{refusal} {'word ' * MAX_WORDS_AFTER}")
     assert not abstains(caveat)
+
+
+@pytest.mark.parametrize("part", ["answer ", "!?.", "(", "x"])
+def test_a_model_that_repeats_itself_has_answered(part: str) -> None:
+    assert not abstains(part * 40_000)  # at the square of its length this would take minutes
