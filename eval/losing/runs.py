@@ -1,0 +1,94 @@
+"""A finished run as its losses are counted from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from eval.manifest import SCHEMA_VERSION, load_manifest
+from eval.records import RECORDS, Record, read_lines
+from memsys.errors import InputError
+
+RUNS = Path("results/runs")
+_NEEDED = {
+    *("id", "conversation", "category", "type", "question", "status", "abstained"),
+    *("retrieved", "evidence", "evidence_found", "scores", "trace"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run: `name` as the user gave it, records by question id in the run's order."""
+
+    name: str
+    manifest: Mapping[str, Any]
+    records: Mapping[str, Record]
+
+    @property
+    def strategy(self) -> str:
+        """What answered."""
+        return str(self.manifest["strategy"])
+
+    @property
+    def answered(self) -> list[Record]:
+        """The records that did not fail."""
+        return [record for record in self.records.values() if record["status"] == "ok"]
+
+    @property
+    def retrieval_known(self) -> bool:
+        """False for imported answers, which do not tell what was retrieved."""
+        return all(record["retrieved"] is not None for record in self.answered)
+
+    def traces(self, part: str) -> bool:
+        """Whether the answered questions' traces hold `part` (`expansion` or `gate`).
+
+        Raises InputError if only some do.
+        """
+        without = [record["id"] for record in self.answered if part not in record["trace"]]
+        if without and len(without) < len(self.answered):
+            raise InputError(
+                f"{self.name}: {RECORDS}: {len(without)} of {len(self.answered)} records hold no "
+                f"trace.{part} (the first: {without[0]}); run it again whole"
+            )
+        return not without
+
+
+def load_run(name: str) -> Run:
+    """The finished run of a folder or of an id under results/runs.
+
+    Raises InputError if there is none, or it is of another version, unfinished or without records.
+    """
+    found = [folder for folder in (Path(name), RUNS / name) if folder.is_dir()]
+    if not found:
+        raise InputError(f"{name}: no such run; name a run folder, or an id under {RUNS}")
+    folder = found[0]
+    manifest = load_manifest(folder)
+    if manifest.get("schema_version") != SCHEMA_VERSION:
+        raise InputError(
+            f"{folder}: written by another version of memsys (schema "
+            f"{manifest.get('schema_version')}, now {SCHEMA_VERSION}); run it again"
+        )
+    if manifest["status"] != "complete":
+        raise InputError(f"{folder}: the run is {manifest['status']}; resume it to its end first")
+    run = Run(name, manifest, _records(folder / RECORDS))
+    if not run.answered:
+        raise InputError(f"{folder}: every question failed; resume the run to ask them again")
+    return run
+
+
+def _records(path: Path) -> dict[str, Record]:
+    """By question; one asked again after a failure counts as it ended."""
+    found: dict[str, Record] = {}
+    for number, record in enumerate(read_lines(path), 1):
+        missing = _NEEDED - record.keys() if isinstance(record, dict) else _NEEDED
+        if missing:
+            raise InputError(
+                f"{path}: line {number} lacks {', '.join(sorted(missing))}; "
+                "docs/records.md lists the fields of a record"
+            )
+        found[record["id"]] = record
+    if not found:
+        raise InputError(f"{path}: holds no records; name a run that answered questions")
+    return found
