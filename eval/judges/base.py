@@ -27,9 +27,14 @@ class Judgement:
 
 
 class Judge(Protocol):
-    """Compares an answer with the gold. `name` stands beside every J, as do `details`."""
+    """Compares an answer with the gold. `name` stands beside every J, as do `details`.
+
+    `score_key`: where its value goes in a record's scores. Only a judge whose value may be called J
+    has "judge"; a stand-in has a name of its own.
+    """
 
     name: str
+    score_key: str
 
     @property
     def details(self) -> Mapping[str, Any]:
