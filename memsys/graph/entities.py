@@ -42,7 +42,7 @@ def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind
             run = []
             for pair in cjk_terms(token):
                 found.setdefault(pair, "keyword")
-        elif content_word and not (lower.isdigit() or len(key) < 3):
+        elif content_word and not (lower.isdigit() or len(lower) < 3):
             name = token[0].isupper() and not starts_sentence
             if name or key not in found:
                 found[key] = "name" if name else "keyword"

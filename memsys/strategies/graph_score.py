@@ -35,7 +35,7 @@ class GraphScore(Strategy):
     def __init__(
         self,
         parts: Parts,
-        k: int,
+        k: int | None,
         budget: int | None,
         start: Start,
         pool: int,
@@ -45,8 +45,8 @@ class GraphScore(Strategy):
         """Raises InputError on an unknown start or a pool smaller than k."""
         super().__init__(parts, k, budget)
         check_start(start)
-        if pool < k:
-            raise InputError(f"strategy.pool: {pool} is less than k={k}")
+        if not isinstance(pool, int) or pool < (k or 1):
+            raise InputError(f"strategy.pool: {pool!r}; use a whole number of k={k} or more")
         self._start, self._pool, self._decay = start, pool, decay_per_day
         self._weights = Weights(**weights)
 

@@ -146,7 +146,7 @@ def test_what_is_outside_the_pool_never_comes_in(parts: MakeParts) -> None:
 
 def test_a_pool_smaller_than_k_is_refused(parts: MakeParts) -> None:
     graph_score(parts(), 4, pool=4)
-    with pytest.raises(InputError, match=r"strategy\.pool: 3 is less than k=4"):
+    with pytest.raises(InputError, match=r"strategy\.pool: 3; use a whole number of k=4 or more"):
         graph_score(parts(), 4, pool=3)
 
 
