@@ -1,0 +1,63 @@
+"""What of a model's reply is the answer, and what a prompt must have."""
+
+from pathlib import Path
+
+import pytest
+
+from eval.readers.llm import LLMReaderSettings, final_answer
+from memsys.errors import InputError
+from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("a red canoe", "a red canoe"),
+        (" a red\ncanoe ", "a red canoe"),
+        ("She bought it in May.\nAnswer: a red canoe", "a red canoe"),
+        ("Answer: a kite\nNo: that was Bea.\n**Answer:** a red canoe", "a red canoe"),
+        ("Final answer: 3 May 2023", "3 May 2023"),
+        ("<think>Answer: a kite</think>a red canoe", "a red canoe"),
+        ("<think>cut off before its end", ""),
+        ("The answer: it depends", "The answer: it depends"),
+        ("她买了船。\nAnswer：红色的独木舟", "红色的独木舟"),
+        ("Answer:", ""),
+    ],
+)
+def test_the_last_answer_line_is_the_answer(reply: str, answer: str) -> None:
+    assert final_answer(reply) == answer
+
+
+@pytest.mark.parametrize("name", ["short_answer", "chain_of_thought", "layered"])
+def test_our_prompts_take_a_context_and_a_question(name: str) -> None:
+    filled = load_prompt(name, ["context", "question"]).fill(context="C1", question="Q1")
+    assert filled.count("C1") == 1
+    assert filled.count("Q1") == 1
+    assert "{" not in filled
+
+
+def test_what_is_filled_in_is_not_filled_in_again() -> None:
+    filled = Prompt("p", "{context} {question} {other} {}").fill(
+        context="{question}", question="{x}"
+    )
+    assert (
+        prompt.fill(context="{question}", question="why {x}?") == "{question} why {x}? {other} {}"
+    )
+
+
+def test_a_prompt_without_its_places_is_refused(tmp_path: Path) -> None:
+    own = tmp_path / "mine.txt"
+    own.write_text("Say something about {context}.")
+    with pytest.raises(InputError, match=r"mine\.txt: the place \{question\} is missing"):
+        load_prompt(str(own), ["context", "question"])
+
+
+def test_an_unknown_prompt_names_those_there_are() -> None:
+    with pytest.raises(InputError, match=r"prompt nonesuch: .*short_answer"):
+        LLMReaderSettings("nonesuch").open(None)  # type: ignore[arg-type]
+
+
+def test_a_prompt_is_known_by_the_hash_of_its_text() -> None:
+    one = load_prompt("short_answer", [])
+    assert one.sha256 == Prompt("other name", (PROMPTS / "short_answer.txt").read_text()).sha256
+    assert one.sha256 != load_prompt("layered", []).sha256
