@@ -12,7 +12,7 @@ from eval.metrics.abstention import abstains
 from eval.questions import Question
 from eval.readers.base import Answer, Reader
 from eval.records import Record, json_line
-from eval.scoring import score, unscored
+from eval.scoring import key_of, score_record
 from memsys.context.tokens import count_tokens
 from memsys.errors import InputError
 from memsys.meter import Meter, Reading
@@ -55,10 +55,7 @@ def ask(
         spent = Spent(retrieving.wall_ms, reading.wall_ms, 0.0)
         return failed(question, describe(phase, error)), spent
     started = perf_counter()
-    turns = {turn for candidate in retrieval.candidates for turn in candidate.memory.turns}
-    record["scores"] = score(
-        question.category, question.gold, answer.text, question.evidence, turns
-    )
+    record |= score_record(record)
     score_ms = (perf_counter() - started) * 1000
     return record, Spent(retrieving.wall_ms, reading.wall_ms, score_ms)
 
@@ -67,13 +64,8 @@ def failed(question: Question, failure: Failure) -> Record:
     """The record of a question that got no answer."""
     empty = Retrieval((), "", 0)
     record = _record(question, empty, Answer("", False), Reading(), Reading())
-    return record | {
-        "status": "error",
-        "error": asdict(failure),
-        "answer": None,
-        "abstained": None,
-        "scores": unscored(),
-    }
+    record |= {"status": "error", "error": asdict(failure), "answer": None, "abstained": None}
+    return record | score_record(record)
 
 
 def _record(
@@ -86,6 +78,7 @@ def _record(
         "type": question.type,
         "question": question.text,
         "gold": question.gold,
+        "key": key_of(question),
         "status": "ok",
         "error": None,
         "answer": answer.text,
@@ -100,6 +93,7 @@ def _record(
         "evidence": list(question.evidence),
         "evidence_found": _found(question, retrieval),
         "scores": {},
+        "scores_original": None,
         "usage": {"retrieve": asdict(retrieving.usage), "answer": asdict(answer.usage)},
         "latency_ms": _latency(retrieving, reading),
         "latency_source": (reading if reading.replayed else retrieving).source,

@@ -10,6 +10,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -40,8 +41,9 @@ def describe(
     overrides: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The manifest of a run about to start. `config` is resolved; `resume` and `cache` are no part
-    of it: a run is the same wherever it is gone on with. `choices` need a `strategy`; a model that
-    is not among them is recorded as null. `overrides`: see command.
+    of it: a run is the same wherever it is gone on with. Its `dataset.key` becomes the answer key
+    that the data set was loaded with. `choices` need a `strategy`; a model that is not among them
+    is recorded as null. `overrides`: see command.
 
     Raises InputError if the seed is no whole number of 0 or more.
     """
@@ -49,6 +51,7 @@ def describe(
     if not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed: {seed!r}; use a whole number of 0 or more")
     kept = {key: value for key, value in config.items() if key not in {"resume", "cache"}}
+    kept["dataset"] = {**kept.get("dataset", {}), "key": dataset.key.name}
     return {
         "run_id": run_id,
         "schema_version": SCHEMA_VERSION,
@@ -59,10 +62,8 @@ def describe(
         "choices": dict(choices),
         "config": kept,
         "config_sha256": digest({"config": kept, "choices": dict(choices)}),
-        "data": [
-            {"name": file.name, "bytes": file.bytes, "sha256": file.sha256}
-            for file in dataset.files
-        ],
+        "data": [asdict(file) for file in dataset.files],
+        "key": asdict(dataset.key) | {"wrong": list(dataset.key.wrong)},
         "repairs": list(dataset.repairs),
         "git": git_state(),
         "packages": _versions(),
@@ -111,6 +112,10 @@ def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         )
     if old["data"] != new["data"]:
         raise InputError(f"{where}: the data files have changed since; start a new run")
+    if old.get("key") != new["key"]:
+        raise InputError(
+            f"{where}: the known errors of the answer key have changed since; start a new run"
+        )
 
 
 def _leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

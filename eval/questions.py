@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from memsys.types import Conversation
 
@@ -14,15 +15,29 @@ TYPES: dict[int, str] = {
     4: "single_hop",
     5: "adversarial",
 }
+ADVERSARIAL = 5
+
+
+@dataclass(frozen=True, slots=True)
+class KeyChange:
+    """What the chosen answer key does to a question: gives it another gold, or leaves it out.
+
+    `error_type`: why, in the words of whoever found the error. `original_gold`: as in the data set.
+    """
+
+    kind: Literal["corrected", "excluded"]
+    error_type: str
+    original_gold: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """One question of a data set; `id` is `<conversation>/<index in its qa list>`.
 
-    `gold` is None where the data set gives no answer (type 5: the right thing is to abstain).
-    `adversarial` is the answer that type 5 tempts to. `evidence` are turn ids, repaired and known
-    to exist; `category` is the raw id of the file.
+    `gold` is None where the answer key gives no answer (type 5: the right thing is to abstain; any
+    type: the chosen key leaves the question out). `adversarial` is the answer that type 5 tempts
+    to. `evidence` are turn ids, repaired and known to exist; `category` is the raw id of the file.
+    `key_change` is None where `gold` is the data set's own.
     """
 
     id: str
@@ -33,6 +48,12 @@ class Question:
     gold: str | None
     evidence: tuple[str, ...]
     adversarial: str | None = None
+    key_change: KeyChange | None = None
+
+    @property
+    def original_gold(self) -> str | None:
+        """The gold of the data set, whatever key was chosen: what other files are matched by."""
+        return self.key_change.original_gold if self.key_change else self.gold
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +66,27 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
+class AnswerKey:
+    """The answer key of a data set: which, and what is known of errors in the original one.
+
+    `name`: original, corrected or excluded. `overlay`: the file that lists the errors, `texts` the
+    one with the corrected answers; None where there is none, or none was read. `wrong`: ids of the
+    loaded questions whose original gold is wrong.
+    """
+
+    name: str = "original"
+    overlay: SourceFile | None = None
+    texts: SourceFile | None = None
+    wrong: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Dataset:
-    """Conversations with their questions in file order, and what was mended on reading."""
+    """Conversations with their questions in file order, what was mended, and the answer key."""
 
     name: str
     conversations: tuple[Conversation, ...]
     questions: tuple[Question, ...]
     files: tuple[SourceFile, ...]
     repairs: tuple[str, ...] = field(default=())
+    key: AnswerKey = field(default=AnswerKey())

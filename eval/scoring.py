@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import asdict
 
 from eval.metrics.bleu1 import bleu1
 from eval.metrics.evidence import evidence_hit, evidence_recall
@@ -10,6 +11,8 @@ from eval.metrics.locomo_f1 import locomo_f1
 from eval.metrics.mem0_f1 import mem0_f1
 from eval.metrics.memos_f1 import memos_f1
 from eval.metrics.strict_f1 import strict_f1
+from eval.questions import ADVERSARIAL, Question
+from eval.records import Record
 
 Scores = dict[str, float | None]
 METRICS = (
@@ -27,14 +30,16 @@ def score(
 ) -> Scores:
     """Every metric of one answered question, 0 to 1; None where it does not apply.
 
-    Type 5 has no gold: its locomo_f1 is the official phrase match, the rest are None.
+    Type 5 has no gold: its locomo_f1 is the official phrase match, the rest are None. So are all
+    where another type has none.
     `judge` is None because no judge ran. `retrieved_turns` None: what was retrieved is not known,
     and the evidence scores are None.
     """
     known = retrieved_turns is not None
     turns = retrieved_turns or ()
+    unknown = gold is None and category != ADVERSARIAL
     return {
-        "locomo_f1": locomo_f1(answer, gold, category),
+        "locomo_f1": None if unknown else locomo_f1(answer, gold, category),
         "mem0_f1": None if gold is None else mem0_f1(answer, gold),
         "memos_f1": None if gold is None else memos_f1(answer, gold),
         "strict_f1": strict_f1(answer, gold),
@@ -48,3 +53,33 @@ def score(
 def unscored() -> Scores:
     """What a failed question scores: nothing, which is not 0."""
     return dict.fromkeys(METRICS)
+
+
+def key_of(question: Question) -> Record | None:
+    """What a record says of its answer key: null where the gold is the data set's own."""
+    return asdict(question.key_change) if question.key_change else None
+
+
+def score_record(record: Record, verdict: float | None = None) -> dict[str, Scores | None]:
+    """`scores` of a record under its answer key, and `scores_original` under the data set's own,
+    null where both keys agree: from `key`, `gold`, `category`, `answer`, `evidence`, `retrieved`.
+
+    What the chosen key leaves out has no score under it. `verdict`: of a judge outside of this
+    project, 0 to 1; it was given under the data set's own key and counts under no other.
+    """
+    key = record.get("key")
+    if record["status"] != "ok":
+        return {"scores": unscored(), "scores_original": None if key is None else unscored()}
+    found = record["retrieved"]
+    turns = None if found is None else {turn for _, own, *_ in found for turn in own}
+
+    def scored(gold: str | None) -> Scores:
+        return score(record["category"], gold, record["answer"], record["evidence"], turns)
+
+    if key is None:
+        return {"scores": scored(record["gold"]) | {"judge": verdict}, "scores_original": None}
+    left_out = key["kind"] == "excluded"
+    return {
+        "scores": unscored() if left_out else scored(record["gold"]),
+        "scores_original": scored(key["original_gold"]) | {"judge": verdict},
+    }

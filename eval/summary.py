@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from eval.both_keys import ORIGINAL, ceiling, key_name, left_out, under_original
 from eval.by_protocol import by_protocol
 from eval.protocols import protocols
-from eval.questions import TYPES
+from eval.questions import ADVERSARIAL, TYPES
 from eval.records import Record
 from eval.scoring import score
 from eval.stats.bootstrap import ClusterBootstrap
@@ -27,6 +28,7 @@ SCORES = {
     "evidence_hit": "evidence_hit",
 }
 OVERALL = "overall"  # types 1 to 4: type 5 measures abstention, not answers
+_BOTH = ("f1", "bleu1", "judge")  # columns that are shown under both keys
 
 
 def summarise(
@@ -35,14 +37,15 @@ def summarise(
     """The summary of a run; docs/records.md describes its shape.
 
     A failed question is counted in `errors` and is in no mean; `<score>_errors_as_zero` counts it
-    as 0. Intervals are 95%, see ClusterBootstrap.
+    as 0. What the answer key leaves out is in `n`, and in no cell but those of `original_key`.
+    Intervals are 95%, see ClusterBootstrap.
     """
     names = manifest.get("scoring", ["locomo"])
     columns = {"f1": protocols(names)[0].f1, **SCORES}
-    by_type: dict[str, Cell] = {}
-    for name in [*TYPES.values(), OVERALL]:
-        rows = [r for r in records if r["type"] == name or (name == OVERALL and r["category"] != 5)]
-        by_type[name] = _cell(rows, columns, seed, resamples)
+    counted = [record for record in records if not left_out(record)]
+    by_type = {
+        name: _cell(rows, columns, seed, resamples) for name, rows in _by_type(counted).items()
+    }
     return {
         "run_id": manifest["run_id"],
         "strategy": manifest["strategy"],
@@ -54,11 +57,66 @@ def summarise(
         "interval": f"95%, {ClusterBootstrap.__name__}, {resamples} resamples, seed {seed}",
         "scoring": list(names),
         "by_type": by_type,
-        "protocols": by_protocol(records, names, seed),
+        "protocols": by_protocol(counted, names, seed),
+        "ceiling": ceiling(_by_type(records), manifest),
+        **_both_keys(records, by_type, key_name(manifest), columns, seed, resamples),
+    }
+
+
+def _by_type(records: Sequence[Record]) -> dict[str, list[Record]]:
+    groups = {name: [r for r in records if r["type"] == name] for name in TYPES.values()}
+    return {**groups, OVERALL: [r for r in records if r["category"] != ADVERSARIAL]}
+
+
+def _both_keys(
+    records: Sequence[Record],
+    by_type: Mapping[str, Cell],
+    name: str,
+    columns: Mapping[str, str],
+    seed: int,
+    resamples: int,
+) -> dict[str, Any]:
+    """`key` and `original_key`: the same columns under each; null where it is the original one."""
+    if name == ORIGINAL:
+        return {"key": None, "original_key": None}
+    shown = {column: columns[column] for column in _BOTH}
+    own = list(map(under_original, records))
+    originals = {
+        kind: _scores(rows, shown, seed, resamples)[0] for kind, rows in _by_type(own).items()
+    }
+    chosen = {
+        kind: {column: by_type[kind][column] for column in cell if column in by_type[kind]}
+        for kind, cell in originals.items()
+    }
+    changes = [record["key"]["kind"] for record in records if record.get("key")]
+    counts = {kind: changes.count(kind) for kind in ("corrected", "excluded")}
+    return {
+        "key": {"name": name, **counts, "by_type": chosen},
+        "original_key": {"name": ORIGINAL, "by_type": originals},
     }
 
 
 def _cell(rows: Sequence[Record], columns: Mapping[str, str], seed: int, resamples: int) -> Cell:
+    cell, bootstrap = _scores(rows, columns, seed, resamples)
+    answered = [row for row in rows if row["status"] == "ok"]
+    cell["judge_source"] = next((row["judge_source"] for row in answered if _reported(row)), None)
+    for column, key in (("abstained", "abstained"), ("context_tokens_mean", "context_tokens")):
+        known = [None if row[key] is None else float(row[key]) for row in answered]
+        cell |= _mean_and_interval(column, known, bootstrap)
+    cell["answer_tokens_mean"] = _mean([row["answer_tokens"] for row in answered])
+    metered = all(row["usage"] is not None for row in answered)
+    cell["cost_usd"] = 0.0 if metered else None  # keyless: nothing is paid for
+    for phase in ("retrieve", "total"):
+        values = [row["latency_ms"][phase] for row in answered]
+        for percent in (50, 95):
+            cell[f"{phase}_ms_p{percent}"] = _percentile(values, percent)
+    return cell
+
+
+def _scores(
+    rows: Sequence[Record], columns: Mapping[str, str], seed: int, resamples: int
+) -> tuple[Cell, ClusterBootstrap | None]:
+    """n, errors and the means of scores; and the resamples, for further means of these rows."""
     answered = [row for row in rows if row["status"] == "ok"]
     failed = [row for row in rows if row["status"] != "ok"]
     cell: Cell = {"n": len(rows), "errors": len(failed)}
@@ -74,18 +132,7 @@ def _cell(rows: Sequence[Record], columns: Mapping[str, str], seed: int, resampl
         if failed:
             zeros = [_zero(row, key, judged=judged) for row in failed]
             cell[f"{column}_errors_as_zero"] = _mean(values + zeros)
-    cell["judge_source"] = next((row["judge_source"] for row in answered if _reported(row)), None)
-    for column, key in (("abstained", "abstained"), ("context_tokens_mean", "context_tokens")):
-        known = [None if row[key] is None else float(row[key]) for row in answered]
-        cell |= _mean_and_interval(column, known, bootstrap)
-    cell["answer_tokens_mean"] = _mean([row["answer_tokens"] for row in answered])
-    metered = all(row["usage"] is not None for row in answered)
-    cell["cost_usd"] = 0.0 if metered else None  # keyless: nothing is paid for
-    for phase in ("retrieve", "total"):
-        values = [row["latency_ms"][phase] for row in answered]
-        for percent in (50, 95):
-            cell[f"{phase}_ms_p{percent}"] = _percentile(values, percent)
-    return cell
+    return cell, bootstrap
 
 
 def _mean_and_interval(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from eval.datasets.answer_key import read_key
 from eval.datasets.files import DATA, Sample, json_files, read_samples, shared_folder
 from eval.datasets.qa import read_questions
 from eval.datasets.sessions import read_conversation
@@ -22,7 +23,9 @@ class LoCoMo:
     then in $MEMSYS_SHARED/locomo; a relative path counts from the current folder, then from the
     project's. captions: keep the captions of shared images. conversations: keep these sample ids.
     types: keep these question types, by name. limit: the first so many questions of each
-    conversation, counted after `types`.
+    conversation, counted after `types`. key: the answer key, original, corrected or excluded (the
+    questions whose answer is known to be wrong). key_file: the errors, or the overlay that lists
+    them; None for the one in data/overlays.
     """
 
     def __init__(
@@ -34,6 +37,8 @@ class LoCoMo:
         conversations: Sequence[str] | None = None,
         types: Sequence[str] | None = None,
         limit: int | None = None,
+        key: str = "original",
+        key_file: str | None = None,
     ) -> None:
         # Checked by load(), not here: Hydra would bury the message of an InputError in its own.
         self.name = name
@@ -42,16 +47,20 @@ class LoCoMo:
         self._conversations = conversations
         self._types = types
         self._limit = limit
+        self._key = key
+        self._key_file = key_file
 
     def load(self) -> Dataset:
         """Read, check and filter; a conversation with no question left is left out.
 
         Evidence that names no turn is an InputError, but in the published file, known by its
         sha256, it is dropped and told in `Dataset.repairs`. Raises InputError naming file, sample
-        and field; also where a filter names what is not there, or no question is left.
+        and field; also where a filter names what is not there, no question is left, or the errors
+        of the answer key are those of other data.
         """
         self._check_filters()
         samples, files = self._samples()
+        key = read_key(self._key, self._key_file, files, [sample.id for sample in samples])
         published = load_sources()["locomo"].sha256
         mended_files = {file.name for file in files if file.sha256 == published}
         conversations: list[Conversation] = []
@@ -60,7 +69,7 @@ class LoCoMo:
         for sample in self._kept(samples):
             mend = sample.place.file in mended_files
             conversation, asked, mended = _read(sample, captions=self._captions, mend=mend)
-            asked = self._filtered(asked)
+            asked = self._filtered(key.applied(sample.id, asked))
             if asked:
                 conversations.append(conversation)
                 questions.extend(asked)
@@ -71,7 +80,12 @@ class LoCoMo:
                 "dataset.conversations and dataset.types, or add to qa"
             )
         return Dataset(
-            self.name, tuple(conversations), tuple(questions), tuple(files), tuple(repairs)
+            self.name,
+            tuple(conversations),
+            tuple(questions),
+            tuple(files),
+            tuple(repairs),
+            key.described(questions),
         )
 
     def _check_filters(self) -> None:

@@ -7,9 +7,7 @@ from typing import Any
 
 from eval.datasets.evidence import TurnIds, turn_ids
 from eval.datasets.layout import Place, as_list, as_object, text
-from eval.questions import TYPES, Question
-
-_ADVERSARIAL = next(number for number, name in TYPES.items() if name == "adversarial")
+from eval.questions import ADVERSARIAL, TYPES, Question
 
 
 def read_questions(
@@ -32,11 +30,11 @@ def read_questions(
         )
         repairs.extend(mended)
         gold = _answer(item, "answer", place, field)
-        if category == _ADVERSARIAL and gold is not None:
+        if category == ADVERSARIAL and gold is not None:
             # Two published items have one: it denies the premise, where the type asks to abstain.
             repairs.append(f"{place.at(field)}.answer: {gold!r} left out: type 5 means to abstain")
             gold = None
-        elif category != _ADVERSARIAL and gold is None:
+        elif category != ADVERSARIAL and gold is None:
             raise place.error(f"{field}.answer", "missing or empty; only category 5 goes without")
         questions.append(
             Question(
