@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from eval.exits import BAD_INPUT, INTERRUPTED
 from eval.losing.abstaining import abstaining
@@ -13,8 +12,10 @@ from eval.losing.counterparts import pair_with_direct, pair_with_expanded
 from eval.losing.expansion import expansion
 from eval.losing.gating import Case, cases, gating
 from eval.losing.runs import Run, load_run
-from eval.losing.section import Section, as_markdown, as_plain
+from eval.losing.section import Section, as_text
 from eval.losing.stages import Marking, stages
+from eval.protocols import protocols
+from eval.summary import SCORES
 from memsys.errors import InputError
 
 
@@ -31,6 +32,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def report(run: Run, direct: Run | None, expanded: Run | None, marking: Marking) -> list[Section]:
+    """The sections of `run`; `expanded` needs `direct`.
+
+    Raises InputError if the other runs are not its counterparts.
+    """
+    pairs = pair_with_direct(run, direct) if direct else None
+    found: list[Case] | None = None
+    if pairs is not None and expanded:
+        always = [other for _, other in pair_with_expanded(run, expanded)]
+        found = cases(run.counted, [other for _, other in pairs], always)
+    return [stages(run, marking), expansion(run, pairs), gating(run, found), abstaining(run)]
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m eval.losses",
@@ -41,7 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--direct", metavar="RUN", help="the same run without expansion")
     parser.add_argument("--expanded", metavar="RUN", help="the same run with its gate always open")
     parser.add_argument(
-        "--score", default="locomo_f1", help="the score of an answer (default: locomo_f1)"
+        "--score",
+        metavar="NAME",
+        help="f1_mem0, bleu1 or another score that the records hold (default: the run's own F1)",
     )
     parser.add_argument(
         "--correct",
@@ -50,7 +66,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="SCORE",
         help="least score of a right answer that no judge has seen (default: 0.5)",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE.md", help="write the tables as markdown")
     return parser
 
 
@@ -59,40 +74,31 @@ def _losses(options: argparse.Namespace) -> None:
         raise InputError(f"--correct {options.correct:g}: scores are 0 to 1; use more than 0")
     if options.expanded and not options.direct:
         raise InputError("--expanded: needs --direct RUN as well, the run without expansion")
-    if options.out and not options.out.parent.is_dir():
-        raise InputError(f"--out {options.out}: no folder {options.out.parent}; make it first")
     run = load_run(options.run)
-    sections = report(
-        run,
-        load_run(options.direct) if options.direct else None,
-        load_run(options.expanded) if options.expanded else None,
-        Marking(options.score, options.correct),
+    direct, expanded = (
+        load_run(name) if name else None for name in (options.direct, options.expanded)
     )
-    title = f"Where {run.strategy} loses on {run.manifest['dataset']}"
-    about = _about(run)
-    print(f"{title}\n{about}\n\n{as_plain(sections)}")
-    if options.out:
-        options.out.write_text(as_markdown(title, about, sections), encoding="utf-8")
-        print(f"\nwritten: {options.out}")
+    sections = report(run, direct, expanded, Marking(_key(run, options.score), options.correct))
+    print(f"Where {run.strategy} loses on {run.manifest['dataset']}")
+    print(f"{_about(run)}\n")
+    print(as_text(sections))
 
 
-def report(run: Run, direct: Run | None, expanded: Run | None, marking: Marking) -> list[Section]:
-    """The sections of `run`; raises InputError if the other runs are not its counterparts."""
-    pairs = pair_with_direct(run, direct) if direct else None
-    found: list[Case] | None = None
-    if pairs is not None and expanded:
-        always = [other for _, other in pair_with_expanded(run, expanded)]
-        found = cases(run.answered, [other for _, other in pairs], always)
-    return [stages(run, marking), expansion(run, pairs), gating(run, found), abstaining(run)]
+def _key(run: Run, name: str | None) -> str:
+    """The key in a record of the score called `name`, as in summaries or in records."""
+    if name is None or name == "f1":
+        return protocols(run.manifest.get("scoring") or ["locomo"])[0].f1
+    return SCORES.get(name, name)
 
 
 def _about(run: Run) -> str:
-    failed = len(run.records) - len(run.answered)
-    conversations = {record["conversation"] for record in run.answered}
+    excluded = len(run.left_out)
+    failed = len(run.records) - len(run.counted) - excluded
+    aside = f"{failed} failed" + (f", {excluded} left out by the answer key" if excluded else "")
+    conversations = {record["conversation"] for record in run.records.values()}
     return (
-        f"{len(run.records)} questions of {len(conversations)} conversations, {failed} failed (in "
-        "no figure). In brackets: 95% intervals, over conversations if there are several "
-        "(docs/losses.md)."
+        f"{len(run.records)} questions of {len(conversations)} conversations; in no figure: "
+        f"{aside}.\nIn brackets: 95% intervals, over conversations if there are several."
     )
 
 

@@ -43,9 +43,11 @@ def pair_with_direct(run: Run, direct: Run) -> list[Pair]:
     for mine, other in pairs:
         theirs = kept(other)
         traced = {step["memory"] for step in mine["trace"]["expansion"]}
-        # Fewer than k: the budget passed one over, and another may have fitted in its stead.
-        strange = len(theirs) == k and not kept(mine, "direct") <= theirs
-        if strange or (traced <= theirs and kept(mine) != theirs):
+        # With fewer than k the budget passed one over, and another may have fitted in its stead.
+        full = k is None or len(theirs) == k
+        if (full and not kept(mine, "direct") <= theirs) or (
+            traced <= theirs and kept(mine) != theirs  # nothing to add
+        ):
             raise InputError(
                 f"{where}: found other memories directly than {run.name} did for {mine['id']}; "
                 "name a run of the same start ranking and settings"
@@ -102,8 +104,11 @@ def _pairs(run: Run, other: Run, where: str, free: tuple[str, ...]) -> list[Pair
             f"{where}: differs from {run.name} in {', '.join(differing)}; "
             "run both with the same settings"
         )
-    pairs = [(record, other.records[id_]) for id_, record in run.records.items()]
-    answered = [pair for pair in pairs if all(record["status"] == "ok" for record in pair)]
+    answered = [
+        (record, other.records[record["id"]])
+        for record in run.counted
+        if other.records[record["id"]]["status"] == "ok"
+    ]
     if not answered:
         raise InputError(f"{where}: no question was answered in {run.name} too; resume the runs")
     return answered

@@ -3,56 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from eval.comparing.tables import signed, type_name
 from eval.losing.counterparts import Pair, kept
-from eval.losing.figures import Sample, by_type, difference_cells, label, percent, show, with_n
+from eval.losing.figures import Sample, by_type, difference_cells, percent, show, with_n
 from eval.losing.runs import Run
 from eval.losing.section import Section, Table
 from eval.metrics.evidence import evidence_recall
 from eval.records import Record
-from eval.stats.paired import compare, holm
 
 _TITLE = "Direct and expanded"
 DIRECT, EXPANDED = "direct", "expanded"
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """Evidence turns that an expanding run found and the direct one did not, and the reverse."""
-
-    gained: int
-    lost: int
-
-
-def exchange(pair: Pair) -> Exchange:
-    """Of one question, record of the expanding run first."""
-    mine, theirs = (found_turns(record) for record in pair)
-    return Exchange(len(mine - theirs), len(theirs - mine))
-
-
-def found_turns(record: Record, origin: str | None = None) -> set[str]:
-    """Evidence turns that were retrieved; one found both ways counts as direct."""
-    found = record["evidence_found"]
-    return {turn for name in (DIRECT, EXPANDED) if origin in {None, name} for turn in found[name]}
-
-
-def recall(record: Record) -> float:
-    """Evidence recall, 0 to 1, of a question that has evidence."""
-    found = evidence_recall(record["evidence"], found_turns(record))
-    if found is None:
-        raise ValueError(f"{record['id']}: no evidence")
-    return found
-
-
-def holding(record: Record, memories: set[str]) -> list[float]:
-    """1.0 or 0.0 for each of `memories` retrieved for a question: whether it holds evidence."""
-    wanted = set(record["evidence"])
-    return [
-        float(not wanted.isdisjoint(turns))
-        for id_, turns, *_ in record["retrieved"]
-        if id_ in memories
-    ]
 
 
 def expansion(run: Run, pairs: Sequence[Pair] | None) -> Section:
@@ -61,110 +23,139 @@ def expansion(run: Run, pairs: Sequence[Pair] | None) -> Section:
         return Section(_TITLE, ["Not known: imported answers do not tell what was retrieved."])
     if not run.traces("expansion"):
         return Section(_TITLE, [f"{run.strategy} records no expansion: nothing to tell apart."])
-    seed = run.manifest["seed"]
-    records = [record for record in run.answered if record["evidence"]]
-    others = {mine["id"]: theirs for mine, theirs in pairs or ()}
-    where = Table(
-        ["type", "n", "evidence turns", "found direct", "only by expansion", "missed"],
-        [[label(name), *_where(own, seed)] for name, own in by_type(records)],
-    )
-    groups = list(by_type(records))
-    pushed = [["pushed out a question"], ["pushed out"]] if others else [[], []]
-    numbers = Table(
-        ["type", "n", "reached a question", "kept a question", *pushed[0]],
-        [[label(name), str(len(own)), *_numbers(own, others, seed)] for name, own in groups],
-    )
-    hits = Table(
-        ["type", "expanded, kept", "direct, kept", *pushed[1]],
-        [[label(name), *_hits(own, others, seed)] for name, own in groups],
-    )
+    records = [record for record in run.counted if record["evidence"]]
+    if not any(by_type(records)):
+        return Section(_TITLE, ["No question of types 1-4 with evidence was answered."])
     parts: list[str | Table] = [
         "Questions of types 1-4 with evidence; shares of their evidence turns.",
-        where,
-        "Expanded memories: reached by following the graph, and kept among those put before the "
-        "reader" + ("; and direct ones that are not kept for it." if others else "."),
-        numbers,
-        "Precision: share of these memories that hold an evidence turn (n memories).",
-        hits,
+        where_found(records, run.seed),
+        "Memories reached by following the graph (some were found directly as well), those that "
+        "it alone brought and that were put before the reader, and the share of the memories put "
+        "there that hold an evidence turn (n memories).",
+        memories(records, run.seed),
     ]
+    both = [pair for pair in pairs or () if pair[0]["evidence"]]
     if pairs is None:
         parts.append("What expansion pushed out takes --direct RUN, the same run without it.")
+    elif not any(by_type([mine for mine, _ in both])):
+        parts.append("No question of types 1-4 with evidence was answered by both runs.")
     else:
         parts += [
-            "Evidence turns against the run without expansion, question by question; the "
-            "difference in evidence recall in points of 100, p adjusted by Holm's method.",
-            against(pairs, seed),
+            "Pushed out: memories of the run without expansion that this run lacks, and the share "
+            "of them that hold an evidence turn. Gained and lost: evidence turns that only this "
+            "run, or only the other, put before the reader.",
+            pushed_out(both, run.seed),
+            "Evidence recall minus that of the run without expansion, paired by question, p "
+            "adjusted by Holm's method:",
+            _differences(both, run.seed),
         ]
     return Section(_TITLE, parts)
 
 
-def against(pairs: Sequence[Pair], seed: int) -> Table:
-    """Evidence gained, lost and net by type, with the paired difference in evidence recall."""
-    theirs = {mine["id"]: other for mine, other in pairs}
-    groups = list(by_type([mine for mine, _ in pairs if mine["evidence"]]))
-    compared = [
-        compare(
-            [recall(mine) - recall(theirs[mine["id"]]) for mine in own],
-            [mine["conversation"] for mine in own],
-            seed,
-        )
-        for _, own in groups
-    ]
-    adjusted = holm([difference.p for difference in compared])
+def found_turns(record: Record, origin: str | None = None) -> set[str]:
+    """Evidence turns that were retrieved, of all origins or of one; found both ways is direct."""
+    found = record["evidence_found"]
+    if origin is None:
+        return {*found[DIRECT], *found[EXPANDED]}
+    return set(found[origin]) - (set(found[DIRECT]) if origin == EXPANDED else set())
+
+
+def recall(record: Record) -> float:
+    """Evidence recall, 0 to 1, of a question that has evidence; raises ValueError without."""
+    found = evidence_recall(record["evidence"], found_turns(record))
+    if found is None:
+        raise ValueError(f"{record['id']}: no evidence")
+    return found
+
+
+def where_found(records: Sequence[Record], seed: int) -> Table:
+    """Shares of the evidence turns that came directly, only by expansion, or not, by type."""
     rows = []
-    for (name, own), difference, p in zip(groups, compared, adjusted, strict=True):
-        swaps = [exchange((mine, theirs[mine["id"]])) for mine in own]
-        gained, lost = sum(one.gained for one in swaps), sum(one.lost for one in swaps)
-        counts = [str(len(own)), str(gained), str(lost), f"{gained - lost:+d}"]
-        rows.append([label(name), *counts, *difference_cells(difference, p)])
-    header = ["type", "n", "gained", "lost", "net", "recall difference", "p", "verdict"]
+    for name, own in by_type(records):
+        turns = [(record, turn) for record in own for turn in sorted(set(record["evidence"]))]
+        ways = (
+            [turn in found_turns(record, DIRECT) for record, turn in turns],
+            [turn in found_turns(record, EXPANDED) for record, turn in turns],
+            [turn not in found_turns(record) for record, turn in turns],
+        )
+        of = [record for record, _ in turns]
+        shares = [Sample.of(of, list(map(float, hits)), seed).share() for hits in ways]
+        rows.append([type_name(name), str(len(own)), str(len(turns)), *map(percent, shares)])
+    header = ["type", "n", "evidence turns", "found direct", "only by expansion", "missed"]
     return Table(header, rows)
 
 
-def _where(records: Sequence[Record], seed: int) -> list[str]:
-    of, direct, expanded, missed = [], [], [], []
-    for record in records:
-        ways = [found_turns(record, origin) for origin in (DIRECT, EXPANDED)]
-        for turn in sorted(set(record["evidence"])):
-            of.append(record["conversation"])
-            direct.append(float(turn in ways[0]))
-            expanded.append(float(turn in ways[1] - ways[0]))
-            missed.append(1 - direct[-1] - expanded[-1])
-    shares = [Sample(values, of, seed).share() for values in (direct, expanded, missed)]
-    return [str(len(records)), str(len(of)), *(percent(one) for one in shares)]
+def memories(records: Sequence[Record], seed: int) -> Table:
+    """Memories per question that the graph reached and added, and precision by origin."""
+    rows = []
+    for name, own in by_type(records):
+        rows.append(
+            [
+                *(type_name(name), str(len(own))),
+                _count(own, [len(record["trace"]["expansion"]) for record in own], seed),
+                _count(own, [len(kept(record, EXPANDED)) for record in own], seed),
+                _holding(own, [kept(record, EXPANDED) for record in own], seed),
+                _holding(own, [kept(record, DIRECT) for record in own], seed),
+            ]
+        )
+    header = ["type", "n", "reached per question", "added per question"]
+    return Table([*header, "of the added, evidence", "of the direct, evidence"], rows)
 
 
-def _numbers(records: Sequence[Record], others: dict[str, Record], seed: int) -> list[str]:
-    reached = [(record, len(record["trace"]["expansion"])) for record in records]
-    added = [(record, len(kept(record, EXPANDED))) for record in records]
-    pushed = [(other, len(memories)) for other, memories in _pushed(records, others)]
-    return [_count(counts, seed) for counts in (reached, added, *([pushed] if others else []))]
+def pushed_out(pairs: Sequence[Pair], seed: int) -> Table:
+    """What the direct run had and the expanding one lacks, and evidence turns won and lost."""
+    rows = []
+    for name, own in _typed(pairs):
+        others = [theirs for _, theirs in own]
+        gone = [kept(theirs) - kept(mine) for mine, theirs in own]
+        gained = sum(len(found_turns(mine) - found_turns(theirs)) for mine, theirs in own)
+        lost = sum(len(found_turns(theirs) - found_turns(mine)) for mine, theirs in own)
+        rows.append(
+            [
+                *(type_name(name), str(len(own))),
+                _count(others, [len(ids) for ids in gone], seed),
+                _holding(others, gone, seed),
+                *(str(gained), str(lost), signed(gained - lost, 0)),
+            ]
+        )
+    header = ["type", "n", "pushed out per question", "of these, evidence"]
+    return Table([*header, "gained", "lost", "net"], rows)
 
 
-def _hits(records: Sequence[Record], others: dict[str, Record], seed: int) -> list[str]:
-    chosen = [[(one, kept(one, origin)) for one in records] for origin in (EXPANDED, DIRECT)]
-    if others:
-        chosen.append(_pushed(records, others))
-    return [_precision(one, seed) for one in chosen]
+def _differences(pairs: Sequence[Pair], seed: int) -> Table:
+    groups = _typed(pairs)
+    cells = difference_cells(
+        [
+            ([mine for mine, _ in own], [recall(mine) - recall(theirs) for mine, theirs in own])
+            for _, own in groups
+        ],
+        seed,
+    )
+    rows = [
+        [type_name(name), str(len(own)), *row]
+        for (name, own), row in zip(groups, cells, strict=True)
+    ]
+    return Table(["type", "n", "recall difference", "p", "verdict"], rows)
 
 
-def _pushed(records: Sequence[Record], others: dict[str, Record]) -> list[tuple[Record, set[str]]]:
-    """Records of the direct run, with the memories of theirs that the expanding one lacks."""
-    found = [(others[one["id"]], kept(one)) for one in records if one["id"] in others]
-    return [(other, kept(other) - mine) for other, mine in found]
+def _typed(pairs: Sequence[Pair]) -> list[tuple[str, list[Pair]]]:
+    of = {mine["id"]: (mine, theirs) for mine, theirs in pairs}
+    groups = by_type([mine for mine, _ in pairs])
+    return [(name, [of[record["id"]] for record in own]) for name, own in groups]
 
 
-def _count(counts: Sequence[tuple[Record, int]], seed: int) -> str:
-    of = [record["conversation"] for record, _ in counts]
-    found = Sample([float(count) for _, count in counts], of, seed).mean()
+def _count(records: Sequence[Record], counts: Sequence[int], seed: int) -> str:
+    found = Sample.of(records, [float(count) for count in counts], seed).mean()
     return show(found and replace(found, low=max(found.low, 0.0)), digits=2)
 
 
-def _precision(chosen: Sequence[tuple[Record, set[str]]], seed: int) -> str:
-    """Share of the chosen memories of each question that hold evidence, with their number."""
-    values, of = [], []
-    for record, memories in chosen:
-        found = holding(record, memories)
-        values += found
-        of += [record["conversation"]] * len(found)
-    return with_n(Sample(values, of, seed).share())
+def _holding(records: Sequence[Record], chosen: Sequence[set[str]], seed: int) -> str:
+    """Share of the `chosen` memories (ids, a set for each record) that hold evidence; with n."""
+    of, hits = [], []
+    for record, ids in zip(records, chosen, strict=True):
+        wanted = set(record["evidence"])
+        for id_, turns, *_ in record["retrieved"]:
+            if id_ in ids:
+                of.append(record)
+                hits.append(float(not wanted.isdisjoint(turns)))
+    return with_n(Sample.of(of, hits, seed).share())

@@ -1,19 +1,21 @@
-"""Means and shares with their intervals, and how they are written."""
+"""Means, shares and paired differences with their intervals, and how they are written."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from eval.questions import TYPES
+from eval.comparing.contrast import Contrast, needed_difference, verdict
+from eval.comparing.tables import chance, least, signed
+from eval.questions import ADVERSARIAL, TYPES
 from eval.records import Record
 from eval.stats.bootstrap import ClusterBootstrap
-from eval.stats.paired import Difference
+from eval.stats.paired import compare, holm
 from eval.stats.proportion import wilson
 from eval.summary import OVERALL
 
-ALPHA = 0.05
-ANSWERED_TYPES = tuple(name for category, name in TYPES.items() if category != 5)
+ANSWERED_TYPES = tuple(name for category, name in TYPES.items() if category != ADVERSARIAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +32,20 @@ class Figure:
 class Sample:
     """Values, each of a question of `conversations` (both of length n), and the bootstrap's seed.
 
-    Whatever is known of no question is None there.
+    A value that is not known, or does not apply, is None and in no figure.
     """
 
     values: Sequence[float | None]
     conversations: Sequence[str]
     seed: int
 
+    @classmethod
+    def of(cls, records: Sequence[Record], values: Sequence[float | None], seed: int) -> Sample:
+        """One value for each of the records."""
+        return cls(values, [record["conversation"] for record in records], seed)
+
     def mean(self) -> Figure | None:
-        """The mean of what is known, with the interval of docs/statistics.md; None without any."""
+        """The mean of what is known, with the interval of ClusterBootstrap; None without any."""
         if not self.values:
             return None
         found = ClusterBootstrap(self.conversations, self.seed).estimate(self.values)
@@ -47,15 +54,15 @@ class Sample:
     def score(self) -> Figure | None:
         """The mean of values of 0 to 1, its interval cut to that range.
 
-        Wilson's interval where all are 0 or all 1: to resample equals shows no spread, however few
-        they are.
+        Resampling equal values shows no spread, however few they are: Wilson's interval where all
+        are 0 or all 1, and 0 to 1 around a single value between.
         """
         known = [value for value in self.values if value is not None]
         if set(known) in ({0.0}, {1.0}):
             return wilson_share([value == 1 for value in known])
         found = self.mean()
-        if found is None:
-            return None
+        if found is None or found.n == 1:
+            return found and Figure(found.value, 0.0, 1.0, 1)
         return Figure(found.value, max(found.low, 0.0), min(found.high, 1.0), found.n)
 
     def share(self) -> Figure | None:
@@ -71,15 +78,13 @@ class Sample:
 
 
 def wilson_share(hits: Sequence[bool]) -> Figure | None:
-    """The share of `hits` with Wilson's interval, which takes them for independent; None of none.
-
-    Length n.
+    """The share of the n `hits` that are true, with Wilson's interval, which takes them for
+    independent; None of none.
     """
     if not hits:
         return None
-    count = sum(hits)
-    low, high = wilson(count, len(hits))
-    return Figure(count / len(hits), low, high, len(hits))
+    low, high = wilson(sum(hits), len(hits))
+    return Figure(sum(hits) / len(hits), low, high, len(hits))
 
 
 def by_type(records: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
@@ -93,9 +98,27 @@ def by_type(records: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
         yield OVERALL, kept
 
 
-def label(type_: str) -> str:
-    """What a table calls a type."""
-    return f"{OVERALL} (types 1-4)" if type_ == OVERALL else type_
+def difference_cells(
+    differences: Sequence[tuple[Sequence[Record], Sequence[float]]], seed: int
+) -> list[list[str]]:
+    """Mean difference with its interval, p and verdict: a row for each of `differences`, which are
+    records and as many values, paired by question, more being better.
+
+    By the rules of `python -m eval.compare`: p is Holm's over these rows.
+    """
+    found = [
+        compare(values, [record["conversation"] for record in records], seed)
+        for records, values in differences
+    ]
+    rows = []
+    for (_, values), one, p in zip(differences, found, holm([f.p for f in found]), strict=True):
+        null_error = math.hypot(*values) / len(values)
+        needed = needed_difference(one.detectable, null_error, len(found)) if any(values) else 0.0
+        judged = verdict(one.estimate, p, lower=False)
+        contrast = Contrast(one.estimate, one.p, p, None, one.effect, needed, judged)
+        mean, low, high = map(signed, (one.estimate.mean, one.estimate.low, one.estimate.high))
+        rows.append([f"{mean} [{low}, {high}]", chance(p), least(contrast)])
+    return rows
 
 
 def show(figure: Figure | None, scale: float = 1, digits: int = 3) -> str:
@@ -117,23 +140,3 @@ def percent(figure: Figure | None) -> str:
 def with_n(figure: Figure | None) -> str:
     """As `percent`, with n."""
     return "-" if figure is None else f"{percent(figure)} n={figure.n}"
-
-
-def difference_cells(difference: Difference, p: float) -> list[str]:
-    """Mean difference in points with its interval, adjusted `p`, and the verdict."""
-    found = difference.estimate
-    figure = Figure(found.mean, found.low, found.high, found.n)
-    return [show(figure, 100, 1), f"{p:.3f}" if p >= 0.0005 else "<0.001", verdict(difference, p)]
-
-
-def verdict(difference: Difference, p: float) -> str:
-    """`better`, `worse` or `no difference shown`, by the rule of docs/statistics.md.
-
-    `p` is the adjusted p of `difference`, second run minus first, where more is better.
-    """
-    found = difference.estimate
-    if p < ALPHA and (found.low > 0 or found.high < 0):
-        return "better" if found.mean > 0 else "worse"
-    if found.error == 0:
-        return "no difference shown"
-    return f"no difference shown (needs {100 * difference.detectable:.1f})"

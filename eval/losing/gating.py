@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from eval.comparing.tables import type_name
 from eval.losing.expansion import recall
-from eval.losing.figures import (
-    Sample,
-    by_type,
-    difference_cells,
-    label,
-    percent,
-    show,
-    wilson_share,
-    with_n,
-)
+from eval.losing.figures import Sample, by_type, difference_cells, percent, show, with_n
 from eval.losing.runs import Run
 from eval.losing.section import Section, Table
-from eval.questions import TYPES
+from eval.questions import ADVERSARIAL, TYPES
 from eval.records import Record
-from eval.stats.paired import compare, holm
 
 _TITLE = "Gate"
 CLOSED, WORDS = "closed", "word:"
@@ -40,12 +31,12 @@ class Case:
         return bool(self.record["trace"]["gate"]["open"])
 
     @property
-    def worth(self) -> bool:
-        """Whether the oracle gate opens: only where expansion raises evidence recall."""
+    def raised(self) -> bool:
+        """Whether expansion raises evidence recall: the oracle gate opens here and nowhere else."""
         return self.expanded > self.direct
 
     @property
-    def harmful(self) -> bool:
+    def lowered(self) -> bool:
         """Whether expansion lowers evidence recall."""
         return self.expanded < self.direct
 
@@ -59,27 +50,10 @@ def cases(
         Case(record, recall(without[record["id"]]), recall(with_[record["id"]]))
         for record in gated
         if record["evidence"]
-        and record["category"] != 5
+        and record["category"] != ADVERSARIAL
         and record["id"] in without
         and record["id"] in with_
     ]
-
-
-def rule(record: Record) -> str:
-    """The rule that decided: `word:<word>`, `similarity` or `closed`."""
-    return str(record["trace"]["gate"]["rule"])
-
-
-def rules(records: Sequence[Record]) -> list[tuple[str, Callable[[Record], bool]]]:
-    """The rules that decided, words together and one by one, as name and test; `closed` last."""
-    names = sorted({rule(record) for record in records}, key=lambda name: (name == CLOSED, name))
-    words = [name for name in names if name.startswith(WORDS)]
-    found: list[tuple[str, Callable[[Record], bool]]] = []
-    for name in names:
-        if len(words) > 1 and name == words[0]:
-            found.append(("word:(any)", lambda record: rule(record).startswith(WORDS)))
-        found.append((name, lambda record, name=name: rule(record) == name))  # type: ignore[misc]
-    return found
 
 
 def gating(run: Run, found: Sequence[Case] | None) -> Section:
@@ -88,11 +62,11 @@ def gating(run: Run, found: Sequence[Case] | None) -> Section:
         return Section(_TITLE, ["Not known: imported answers do not tell of a gate."])
     if not run.traces("gate"):
         return Section(_TITLE, [f"{run.strategy} records no gate."])
+    seed = run.seed
     parts: list[str | Table] = [
-        "Intervals of shares here are Wilson's, which take questions for independent.",
         "Opened, by question type, and which rule decided on all of them:",
-        _opened(run.answered),
-        _deciding(run.answered),
+        _opened(run.counted, seed),
+        _deciding(run.counted, seed),
     ]
     if found is None:
         parts.append(
@@ -102,125 +76,138 @@ def gating(run: Run, found: Sequence[Case] | None) -> Section:
     elif not found:
         parts.append("No question of types 1-4 with evidence was answered by all three runs.")
     else:
-        seed = run.manifest["seed"]
         parts += [
             "Against an oracle gate, which opens where, and only where, expansion raises a "
             "question's evidence recall (types 1-4 with evidence). Precision: share of the opened "
             "questions that the oracle opens. Recall: share of the oracle's that were opened. "
             "Harmful: share of the opened where expansion lowers it.",
-            against_oracle(found),
+            against_oracle(found, seed),
             "Of each rule's questions, where expansion raises and lowers evidence recall, and the "
             "rule's part of all that the oracle opens (for closed: the part missed):",
-            _by_rule(found),
-            "Evidence recall by gate (intervals over conversations):",
+            by_rule(found, seed),
+            "Evidence recall by gate:",
             reached(found, seed),
-            "This gate's evidence recall minus the other's, in points of 100, types 1-4, p "
-            "adjusted by Holm's method:",
-            differences(found, seed),
-            _room(found, seed),
+            "This gate's evidence recall minus the other's, paired by question, p adjusted by "
+            "Holm's method:",
+            _differences(found, seed),
         ]
     return Section(_TITLE, parts)
 
 
-def _opened(records: Sequence[Record]) -> Table:
-    groups = [*by_type(records), (TYPES[5], [r for r in records if r["category"] == 5])]
-    rows = [
-        [
-            label(name),
-            str(len(own)),
-            percent(wilson_share([r["trace"]["gate"]["open"] for r in own])),
-        ]
-        for name, own in groups
-        if own
-    ]
-    return Table(["type", "n", "opened"], rows)
+def rules(records: Iterable[Record]) -> list[tuple[str, set[str]]]:
+    """The rules that decided, each with the rules of the records it stands for.
+
+    `similarity`, `word:<word>` and before these `word:(any)` if there are several; `closed` last.
+    """
+    present = {rule(record) for record in records}
+    words = {name for name in present if name.startswith(WORDS)}
+    found = [(name, {name}) for name in sorted(present)]
+    if len(words) > 1:
+        found.append((f"{WORDS}(any)", words))  # sorts before every word
+    return sorted(found, key=lambda row: (row[0] == CLOSED, row[0]))
 
 
-def _deciding(records: Sequence[Record]) -> Table:
-    rows = []
-    for name, holds in rules(records):
-        hits = [holds(record) for record in records]
-        rows.append([name, str(sum(hits)), percent(wilson_share(hits))])
-    return Table(["rule", "n", f"share of {len(records)} (types 1-5)"], rows)
+def rule(record: Record) -> str:
+    """The rule that decided: `word:<word>`, `similarity` or `closed`."""
+    return str(record["trace"]["gate"]["rule"])
 
 
-def against_oracle(found: Sequence[Case]) -> Table:
-    """Precision and recall against the oracle gate by type, each with Wilson's interval and n.
+def against_oracle(found: Sequence[Case], seed: int) -> Table:
+    """Precision and recall against the oracle gate by type, each with its interval and n.
 
     `oracle opens` is also the precision of a gate that is always open.
     """
-    by_id = {case.record["id"]: case for case in found}
     rows = []
-    for name, records in by_type([case.record for case in found]):
-        own = [by_id[record["id"]] for record in records]
+    for name, own in _typed(found):
+        opened = [case for case in own if case.opened]
+        wanted = [case for case in own if case.raised]
         rows.append(
             [
-                label(name),
-                with_n(wilson_share([case.worth for case in own])),
-                with_n(wilson_share([case.worth for case in own if case.opened])),
-                with_n(wilson_share([case.opened for case in own if case.worth])),
-                with_n(wilson_share([case.harmful for case in own if case.opened])),
+                name,
+                with_n(_sample(own, [case.raised for case in own], seed).share()),
+                with_n(_sample(opened, [case.raised for case in opened], seed).share()),
+                with_n(_sample(wanted, [case.opened for case in wanted], seed).share()),
+                with_n(_sample(opened, [case.lowered for case in opened], seed).share()),
             ]
         )
     return Table(["type", "oracle opens", "precision", "recall", "harmful"], rows)
 
 
-def _by_rule(found: Sequence[Case]) -> Table:
-    worth = [case for case in found if case.worth]
+def by_rule(found: Sequence[Case], seed: int) -> Table:
+    """What expansion does where each rule decided, and each rule's part of the oracle's."""
+    wanted = [case for case in found if case.raised]
     rows = []
-    for name, holds in rules([case.record for case in found]):
-        own = [case for case in found if holds(case.record)]
+    for name, names in rules(case.record for case in found):
+        own = [case for case in found if rule(case.record) in names]
+        part = [rule(case.record) in names for case in wanted]
         rows.append(
             [
                 name,
                 str(len(own)),
-                percent(wilson_share([case.worth for case in own])),
-                percent(wilson_share([case.harmful for case in own])),
-                with_n(wilson_share([holds(case.record) for case in worth])),
+                percent(_sample(own, [case.raised for case in own], seed).share()),
+                percent(_sample(own, [case.lowered for case in own], seed).share()),
+                with_n(_sample(wanted, part, seed).share()),
             ]
         )
     return Table(["rule", "n", "raised", "lowered", "part of the oracle's"], rows)
 
 
 def reached(found: Sequence[Case], seed: int) -> Table:
-    """Mean evidence recall, 0 to 1, with the gate never, as in the run, always or rightly open."""
-    by_id = {case.record["id"]: case for case in found}
+    """Mean evidence recall, 0 to 1, with the gate never, as in the run, always or rightly open.
+
+    `room`: what the oracle gate adds to never opening, the most that any gate could.
+    """
     rows = []
-    for name, records in by_type([case.record for case in found]):
-        own = [by_id[record["id"]] for record in records]
-        of = [record["conversation"] for record in records]
+    for name, own in _typed(found):
+        best = [max(case.direct, case.expanded) for case in own]
         gates = (
             [case.direct for case in own],
             [recall(case.record) for case in own],
             [case.expanded for case in own],
-            [max(case.direct, case.expanded) for case in own],
+            best,
+            [top - case.direct for top, case in zip(best, own, strict=True)],
         )
-        rows.append(
-            [label(name), str(len(own)), *(show(Sample(one, of, seed).score()) for one in gates)]
-        )
-    return Table(["type", "n", "never", "this gate", "always", "oracle gate"], rows)
+        figures = [_sample(own, values, seed).score() for values in gates]
+        rows.append([name, str(len(own)), *map(show, figures)])
+    return Table(["type", "n", "never", "this gate", "always", "oracle gate", "room"], rows)
 
 
-def differences(found: Sequence[Case], seed: int) -> Table:
-    """The run's gate against never and always open, paired by question."""
+def _differences(found: Sequence[Case], seed: int) -> Table:
+    """The run's gate against never and always open, types 1 to 4 together."""
+    records = [case.record for case in found]
     others = {
-        "never": [recall(case.record) - case.direct for case in found],
-        "always": [recall(case.record) - case.expanded for case in found],
+        "never open": [recall(case.record) - case.direct for case in found],
+        "always open": [recall(case.record) - case.expanded for case in found],
     }
-    of = [case.record["conversation"] for case in found]
-    compared = [compare(values, of, seed) for values in others.values()]
-    adjusted = holm([difference.p for difference in compared])
-    rows = [
-        [name, str(len(found)), *difference_cells(difference, p)]
-        for name, difference, p in zip(others, compared, adjusted, strict=True)
-    ]
+    cells = difference_cells([(records, values) for values in others.values()], seed)
+    rows = [[name, str(len(found)), *row] for name, row in zip(others, cells, strict=True)]
     return Table(["against", "n", "recall difference", "p", "verdict"], rows)
 
 
-def _room(found: Sequence[Case], seed: int) -> str:
-    gains = [max(case.expanded - case.direct, 0.0) for case in found]
-    room = Sample(gains, [case.record["conversation"] for case in found], seed).score()
-    return (
-        f"The oracle gate reaches {show(room, 100, 1)} points more than never opening (n="
-        f"{len(found)}): the most that any gate before this expansion could add."
-    )
+def _opened(records: Sequence[Record], seed: int) -> Table:
+    adversarial = [record for record in records if record["category"] == ADVERSARIAL]
+    groups = [*by_type(records), *([(TYPES[ADVERSARIAL], adversarial)] if adversarial else [])]
+    rows = []
+    for name, own in groups:
+        opened = [float(record["trace"]["gate"]["open"]) for record in own]
+        rows.append([type_name(name), str(len(own)), percent(Sample.of(own, opened, seed).share())])
+    return Table(["type", "n", "opened"], rows)
+
+
+def _deciding(records: Sequence[Record], seed: int) -> Table:
+    rows = []
+    for name, names in rules(records):
+        hits = [float(rule(record) in names) for record in records]
+        share = percent(Sample.of(records, hits, seed).share())
+        rows.append([name, f"{sum(hits):.0f}", share])
+    return Table(["rule", "n", f"share of {len(records)} (types 1-5)"], rows)
+
+
+def _typed(found: Sequence[Case]) -> list[tuple[str, list[Case]]]:
+    of = {case.record["id"]: case for case in found}
+    groups = by_type([case.record for case in found])
+    return [(type_name(name), [of[record["id"]] for record in own]) for name, own in groups]
+
+
+def _sample(found: Sequence[Case], values: Sequence[float], seed: int) -> Sample:
+    return Sample.of([case.record for case in found], [float(value) for value in values], seed)

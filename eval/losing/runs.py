@@ -32,24 +32,39 @@ class Run:
         return str(self.manifest["strategy"])
 
     @property
-    def answered(self) -> list[Record]:
-        """The records that did not fail."""
-        return [record for record in self.records.values() if record["status"] == "ok"]
+    def seed(self) -> int:
+        """Of the bootstrap."""
+        return int(self.manifest["seed"])
+
+    @property
+    def left_out(self) -> list[Record]:
+        """The records of questions for which the chosen answer key has no gold."""
+        return [one for one in self.records.values() if _kind(one) == "excluded"]
+
+    @property
+    def counted(self) -> list[Record]:
+        """The records that did not fail and that the answer key does not leave out."""
+        return [
+            one
+            for one in self.records.values()
+            if one["status"] == "ok" and _kind(one) != "excluded"
+        ]
 
     @property
     def retrieval_known(self) -> bool:
         """False for imported answers, which do not tell what was retrieved."""
-        return all(record["retrieved"] is not None for record in self.answered)
+        return all(record["retrieved"] is not None for record in self.counted)
 
     def traces(self, part: str) -> bool:
-        """Whether the answered questions' traces hold `part` (`expansion` or `gate`).
+        """Whether the counted questions' traces hold `part` (`expansion` or `gate`).
 
         Raises InputError if only some do.
         """
-        without = [record["id"] for record in self.answered if part not in record["trace"]]
-        if without and len(without) < len(self.answered):
+        counted = self.counted
+        without = [record["id"] for record in counted if part not in record["trace"]]
+        if without and len(without) < len(counted):
             raise InputError(
-                f"{self.name}: {RECORDS}: {len(without)} of {len(self.answered)} records hold no "
+                f"{self.name}: {RECORDS}: {len(without)} of {len(counted)} records hold no "
                 f"trace.{part} (the first: {without[0]}); run it again whole"
             )
         return not without
@@ -58,7 +73,8 @@ class Run:
 def load_run(name: str) -> Run:
     """The finished run of a folder or of an id under results/runs.
 
-    Raises InputError if there is none, or it is of another version, unfinished or without records.
+    Raises InputError if there is none, or it is of another version, unfinished or without an
+    answer that counts.
     """
     found = [folder for folder in (Path(name), RUNS / name) if folder.is_dir()]
     if not found:
@@ -73,9 +89,18 @@ def load_run(name: str) -> Run:
     if manifest["status"] != "complete":
         raise InputError(f"{folder}: the run is {manifest['status']}; resume it to its end first")
     run = Run(name, manifest, _records(folder / RECORDS))
-    if not run.answered:
-        raise InputError(f"{folder}: every question failed; resume the run to ask them again")
+    if not run.counted:
+        raise InputError(
+            f"{folder}: every question failed or is left out by the answer key; name a run that "
+            "answered questions"
+        )
     return run
+
+
+def _kind(record: Record) -> str | None:
+    """What the answer key does to the question: `corrected`, `excluded` or nothing."""
+    key = record.get("key")
+    return None if key is None else str(key["kind"])
 
 
 def _records(path: Path) -> dict[str, Record]:

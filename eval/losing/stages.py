@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval.losing.figures import Figure, Sample, by_type, label, show, wilson_share
+from eval.comparing.tables import type_name
+from eval.losing.figures import Figure, Sample, by_type, show, wilson_share
 from eval.losing.runs import Run
 from eval.losing.section import Section, Table
 from eval.records import Record
 from memsys.errors import InputError
 
 ALL, SOME, NONE, NO_EVIDENCE, UNKNOWN = "all", "some", "none", "no evidence given", "not known"
+_TITLE = "Retrieval and reading"
 STATES = (ALL, SOME, NONE, NO_EVIDENCE, UNKNOWN)
 LEAST = 5  # questions with all evidence that a type needs: fewer show next to no spread
 
@@ -87,9 +89,9 @@ def losses(records: Sequence[Record], values: Sequence[float | None], seed: int)
         weight = size[record["type"]] / len(own) if state(record) == ALL else 0.0
         reading.append(1 - mean - weight * (value - mean))
     retrieval = [1 - value - lost for (_, value), lost in zip(counted, reading, strict=True)]
-    of = [record["conversation"] for record, _ in counted]
-    score = Sample([value for _, value in counted], of, seed).score()
-    lost = [Sample(retrieval, of, seed).mean(), Sample(reading, of, seed).score()]
+    of = [record for record, _ in counted]
+    score = Sample.of(of, [value for _, value in counted], seed).score()
+    lost = [Sample.of(of, retrieval, seed).mean(), Sample.of(of, reading, seed).score()]
     read = [value for own in whole.values() for value in own]
     if set(read) in ({0.0}, {1.0}):  # no spread to resample, however few they are
         lost[1] = wilson_share([value == 0 for value in read])
@@ -112,10 +114,9 @@ def _countable(
 
 def stages(run: Run, marking: Marking) -> Section:
     """The section of `run`; raises InputError if no answer of types 1 to 4 has the score."""
-    seed = run.manifest["seed"]
-    groups = list(by_type(run.answered))
+    groups = list(by_type(run.counted))
     if not groups:
-        return Section("Retrieval and reading", ["No question of types 1-4 was answered."])
+        return Section(_TITLE, ["No question of types 1-4 was answered."])
     overall = groups[-1][1]
     if all(marking.value(record) is None for record in overall):
         known = {key for r in overall for key, value in r["scores"].items() if value is not None}
@@ -123,37 +124,16 @@ def stages(run: Run, marking: Marking) -> Section:
             f"{run.name}: no answer of types 1-4 has the score {marking.score!r}; use --score with "
             f"one of {', '.join(sorted(known))}"
         )
-    found = Table(
-        ["type", "evidence retrieved", "n", marking.score, "share correct"],
-        [row for name, records in groups for row in _by_state(name, records, marking, seed)],
+    found = [row for name, records in groups for row in _by_state(name, records, marking, run.seed)]
+    header = ["type", "evidence retrieved", "n", marking.score, "share correct"]
+    parts: list[str | Table] = [_rule(overall, marking), Table(header, found)]
+    if run.retrieval_known:
+        return Section(_TITLE, [*parts, *_split(groups, marking, run.seed)])
+    parts.append(
+        "What was retrieved is not known (imported answers), so what retrieval lost and what "
+        "reading lost cannot be told apart."
     )
-    split = Table(
-        [
-            *("type", "of", "n", "with all evidence", "mean"),
-            *("lost in retrieval", "lost in reading"),
-        ],
-        [row for name, records in groups for row in _split(name, records, marking, seed)],
-    )
-    parts: list[str | Table] = [_rule(overall, marking), found]
-    if not run.retrieval_known:
-        parts.append(
-            "What was retrieved is not known (imported answers), so what retrieval lost and what "
-            "reading lost cannot be told apart."
-        )
-        return Section("Retrieval and reading", parts)
-    parts += [
-        "Lost, in points of 100: in retrieval, what questions of the type score less than those "
-        "with all evidence; in reading, what these fall short of a perfect score. Overall is the "
-        "types' mean by questions. Questions without evidence are left out.",
-        split,
-    ]
-    missing = list(dict.fromkeys(row[0] for row in split.rows if row[2] == "-"))
-    if missing:
-        parts.append(
-            f"Cannot be split, and not in overall: {', '.join(missing)} (fewer than {LEAST} "
-            "questions with all evidence)."
-        )
-    return Section("Retrieval and reading", parts)
+    return Section(_TITLE, parts)
 
 
 def _by_state(name: str, records: Sequence[Record], marking: Marking, seed: int) -> list[list[str]]:
@@ -161,31 +141,49 @@ def _by_state(name: str, records: Sequence[Record], marking: Marking, seed: int)
     for one in STATES:
         own = [record for record in records if state(record) == one]
         if own:
-            rows.append([label(name), one, *_cells(own, marking, seed)])
+            rows.append([type_name(name), one, *_cells(own, marking, seed)])
     if len(rows) > 1:
-        rows.append([label(name), "(any)", *_cells(records, marking, seed)])
+        rows.append([type_name(name), "(any)", *_cells(records, marking, seed)])
     return rows
 
 
 def _cells(records: Sequence[Record], marking: Marking, seed: int) -> list[str]:
-    of = [record["conversation"] for record in records]
-    score = Sample([marking.value(record) for record in records], of, seed).score()
-    right = Sample([marking.right(record) for record in records], of, seed).share()
+    score = Sample.of(records, [marking.value(record) for record in records], seed).score()
+    right = Sample.of(records, [marking.right(record) for record in records], seed).share()
     scored = 0 if score is None else score.n
     n = str(len(records)) + (f" ({scored} scored)" if scored < len(records) else "")
     return [n, show(score), show(right)]
 
 
-def _split(name: str, records: Sequence[Record], marking: Marking, seed: int) -> list[list[str]]:
-    rows = []
-    for of, mark in ((marking.score, marking.value), ("share correct", marking.right)):
-        loss = losses(records, [mark(record) for record in records], seed)
-        cells = ["-"] * 5
-        if loss is not None:
+def _split(
+    groups: Sequence[tuple[str, Sequence[Record]]], marking: Marking, seed: int
+) -> list[str | Table]:
+    """The table of losses, and which types are not in it."""
+    rows, missing = [], []
+    for name, records in groups:
+        for of, mark in ((marking.score, marking.value), ("share correct", marking.right)):
+            loss = losses(records, [mark(record) for record in records], seed)
+            if loss is None:
+                missing.append(name)
+                continue
             lost = [show(one, 100, 1) for one in (loss.retrieval, loss.reading)]
-            cells = [str(loss.score.n), str(loss.whole), show(loss.score), *lost]
-        rows.append([label(name), of, *cells])
-    return rows
+            counts = [str(loss.score.n), str(loss.whole)]
+            rows.append([type_name(name), of, *counts, show(loss.score), *lost])
+    if not rows:
+        return [f"Cannot be split: no type has {LEAST} questions with all evidence."]
+    header = ["type", "of", "n", "with all evidence", "mean", "lost in retrieval"]
+    parts: list[str | Table] = [
+        "Lost, in points of 100: in retrieval, what questions of the type score less than those "
+        "with all evidence; in reading, what these fall short of a perfect score. Overall is the "
+        "types' mean by questions. Questions without evidence are left out.",
+        Table([*header, "lost in reading"], rows),
+    ]
+    if missing:
+        parts.append(
+            f"Not split, nor in overall: {', '.join(dict.fromkeys(missing))} (fewer than {LEAST} "
+            "questions with all evidence)."
+        )
+    return parts
 
 
 def _rule(records: Sequence[Record], marking: Marking) -> str:
