@@ -1,0 +1,187 @@
+"""Chat models behind the OpenAI protocol, recorded and replayed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from memsys.errors import InputError
+from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
+from memsys.llm.budget import Budget
+from memsys.llm.endpoint import Endpoint, Server, check_address, check_key
+from memsys.llm.exchange import Exchange
+from memsys.llm.limits import Limits
+from memsys.llm.recording import Recording
+from memsys.llm.reply import completion
+from memsys.meter import Call, Meter
+from memsys.types import Usage
+
+_OWN = frozenset(
+    {"model", "messages", "temperature", "max_tokens", "seed", "tools", "response_format", "stream"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatSettings:
+    """What the configuration says of a chat model; `open` makes the client for a run.
+
+    `base_url`: an http(s) address, or a server that is started with the first live call.
+    `key_variable`: name of the environment variable with the key. `timeout_s` bounds one attempt,
+    `retries` are further attempts. `concurrency` and `requests_per_minute` (null: no limit) bound
+    live calls. `temperature`, `max_tokens` (of an answer) and `seed` are left out of the request
+    where they are null; `extra` is put into it as it is (reasoning models want
+    `max_completion_tokens` there, and the other three null).
+    """
+
+    model: str
+    base_url: str | Server
+    key_variable: str = "OPENAI_API_KEY"
+    timeout_s: float = 60
+    retries: int = 5
+    concurrency: int = 8
+    requests_per_minute: float | None = None
+    max_tokens: int | None = 512
+    temperature: float | None = 0.0
+    seed: int | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raises InputError on what no call could be made with; the key is checked by `open`."""
+        if isinstance(self.base_url, str):
+            check_address(self.base_url, "llm.base_url")
+        if not self.model:
+            raise InputError("llm.model: is empty; name the model as the endpoint knows it")
+        if self.timeout_s <= 0:
+            raise InputError(f"llm.timeout_s: {self.timeout_s}; give more than 0")
+        if self.retries < 0:
+            raise InputError(f"llm.retries: {self.retries}; give 0 or more")
+        if self.max_tokens is not None and self.max_tokens < 1:
+            raise InputError(f"llm.max_tokens: {self.max_tokens}; give 1 or more, or null")
+        if own := _OWN & set(self.extra):
+            raise InputError(f"llm.extra.{min(own)}: is no extra; set llm.{min(own)} if there is")
+        Limits(self.concurrency, self.requests_per_minute)
+
+    def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> ChatClient:
+        """The client of one run. Raises InputError where the key is missing and calls may be live,
+        or where the budget cannot hold for want of a price or a limit of tokens.
+        """
+        return ChatClient(self, recording, meter, budget)
+
+
+@dataclass(frozen=True, slots=True)
+class NoModel:
+    """The choice to do without a language model."""
+
+    def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> None:
+        """None: whatever needs a model says so."""
+
+
+class ChatClient(LLM):
+    """A chat model, for several threads at once; every call is noted in the meter."""
+
+    def __init__(
+        self,
+        settings: ChatSettings,
+        recording: Recording,
+        meter: Meter,
+        budget: Budget | None = None,
+    ) -> None:
+        """See ChatSettings.open."""
+        self._settings, self._meter = settings, meter
+        fixed: dict[str, Any] = {
+            "temperature": settings.temperature,
+            "max_tokens": settings.max_tokens,
+            "seed": settings.seed,
+        }
+        self._fixed = {name: value for name, value in fixed.items() if value is not None}
+        self._fixed |= settings.extra
+        if recording.mode != "replay":
+            if isinstance(settings.base_url, str):
+                host = check_address(settings.base_url, "llm.base_url")
+                check_key(settings.key_variable, host, f"llm {settings.model}")
+            if budget is not None:
+                limit = self._fixed.get("max_completion_tokens", self._fixed.get("max_tokens"))
+                budget.check(settings.model, limit)
+        self._endpoint = Endpoint(
+            settings.base_url,
+            recording,
+            Limits(settings.concurrency, settings.requests_per_minute),
+            budget,
+            key_variable=settings.key_variable,
+            timeout_s=settings.timeout_s,
+            retries=settings.retries,
+        )
+
+    @property
+    def name(self) -> str:
+        """The model's name, as it was asked for."""
+        return self._settings.model
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        tools: Sequence[Tool] = (),
+        sample: int = 0,
+    ) -> Completion:
+        """See LLM. Raises LLMError for this call's failure; InputError where the key, the model or
+        the recording is at fault and every call would fail; BudgetReached before a call that could
+        pass the budget.
+        """
+        body: dict[str, Any] = {
+            "model": self.name,
+            "messages": [dict(m) for m in messages],
+            **self._fixed,
+        }
+        if schema is not None:
+            body["response_format"] = _response_format(schema)
+        if tools:
+            body["tools"] = [_function(tool) for tool in tools]
+
+        def check(answer: Mapping[str, Any]) -> None:
+            completion(answer, self.name, schema)
+
+        exchange = Exchange(check, sample)
+        try:
+            answer = self._endpoint.post("/chat/completions", body, exchange)
+        except LLMError:
+            spent = exchange.spent_ms  # all of it in vain: no latency of an answer
+            self._meter.note(Call(spent, 0.0, False, Usage(), spent, exchange.attempts))
+            raise
+        done = completion(answer, self.name, schema)
+        self._meter.note(
+            Call(
+                spent_ms=exchange.spent_ms,
+                live_ms=exchange.latency_ms,
+                replayed=exchange.replayed,
+                usage=done.usage,
+                waited_ms=exchange.waited_ms,
+                attempts=exchange.attempts,
+                key=exchange.key,
+                recorded=exchange.created if exchange.replayed else None,
+            )
+        )
+        return done
+
+
+def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """`schema` as the protocol wants it; its title, made fit, is the name that has to be given."""
+    name = re.sub(r"[^\w-]+", "_", str(schema.get("title", "answer")), flags=re.ASCII)[:64]
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": name or "answer", "strict": True, "schema": dict(schema)},
+    }
+
+
+def _function(tool: Tool) -> dict[str, Any]:
+    return {
+        "type": "function",
+        "function": {
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": dict(tool.parameters),
+        },
+    }

@@ -1,0 +1,160 @@
+"""A server that speaks the OpenAI protocol, behind the recording."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import urlsplit
+
+from memsys.errors import InputError
+from memsys.llm.base import LLMError
+from memsys.llm.budget import Budget
+from memsys.llm.exchange import EXCHANGE, Exchange, key_of
+from memsys.llm.limits import Limits
+from memsys.llm.recording import Recording
+
+if TYPE_CHECKING:
+    import openai
+
+_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+_LOCAL_PATH = "/v1"  # of a server that is started here
+_NO_KEY = "none"  # a local server wants any
+
+
+class Server(Protocol):
+    """A server on this machine, started when the first request has to be sent."""
+
+    def start(self) -> str:
+        """Listen, unless that is done; gives the base URL, whose path is /v1."""
+        ...
+
+
+class Endpoint:
+    """`POST {base_url}/...` with retries, limits, a budget and a recording.
+
+    The key comes from the environment and is kept nowhere else. Nothing is loaded or connected
+    before a request that the recording cannot answer. Safe for several threads.
+    """
+
+    def __init__(
+        self,
+        base_url: str | Server,
+        recording: Recording,
+        limits: Limits,
+        budget: Budget | None = None,
+        *,
+        key_variable: str,
+        timeout_s: float,
+        retries: int,
+    ) -> None:
+        """`base_url`: see check_address. `timeout_s` bounds one attempt; `retries` are further
+        attempts after the first, at the server's retry-after where it tells one.
+        """
+        self._base_url, self._recording = base_url, recording
+        address = base_url if isinstance(base_url, str) else _LOCAL_PATH
+        self._path = urlsplit(address).path.rstrip("/")
+        self._limits, self._budget = limits, budget
+        self._key_variable, self._timeout_s, self._retries = key_variable, timeout_s, retries
+        self._lock = threading.Lock()
+        self._opened: openai.OpenAI | None = None
+
+    def post(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
+        """The JSON answer to `body`; `path` begins with a slash. How it was had is in `exchange`.
+
+        An answer that fails the exchange's check is not recorded, and raises LLMError. Raises
+        LLMError where there is no answer after all retries; InputError where the configuration is
+        to blame, or where the recording is only to be replayed and has no answer; BudgetReached.
+        """
+        exchange.key = key_of("POST", self._path + path, body, exchange.sample)
+        found = self._recording.find(exchange.key)
+        data: str | bytes
+        if found is not None:
+            exchange.replay(found.latency_ms, found.created)
+            data = found.body
+        elif self._recording.mode == "replay":
+            raise InputError(
+                f"calls=replay: no recorded answer of {body.get('model')} to request "
+                f"{exchange.key[:12]} in {self._recording.path}; import the run's bundle "
+                "(python -m eval.cache import BUNDLE), or set calls=auto"
+            )
+        else:
+            data = self._send(path, body, exchange)
+        answer: Mapping[str, Any] = json.loads(data)
+        exchange.check(answer)
+        return answer
+
+    def _send(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> bytes:
+        import httpx2  # noqa: PLC0415 - half a second that a replayed run does not need
+        import openai  # noqa: PLC0415
+
+        from memsys.llm.failures import explain  # noqa: PLC0415
+
+        client = self._client()
+        token = EXCHANGE.set(exchange)
+        try:
+            reply = client.post(path, cast_to=httpx2.Response, body=dict(body))
+        except openai.OpenAIError as error:
+            failure = exchange.stopped or explain(
+                error,
+                str(body.get("model")),
+                self._key_variable,
+                self._timeout_s,
+                exchange.attempts,
+            )
+        else:
+            return reply.content
+        finally:
+            EXCHANGE.reset(token)
+        # Outside of the handler, or the error would drag along the request and its headers.
+        raise self._masked(failure)
+
+    def _masked(self, failure: Exception) -> Exception:
+        key = os.environ.get(self._key_variable)
+        if not key or not isinstance(failure, LLMError | InputError):
+            return failure
+        return type(failure)(str(failure).replace(key, f"${self._key_variable}"))
+
+    def _client(self) -> openai.OpenAI:
+        import httpx2  # noqa: PLC0415
+        from openai import OpenAI  # noqa: PLC0415
+
+        from memsys.llm.transport import RecordingTransport  # noqa: PLC0415
+
+        with self._lock:
+            if self._opened is None:
+                address = self._base_url
+                transport = RecordingTransport(
+                    self._recording, self._limits, self._budget, self._timeout_s
+                )
+                self._opened = OpenAI(
+                    api_key=os.environ.get(self._key_variable) or _NO_KEY,
+                    base_url=address if isinstance(address, str) else address.start(),
+                    timeout=self._timeout_s,
+                    max_retries=self._retries,
+                    http_client=httpx2.Client(transport=transport),
+                )
+            return self._opened
+
+
+def check_address(base_url: str, where: str) -> str:
+    """The host of `base_url`; raises InputError, naming the field `where`, unless it is an http(s)
+    address without a secret.
+    """
+    parts = urlsplit(base_url)
+    # First of all, so that no message repeats a secret.
+    if parts.username or parts.password:
+        raise InputError(f"{where}: holds a password; put it into the key's variable")
+    if parts.query:
+        raise InputError(f"{where}: no query, please; a key belongs in its variable")
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise InputError(f"{where}: {base_url!r} is not an http(s) address")
+    return parts.hostname
+
+
+def check_key(key_variable: str, host: str, option: str) -> None:
+    """Raises InputError, naming the `option` that wants it, if a server elsewhere has no key."""
+    if not os.environ.get(key_variable) and host not in _LOOPBACK:
+        raise InputError(f"{option}: set the variable {key_variable} to your key")

@@ -1,0 +1,62 @@
+"""One request and its answer: what is asked of the transport, and what it tells of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+Check = Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A call under way.
+
+    `check` and `sample` are given: `check` raises LLMError on an answer that must not be kept. The
+    rest is told: `latency_ms` is that of the successful attempt alone, when it was live;
+    `waited_ms` is everything before that attempt (queue, rate limit, failed attempts and the pauses
+    after them); `created` is when the answer was live (ISO, UTC). `stopped` is an error that must
+    not be retried.
+    """
+
+    check: Check
+    sample: int = 0
+    key: str = ""
+    replayed: bool = False
+    attempts: int = 0
+    latency_ms: float = 0.0
+    waited_ms: float = 0.0
+    created: str | None = None
+    stopped: Exception | None = None
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def spent_ms(self) -> float:
+        """Milliseconds since the call began."""
+        return (time.perf_counter() - self.started) * 1000
+
+    def replay(self, latency_ms: float, created: str) -> None:
+        """The answer was recorded: at that latency, then."""
+        self.replayed, self.latency_ms, self.created = True, latency_ms, created
+
+
+# The protocol's own client stands between a call and the transport and passes nothing through.
+EXCHANGE: ContextVar[Exchange] = ContextVar("EXCHANGE")
+
+
+def key_of(method: str, path: str, body: Mapping[str, Any], sample: int) -> str:
+    """Sha256, in hex, of a request: method, path, canonical JSON of the body, sample number.
+
+    The server's address is no part of it, so that a recording replays anywhere; neither are
+    headers, so that it holds no secret. Two servers that give one name to two models therefore
+    need different names or different cache folders.
+    """
+    canonical = json.dumps(
+        [method, path, body, sample], sort_keys=True, ensure_ascii=False, separators=(",", ":")
+    )
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()

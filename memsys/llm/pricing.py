@@ -1,0 +1,78 @@
+"""What tokens cost, from a dated list that users may replace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from memsys.errors import InputError
+from memsys.types import Usage
+
+PRICING = Path(__file__).parents[2] / "conf" / "pricing.yaml"
+_SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}$")  # gpt-4o-2024-08-06 costs what gpt-4o costs
+_UNIT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for a million tokens."""
+
+    input: float
+    output: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pricing:
+    """List prices by model as of a date; what a provider takes off (cached input) is not in it."""
+
+    as_of: str
+    source: str
+    prices: Mapping[str, Price]
+
+    def price(self, model: str) -> Price | None:
+        """Of `model` or, for a dated snapshot without an entry of its own, of what it is one of."""
+        return self.prices.get(model) or self.prices.get(_SNAPSHOT.sub("", model))
+
+    def cost_usd(self, model: str, usage: Usage) -> float | None:
+        """US dollars for `usage`; None for a model without a price: unknown is never 0."""
+        price = self.price(model)
+        if price is None:
+            return None
+        return (usage.input_tokens * price.input + usage.output_tokens * price.output) / _UNIT
+
+
+def load_pricing(path: str | Path = PRICING) -> Pricing:
+    """The price list at `path`: as_of, source, and models: {name: {input, output}}.
+
+    Raises InputError naming the file and the entry that is wrong.
+    """
+    path = Path(path).expanduser()
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(f"{path}: no readable price list ({error})") from error
+    known = {"as_of", "source", "models"}
+    if not isinstance(loaded, dict) or set(loaded) != known:
+        raise InputError(f"{path}: a price list has as_of, source and models, and nothing else")
+    if not isinstance(loaded["models"], dict):
+        raise InputError(f"{path}: models: give name: {{input: 1.0, output: 2.0}} for each")
+    prices = {str(name): _price(path, name, row) for name, row in loaded["models"].items()}
+    return Pricing(str(loaded["as_of"]), str(loaded["source"]), prices)
+
+
+def _price(path: Path, name: object, row: Any) -> Price:
+    whole = isinstance(row, dict) and set(row) == {"input", "output"}
+    # `not 0 <=` is true of NaN as well.
+    if not whole or any(
+        type(value) not in {int, float} or not 0 <= value < float("inf") for value in row.values()
+    ):
+        raise InputError(
+            f"{path}: models: {name}: {row!r}; "
+            "give {input: 1.0, output: 2.0}, US dollars for a million tokens"
+        )
+    return Price(float(row["input"]), float(row["output"]))

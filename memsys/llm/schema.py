@@ -1,0 +1,68 @@
+"""Whether a JSON value is of a JSON schema: the part that structured outputs are asked in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+
+
+def violation(value: object, schema: Mapping[str, Any], place: str = "reply") -> str | None:
+    """What is wrong with `value`, and where, or None.
+
+    Checked are type, enum, const, anyOf, properties, required, additionalProperties and items
+    (JSON Schema 2020-12); a keyword beyond these is not.
+    """
+    if "anyOf" in schema and all(violation(value, one, place) for one in schema["anyOf"]):
+        return f"{place} fits no alternative"
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    if kinds and not any(_is(value, kind) for kind in kinds):
+        return f"{place} is no {' or '.join(kinds)}"
+    if "enum" in schema and not any(_same(value, one) for one in schema["enum"]):
+        return f"{place} is none of {schema['enum']}"
+    if "const" in schema and not _same(value, schema["const"]):
+        return f"{place} is not {schema['const']!r}"
+    if isinstance(value, dict):
+        return _object(value, schema, place)
+    if isinstance(value, list) and "items" in schema:
+        wrong = (violation(v, schema["items"], f"{place}[{i}]") for i, v in enumerate(value))
+        return next(filter(None, wrong), None)
+    return None
+
+
+def _object(value: dict[str, Any], schema: Mapping[str, Any], place: str) -> str | None:
+    properties = schema.get("properties", {})
+    missing = [name for name in schema.get("required", []) if name not in value]
+    if missing:
+        return f"{place} lacks {missing[0]}"
+    if schema.get("additionalProperties") is False and (more := set(value) - set(properties)):
+        return f"{place} has the field {min(more)}, which is not in the schema"
+    wrong = (
+        violation(value[name], inner, f"{place}.{name}")
+        for name, inner in properties.items()
+        if name in value
+    )
+    return next(filter(None, wrong), None)
+
+
+def _is(value: object, kind: str) -> bool:
+    if isinstance(value, bool):  # which Python takes for a number
+        return kind == "boolean"
+    if kind == "integer" and isinstance(value, float):
+        return value.is_integer()
+    return isinstance(value, _TYPES.get(kind, ()))
+
+
+def _same(value: object, other: object) -> bool:
+    """Equal as JSON, where true is not 1."""
+    return value == other and isinstance(value, bool) == isinstance(other, bool)

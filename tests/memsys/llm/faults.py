@@ -1,0 +1,91 @@
+"""What a server may do wrong: behaviours for FaultyServer's script."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+from typing import Any
+
+from tests.memsys.llm.answers import Body, right_answer
+from tests.memsys.llm.server import Behaviour, Handler
+
+SOON = {"retry-after-ms": "10"}  # so that tests do not wait
+
+
+def status(
+    code: int,
+    message: str = "out of order",
+    kind: str | None = None,
+    headers: dict[str, str] | None = None,
+) -> Behaviour:
+    """An error in the protocol's own words; `kind` is its type and code."""
+    value = {"error": {"message": message, "type": kind, "code": kind}}
+    return lambda handler, _: handler.reply(code, value, SOON if headers is None else headers)
+
+
+def answer(value: Any) -> Behaviour:
+    """Status 200 and `value` as JSON, whatever it is."""
+    return lambda handler, _: handler.reply(200, value)
+
+
+def says(text: str | None, finish: str = "stop") -> Behaviour:
+    """A chat answer of these words."""
+
+    def behave(handler: Handler, body: Body) -> None:
+        value = right_answer({"model": body["model"], "messages": body["messages"]})
+        message = {"role": "assistant", "content": text}
+        value["choices"][0] |= {"message": message, "finish_reason": finish}
+        handler.reply(200, value)
+
+    return behave
+
+
+def raw(data: bytes) -> Behaviour:
+    """Status 200 and these bytes, said to be JSON."""
+
+    def behave(handler: Handler, _: Body) -> None:
+        handler.begin(200, len(data))
+        handler.wfile.write(data)
+
+    return behave
+
+
+def half_body(handler: Handler, body: Body) -> None:
+    """Half of a right answer, then the end of the connection."""
+    data = json.dumps(right_answer(body)).encode()
+    handler.begin(200, len(data))
+    handler.wfile.write(data[: len(data) // 2])
+    handler.close_connection = True
+
+
+def reset(handler: Handler, _: Body) -> None:
+    """The connection is reset before any answer."""
+    # Lingering for 0 s makes the system send RST instead of FIN.
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    socket.socket(fileno=handler.connection.detach()).close()
+    handler.close_connection = True
+
+
+def hang(seconds: float = 60) -> Behaviour:
+    """No answer for so long, and none after."""
+
+    def behave(handler: Handler, _: Body) -> None:
+        handler.server.stopping.wait(seconds)
+        handler.close_connection = True
+
+    return behave
+
+
+def drip(pause_s: float) -> Behaviour:
+    """A right answer, a byte at a time."""
+
+    def behave(handler: Handler, body: Body) -> None:
+        data = json.dumps(right_answer(body)).encode()
+        handler.begin(200, len(data))
+        for byte in data:
+            handler.wfile.write(bytes([byte]))
+            if handler.server.stopping.wait(pause_s):
+                break
+
+    return behave
