@@ -9,6 +9,7 @@ from typing import Any
 
 from eval.judges.base import Judgement
 from eval.judges.reply import SCHEMA, verdict
+from eval.judges.settings import Named
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
@@ -21,21 +22,27 @@ _PLACES = ("question", "gold", "answer")
 @dataclass(frozen=True, slots=True)
 class LLMJudgeSettings:
     """`judge=llm`. `rubric`: generous, strict, or the path of a prompt with the places {question},
-    {gold} and {answer}. `runs`: verdicts on each answer.
+    {gold} and {answer}. `runs`: verdicts on each answer. `model`: judges in place of the configured
+    one, at the same endpoint; None for the configured one.
     """
 
     rubric: str = "generous"
     runs: int = 1
+    model: str | None = None
 
     @property
     def needs_llm(self) -> bool:
         """True."""
         return True
 
-    def open(self, llm: LLM | None) -> LLMJudge:
+    def open(self, llm: LLM | None, named: Named | None = None) -> LLMJudge:
         """The judge. Raises InputError without a model, on runs < 1 and on an unusable rubric."""
         if llm is None:
             raise InputError("judge=llm: no model to judge with; add llm=openai or llm=local")
+        if self.model is not None and self.model != llm.name:
+            if named is None:
+                raise InputError(f"judge.model={self.model}: only {llm.name} can be had; set llm")
+            llm = named(self.model)
         return LLMJudge(llm, self.rubric, self.runs)
 
 

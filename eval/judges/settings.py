@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from eval.judges.base import Judge
 from memsys.llm.base import LLM
+
+Named = Callable[[str], LLM]  # another model of the endpoint, by its name
 
 
 class JudgeSettings(Protocol):
@@ -16,8 +19,10 @@ class JudgeSettings(Protocol):
         """True if verdicts come from a language model."""
         ...
 
-    def open(self, llm: LLM | None) -> Judge | None:
-        """The judge; None if none is wanted. Raises InputError where settings are wrong."""
+    def open(self, llm: LLM | None, named: Named | None = None) -> Judge | None:
+        """The judge; None if none is wanted. `llm` judges unless the settings name another model,
+        which is had from `named`. Raises InputError where settings are wrong.
+        """
         ...
 
 
@@ -26,6 +31,6 @@ class NoJudge:
 
     needs_llm = False
 
-    def open(self, llm: LLM | None) -> None:
-        """None, whatever `llm` is."""
-        del llm
+    def open(self, llm: LLM | None, named: Named | None = None) -> None:
+        """None, whatever there is to judge with."""
+        del llm, named

@@ -1,0 +1,74 @@
+"""A stand-in for a judge that needs no key. It is not a judge, and its share is never called J."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from eval.judges.base import Judgement
+from eval.judges.settings import Named
+from eval.metrics.abstention import abstains
+from eval.metrics.normalise import terms
+from memsys.errors import InputError
+from memsys.llm.base import LLM
+
+THRESHOLD = 0.21  # python -m eval.auditing.standin: the best, whichever system is left out
+# Of that command on 14 systems of LoCoMo; docs/judges.md has the whole table.
+AGREEMENT = (
+    "not J: agrees with recorded LLM judges on LoCoMo at kappa .649 (AUC .917), and passes 48% of "
+    "specific and 43% of vague answers that were written to be wrong"
+)
+
+
+def gold_recall(answer: str, gold: str) -> float:
+    """Share of the gold's terms, 0 to 1, that stand in `answer`, as bags (`normalise.terms`).
+
+    Recall of tokens, which with precision makes the F1 of SQuAD (Rajpurkar et al., 2016). A refusal
+    has 0 unless the gold refuses too; a gold without a term gives 0.
+    """
+    wanted = Counter(terms(gold))
+    if not wanted or (abstains(answer) and not abstains(gold)):
+        return 0.0
+    return (wanted & Counter(terms(answer))).total() / wanted.total()
+
+
+@dataclass(frozen=True, slots=True)
+class GoldRecallSettings:
+    """`judge=gold_recall`. `threshold`: the least gold recall that passes an answer, 0 to 1."""
+
+    threshold: float = THRESHOLD
+
+    @property
+    def needs_llm(self) -> bool:
+        """False."""
+        return False
+
+    def open(self, llm: LLM | None, named: Named | None = None) -> GoldRecall:
+        """The stand-in. Raises InputError unless 0 < threshold <= 1."""
+        del llm, named
+        return GoldRecall(self.threshold)
+
+
+class GoldRecall:
+    """Passes an answer that holds at least `threshold` of the gold's terms."""
+
+    name = "gold_recall"
+    score_key = "gold_recall"
+
+    def __init__(self, threshold: float = THRESHOLD) -> None:
+        """Raises InputError unless 0 < threshold <= 1."""
+        if not 0 < threshold <= 1:
+            raise InputError(f"judge.threshold={threshold}: must be above 0 and at most 1")
+        self._threshold = threshold
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """The threshold, and how well it agrees with real judges: to stand beside its figures."""
+        return {"threshold": self._threshold, "agreement": AGREEMENT}
+
+    def judge(self, question: str, gold: str, answer: str) -> Judgement:
+        """One verdict by the rule."""
+        del question
+        return Judgement({self.name: (gold_recall(answer, gold) >= self._threshold,)})

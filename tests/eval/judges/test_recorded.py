@@ -1,0 +1,78 @@
+"""Verdicts looked up, from files of answers and from run folders."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.judges.recorded import RecordedSettings
+from eval.judges.recordings import read_judged
+from memsys.errors import InputError
+from memsys.llm.base import LLMError
+
+ROW = {"sample_id": "s", "qa_index": 0, "category": 4, "question": "Q?", "gold": "red"}
+
+
+def written(path: Path, *rows: dict[str, Any]) -> Path:
+    text = "".join(json.dumps(ROW | row) + "\n" for row in rows)
+    data = text.encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def test_runs_are_read_where_the_file_lists_them(tmp_path: Path) -> None:
+    path = written(
+        tmp_path / "a.jsonl.gz",
+        {"answer": "red", "judge": True, "judgments": [True, False, True]},
+        {"answer": "blue", "qa_index": 1, "judge": False},
+        {"answer": "grey", "qa_index": 2, "judge": None},
+    )
+    assert [one.verdicts for one in read_judged(path)] == [(True, False, True), (False,), ()]
+    judge = RecordedSettings(str(path)).open(None)
+    assert judge.judge("Q?", "red", "red").runs == {"recorded": (True, False, True)}
+    assert judge.judge("Q?", "red", "blue").value == 0
+    assert judge.details == {"source": "a.jsonl.gz", "answers": 2}
+    for answer in ("grey", "Red", ""):
+        with pytest.raises(LLMError, match="no verdict on this answer"):
+            judge.judge("Q?", "red", answer)
+
+
+def test_verdicts_that_contradict_are_none(tmp_path: Path) -> None:
+    rows = [{"answer": "red", "judge": passed} for passed in (True, False)]
+    judge = RecordedSettings(str(written(tmp_path / "a.jsonl", *rows))).open(None)
+    with pytest.raises(LLMError, match="two different verdicts"):
+        judge.judge("Q?", "red", "red")
+
+
+def test_a_run_folder_gives_its_verdicts(tmp_path: Path) -> None:
+    record = {"conversation": "s", "category": 4, "question": "Q?", "gold": "red", "answer": "red"}
+    lines = [
+        record | {"status": "ok", "scores": {"judge": 1.0}},
+        record | {"status": "error", "scores": {"judge": None}},
+        record | {"status": "ok", "gold": None, "scores": {"judge": None}},
+    ]
+    (tmp_path / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert [one.verdicts for one in read_judged(tmp_path)] == [(True,)]
+    (tmp_path / "records.jsonl").write_text('{"status": "ok"}\n')
+    with pytest.raises(InputError, match="line 1 is no record"):
+        read_judged(tmp_path)
+
+
+def test_wrong_input_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"set judge\.path"):
+        RecordedSettings().open(None)
+    unjudged = written(tmp_path / "u.jsonl", {"answer": "red"})
+    with pytest.raises(InputError, match="holds no verdict"):
+        RecordedSettings(str(unjudged)).open(None)
+    blank = written(tmp_path / "b.jsonl", {"answer": "red", "judgments": [True, None]})
+    with pytest.raises(InputError, match="line 1: judgments holds a blank"):
+        read_judged(blank)
+    golden = written(tmp_path / "g.jsonl", {"answer": "red", "gold": None, "judge": True})
+    with pytest.raises(InputError, match="a verdict without question or gold"):
+        read_judged(golden)
+    with pytest.raises(InputError, match=r"holds no records\.jsonl"):
+        read_judged(tmp_path)
