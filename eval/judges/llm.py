@@ -91,19 +91,23 @@ class LLMJudge:
         """The verdict of a run and what it took, the replies that could not be read included."""
         messages = [{"role": "user", "content": text}]
         usage = Usage()
-        reply = ""
+        last = ""
         for attempt in range(ATTEMPTS):
             # Numbers of one run do not depend on how many runs there are: more can be added.
             sample = run * ATTEMPTS + attempt
-            done = self._llm.complete(messages, schema=SCHEMA, sample=sample)
+            try:
+                done = self._llm.complete(messages, schema=SCHEMA, sample=sample)
+            except LLMError as error:  # a client refuses replies that are not of the schema
+                usage, last = _add(usage, Usage(calls=1)), str(error)
+                continue
             usage = _add(usage, done.usage)
             passed = verdict(done.text)
             if passed is not None:
                 return passed, usage
-            reply = done.text
+            last = f"{done.text!r:.80}"
         raise LLMError(
-            f"{self.name}: no verdict in {ATTEMPTS} replies (the last: {reply!r:.80}); a judge "
-            "must reply with JSON that has a verdict, CORRECT or WRONG"
+            f"{self.name}: no verdict in {ATTEMPTS} attempts (the last: {last}); a judge must "
+            "reply with JSON that has a verdict, CORRECT or WRONG"
         )
 
 

@@ -59,9 +59,25 @@ def test_samples_of_retries_are_those_of_no_other_run() -> None:
 
 def test_no_readable_reply_is_an_error_and_not_wrong() -> None:
     llm = Scripted(lambda text, sample: '{"verdict": "MAYBE"}')
-    with pytest.raises(LLMError, match="no verdict in 3 replies"):
+    with pytest.raises(LLMError, match="no verdict in 3 attempts"):
         LLMJudge(llm).judge("q", "g", "a")
     assert len(llm.asked) == ATTEMPTS
+
+
+def test_a_reply_that_the_client_refuses_is_asked_for_again() -> None:
+    def refuse(text: str, sample: int) -> str:
+        if sample == 0:
+            raise LLMError("not of the schema")
+        return WRONG
+
+    found = LLMJudge(Scripted(refuse)).judge("q", "g", "a")
+    assert (found.value, found.usage.calls) == (0.0, 2)
+
+    def dead(text: str, sample: int) -> str:
+        raise LLMError("the connection failed")
+
+    with pytest.raises(LLMError, match="3 attempts .*the connection failed"):
+        LLMJudge(Scripted(dead)).judge("q", "g", "a")
 
 
 @pytest.mark.parametrize(
