@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from memsys.embed.base import Vectors, unit_rows
-from memsys.errors import InputError
+from memsys.llm.base import LLMError
+from memsys.llm.budget import Budget
+from memsys.llm.endpoint import Endpoint, check_address, check_key
+from memsys.llm.exchange import Exchange
+from memsys.llm.limits import Limits
+from memsys.llm.recording import Recording
+from memsys.llm.usage import usage_of
+from memsys.meter import Call
 from memsys.types import Usage
 
-if TYPE_CHECKING:
-    from openai import OpenAI
-
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+_CONCURRENCY = 8  # live calls under way
 
 
 class EndpointEmbedder:
@@ -34,42 +36,81 @@ class EndpointEmbedder:
         retries: int = 5,
     ) -> None:
         """`retries` are the client's own, with the server's retry-after. Raises InputError."""
-        parts = urlsplit(base_url)
-        # First of all, so that no message repeats a secret.
-        if parts.username or parts.password:
-            raise InputError("embedder.base_url: holds a password; put it into the key's variable")
-        if parts.query:
-            raise InputError("embedder.base_url: no query, please; a key belongs in its variable")
-        if parts.scheme not in {"http", "https"} or not parts.hostname:
-            raise InputError(f"embedder.base_url: {base_url!r} is not an http(s) address")
+        host = check_address(base_url, "embedder.base_url")
         self.typical_similarity = typical_similarity
-        self._model, self._base_url = model, base_url
+        self._model, self._base_url, self._host = model, base_url, host
         self._key_variable = key_variable
-        if not os.environ.get(key_variable) and parts.hostname not in _LOOPBACK:
-            raise InputError(f"embedder=openai: set the variable {key_variable} to your key")
         self._timeout_s, self._retries = timeout_s, retries
         # Two servers may give one name to two models: the address is part of the identity.
         self.name = f"{model}-{hashlib.sha256(base_url.encode()).hexdigest()[:8]}"
+        self._own = threading.local()
+        self._endpoint: Endpoint | None = None
+
+    def open(self, recording: Recording, budget: Budget | None = None) -> None:
+        """Record and replay the calls of a run. Raises InputError where the key is missing and
+        calls may be live, or where the model has no price and there is a budget.
+        """
+        if recording.mode != "replay":
+            check_key(self._key_variable, self._host, "embedder=openai")
+            if budget is not None:
+                budget.check(self._model, 0)
+        self._endpoint = Endpoint(
+            self._base_url,
+            recording,
+            Limits(_CONCURRENCY, None),
+            budget,
+            key_variable=self._key_variable,
+            timeout_s=self._timeout_s,
+            retries=self._retries,
+        )
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
-        """Unit vectors, shape (len(texts), d). Raises openai.OpenAIError when the server fails."""
-        reply = self._client.embeddings.create(
-            model=self._model, input=list(texts), encoding_format="float"
-        )
-        rows = sorted(reply.data, key=lambda row: row.index)
-        if len(rows) != len(texts):
-            raise ValueError(f"{self._model}: {len(rows)} vectors for {len(texts)} texts")
-        vectors = np.array([row.embedding for row in rows], dtype=np.float32)
-        tokens = reply.usage.prompt_tokens if reply.usage else 0
-        return unit_rows(vectors), Usage(calls=1, input_tokens=tokens)
+        """Unit vectors, shape (len(texts), d). Raises LLMError when no usable answer comes;
+        InputError and BudgetReached as Endpoint.post does.
+        """
+        if self._endpoint is None:
+            self.open(Recording("", "off"))
+        assert self._endpoint is not None  # noqa: S101 - for the type checker
+        body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
+        self._own.call = None
 
-    @cached_property
-    def _client(self) -> OpenAI:
-        from openai import OpenAI  # noqa: PLC0415 - half a second that only this embedder needs
+        def check(answer: Mapping[str, Any]) -> None:
+            _vectors(answer, self._model, len(texts))
 
-        return OpenAI(
-            api_key=os.environ.get(self._key_variable) or "none",  # a local server wants any
-            base_url=self._base_url,
-            timeout=self._timeout_s,
-            max_retries=self._retries,
+        exchange = Exchange(check)
+        answer = self._endpoint.post("/embeddings", body, exchange)
+        vectors = _vectors(answer, self._model, len(texts))
+        usage = usage_of(answer) or Usage(calls=1)
+        self._own.call = Call(
+            spent_ms=exchange.spent_ms,
+            live_ms=exchange.latency_ms,
+            replayed=exchange.replayed,
+            usage=usage,
+            waited_ms=exchange.waited_ms,
+            attempts=exchange.attempts,
+            key=exchange.key,
+            recorded=exchange.created if exchange.replayed else None,
         )
+        return unit_rows(vectors), usage
+
+    def last_call(self) -> Call | None:
+        """How this thread's last `embed` was had; None if it failed or there was none. Whoever
+        times `embed` from outside would count pauses between attempts, and a replay as fast.
+        """
+        call: Call | None = getattr(self._own, "call", None)
+        return call
+
+
+def _vectors(answer: Mapping[str, Any], model: str, expected: int) -> Vectors:
+    """Rows by their index, shape (expected, d), as they came. Raises LLMError."""
+    rows = answer.get("data")
+    try:
+        by_index = {int(row["index"]): row["embedding"] for row in rows or ()}
+        if sorted(by_index) != list(range(expected)):
+            raise LLMError(f"{model}: {len(by_index)} vectors for {expected} texts")
+        vectors = np.array([by_index[i] for i in range(expected)], dtype=np.float32)
+    except (TypeError, ValueError, KeyError) as error:
+        raise LLMError(f"{model}: the answer is no list of vectors ({error})") from None
+    if vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
+        raise LLMError(f"{model}: the answer is no list of vectors of one length")
+    return vectors

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import openai
 import pytest
 
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.errors import InputError
+from memsys.llm.base import LLMError
+from memsys.llm.recording import Recording
 from memsys.meter import Meter
 from memsys.types import Usage
 
@@ -110,14 +111,14 @@ def test_a_failing_server_is_asked_again(server: Server) -> None:
 
 def test_a_server_that_stays_out_of_order_is_an_error(server: Server) -> None:
     server.failures = 9
-    with pytest.raises(openai.OpenAIError):
+    with pytest.raises(LLMError, match="500"):
         make(server.url, retries=1).embed(["abc"])
     assert len(server.requests) == 2
 
 
 def test_too_few_rows_are_an_error(server: Server) -> None:
     server.short = True
-    with pytest.raises(ValueError, match="1 vectors for 2 texts"):
+    with pytest.raises(LLMError, match="1 vectors for 2 texts"):
         make(server.url).embed(["abc", "de"])
 
 
@@ -144,10 +145,38 @@ def test_a_missing_key_is_named(monkeypatch: pytest.MonkeyPatch, value: str | No
     monkeypatch.delenv("MY_KEY", raising=False)
     if value is not None:
         monkeypatch.setenv("MY_KEY", value)
+    unrecorded = Recording("", "off")
+    elsewhere = make("https://api.example.com/v1", key_variable="MY_KEY")
     with pytest.raises(InputError, match="MY_KEY"):
-        make("https://api.example.com/v1", key_variable="MY_KEY")
-    make("http://localhost:8000/v1", key_variable="MY_KEY")  # a local server needs none
-    make("http://[::1]:8000/v1", key_variable="MY_KEY")
+        elsewhere.open(unrecorded)
+    with pytest.raises(InputError, match="MY_KEY"):
+        elsewhere.embed(["abc"])
+    for address in ("http://localhost:8000/v1", "http://[::1]:8000/v1"):
+        make(address, key_variable="MY_KEY").open(unrecorded)  # a local server needs none
+
+
+def test_a_replay_needs_neither_key_nor_server(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = make(server.url)
+    first.open(Recording(tmp_path))
+    vectors, usage = first.embed(["abc", "de"])
+    live = first.last_call()
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    again = make("https://api.example.com/v1")
+    again.open(Recording(tmp_path, "replay"))
+    replayed, replayed_usage = again.embed(["abc", "de"])
+    assert (replayed == vectors).all()
+    assert replayed_usage == usage
+    assert len(server.requests) == 1
+    call = again.last_call()
+    assert live is not None
+    assert call is not None
+    assert (live.replayed, live.attempts, call.replayed, call.attempts) == (False, 1, True, 0)
+    assert (call.live_ms, call.key) == (live.live_ms, live.key)
+    with pytest.raises(InputError, match="calls=replay"):
+        again.embed(["never asked"])
+    assert again.last_call() is None
 
 
 @pytest.mark.parametrize(

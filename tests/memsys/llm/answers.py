@@ -11,7 +11,7 @@ Body = dict[str, Any]
 
 
 def right_answer(body: Mapping[str, Any]) -> Body:
-    """Vectors for texts; else JSON of the schema, a call of the first tool, or `answer <digest>`."""
+    """Vectors for texts; else JSON of the schema, a call of the first tool, or words."""
     if "input" in body:
         return _vectors(body)
     digest = hashlib.sha256(json.dumps(body["messages"], sort_keys=True).encode()).hexdigest()[:8]
