@@ -1,0 +1,1 @@
+"""Recorded calls to models, moved from one machine to another."""

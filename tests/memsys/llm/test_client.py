@@ -1,0 +1,241 @@
+"""What is asked of a model, what comes back, and what is replayed."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.llm.base import LLMError, Tool
+from memsys.llm.client import ChatSettings, NoModel
+from memsys.llm.recording import Recording
+from memsys.meter import Meter
+from memsys.types import Usage
+from tests.memsys.llm import faults
+from tests.memsys.llm.conftest import Make
+from tests.memsys.llm.server import FaultyServer
+
+HELLO = [{"role": "user", "content": "hello there"}]
+SCHEMA = {
+    "title": "A verdict!",
+    "type": "object",
+    "properties": {"label": {"enum": ["right", "wrong"]}, "why": {"type": "string"}},
+    "required": ["label", "why"],
+    "additionalProperties": False,
+}
+
+
+def test_the_request_is_what_the_settings_say(make: Make) -> None:
+    with FaultyServer() as server:
+        done = make(server, temperature=0.5, max_tokens=9, seed=3, extra={"top_p": 0.9}).complete(
+            HELLO
+        )
+        make(server, temperature=None, max_tokens=None).complete(HELLO)
+        assert server.bodies == [
+            {
+                "model": "gpt-4o-mini",
+                "messages": HELLO,
+                "temperature": 0.5,
+                "max_tokens": 9,
+                "seed": 3,
+                "top_p": 0.9,
+            },
+            {"model": "gpt-4o-mini", "messages": HELLO},
+        ]
+        assert set(server.paths) == {"/v1/chat/completions"}
+    assert (done.usage, done.model, done.finish) == (Usage(1, 2, 2), "gpt-4o-mini", "stop")
+
+
+def test_a_schema_is_asked_for_and_held_to(make: Make, tmp_path: Path) -> None:
+    with FaultyServer([None, faults.says("so so"), faults.says('{"label": "maybe"}')]) as server:
+        client = make(server)
+        assert json.loads(client.complete(HELLO, schema=SCHEMA).text)["label"] == "right"
+        assert server.bodies[0]["response_format"] == {
+            "type": "json_schema",
+            "json_schema": {"name": "A_verdict_", "strict": True, "schema": SCHEMA},
+        }
+        with pytest.raises(LLMError, match="not the JSON that was asked for"):
+            client.complete(HELLO, schema=SCHEMA, sample=1)
+        with pytest.raises(LLMError, match="reply lacks why"):
+            client.complete(HELLO, schema=SCHEMA, sample=2)
+    assert Recording(tmp_path).totals()[0][2] == 1
+
+
+def test_a_tool_is_called(make: Make) -> None:
+    tool = Tool(
+        "remember", "Keep a fact", {"type": "object", "properties": {"fact": {"type": "string"}}}
+    )
+    with FaultyServer() as server:
+        done = make(server).complete(HELLO, tools=[tool])
+        asked = server.bodies[0]["tools"][0]
+    assert asked["function"]["name"] == "remember"
+    assert (done.text, done.finish) == ("", "tool_calls")
+    [call] = done.tool_calls
+    assert call.name == "remember"
+    assert set(json.loads(call.arguments)) == {"fact"}
+
+
+def test_an_answer_that_was_cut_off_says_so(make: Make) -> None:
+    with FaultyServer(
+        [faults.says("It was in", "length"), faults.says('{"la', "length")]
+    ) as server:
+        client = make(server)
+        done = client.complete(HELLO)
+        assert (done.text, done.finish) == ("It was in", "length")
+        with pytest.raises(LLMError, match="cut off by the limit of tokens"):
+            client.complete(HELLO, schema=SCHEMA)
+
+
+def test_a_replay_reports_what_was_live(make: Make, tmp_path: Path) -> None:
+    meter = Meter()
+    with FaultyServer(delay_s=0.2) as server, meter.phase() as live:
+        first = make(server, meter=meter).complete(HELLO)
+    with meter.phase() as again:
+        second = make("http://elsewhere/v1", "replay", meter).complete(HELLO)
+    assert first == second
+    assert (live.source, live.attempts, live.recorded) == ("live", 1, None)
+    assert 200 <= live.ms < 400
+    assert (again.source, again.attempts, again.usage) == ("recorded", 0, live.usage)
+    assert again.wall_ms < 100
+    assert again.ms == pytest.approx(live.ms, abs=60)
+    assert again.keys == live.keys
+    [row] = Recording(tmp_path).find_all(again.keys)
+    assert (again.recorded, row.model) == (row.created, "gpt-4o-mini")
+
+
+def test_every_part_of_a_request_tells_it_apart(make: Make, tmp_path: Path) -> None:
+    with FaultyServer() as server:
+        client = make(server)
+        for _ in range(2):
+            client.complete(HELLO)
+            client.complete(HELLO, sample=1)
+            client.complete(HELLO, schema=SCHEMA)
+            client.complete([{"role": "system", "content": "hello there"}])
+            make(server, seed=1).complete(HELLO)
+            make(server, model="other").complete(HELLO)
+        assert server.requests == 6
+        assert "sample" not in json.dumps([server.bodies, server.headers])
+
+
+def test_off_neither_replays_nor_records(make: Make, tmp_path: Path) -> None:
+    with FaultyServer() as server:
+        for _ in range(2):
+            make(server, "off").complete(HELLO)
+        assert server.requests == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_recording_is_told_at_once_and_without_the_prompt(make: Make) -> None:
+    with FaultyServer() as server:
+        client = make(server, "replay")
+        with pytest.raises(InputError, match=r"calls=replay.*gpt-4o-mini.*eval\.cache import") as e:
+            client.complete(HELLO)
+        assert server.requests == 0
+    assert "hello" not in str(e.value)
+
+
+def test_equal_calls_at_once_are_one_request(make: Make, tmp_path: Path) -> None:
+    with FaultyServer(delay_s=0.2) as server:
+        client = make(server, concurrency=16)
+        with ThreadPoolExecutor(16) as pool:
+            texts = {done.text for done in pool.map(lambda _: client.complete(HELLO), range(16))}
+        assert (len(texts), server.requests) == (1, 1)
+        make(server).complete(HELLO)  # another client, another connection to the file
+        assert server.requests == 1
+
+
+def test_no_more_calls_under_way_than_places(make: Make) -> None:
+    asked = [[{"role": "user", "content": str(i)}] for i in range(12)]
+    with FaultyServer(delay_s=0.03) as server:
+        client = make(server, concurrency=3)
+        with ThreadPoolExecutor(12) as pool:
+            list(pool.map(client.complete, asked))
+        assert server.most_under_way == 3
+
+
+def test_requests_are_spread_over_the_minute_and_replays_never_wait(make: Make) -> None:
+    asked = [[{"role": "user", "content": str(i)}] for i in range(5)]
+    with FaultyServer() as server:
+        client = make(server, requests_per_minute=600)
+        with ThreadPoolExecutor(5) as pool:
+            list(pool.map(client.complete, asked))
+        gaps = [b - a for a, b in zip(server.times, server.times[1:], strict=False)]
+        assert sum(gaps) >= 0.38
+        started = time.monotonic()
+        for one in asked * 4:
+            client.complete(one)
+        assert time.monotonic() - started < 0.3
+
+
+def test_a_server_of_our_own_starts_with_the_first_live_call(make: Make, tmp_path: Path) -> None:
+    with FaultyServer() as server:
+
+        class Local:
+            starts = 0
+
+            def start(self) -> str:
+                self.starts += 1
+                return server.base_url
+
+        local, meter = Local(), Meter()
+        settings = ChatSettings(model="small", base_url=local)
+        settings.open(Recording(tmp_path), meter).complete(HELLO)
+        settings.open(Recording(tmp_path), meter).complete(HELLO)
+        assert (local.starts, server.requests) == (1, 1)
+
+
+def test_phases_of_several_threads_are_apart(make: Make) -> None:
+    meter = Meter()
+    barrier = threading.Barrier(4)
+    with FaultyServer(delay_s=0.02) as server:
+        client = make(server, meter=meter)
+
+        def work(i: int) -> tuple[int, tuple[str, ...]]:
+            barrier.wait()
+            with meter.phase() as reading:
+                for j in range(i):
+                    client.complete([{"role": "user", "content": f"{i} {j}"}])
+            return reading.usage.calls, reading.keys
+
+        with ThreadPoolExecutor(4) as pool:
+            done = list(pool.map(work, range(4)))
+    assert [calls for calls, _ in done] == [0, 1, 2, 3]
+    assert len({key for _, keys in done for key in keys}) == 6
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"model": ""}, "llm.model"),
+        ({"base_url": "localhost:8000"}, "llm.base_url"),
+        ({"base_url": "http://me:secret@localhost/v1"}, "llm.base_url"),
+        ({"timeout_s": 0}, "llm.timeout_s"),
+        ({"retries": -1}, "llm.retries"),
+        ({"concurrency": 0}, "llm.concurrency"),
+        ({"requests_per_minute": 0}, "llm.requests_per_minute"),
+        ({"max_tokens": 0}, "llm.max_tokens"),
+        ({"extra": {"stream": True}}, "llm.extra.stream"),
+    ],
+)
+def test_wrong_settings_are_named(wrong: dict[str, Any], words: str) -> None:
+    with pytest.raises(InputError, match=words) as told:
+        ChatSettings(**{"model": "m", "base_url": "http://localhost/v1", **wrong})
+    assert "secret" not in str(told.value)
+
+
+def test_a_missing_key_is_named_unless_nothing_is_live(tmp_path: Path) -> None:
+    settings = ChatSettings(model="m", base_url="https://api.example.com/v1", key_variable="MY_KEY")
+    for mode in ("auto", "off"):
+        with pytest.raises(InputError, match="MY_KEY"):
+            settings.open(Recording(tmp_path, mode), Meter())
+    settings.open(Recording(tmp_path, "replay"), Meter())
+
+
+def test_no_model_is_none(tmp_path: Path) -> None:
+    assert NoModel().open(Recording(tmp_path, "off"), Meter()) is None

@@ -1,0 +1,151 @@
+"""The client against a server that misbehaves: what is retried, told and kept."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.llm.base import LLMError
+from memsys.llm.recording import Recording
+from memsys.meter import Meter
+from memsys.types import Usage
+from tests.memsys.llm import faults
+from tests.memsys.llm.conftest import Make
+from tests.memsys.llm.server import Behaviour, FaultyServer
+
+HELLO = [{"role": "user", "content": "hello there"}]
+PASSING = {
+    "429, told when": faults.status(429),
+    "429": faults.status(429, headers={}),
+    "500": faults.status(500),
+    "503": faults.status(503),
+    "reset": faults.reset,
+    "half a body": faults.half_body,
+    "no JSON": faults.raw(b'{"choices": [{"mess'),
+    "no UTF-8": faults.raw(b'{"choices": "\xff"}'),
+    "no object": faults.raw(b"[]"),
+    "hang": faults.hang(),
+    "drip": faults.drip(0.02),
+}
+OF_THE_ANSWER = {
+    "wrong shape": (faults.answer({"hello": 1}), "no choices"),
+    "empty choices": (faults.answer({"choices": []}), "no choices"),
+    "no message": (faults.answer({"choices": [{}]}), "no message"),
+    "no content": (faults.says(None), "no content"),
+    "error with status 200": (faults.answer({"error": {"message": "busy"}}), "busy"),
+    "too long": (
+        faults.status(400, "This model's maximum context length is 5", "context_length_exceeded"),
+        "longer than the model's context",
+    ),
+    "too long, as llama.cpp has it": (
+        faults.status(400, "the request exceeds the available context size"),
+        "longer than the model's context",
+    ),
+    "bad request": (faults.status(400, "what?"), r"HTTP 400 \(what\?; 1 attempt\)"),
+}
+
+
+@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+def test_a_fault_that_passes_is_retried_and_counted_once(
+    fault: Behaviour, make: Make, tmp_path: Path
+) -> None:
+    meter = Meter()
+    with FaultyServer([fault]) as server:
+        client = make(server, meter=meter, retries=1, timeout_s=0.4)
+        with meter.phase() as reading:
+            text = client.complete(HELLO).text
+        assert text.startswith("answer ")
+        assert server.requests == 2
+        assert (reading.attempts, reading.usage) == (2, Usage(1, 2, 2))
+        # The pause and the failed attempt are waiting, and no latency.
+        assert reading.waited_ms > 8
+        assert reading.ms < reading.wall_ms - reading.waited_ms + 5
+        assert [row[2] for row in Recording(tmp_path).totals()] == [1]
+        assert make(server, "replay").complete(HELLO).text == text
+
+
+@pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
+def test_a_fault_that_stays_is_an_error_and_nothing_is_kept(
+    fault: Behaviour, make: Make, tmp_path: Path
+) -> None:
+    meter = Meter()
+    with FaultyServer(lambda _: fault) as server:
+        client = make(server, meter=meter, retries=1, timeout_s=0.2)
+        with meter.phase() as reading, pytest.raises(LLMError, match=r"gpt-4o-mini: .*2 attempts"):
+            client.complete(HELLO)
+        assert server.requests == 2
+    assert (reading.attempts, reading.usage, reading.keys) == (2, Usage(), ())
+    assert reading.waited_ms > 8
+    assert Recording(tmp_path).totals() == []
+
+
+@pytest.mark.parametrize(("fault", "words"), OF_THE_ANSWER.values(), ids=OF_THE_ANSWER)
+def test_an_answer_that_is_none_is_told_at_once_and_asked_again_later(
+    fault: Behaviour, words: str, make: Make, tmp_path: Path
+) -> None:
+    with FaultyServer([fault]) as server:
+        client = make(server, retries=3)
+        with pytest.raises(LLMError, match=words):
+            client.complete(HELLO)
+        assert server.requests == 1
+        assert Recording(tmp_path).totals() == []
+        assert client.complete(HELLO).text.startswith("answer ")
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (faults.status(401), "OPENAI_API_KEY"),
+        (faults.status(403), "OPENAI_API_KEY"),
+        (faults.status(404), r"llm\.model"),
+        (faults.status(429, "pay", "insufficient_quota"), "no credit left"),
+    ],
+)
+def test_what_every_call_would_meet_stops_the_run(
+    fault: Behaviour, words: str, make: Make, tmp_path: Path
+) -> None:
+    with FaultyServer(lambda _: fault) as server, pytest.raises(InputError, match=words):
+        make(server, retries=1).complete(HELLO)
+    assert Recording(tmp_path).totals() == []
+
+
+def test_no_server_at_all(make: Make) -> None:
+    with FaultyServer() as server:
+        address = server.base_url
+    with pytest.raises(LLMError, match="connection failed"):
+        make(address, retries=0).complete(HELLO)
+
+
+def test_the_server_says_when_to_come_back(make: Make) -> None:
+    fault = faults.status(429, headers={"retry-after": "1"})
+    with FaultyServer([fault]) as server:
+        make(server, retries=1).complete(HELLO)
+        first, second = server.times
+    assert 1 <= second - first < 1.5
+
+
+def test_a_drip_ends_at_the_time_limit(make: Make) -> None:
+    with FaultyServer([faults.drip(0.05)]) as server:  # some 13 s to the end
+        started = time.monotonic()
+        with pytest.raises(LLMError, match=r"within 0\.3 s"):
+            make(server, retries=0, timeout_s=0.3).complete(HELLO)
+    assert time.monotonic() - started < 2
+
+
+def test_pauses_between_attempts_hold_no_place(make: Make) -> None:
+    """With one place, a second call gets through while the first waits to try again."""
+    fault = faults.status(429, headers={"retry-after": "1"})
+    with FaultyServer([fault]) as server:
+        client = make(server, retries=1, concurrency=1)
+        waiting = threading.Thread(target=client.complete, args=(HELLO,))
+        waiting.start()
+        while not server.requests:
+            time.sleep(0.005)
+        started = time.monotonic()
+        client.complete([{"role": "user", "content": "something else"}])
+        assert time.monotonic() - started < 0.8
+        waiting.join()
