@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,7 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS calls (
     key TEXT PRIMARY KEY, path TEXT NOT NULL, model TEXT NOT NULL, status INTEGER NOT NULL,
     body TEXT NOT NULL, latency_ms REAL NOT NULL, input_tokens INTEGER, output_tokens INTEGER,
     created TEXT NOT NULL)"""
+_POLL_S = 0.01
 _BATCH = 500  # keys a look-up; SQLite takes at least 999
 
 
@@ -118,19 +120,29 @@ class Recording:
             lock, users = self._waiting.get(key, (threading.Lock(), 0))
             self._waiting[key] = lock, users + 1
         try:
-            with lock:
-                # A byte of the lock file a key; the system frees it if this process dies.
-                place = int(key[:12], 16)
-                fcntl.lockf(self._claims, fcntl.LOCK_EX, 1, place)
-                try:
-                    yield
-                finally:
-                    fcntl.lockf(self._claims, fcntl.LOCK_UN, 1, place)
+            with lock, self._claimed(int(key[:12], 16)):
+                yield
         finally:
             with self._guard:
                 lock, users = self._waiting.pop(key)
                 if users > 1:
                     self._waiting[key] = lock, users - 1
+
+    @contextmanager
+    def _claimed(self, place: int) -> Iterator[None]:
+        """Hold a byte of the lock file; the system frees it if this process dies."""
+        while True:
+            # Never a wait inside the system: it takes two processes whose threads wait for one
+            # another for a deadlock, though every thread holds one claim alone.
+            try:
+                fcntl.lockf(self._claims, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+                break
+            except (BlockingIOError, PermissionError):  # which of them depends on the system
+                time.sleep(_POLL_S)
+        try:
+            yield
+        finally:
+            fcntl.lockf(self._claims, fcntl.LOCK_UN, 1, place)
 
     @contextmanager
     def _blamed(self) -> Iterator[None]:

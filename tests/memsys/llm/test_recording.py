@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import multiprocessing
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.llm.client import ChatSettings
+from memsys.llm.exchange import key_of
+from memsys.llm.recording import Recorded, Recording
+from memsys.meter import Meter
+from tests.memsys.llm.server import FaultyServer
+
+_ONE = Recorded(
+    "ab" * 32, "/v1/x", "m", 200, '{"a": 1}', 12.5, 3, None, "2025-01-01T00:00:00+00:00"
+)
+
+
+def test_who_comes_first_wins(tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    assert recording.keep([_ONE]) == 1
+    assert recording.keep([_ONE._replace(body="{}"), _ONE._replace(key="cd" * 32)]) == 1
+    assert recording.keep([]) == 0
+    assert Recording(tmp_path).find(_ONE.key) == _ONE
+    assert recording.find("ef" * 32) is None
+
+
+def test_more_keys_than_one_look_up_takes(tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    rows = [_ONE._replace(key=f"{i:064x}") for i in range(1203)]
+    recording.keep(reversed(rows))
+    assert recording.find_all([row.key for row in rows] * 2 + ["none"]) == rows
+    assert recording.totals() == [("/v1/x", "m", 1203, 3609, 0, _ONE.created, _ONE.created)]
+
+
+def test_the_order_of_fields_is_no_part_of_a_request() -> None:
+    body = {"model": "m", "messages": [{"role": "user", "content": "é"}]}
+    other = dict(reversed(body.items()))
+    assert key_of("POST", "/v1/x", body, 0) == key_of("POST", "/v1/x", other, 0)
+    keys = {
+        key_of("POST", "/v1/x", body, 0),
+        key_of("POST", "/v2/x", body, 0),
+        key_of("POST", "/v1/x", body, 1),
+        key_of("POST", "/v1/x", {**body, "model": "n"}, 0),
+        key_of("POST", "/v1/x", {**body, "seed": None}, 0),
+    }
+    assert len(keys) == 5
+
+
+def test_a_claim_is_held_by_one(tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    inside, most = 0, 0
+    lock = threading.Lock()
+
+    def work(_: int) -> None:
+        nonlocal inside, most
+        with recording.claim(_ONE.key):
+            with lock:
+                inside += 1
+                most = max(most, inside)
+            with lock:
+                inside -= 1
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(200)))
+    assert most == 1
+    assert recording._waiting == {}
+
+
+def test_a_claim_is_given_up_on_failure(tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    with pytest.raises(ValueError, match="x"), recording.claim(_ONE.key):
+        raise ValueError("x")
+    with recording.claim(_ONE.key):
+        pass
+
+
+def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "calls.sqlite").write_text("this is no database, " * 100)
+    with pytest.raises(InputError, match=r"calls\.sqlite.*cache="):
+        Recording(tmp_path)
+
+
+def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:
+    db = sqlite3.connect(tmp_path / "calls.sqlite")
+    db.execute("CREATE TABLE calls (key TEXT)")
+    db.close()
+    with pytest.raises(InputError, match=r"calls\.sqlite"):
+        Recording(tmp_path).keep([_ONE])
+
+
+def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="cache="):
+        Recording(tmp_path / "file")
+
+
+def test_an_unknown_mode_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="auto, off, replay"):
+        Recording(tmp_path, "on")  # type: ignore[arg-type]
+
+
+def _ask_all(folder: Path, base_url: str, requests: int, threads: int) -> None:
+    settings = ChatSettings(model="m", base_url=base_url, concurrency=threads)
+    client = settings.open(Recording(folder), Meter())
+    asked = [[{"role": "user", "content": str(i)}] for i in range(requests)]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(client.complete, asked * 2))
+
+
+def test_several_processes_send_a_request_once(tmp_path: Path) -> None:
+    with FaultyServer(delay_s=0.05) as server:
+        spawn = multiprocessing.get_context("spawn")
+        given = (tmp_path, server.base_url, 12, 4)
+        processes = [spawn.Process(target=_ask_all, args=given) for _ in range(2)]
+        for process in processes:
+            process.start()
+        for process in processes:
+            process.join(60)
+        assert [process.exitcode for process in processes] == [0, 0]
+        assert server.requests == 12
+    [total] = Recording(tmp_path).totals()
+    assert total[2] == 12

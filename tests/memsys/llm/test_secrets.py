@@ -1,0 +1,67 @@
+"""The key is sent to the server, and is found nowhere else."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from pathlib import Path
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.llm.base import LLMError
+from memsys.llm.client import ChatSettings
+from memsys.llm.recording import Recording
+from memsys.meter import Meter
+from tests.memsys.llm import faults
+from tests.memsys.llm.answers import right_answer
+from tests.memsys.llm.server import FaultyServer
+
+KEY = "sk-very-secret-0123456789"
+HELLO = [{"role": "user", "content": "hello"}]
+
+
+def test_the_key_is_sent_and_left_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    caplog.set_level(logging.DEBUG)
+    told = right_answer({"model": "m", "messages": HELLO})
+    told["choices"][0]["message"]["content"] = f"your key is {KEY}"
+    leaks = f"Incorrect API key provided: {KEY}"
+    script = [
+        None,
+        faults.answer(told),
+        faults.status(500, leaks),
+        faults.status(400, leaks),
+        faults.status(401, leaks),
+        faults.answer({"error": {"message": leaks}}),
+        faults.reset,
+    ]
+    seen: list[str] = []
+    behind: list[BaseException | None] = []  # would hold the request and its headers
+    with FaultyServer(script) as server:
+        settings = ChatSettings(
+            model="m", base_url=server.base_url, key_variable="MY_KEY", retries=0, timeout_s=2
+        )
+        client = settings.open(Recording(tmp_path), Meter())
+        for sample in range(7):
+            try:
+                seen.append(repr(client.complete(HELLO, sample=sample)))
+            except (LLMError, InputError) as error:
+                seen += traceback.format_exception(error)
+                behind += [error.__cause__, error.__context__]
+        assert {head["authorization"] for head in server.headers} == {f"Bearer {KEY}"}
+    seen += [repr(client), repr(settings), repr(vars(client)), caplog.text]
+    assert sum("$MY_KEY" in text for text in seen) >= 3
+    assert "your key is $" in "".join(seen)
+    assert not [text for text in seen if KEY in text]
+    assert len(behind) == 10
+    assert not any(behind)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"calls.sqlite", "calls.sqlite-wal"} <= {path.name for path in files}
+    for path in files:
+        data = path.read_bytes()
+        assert KEY.encode() not in data
+        assert b"uthorization" not in data
+        assert b"127.0.0.1" not in data
