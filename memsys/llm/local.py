@@ -99,7 +99,7 @@ class LocalServer:
         params.model.path = str(weights)
         params.model_alias = {MODEL}  # answers would otherwise name the file and its folders
         params.hostnames, params.port = ["127.0.0.1"], 0  # a port that is free
-        params.n_ctx, params.n_parallel = self._context_tokens, 1
+        params.n_ctx, params.n_parallel, params.fit_params = self._context_tokens, 1, False
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
         # What is left of earlier requests saves time and moves the last bits of the scores: none.
         params.cache_prompt, params.cache_ram_mib, params.n_ctx_checkpoints = False, 0, 0
