@@ -34,7 +34,7 @@ class Budget:
         unless the limit is a number above 0.
         """
         if not 0 < limit_usd < float("inf"):
-            raise InputError(f"budget_usd: {limit_usd}; give a number above 0")
+            raise InputError(f"llm.budget_usd: {limit_usd}; give a number above 0")
         self._limit, self._pricing = limit_usd, pricing
         self._lock = threading.Lock()
         self._spent, self._reserved = spent_usd, 0.0

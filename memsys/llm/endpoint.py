@@ -76,9 +76,9 @@ class Endpoint:
             data = found.body
         elif self._recording.mode == "replay":
             raise InputError(
-                f"calls=replay: no recorded answer of {body.get('model')} to request "
+                f"llm.cache=replay: no recorded answer of {body.get('model')} to request "
                 f"{exchange.key[:12]} in {self._recording.path}; import the run's bundle "
-                "(python -m eval.cache import BUNDLE), or set calls=auto"
+                "(python -m eval.cache import BUNDLE), or set llm.cache=auto"
             )
         else:
             data = self._send(path, body, exchange)

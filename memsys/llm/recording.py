@@ -51,7 +51,7 @@ class Recording:
     def __init__(self, folder: str | Path, mode: Mode = "auto") -> None:
         """`folder` is made if absent; in mode `off` nothing is opened. Raises InputError."""
         if mode not in get_args(Mode):
-            raise InputError(f"calls={mode}: give one of {', '.join(get_args(Mode))}")
+            raise InputError(f"llm.cache={mode}: give one of {', '.join(get_args(Mode))}")
         self.mode = mode
         self._path = Path(folder) / CALLS
         self._guard = threading.Lock()

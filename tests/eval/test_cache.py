@@ -61,7 +61,7 @@ def test_a_bundle_replays_elsewhere(
         assert f"{told} answers are new" in capsys.readouterr().out
     replay = Recording(elsewhere, "replay")
     assert ask(replay, "https://far.away/v1", "one", "two", "one")[0] == made[2]
-    with pytest.raises(InputError, match="calls=replay"):
+    with pytest.raises(InputError, match=r"llm\.cache=replay"):
         ask(replay, "https://far.away/v1", "another run's")
     old, new = Recording(made[1]), Recording(elsewhere)
     keys = [answer.key for answer in new.find_all(ask(replay, "http://x/v1", "one", "two")[1])]

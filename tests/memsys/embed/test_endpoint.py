@@ -174,7 +174,7 @@ def test_a_replay_needs_neither_key_nor_server(
     assert call is not None
     assert (live.replayed, live.attempts, call.replayed, call.attempts) == (False, 1, True, 0)
     assert (call.live_ms, call.key) == (live.live_ms, live.key)
-    with pytest.raises(InputError, match="calls=replay"):
+    with pytest.raises(InputError, match=r"llm\.cache=replay"):
         again.embed(["never asked"])
     assert again.last_call() is None
 

@@ -134,7 +134,9 @@ def test_off_neither_replays_nor_records(make: Make, tmp_path: Path) -> None:
 def test_a_missing_recording_is_told_at_once_and_without_the_prompt(make: Make) -> None:
     with FaultyServer() as server:
         client = make(server, "replay")
-        with pytest.raises(InputError, match=r"calls=replay.*gpt-4o-mini.*eval\.cache import") as e:
+        with pytest.raises(
+            InputError, match=r"llm\.cache=replay.*gpt-4o-mini.*eval\.cache import"
+        ) as e:
             client.complete(HELLO)
         assert server.requests == 0
     assert "hello" not in str(e.value)
