@@ -13,7 +13,7 @@ from typing import Any
 from eval.manifest import check_same_run, git_state, load_manifest, now
 from eval.records import INGEST, MANIFEST, RECORDS, SUMMARY, Record, write_json
 from eval.summary import summarise
-from eval.tables import by_protocol, by_type, markdown
+from eval.tables import by_key, by_protocol, by_type, key_sentences, markdown
 from memsys.errors import InputError
 
 
@@ -119,5 +119,9 @@ def _report(manifest: Mapping[str, Any], summary: Mapping[str, Any], files: Sequ
     ]
     if len(summary["protocols"]) > 1:
         lines += ["", "The same answers under each protocol:", "", markdown(*by_protocol(summary))]
+    if told := key_sentences(summary):
+        lines += ["", " ".join(told)]
+    if summary["key"] is not None:
+        lines += ["", "The same answers under both answer keys:", "", markdown(*by_key(summary))]
     lines += [f"\nWarning: {warning}" for warning in summary["warnings"]]
     return "\n".join(lines) + f"\n\nFiles: {', '.join(files)}\n"

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from eval.both_keys import ORIGINAL, key_name
+from eval.datasets.answer_key import KEYS
 from eval.datasets.locomo import LoCoMo
 from eval.exits import BAD_INPUT, INTERRUPTED
 from eval.importing.imports import Import, read_import, write_import
@@ -17,6 +19,7 @@ from eval.importing.show import labels_table, sentences
 from eval.manifest import load_manifest
 from eval.naming import run_id
 from eval.questions import Dataset
+from eval.show import show_key
 from eval.tables import by_protocol, by_run, by_type, plain
 from memsys.errors import InputError
 
@@ -61,6 +64,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--out", type=Path, help="run folder (default: results/runs/<time>_<name>); one FILE only"
     )
+    parser.add_argument(
+        "--key",
+        choices=KEYS,
+        help="answer key to score by (default: original; a run folder's own)",
+    )
+    parser.add_argument(
+        "--key-file",
+        metavar="PATH",
+        help="with --key: a list of errors in the answer key, or an overlay (data/README.md)",
+    )
     return parser
 
 
@@ -68,20 +81,33 @@ def _rescore(options: argparse.Namespace) -> None:
     """Read everything before anything is written: wrong input leaves nothing half done."""
     if len(options.files) > 1 and (options.name is not None or options.out is not None):
         raise InputError("--name and --out are for one FILE; give each its own command")
+    if options.key_file is not None and options.key is None:
+        raise InputError(f"--key-file {options.key_file}: say by --key what it is for")
     dataset = None
     ready: list[Import | Path] = []
+    keys: dict[str, Path] = {}
     for path in options.files:
         if path.is_dir():
             if options.name is not None or options.out is not None or options.format != AUTO:
                 raise InputError(f"{path}: --name, --out and --format do not apply to a run folder")
-            load_manifest(path)
+            key = options.key or key_name(load_manifest(path))
             ready.append(path)
         else:
-            dataset = dataset or _dataset(options.dataset)
+            dataset = dataset or _dataset(options)
+            key = dataset.key.name
             ready.append(read_import(path, options.format, _name(options.name, path), dataset))
+        keys.setdefault(key, path)
+    if len(keys) > 1:
+        told = ", ".join(f"{path} by the {key}" for key, path in keys.items())
+        raise InputError(f"{told}: scored by different answer keys; name one for all by --key")
+    if options.key is not None:
+        dataset = dataset or _dataset(options)
     summaries = []
     for found in ready:
-        summary = _again(found) if isinstance(found, Path) else _import(found, options)
+        if isinstance(found, Path):
+            summary = _again(found, dataset if options.key is not None else None)
+        else:
+            summary = _import(found, options)
         summaries.append((summary["strategy"], summary))
     if len(summaries) > 1:
         print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(summaries)))
@@ -97,13 +123,15 @@ def _import(found: Import, options: argparse.Namespace) -> Mapping[str, Any]:
     print(f"read: {', '.join(taken)}")
     folder = options.out or _RUNS / run_id(None, found.name)
     given = {"dataset": options.dataset, "format": file.format, "name": found.name}
+    given |= {} if options.key is None else {"key": options.key}
+    given |= {} if options.key_file is None else {"key-file": options.key_file}
     summary = write_import(found, folder, given)
     _show(folder, summary)
     return summary
 
 
-def _again(folder: Path) -> Mapping[str, Any]:
-    summary, changed = recompute(folder)
+def _again(folder: Path, dataset: Dataset | None) -> Mapping[str, Any]:
+    summary, changed = recompute(folder, dataset)
     print(f"{folder}: {changed:,} of {summary['n']:,} records have another score now")
     _show(folder, summary)
     return summary
@@ -113,6 +141,7 @@ def _show(folder: Path, summary: Mapping[str, Any]) -> None:
     print("\n" + plain(*by_type(summary)) + "\n")
     if len(summary["protocols"]) > 1:
         print("The same answers under each protocol:\n" + plain(*by_protocol(summary)) + "\n")
+    show_key(summary)
     told = load_manifest(folder).get("matching")
     if told is not None:
         print("\n".join(sentences(told)))
@@ -124,14 +153,13 @@ def _show(folder: Path, summary: Mapping[str, Any]) -> None:
     print(f"\nRun folder: {folder}")
 
 
-def _dataset(name: str) -> Dataset:
-    if name == "locomo":
-        return LoCoMo(name=name).load()
-    if name == "sample":
-        return LoCoMo(name=name, path="data/sample").load()
-    if not Path(name).exists():
+def _dataset(options: argparse.Namespace) -> Dataset:
+    name = options.dataset
+    path = {"locomo": None, "sample": "data/sample"}.get(name, name)
+    if path == name and not Path(name).exists():
         raise InputError(f"--dataset {name}: no such file; give locomo, sample or a JSON file")
-    return LoCoMo(name=Path(name).stem, path=name).load()
+    key = options.key or ORIGINAL
+    return LoCoMo(name=Path(name).stem, path=path, key=key, key_file=options.key_file).load()
 
 
 def _name(given: str | None, path: Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.questions import Dataset
-from eval.tables import by_protocol, by_type, plain
+from eval.tables import by_key, by_protocol, by_type, key_sentences, plain
 
 
 def show_start(manifest: Mapping[str, Any], dataset: Dataset) -> None:
@@ -26,6 +26,7 @@ def show_end(folder: Path, summary: Mapping[str, Any]) -> None:
     print("\n" + plain(*by_type(summary)))
     if len(summary["protocols"]) > 1:
         print("\nThe same answers under each protocol:\n" + plain(*by_protocol(summary)))
+    show_key(summary)
     adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
     if adversarial["abstained"] is not None and overall["abstained"] is not None:
         print(
@@ -39,6 +40,15 @@ def show_end(folder: Path, summary: Mapping[str, Any]) -> None:
         print(f"warning: {warning}")
     print(f"\nRun folder: {folder}")
     print("Next: python -m eval.run -m strategy=vector_only,graph_expand,hybrid_rank,oracle")
+
+
+def show_key(summary: Mapping[str, Any]) -> None:
+    """The answer key: its known errors, and the scores under both keys where another was chosen."""
+    told = key_sentences(summary)
+    if told:
+        print("\n" + " ".join(told))
+    if summary["key"] is not None:
+        print("The same answers under both keys:\n" + plain(*by_key(summary)))
 
 
 def _share(cell: Mapping[str, Any]) -> str:

@@ -54,6 +54,53 @@ def by_protocol(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]
     return ["type", *(text for name in found for text in ("n", f"F1 {name}"))], rows
 
 
+def by_key(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and one row a type: n and scores under the chosen answer key and under the original,
+    and, where the errors of the original are known, the share of its answers that is right.
+    """
+    keys = [summary["key"], summary["original_key"]]
+    scores = [("F1", "f1"), ("BLEU-1", "bleu1")]
+    if summary["original_key"]["by_type"]["overall"]["judge"] is not None:
+        scores.append(("judge", "judge"))
+    columns = [("n", "n"), *scores]
+    rows = []
+    for name, original in summary["original_key"]["by_type"].items():
+        if original["n"]:
+            cells_of = [key["by_type"][name] for key in keys]
+            ceiling = (summary["ceiling"] or {}).get(name)
+            texts = [
+                _n(cell) if column == "n" else _interval(cell, column)
+                for _, column in columns
+                for cell in cells_of
+            ]
+            rows.append([name, *texts, "-" if ceiling is None else f"{ceiling['ceiling']:.2%}"])
+    header = [f"{title} {key['name']}" for title, _ in columns for key in keys]
+    return ["type", *header, "ceiling original"], rows
+
+
+def key_sentences(summary: Mapping[str, Any]) -> list[str]:
+    """What the answer key does, and what a perfect reader can reach under the original one."""
+    told, key, ceiling = [], summary["key"], summary["ceiling"] or {}
+    if key is not None:
+        told.append(
+            f"Answer key {key['name']}: {key['corrected']:,} golden answers corrected, "
+            f"{key['excluded']:,} questions left out."
+        )
+    total = ceiling.get("overall")
+    if total and total["wrong"]:
+        types = ", ".join(
+            f"{name} {cell['ceiling']:.2%}" for name, cell in ceiling.items() if cell is not total
+        )
+        told.append(
+            f"{total['wrong']:,} of {total['n']:,} golden answers of types 1-4 are known to be "
+            f"wrong in the original key: under it a perfect reader reaches {total['ceiling']:.2%} "
+            f"({types})."
+        )
+        if key is None:
+            told.append("dataset.key=corrected or excluded scores without these errors.")
+    return told
+
+
 def by_run(
     runs: Sequence[tuple[str, Mapping[str, Any]]],
 ) -> tuple[list[str], list[list[str]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from eval.both_keys import key_name
 from eval.comparing.measures import F1, JUDGE, Measure, own_f1
 from eval.comparing.runs import Run
 
@@ -14,8 +15,8 @@ _FIRST = 3  # ids that a message names
 def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence[str]) -> list[str]:
     """Why the runs should not be compared, a sentence each with its remedy; none if they may be.
 
-    `names`: of the scores as they were asked for. What only one of two runs tells (an import knows
-    no configuration) is no objection: gold answers are compared themselves.
+    `names`: of the scores as they were asked for. Golds are compared themselves as well: two lists
+    of errors may both be called corrected.
     """
     first, found = runs[0], []
     for run in runs[1:]:
@@ -23,10 +24,13 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
         if _data(first) != _data(run):
             files = " and ".join(_files(one) for one in (first, run))
             found.append(f"{pair} answered different data ({files}); run both on the same files")
-        keys = [_setting(one, "dataset", "key") for one in (first, run)]
+        keys = [key_name(one.manifest) for one in (first, run)]
         golds = _other_golds(first, run)
-        if None not in keys and keys[0] != keys[1]:
-            found.append(f"{pair} were scored by different answer keys ({keys[0]}, {keys[1]})")
+        if keys[0] != keys[1]:
+            found.append(
+                f"{pair} were scored by different answer keys ({keys[0]}, {keys[1]}); score one "
+                f"anew by python -m eval.rescore {run.folder} --key {keys[0]}"
+            )
         elif golds:
             found.append(
                 f"{pair} were scored by different gold answers to {len(golds)} questions "
@@ -52,11 +56,6 @@ def _data(run: Run) -> set[str]:
 
 def _files(run: Run) -> str:
     return ", ".join(f"{file['name']} {file['sha256'][:12]}" for file in run.manifest["data"])
-
-
-def _setting(run: Run, group: str, name: str) -> Any:
-    found = run.manifest["config"].get(group)
-    return found.get(name) if isinstance(found, dict) else None
 
 
 def _other_golds(first: Run, run: Run) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from eval.both_keys import left_out
 from eval.comparing.runs import Run
 from eval.protocols import protocols
 from eval.questions import TYPES
@@ -26,8 +27,8 @@ class Measure:
 
 
 def value(record: Record, key: str) -> float | None:
-    """The score of an answered question; None if it has none."""
-    if record["status"] != "ok":
+    """The score of an answered question; None if it has none, or the answer key leaves it out."""
+    if record["status"] != "ok" or left_out(record):
         return None
     found = record[ABSTAINED] if key == ABSTAINED else record["scores"].get(key)
     return None if found is None else float(found)

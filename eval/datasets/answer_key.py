@@ -76,6 +76,8 @@ class KeyReader:
             gold = entry.cut(self.correct[question.id].correct, question.gold)
             if gold is not None and question.gold is None:
                 raise self._misfit(question.id, "a question of type 5 has no answer to correct")
+            if gold is not None and gold == question.gold:
+                return question  # the correction says that this answer stands
         change = KeyChange(
             "excluded" if gold is None else "corrected", entry.error_type, question.gold
         )

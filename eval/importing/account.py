@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from eval.both_keys import under_original
 from eval.importing.answers import AnswerFile
 from eval.importing.labels import count_labels
 from eval.importing.match import Matching
@@ -29,8 +30,10 @@ def account(
 ) -> dict[str, Any]:
     """Plain JSON values: counts, the first unmatched rows, labels, and what the file tells.
 
-    `records`: of the matched rows, in the data set's order.
+    `records`: of the matched rows, in the data set's order. All is told under the data set's own
+    answer key, which is the one that the file was made for.
     """
+    records = list(map(under_original, records))
     questions = {question.id: question for question in dataset.questions}
     labels = count_labels(matching.answers, questions)
     asked = Counter(question.type for question in dataset.questions)
@@ -39,7 +42,7 @@ def account(
         identity
         for identity, row in matching.answers.items()
         if row.gold is not None
-        and (gold := questions[identity].gold) is not None
+        and (gold := questions[identity].original_gold) is not None
         and normal(row.gold) != normal(gold)
     ]
     ok = [record for record in records if record["status"] == "ok"]

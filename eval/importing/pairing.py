@@ -49,4 +49,6 @@ def _fitting(row: Row, questions: Sequence[Question]) -> list[Question]:
 
 def _golds(question: Question) -> set[str]:
     """Files give a type 5 question its tempting answer for a gold, as the data set does."""
-    return {normal(text) for text in (question.gold, question.adversarial) if text is not None}
+    return {
+        normal(text) for text in (question.original_gold, question.adversarial) if text is not None
+    }

@@ -6,7 +6,7 @@ from eval.importing.answers import Row
 from eval.metrics.abstention import abstains
 from eval.questions import Question
 from eval.records import Record
-from eval.scoring import score, unscored
+from eval.scoring import key_of, score_record
 from memsys.context.tokens import count_tokens
 
 AS_REPORTED = "as reported"
@@ -15,18 +15,19 @@ AS_REPORTED = "as reported"
 def record(question: Question, row: Row) -> Record:
     """The record of `question` as `row` answers it; docs/records.md has the fields.
 
-    Gold and category are the official ones. A row with an error has no answer and no score.
+    Category and gold are the official ones, under the answer key of the question. A row with an
+    error has no answer and no score.
     """
     failed = row.error is not None
-    scores = score(question.category, question.gold, row.answer, question.evidence, None)
     latency = _latency(row)
-    return {
+    made: Record = {
         "id": question.id,
         "conversation": question.conversation,
         "category": question.category,
         "type": question.type,
         "question": question.text,
         "gold": question.gold,
+        "key": key_of(question),
         "status": "error" if failed else "ok",
         "error": _failure(row.error),
         "answer": None if failed else row.answer,
@@ -37,7 +38,8 @@ def record(question: Question, row: Row) -> Record:
         "answer_tokens": None if failed else count_tokens(row.answer),
         "evidence": list(question.evidence),
         "evidence_found": None,
-        "scores": unscored() if failed else scores | {"judge": row.judge},
+        "scores": {},
+        "scores_original": None,
         "judge_source": None if failed or row.judge is None else AS_REPORTED,
         "usage": None,
         "latency_ms": latency,
@@ -46,6 +48,7 @@ def record(question: Question, row: Row) -> Record:
         "source": row.place,
         "source_category": row.category,
     }
+    return made | score_record(made, row.judge)
 
 
 def _failure(message: str | None) -> dict[str, str] | None:

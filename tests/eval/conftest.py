@@ -10,6 +10,14 @@ from pathlib import Path
 import pytest
 from commands import FAULTY, PROJECT, Run, Start, run_main, runs_in, small_sample
 
+# Of commands.small_sample: type 1 gets another gold, type 4 none; what is wrong of type 2 is the
+# evidence alone.
+ERRORS = [
+    ("ash", 0, "HALLUCINATION", "flute", "nine bees"),
+    ("ash", 5, "AMBIGUOUS", "nine", None),
+    ("beech", 1, "WRONG_CITATION", "2 May 2023", "2 May 2023"),
+]
+
 
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -56,3 +64,28 @@ def clean(tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[st
     assert ended.code == 0, ended.err
     (run,) = runs_in(folder)
     return Run(run.folder, ended)
+
+
+@pytest.fixture(scope="session")
+def errors(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("key") / "errors.jsonl"
+    names = ("sample_id", "qa_index", "error_type", "golden_answer", "correct_answer")
+    lines = [json.dumps(dict(zip(names, row, strict=True))) for row in ERRORS]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def keyed(
+    tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[str, ...], errors: Path
+) -> dict[str, Run]:
+    """bm25 under each key; `plain` is a run that knows of no errors."""
+    found = {}
+    for key in ("plain", "original", "corrected", "excluded"):
+        folder = tmp_path_factory.mktemp(key)
+        chosen = () if key == "plain" else (f"dataset.key={key}", f"dataset.key_file={errors}")
+        ended = run_main(folder, cache, "strategy=bm25", *small, *chosen)
+        assert ended.code == 0, ended.err
+        (run,) = runs_in(folder)
+        found[key] = Run(run.folder, ended)
+    return found

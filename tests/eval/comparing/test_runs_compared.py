@@ -102,11 +102,24 @@ def test_an_import_may_be_compared_with_a_run_on_the_same_data(tmp_path: Path) -
 
 def test_different_answer_keys_are_an_objection(tmp_path: Path) -> None:
     one, other = (
-        write_run(tmp_path / key, records(), key, config={"dataset": {"key": key}})
-        for key in ("official", "corrected")
+        write_run(tmp_path / key, records(), key, key={"name": key})
+        for key in ("original", "corrected")
     )
     (told,) = objections(load(one, other), [F1], [])
-    assert "different answer keys (official, corrected)" in told
+    assert "different answer keys (original, corrected); score one anew by" in told
+    old = write_run(tmp_path / "old", records(), "old")  # from before there were keys
+    assert objections(load(one, old), [F1], []) == []
+    assert len(objections(load(other, old), [F1], [])) == 1
+
+
+def test_what_the_key_leaves_out_is_not_compared(tmp_path: Path) -> None:
+    key = {"kind": "excluded", "error_type": "X", "original_gold": "gold"}
+    rows = edit(records(), {"a/100": {"gold": None, "key": key, "abstained": True}})
+    one, other = (write_run(tmp_path / name, rows, name) for name in ("one", "other"))
+    shared = share(load(one, other), Measure("abstained", ("overall",)))
+    assert "a/100" not in shared.ids
+    assert len(shared.ids) == 319
+    assert shared.left_out == ()
 
 
 def test_different_gold_answers_are_an_objection_whatever_the_key_is_called(tmp_path: Path) -> None:

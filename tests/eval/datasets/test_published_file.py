@@ -88,3 +88,31 @@ def test_a_turn_is_its_words_and_its_caption_alone(data):
                 caption = row.get("blip_caption")
                 assert turn == Turn(row["dia_id"], row["speaker"], row["text"], caption)
     assert queries == 888  # image search words, none of which became part of a turn
+
+
+ERRORS = _PATH.parent / "answer_key_errors.jsonl"
+WRONG = {"multi_hop": 28, "temporal": 26, "open_domain": 9, "single_hop": 36}
+
+
+def test_known_errors_of_the_answer_key_by_type(data):
+    wrong = set(data.key.wrong)
+    assert Counter(q.type for q in data.questions if q.id in wrong) == WRONG
+    assert [q for q in data.questions if q.key_change] == []
+
+
+def test_excluded_key_leaves_out_what_is_wrong(data):
+    left = LoCoMo(name="locomo", path=str(_PATH), key="excluded").load()
+    assert tuple(q.id for q in left.questions if q.key_change) == data.key.wrong
+    assert len(left.questions) == len(data.questions)
+
+
+@pytest.mark.skipif(not ERRORS.is_file(), reason="the list of errors is not in $MEMSYS_SHARED")
+def test_corrected_key(data):
+    own = LoCoMo(name="locomo", path=str(_PATH), key="corrected", key_file=str(ERRORS)).load()
+    changes = Counter(q.key_change.kind for q in own.questions if q.key_change)
+    assert changes == {"corrected": 61, "excluded": 26}  # the other 12 stand
+    assert [q.original_gold for q in own.questions] == [q.gold for q in data.questions]
+    for q in own.questions:
+        if q.key_change and q.gold is not None:
+            assert "(" not in q.gold  # remarks of whoever corrected it are cut off
+            assert q.gold == q.gold.strip()

@@ -1,0 +1,238 @@
+"""Answer keys: errors of one's own, overlays without texts, and what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.datasets.files import DATA
+from eval.datasets.overlay import Overlay, make_entries, read_overlay, write_overlay
+from eval.overlay import main
+from eval.questions import Dataset, KeyChange
+from memsys.errors import InputError
+
+Load = Callable[..., Dataset]
+
+
+@pytest.fixture
+def sample(sample: dict[str, Any]) -> dict[str, Any]:
+    """Questions conv-1/0 and /1 of types 1 and 5; /2, /3 and /4 of types 4, 2 and 4."""
+    for text, answer, category in (("Who?", "Bo", 4), ("When?", 2023, 2), ("Where?", "here", 4)):
+        sample["qa"].append({"question": text, "answer": answer, "category": category})
+    return sample
+
+
+def error(index: int, golden: Any, correct: Any, **more: Any) -> dict[str, Any]:
+    row = {"sample_id": "conv-1", "qa_index": index, "error_type": "HALLUCINATION"}
+    return {**row, "golden_answer": golden, "correct_answer": correct, **more}
+
+
+ERRORS = [
+    error(0, "a fig tree", "a plum tree (it died)"),
+    error(2, "Bo", None, error_type="ATTRIBUTION_ERROR"),
+    error(3, 2023, 2023, error_type="WRONG_CITATION"),
+    error(4, "here", "here", error_type="TEMPORAL_ERROR"),
+]
+
+
+@pytest.fixture
+def errors(tmp_path: Path) -> Callable[..., str]:
+    """Write errors as JSON lines; returns the path."""
+
+    def write(rows: list[dict[str, Any]]) -> str:
+        path = tmp_path / "errors.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        return str(path)
+
+    return write
+
+
+def golds(data: Dataset) -> list[str | None]:
+    return [question.gold for question in data.questions]
+
+
+def test_corrected_key_changes_leaves_out_and_keeps(sample: Any, load: Load, errors: Any) -> None:
+    plain = load(sample)
+    data = load(sample, key="corrected", key_file=errors(ERRORS))
+    assert golds(plain) == ["a fig tree", None, "Bo", "2023", "here"]
+    assert golds(data) == ["a plum tree (it died)", None, None, "2023", "here"]
+    assert [question.key_change for question in data.questions] == [
+        KeyChange("corrected", "HALLUCINATION", "a fig tree"),
+        None,
+        KeyChange("excluded", "ATTRIBUTION_ERROR", "Bo"),
+        None,  # only its evidence is wrong
+        None,  # the correction is the same answer
+    ]
+    assert [question.original_gold for question in data.questions] == golds(plain)
+    assert data.key.name == "corrected"
+    assert data.key.wrong == ("conv-1/0", "conv-1/2", "conv-1/4")
+    assert data.key.overlay is not None
+    assert data.key.overlay.name == "errors.jsonl"
+
+
+def test_excluded_key_leaves_all_errors_out_but_no_question(
+    sample: Any, load: Load, errors: Any
+) -> None:
+    data = load(sample, key="excluded", key_file=errors(ERRORS))
+    assert golds(data) == [None, None, None, "2023", None]
+    assert {q.key_change.kind for q in data.questions if q.key_change} == {"excluded"}
+
+
+def test_original_key_with_a_file_knows_what_is_wrong(sample: Any, load: Load, errors: Any) -> None:
+    data = load(sample, key_file=errors(ERRORS))
+    assert data.questions == load(sample).questions
+    assert data.key.wrong == ("conv-1/0", "conv-1/2", "conv-1/4")
+    assert load(sample).key.overlay is None
+
+
+def test_wrong_are_those_that_were_loaded(sample: Any, load: Load, errors: Any) -> None:
+    data = load(sample, key="excluded", key_file=errors(ERRORS), types=["multi_hop"])
+    assert data.key.wrong == ("conv-1/0",)
+
+
+def test_the_ids_of_the_audit_are_understood(sample: Any, load: Load, errors: Any) -> None:
+    row = {k: v for k, v in ERRORS[0].items() if k not in ("sample_id", "qa_index")}
+    data = load(sample, key="excluded", key_file=errors([row | {"question_id": "locomo_0_qa0"}]))
+    assert data.key.wrong == ("conv-1/0",)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([error(0, "an oak", "a plum")], "entry conv-1/0: its golden answer is not the data set's"),
+        ([error(9, "an oak", "a plum")], "entry conv-1/9: the data set has no such question"),
+        ([error(0, "a fig tree", "x", sample_id="conv-2")], "conv-2/0: .* no such conversation"),
+        ([error(1, None, "a plum")], "entry conv-1/1: a question of type 5 has no answer"),
+        ([ERRORS[0], ERRORS[0]], "error 2: conv-1/0 is there twice"),
+        ([{"error_type": "X"}], "error 1: names no question"),
+        ([error(0, "a fig tree", ["a plum"])], "correct_answer: .* must be a text or a number"),
+        ([error(0, "a fig tree", "x", error_type="")], "conv-1/0: error_type is missing"),
+        ([], "errors.jsonl: lists no error"),
+    ],
+)  # fmt: skip
+def test_wrong_errors_are_refused(
+    sample: Any, load: Load, errors: Any, rows: list[dict[str, Any]], told: str
+) -> None:
+    with pytest.raises(InputError, match=told):
+        load(sample, key="corrected", key_file=errors(rows))
+
+
+def test_a_key_that_is_not_there_is_refused(sample: Any, load: Load, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="key=better: use original, corrected, excluded"):
+        load(sample, key="better")
+    for key in ("corrected", "excluded"):
+        with pytest.raises(InputError, match=r"no errors are known in my.json .*dataset.key_file"):
+            load(sample, key=key)
+    with pytest.raises(InputError, match=r"none\.json: no such file; correct dataset"):
+        load(sample, key="corrected", key_file="none.json")
+    (tmp_path / "broken").write_text('{"a": 1}\n{"a"\n')
+    with pytest.raises(InputError, match="broken: line 2 is not JSON"):
+        load(sample, key="corrected", key_file=str(tmp_path / "broken"))
+
+
+@pytest.fixture
+def overlay(
+    sample: Any, load: Load, errors: Any, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Path:
+    """An overlay of ERRORS, made by the command; it cuts the parenthesis off conv-1/0."""
+    load(sample)
+    path = tmp_path / "mine.json"
+    made = ["--dataset", str(tmp_path / "my.json"), "--source", "us", "--licence", "CC0"]
+    assert main([errors(ERRORS), *made, "--out", str(path)]) == 0
+    assert "3 of 4 golden answers are wrong" in capsys.readouterr().out
+    value = json.loads(path.read_text())
+    value["entries"][0]["gold"] = [[0, 11]]
+    path.write_text(json.dumps(value))
+    return path
+
+
+def test_an_overlay_holds_no_text_and_finds_its_texts(
+    sample: Any, load: Load, overlay: Path
+) -> None:
+    text = overlay.read_text()
+    assert [word for word in ("fig", "plum", "died", "here", "Bo", "2023") if word in text] == []
+    data = load(sample, key="corrected", key_file=str(overlay))
+    assert golds(data)[:3] == ["a plum tree", None, None]
+    assert data.key.texts is not None
+    assert (data.key.overlay.name, data.key.texts.name) == ("mine.json", "errors.jsonl")
+
+
+def test_making_an_overlay_anew_keeps_its_cuts_and_source(overlay: Path, tmp_path: Path) -> None:
+    dataset = ["--dataset", str(tmp_path / "my.json")]
+    assert main([str(tmp_path / "errors.jsonl"), *dataset, "--out", str(overlay)]) == 0
+    again = read_overlay(overlay)
+    assert again.entries[0].gold == ((0, 11),)
+    assert (again.source, again.licence) == ("us", "CC0")
+
+
+def test_excluding_needs_no_texts_but_correcting_does(
+    sample: Any, load: Load, overlay: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval.datasets.answer_key.DATA", tmp_path / "data")
+    monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "nothing"))
+    (tmp_path / "errors.jsonl").unlink()
+    assert len(load(sample, key="excluded", key_file=str(overlay)).key.wrong) == 3
+    with pytest.raises(InputError, match="corrected answers are not here; get the errors of us"):
+        load(sample, key="corrected", key_file=str(overlay))
+
+
+def test_other_texts_than_the_overlays_are_refused(
+    sample: Any, load: Load, overlay: Path, errors: Any
+) -> None:
+    other = [error(0, "a fig tree", "a pear tree"), *ERRORS[1:]]
+    for rows, told in (
+        (other, "conv-1/0 of mine.json: its corrected answer is another"),
+        (ERRORS[1:], "conv-1/0 of mine.json: its corrected answer is missing"),
+    ):
+        errors(rows)
+        with pytest.raises(InputError, match=told):
+            load(sample, key="corrected", key_file=str(overlay))
+
+
+def test_an_overlay_of_other_data_is_refused(sample: Any, load: Load, overlay: Path) -> None:
+    sample["qa"][0]["question"] = "Which tree?"
+    with pytest.raises(InputError, match=r"mine.json: belongs to my.json .*, not to my.json"):
+        load(sample, key="excluded", key_file=str(overlay))
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [({"gold": [[3, 2]]}, "gold of conv-1/0"), ({"gold": "all"}, "gold of conv-1/0: 'all'")],
+)
+def test_a_broken_overlay_is_refused(
+    sample: Any, load: Load, overlay: Path, change: dict[str, Any], told: str
+) -> None:
+    value = json.loads(overlay.read_text())
+    value["entries"][0] |= change
+    overlay.write_text(json.dumps(value))
+    with pytest.raises(InputError, match=f"not as an overlay should be .{told}"):
+        load(sample, key="excluded", key_file=str(overlay))
+    value["entries"][0] = value["entries"][1]
+    overlay.write_text(json.dumps(value))
+    with pytest.raises(InputError, match="an id is there twice"):
+        load(sample, key="excluded", key_file=str(overlay))
+
+
+def test_overlays_come_back_as_written(tmp_path: Path) -> None:
+    own = read_overlay(DATA / "overlays" / "locomo.json")
+    write_overlay(tmp_path / "again.json", own)
+    assert (tmp_path / "again.json").read_bytes() == (DATA / "overlays/locomo.json").read_bytes()
+    assert isinstance(own, Overlay)
+    assert make_entries([]) == ()
+
+
+def test_our_overlay_holds_ids_hashes_and_places_alone() -> None:
+    value = json.loads((DATA / "overlays" / "locomo.json").read_text(encoding="utf-8"))
+    assert set(value) == {"source", "commit", "licence", "data", "texts", "entries"}
+    for entry in value["entries"]:
+        gold = entry.pop("gold", "none")
+        assert gold in ("none", "original") or {type(n) for pair in gold for n in pair} == {int}
+        assert set(entry) == {"id", "error_type", "golden_sha256", "correct_sha256"}
+        assert entry["error_type"].replace("_", "").isupper()
+        hashes = {entry["golden_sha256"], entry["correct_sha256"]} - {None}
+        assert {len(bytes.fromhex(one)) for one in hashes} == {hashlib.sha256().digest_size}
