@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +56,7 @@ def two_judges(
 ) -> Figure:
     """Cohen's kappa of two judges' verdicts on the same n answers, clustered by conversation."""
     cells = 2 * np.asarray(one, dtype=np.intp) + np.asarray(other, dtype=np.intp)
-    return figure(np.eye(4)[cells], clusters, cohen_kappa, seed)
+    return _bounded(figure(np.eye(4)[cells], clusters, cohen_kappa, seed))
 
 
 def all_judges(
@@ -71,7 +72,7 @@ def all_judges(
     given = np.asarray(verdicts, dtype=np.float64)
     passed = given.sum(axis=1)
     counts = np.column_stack([given.shape[1] - passed, passed])
-    return figure(fleiss_features(counts), clusters, fleiss_kappa, seed)
+    return _bounded(figure(fleiss_features(counts), clusters, fleiss_kappa, seed))
 
 
 def auc(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
@@ -88,6 +89,11 @@ def auc(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
     last = np.cumsum(times)
     ranks = (last - (times - 1) / 2)[place]  # the mean rank of those that tie
     return float((ranks[positive].sum() - right * (right + 1) / 2) / (right * wrong))
+
+
+def _bounded(found: Figure) -> Figure:
+    """Its interval without what no kappa can be."""
+    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))
 
 
 def _beyond_chance(observed: Floats, expected: Floats) -> Floats:

@@ -16,7 +16,7 @@ from eval.stats.quantiles import normal_quantile, t_quantile
 @dataclass(frozen=True, slots=True)
 class Rate:
     """`count` of `n`: the share, Wilson's interval as if all n were independent, and the one over
-    conversations (None where there is one conversation only).
+    conversations (None where these do not differ, or there is one only).
     """
 
     count: int
@@ -54,7 +54,7 @@ def rate(happened: Sequence[bool], clusters: Sequence[str], seed: int = 0) -> Ra
     clustered = None
     if len(set(clusters)) > 1:
         found = ClusterBootstrap(clusters, seed).estimate([float(one) for one in happened])
-        if found is not None:
+        if found is not None and found.error > 0:
             clustered = (max(found.low, 0.0), min(found.high, 1.0))
             error = max(error, found.error)
     return Rate(count, n, count / n, wilson(count, n), clustered, error)

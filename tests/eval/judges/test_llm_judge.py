@@ -76,7 +76,7 @@ def test_a_reply_that_the_client_refuses_is_asked_for_again() -> None:
     def dead(text: str, sample: int) -> str:
         raise LLMError("the connection failed")
 
-    with pytest.raises(LLMError, match="3 attempts .*the connection failed"):
+    with pytest.raises(LLMError, match=r"3 attempts .*the connection failed"):
         LLMJudge(Scripted(dead)).judge("q", "g", "a")
 
 
