@@ -93,7 +93,10 @@ def corrected_note(found: Sequence[CorrectedType], rejects_probed: bool) -> str:
     if not rejects_probed:
         note += " False rejects were not probed and count as none."
     if any(one and one.outside for row in found for one in row.corrected.values()):
-        note += " (!): the estimate lay outside of 0 to 1, so that J and these rates contradict."
+        note += (
+            " (!): the estimate (where it says impossible: all of its interval) lay outside of 0 "
+            "to 1, so that J and these rates contradict."
+        )
     return note
 
 
@@ -150,5 +153,7 @@ def _figure(figure: Figure) -> str:
 def _corrected(one: Corrected | None) -> str:
     if one is None:
         return "no correction"
+    if one.low == one.high:
+        return "impossible (!)"  # the whole interval lay outside
     mark = " (!)" if one.outside else ""
     return f"{one.value:.1%} [{one.low:.1%}, {one.high:.1%}]{mark}"
