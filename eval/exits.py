@@ -14,6 +14,7 @@ from omegaconf.errors import OmegaConfBaseException
 from eval.callbacks import show_sweep
 from eval.folder import discard_if_empty
 from memsys.errors import InputError
+from memsys.llm.budget import BudgetReached
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -26,10 +27,16 @@ class Refused(CompactHydraException):
 def one_line(folder: Path, *, sweep: bool) -> Iterator[None]:
     """Turn an error in the input into one line and exit code 2; other errors pass.
 
-    In a sweep the other runs go on, and `leave` sees to the exit code.
+    A budget that is reached is no wrong input: its exit code is 1. In a sweep the other runs go on,
+    and `leave` sees to the exit code.
     """
     try:
         yield
+    except BudgetReached as error:
+        print(f"stopped: {error}", file=sys.stderr)
+        if sweep:
+            raise Refused(str(error)) from None
+        sys.exit(FAILED)
     except Exception as error:
         message = blame(error)
         if message is None:

@@ -10,8 +10,9 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from eval.costs import PHASES, cost_usd, of_records, pricing_of
 from eval.manifest import check_same_run, git_state, load_manifest, now
-from eval.records import INGEST, MANIFEST, RECORDS, SUMMARY, Record, write_json
+from eval.records import INGEST, MANIFEST, RECORDS, SUMMARY, Record, read_lines, write_json
 from eval.summary import summarise
 from eval.tables import by_key, by_protocol, by_type, key_sentences, markdown
 from memsys.errors import InputError
@@ -28,13 +29,31 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def begin(folder: Path, manifest: dict[str, Any], *, resume: bool) -> dict[str, Any]:
+def spent_usd(folder: Path) -> float:
+    """US dollars that the run in `folder` has cost so far: 0.0 where there is none yet.
+
+    Of what its files tell: attempts that failed are not in them.
+    """
+    if not (folder / MANIFEST).exists():
+        return 0.0
+    pricing = pricing_of(load_manifest(folder))
+    ingested = cost_usd((line["usage"] for line in read_lines(folder / INGEST, torn=True)), pricing)
+    answered = of_records(read_lines(folder / RECORDS, torn=True), PHASES, pricing)
+    return (ingested or 0.0) + (answered or 0.0)
+
+
+def begin(folder: Path, manifest: dict[str, Any], resume: str | int | None) -> dict[str, Any]:
     """Write the manifest of a new run, or take up that of the run in `folder`.
 
-    Raises InputError if the run to resume has another configuration or data, or if a new run's
-    folder holds one already.
+    Raises InputError if the run to resume is another one, or has another configuration or data, or
+    if a new run's folder holds one already.
     """
-    if not resume:
+    if resume is not None and Path(str(resume)).name != folder.name:
+        raise InputError(
+            f"resume={resume}: hydra.run.dir names another run ({folder.name}); leave one of the "
+            "two out"
+        )
+    if resume is None:
         if (folder / RECORDS).exists():
             raise InputError(f"{folder}: holds a run already; add resume={folder.name} to go on")
         write_json(folder / MANIFEST, manifest)
@@ -63,11 +82,19 @@ def close(
     """
     started = perf_counter()
     summary = write_summary(folder, manifest, records)
-    spent = {**seconds, "summary": perf_counter() - started, "total": perf_counter() - began}
-    manifest |= {"status": "complete", "ended": now()}
-    manifest["seconds"] = {part: round(seconds, 3) for part, seconds in spent.items()}
+    seconds = {**seconds, "summary": perf_counter() - started}
+    manifest |= {"status": "complete", "ended": now(), "seconds": _sum(manifest, seconds, began)}
     write_json(folder / MANIFEST, manifest)
     return summary
+
+
+def _sum(
+    manifest: Mapping[str, Any], seconds: Mapping[str, float], began: float
+) -> dict[str, float]:
+    """Seconds by part and in total of all processes that worked on a run, killed ones left out."""
+    spent = {**seconds, "total": perf_counter() - began}
+    before = manifest.get("seconds", {})
+    return {part: round(before.get(part, 0.0) + value, 3) for part, value in spent.items()}
 
 
 def write_summary(
@@ -83,9 +110,12 @@ def write_summary(
     return summary
 
 
-def interrupt(folder: Path, manifest: dict[str, Any]) -> None:
-    """Mark the run as stopped before its end."""
-    write_json(folder / MANIFEST, manifest | {"status": "interrupted", "ended": now()})
+def interrupt(
+    folder: Path, manifest: dict[str, Any], seconds: Mapping[str, float], began: float
+) -> None:
+    """Mark the run as stopped before its end; `seconds` and `began` as for close."""
+    ended = {"status": "interrupted", "ended": now(), "seconds": _sum(manifest, seconds, began)}
+    write_json(folder / MANIFEST, manifest | ended)
 
 
 def discard_if_empty(folder: Path) -> None:

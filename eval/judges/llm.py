@@ -35,6 +35,11 @@ class LLMJudgeSettings:
         """True."""
         return True
 
+    @property
+    def prompt(self) -> Prompt:
+        """The rubric's; raises InputError where there is none."""
+        return _load(self.rubric)
+
     def open(self, llm: LLM | None, named: Named | None = None) -> LLMJudge:
         """The judge. Raises InputError without a model, on runs < 1 and on an unusable rubric."""
         if llm is None:

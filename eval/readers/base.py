@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
-from memsys.types import Retrieval, Usage
+from memsys.types import Retrieval
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The reader's words, whether it declined to answer, and what the call used."""
+    """The reader's words, and whether it declined to answer."""
 
     text: str
     abstained: bool
-    usage: Usage = field(default_factory=Usage)
 
 
 class Reader(Protocol):

@@ -11,6 +11,7 @@ from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.types import Retrieval
 
+PLACES = ("context", "question")  # what a prompt has to hold
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _ANSWER = re.compile(
     r"^[\s*#>]*(?:final )?answer\**\s*[:：]\**[ \t]*", re.IGNORECASE | re.MULTILINE
@@ -25,7 +26,7 @@ class LLMReaderSettings:
 
     def open(self, llm: LLM) -> LLMReader:
         """The reader. Raises InputError where the prompt cannot be used."""
-        return LLMReader(llm, load_prompt(self.prompt, ["context", "question"]))
+        return LLMReader(llm, load_prompt(self.prompt, PLACES))
 
 
 class LLMReader:
@@ -43,7 +44,7 @@ class LLMReader:
         text = self.prompt.fill(context=retrieval.context, question=question)
         reply = self.llm.complete([{"role": "user", "content": text}])
         answer = final_answer(reply.text)
-        return Answer(answer, abstains(answer), reply.usage)
+        return Answer(answer, abstains(answer))
 
 
 def final_answer(reply: str) -> str:

@@ -15,23 +15,22 @@ import numpy as np
 
 from memsys.embed.base import Embedder, Vectors
 from memsys.errors import InputError
-from memsys.meter import Call, Meter, total_usage
+from memsys.meter import Call, Meter
 from memsys.types import Usage
 
 Kind = Literal["document", "query"]
 _BATCH = 64  # rows a transaction: what a kill can lose
 _PATIENCE_S = 60  # how long to wait while another process holds the file
-# tokens: as a server reported them, a text's share of its batch; null where no server was asked.
-_SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB, ms REAL, tokens REAL)"
-)
+_SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB, ms REAL)"
 
 
 class CachedEmbedder:
     """An embedder behind a SQLite file of its own (write-ahead log: safe for several processes).
 
-    A query is embedded alone, and its live latency and tokens are stored beside its vector, so that
-    a replayed query reports what it took when it was live. Documents share their batch's evenly.
+    An embedder that records its calls itself (`last_call`) is asked every time, and replays.
+
+    A query is embedded alone and its live latency is stored beside its vector, so that a replayed
+    query reports what it took when it was live. Documents share their batch's time evenly.
     """
 
     def __init__(self, embedder: Embedder, folder: str | Path, meter: Meter) -> None:
@@ -71,40 +70,48 @@ class CachedEmbedder:
     def _batch(self, texts: Sequence[str]) -> Vectors:
         return self._look_up("document", texts)
 
+    def _recorded(self, texts: Sequence[str]) -> Vectors:
+        """By an embedder that replays: a batch is always whole, so that it is found again."""
+        vectors, _ = self._embedder.embed(texts)
+        self._meter.note(self._embedder.last_call())  # type: ignore[attr-defined]
+        return vectors
+
     def _look_up(self, kind: Kind, texts: Sequence[str]) -> Vectors:
+        if hasattr(self._embedder, "last_call"):
+            return self._recorded(texts)
         started = time.perf_counter()
         keys = [hashlib.sha256(f"{kind}\0{text}".encode()).hexdigest() for text in texts]
         marks = ",".join("?" * len(keys))
-        select = f"SELECT * FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only question marks
+        select = f"SELECT key, vector, ms FROM vectors WHERE key IN ({marks})"  # noqa: S608
         with self._blamed():
             rows = self._db.execute(select, keys).fetchall()
-        known = {key: np.frombuffer(blob, dtype=np.float32) for key, blob, *_ in rows}
-        live_ms = sum(ms for *_, ms, _ in rows)  # a text that stands twice counts once
-        usages = [_usage([tokens for *_, tokens in rows])]
+        known = {key: (np.frombuffer(blob, dtype=np.float32), ms) for key, blob, ms in rows}
+        replayed_ms = sum(ms for _, ms in known.values())  # a text that stands twice counts once
+        replayed = bool(known)
         missing = {k: t for k, t in zip(keys, texts, strict=True) if k not in known}
+        live_ms, usage = 0.0, Usage()
         if missing:
-            fresh_ms, usage, fresh = self._embed(missing)
-            live_ms += fresh_ms
-            usages.append(usage)
+            live_ms, usage, fresh = self._embed(missing)
             known.update(fresh)
         spent_ms = (time.perf_counter() - started) * 1000
-        self._meter.note(Call(spent_ms, live_ms, bool(rows), total_usage(iter(usages))))
-        return np.stack([known[key] for key in keys])
+        self._meter.note(Call(spent_ms, live_ms + replayed_ms, replayed, usage))
+        return np.stack([known[key][0] for key in keys])
 
-    def _embed(self, missing: dict[str, str]) -> tuple[float, Usage, dict[str, Vectors]]:
+    def _embed(
+        self, missing: dict[str, str]
+    ) -> tuple[float, Usage, dict[str, tuple[Vectors, float]]]:
         if not self._warm:
             self._embedder.embed(["warm up"])  # loads the model outside the clock
             self._warm = True
         started = time.perf_counter()
         vectors, usage = self._embedder.embed(list(missing.values()))
         live_ms = (time.perf_counter() - started) * 1000
-        each_ms = live_ms / len(missing)
-        tokens = usage.input_tokens / len(missing) if usage.calls else None
-        fresh = dict(zip(missing, vectors, strict=True))
+        each = live_ms / len(missing)
+        fresh = {key: (vector, each) for key, vector in zip(missing, vectors, strict=True)}
         with self._blamed(), self._db:
             self._db.executemany(
-                "INSERT OR IGNORE INTO vectors VALUES (?, ?, ?, ?)",
-                [(key, vector.tobytes(), each_ms, tokens) for key, vector in fresh.items()],
+                "INSERT OR IGNORE INTO vectors (key, vector, ms) VALUES (?, ?, ?)",
+                [(key, vector.tobytes(), ms) for key, (vector, ms) in fresh.items()],
             )
         return live_ms, usage, fresh
 
@@ -118,12 +125,6 @@ class CachedEmbedder:
                 f"{self._path}: not usable as a vector cache ({error}); "
                 "delete it, or set cache= to another folder"
             ) from error
-
-
-def _usage(tokens: Sequence[float | None]) -> Usage:
-    """Of replayed texts, as if they had been asked for at once."""
-    counted = [one for one in tokens if one is not None]
-    return Usage(calls=1, input_tokens=round(sum(counted))) if counted else Usage()
 
 
 def _file_name(name: str) -> str:
@@ -148,7 +149,4 @@ def _open(path: Path) -> sqlite3.Connection:
             time.sleep(0.05)
     db.execute("PRAGMA synchronous=NORMAL")
     db.execute(_SCHEMA)
-    columns = [row[1] for row in db.execute("PRAGMA table_info(vectors)")]
-    if columns == ["key", "vector", "ms"]:  # made before tokens were kept
-        db.execute("ALTER TABLE vectors ADD COLUMN tokens REAL")
     return db

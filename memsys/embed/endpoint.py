@@ -38,7 +38,7 @@ class EndpointEmbedder:
         """`retries` are the client's own, with the server's retry-after. Raises InputError."""
         host = check_address(base_url, "embedder.base_url")
         self.typical_similarity = typical_similarity
-        self._model, self._base_url, self._host = model, base_url, host
+        self.model, self._base_url, self._host = model, base_url, host
         self._key_variable = key_variable
         self._timeout_s, self._retries = timeout_s, retries
         # Two servers may give one name to two models: the address is part of the identity.
@@ -53,7 +53,7 @@ class EndpointEmbedder:
         if recording.mode != "replay":
             check_key(self._key_variable, self._host, "embedder=openai")
             if budget is not None:
-                budget.check(self._model, 0)
+                budget.check(self.model, 0)
         self._endpoint = Endpoint(
             self._base_url,
             recording,
@@ -71,15 +71,15 @@ class EndpointEmbedder:
         if self._endpoint is None:
             self.open(Recording("", "off"))
         assert self._endpoint is not None  # noqa: S101 - for the type checker
-        body = {"model": self._model, "input": list(texts), "encoding_format": "float"}
+        body = {"model": self.model, "input": list(texts), "encoding_format": "float"}
         self._own.call = None
 
         def check(answer: Mapping[str, Any]) -> None:
-            _vectors(answer, self._model, len(texts))
+            _vectors(answer, self.model, len(texts))
 
         exchange = Exchange(check)
         answer = self._endpoint.post("/embeddings", body, exchange)
-        vectors = _vectors(answer, self._model, len(texts))
+        vectors = _vectors(answer, self.model, len(texts))
         usage = usage_of(answer) or Usage(calls=1)
         self._own.call = Call(
             spent_ms=exchange.spent_ms,
@@ -90,6 +90,7 @@ class EndpointEmbedder:
             attempts=exchange.attempts,
             key=exchange.key,
             recorded=exchange.created if exchange.replayed else None,
+            model=self.model,
         )
         return unit_rows(vectors), usage
 

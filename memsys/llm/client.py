@@ -13,7 +13,7 @@ from memsys.llm.budget import Budget
 from memsys.llm.endpoint import Endpoint, Server, check_address, check_key
 from memsys.llm.exchange import Exchange
 from memsys.llm.limits import Limits
-from memsys.llm.recording import Recording
+from memsys.llm.recording import Mode, Recording
 from memsys.llm.reply import completion
 from memsys.meter import Call, Meter
 from memsys.types import Usage
@@ -32,7 +32,8 @@ class ChatSettings:
     `retries` are further attempts. `concurrency` and `requests_per_minute` (null: no limit) bound
     live calls. `temperature`, `max_tokens` (of an answer) and `seed` are left out of the request
     where they are null; `extra` is put into it as it is (reasoning models want
-    `max_completion_tokens` there, and the other three null).
+    `max_completion_tokens` there, and the other three null). `cache` and `budget_usd` are the
+    run's: how its recording is used (see Recording), and what all its calls together may cost.
     """
 
     model: str
@@ -46,6 +47,8 @@ class ChatSettings:
     temperature: float | None = 0.0
     seed: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    cache: Mode = "auto"
+    budget_usd: float | None = None
 
     def __post_init__(self) -> None:
         """Raises InputError on what no call could be made with; the key is checked by `open`."""
@@ -72,7 +75,10 @@ class ChatSettings:
 
 @dataclass(frozen=True, slots=True)
 class NoModel:
-    """The choice to do without a language model."""
+    """The choice to do without a language model; a server may embed all the same (ChatSettings)."""
+
+    cache: Mode = "auto"
+    budget_usd: float | None = None
 
     def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> None:
         """None: whatever needs a model says so."""
@@ -162,6 +168,7 @@ class ChatClient(LLM):
                 attempts=exchange.attempts,
                 key=exchange.key,
                 recorded=exchange.created if exchange.replayed else None,
+                model=self.name,
             )
         )
         return done

@@ -20,7 +20,7 @@ import pytest
 HERE = Path(__file__).parent
 PROJECT = HERE.parent.parent
 FAULTY = ("--config-dir", str(HERE / "faulty_conf"))
-TIMINGS = {"latency_ms", "latency_source"}
+TIMINGS = {"latency_ms", "latency_source", "waited_ms", "recorded"}
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,58 @@
+"""From the configuration to the objects of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hydra.utils import instantiate
+from omegaconf import DictConfig
+
+from eval.models import Models, open_models
+from eval.questions import Dataset
+from memsys.embed.cache import CachedEmbedder
+from memsys.errors import InputError
+from memsys.meter import Meter
+from memsys.store import Parts
+from memsys.strategy import MemoryStrategy
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A run's objects; `make_strategy` gives a fresh strategy for each conversation."""
+
+    dataset: Dataset
+    meter: Meter
+    models: Models
+    parts: Parts
+    make_strategy: Callable[[], MemoryStrategy]
+
+
+def build(config: DictConfig, choices: Mapping[str, str], spent_usd: float) -> Built:
+    """Build what `config` names, each shared part once. `spent_usd`: see open_models.
+
+    Raises InputError on whatever of the input or the configuration cannot be used.
+    """
+    dataset = instantiate(config.dataset).load()
+    meter = Meter()
+    models = open_models(config, meter, spent_usd)
+    parts = Parts(
+        memory=instantiate(config.memory),
+        embedder=CachedEmbedder(models.embedder, config.cache, meter),
+        context=instantiate(config.context),
+        index=instantiate(config.index),
+        graph=instantiate(config.graph),
+        llm=models.llm,
+    )
+    make = instantiate(config.strategy, _convert_="all")
+    given: dict[str, Any] = {"parts": parts}
+    if getattr(make.func, "sees_evidence", False):
+        given["evidence"] = {question.id: question.evidence for question in dataset.questions}
+    for conversation in dataset.conversations:
+        parts.memory.check(conversation)
+    try:
+        make(**given)  # a wrong number shows before anything is written
+    except TypeError as error:
+        raise InputError(f"strategy={choices['strategy']}: {error}") from error
+    return Built(dataset, meter, models, parts, lambda: make(**given))
