@@ -36,6 +36,7 @@ from eval.tables import markdown, plain
 from memsys.errors import InputError
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, BudgetReached
+from memsys.llm.client import NoModel
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import Recording
 from memsys.meter import Meter
@@ -94,7 +95,8 @@ def _audit(config: DictConfig, settings: Sequence[str]) -> None:
     corrected = correct(records, judge.score_key, outcomes, config.seed) if records else []
     print(_report(found, plain))
     name = "J" if judge.score_key == "judge" else judge.score_key
-    whose = f"{name} of {config.run}, judged by {judged_by}; audited was {judge.name}:"
+    other = "" if judged_by == judge.name else "; check that they are one judge"
+    whose = f"{name} of {config.run}, judged by {judged_by}, audited {judge.name}{other}:"
     if corrected:
         print("\n" + _corrected(found, corrected, name, whose, plain))
     _show_errors(outcomes)
@@ -126,7 +128,12 @@ def _open(config: DictConfig, paths: Sequence[Path]) -> Opened:
         if judge is None:
             raise InputError("judge=none: there is no judge to audit; set judge")
         return Opened(judge, 1, config.limit)
-    model = instantiate(config.llm, _convert_="all")
+    if isinstance(config.judge_llm, str):  # a group under another name is chosen by both
+        given = config.judge_llm
+        raise InputError(f"judge_llm={given}: choose the judging model by llm@judge_llm={given}")
+    model = instantiate(config.judge_llm)
+    if isinstance(model, NoModel):
+        model = instantiate(config.llm)
     recording, meter = Recording(config.cache, model.cache), Meter()
     budget = None if model.budget_usd is None else Budget(model.budget_usd, load_pricing())
 
@@ -159,7 +166,8 @@ def _run(name: str | None, score_key: str) -> tuple[list[Record], str]:
     if name is None:
         return [], ""
     records = read_run(Path(name), score_key)
-    return records, str(load_manifest(Path(name)).get("models", {}).get("judge") or "unknown")
+    judge = load_manifest(Path(name)).get("models", {}).get("judge") or "unknown"
+    return records, str(judge.get("name")) if isinstance(judge, dict) else str(judge)
 
 
 def _report(found: Audit, draw: Draw) -> str:

@@ -59,6 +59,7 @@ def test_a_run_is_corrected_under_the_stand_ins_own_name(
     assert main(["limit=40", f"run={run}"]) == 0
     shown = capsys.readouterr().out
     assert f"gold_recall of {run}, judged by unknown" in shown
+    assert "check that they are one judge" in shown
     assert "J of" not in shown
     assert "50.0%" in shown
 
@@ -67,6 +68,7 @@ def test_a_run_is_corrected_under_the_stand_ins_own_name(
     ("settings", "message"),
     [
         (["judge=llm"], "no model to judge with; add llm=openai or llm=local"),
+        (["judge=llm", "judge_llm=local"], "by llm@judge_llm=local"),
         (["judge=none"], "there is no judge to audit"),
         (["judge=recorded", "dataset=sample"], "judge=recorded: no"),
         (["judge=recorded", "probes=/nowhere"], "has no ap_wrong_v1.jsonl.gz"),
@@ -87,3 +89,12 @@ def test_wrong_input_is_one_line(
     assert message in told
     assert told.startswith("error: ")
     assert "\n" not in told
+
+
+def test_the_judging_model_is_judge_llm_as_in_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MEMSYS_CACHE", str(tmp_path))
+    settings = ["judge=llm", "llm@judge_llm=openai", "judge_llm.cache=replay", "limit=1"]
+    assert main(settings) == 2  # nothing is recorded there, and nothing may be asked
+    assert "gpt-4o-mini" in capsys.readouterr().err
