@@ -6,10 +6,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+# Without a bound a small model talks on until its tokens are used up, and gives no verdict.
+_SHORT = '^[^"\\\\\n]{1,160}$'
+
 SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "properties": {
-        "reason": {"type": "string"},
+        "reason": {"type": "string", "pattern": _SHORT},
         "verdict": {"type": "string", "enum": ["CORRECT", "WRONG"]},
     },
     "required": ["reason", "verdict"],  # the reason first: a verdict after it can follow from it
