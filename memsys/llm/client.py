@@ -142,6 +142,8 @@ class ChatClient(LLM):
             "messages": [dict(m) for m in messages],
             **self._fixed,
         }
+        if self._settings.seed is not None and "seed" in body:
+            body["seed"] = self._settings.seed + sample  # else repetitions would be one answer
         if schema is not None:
             body["response_format"] = _response_format(schema)
         if tools:

@@ -20,6 +20,7 @@ from memsys.llm.usage import input_tokens, output_limit, usage_of
 
 _SECRET_LENGTH = 8  # shorter values are words, as in API_KEY=none
 _KEPT_HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class RecordingTransport(httpx2.BaseTransport):
@@ -35,9 +36,12 @@ class RecordingTransport(httpx2.BaseTransport):
         """`timeout_s` bounds one attempt, from sending it to the last byte of its answer."""
         self._recording, self._limits, self._budget = recording, limits, budget
         self._timeout_s = timeout_s
-        # A client rather than a bare transport: it knows the system's proxies.
+        limits_of_client = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+        # A client rather than a bare transport: it knows the system's proxies. None of them can
+        # reach a server on this machine's own loopback.
+        here = httpx2.HTTPTransport(limits=limits_of_client)
         self._network = httpx2.Client(
-            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+            limits=limits_of_client, mounts={f"all://{host}": here for host in _LOOPBACK}
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:

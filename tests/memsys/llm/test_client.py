@@ -52,6 +52,27 @@ def test_the_request_is_what_the_settings_say(make: Make) -> None:
     assert (done.usage, done.model, done.finish) == (Usage(1, 2, 2), "gpt-4o-mini", "stop")
 
 
+def test_a_repetition_has_a_seed_of_its_own(make: Make) -> None:
+    with FaultyServer() as server:
+        client = make(server, seed=3)
+        for sample in (0, 2):
+            client.complete(HELLO, sample=sample)
+        make(server, seed=None).complete(HELLO, sample=5)
+        assert [body.get("seed") for body in server.bodies] == [3, 5, None]
+
+
+def test_a_proxy_is_not_asked_for_a_server_on_this_machine(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    monkeypatch.delenv("no_proxy", raising=False)
+    with FaultyServer() as server:
+        make(server, retries=0).complete(HELLO)
+        assert len(server.bodies) == 1
+
+
 def test_a_schema_is_asked_for_and_held_to(make: Make, tmp_path: Path) -> None:
     with FaultyServer([None, faults.says("so so"), faults.says('{"label": "maybe"}')]) as server:
         client = make(server)
