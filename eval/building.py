@@ -13,6 +13,7 @@ from eval.models import Models, open_models
 from eval.questions import Dataset
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
+from memsys.llm.prompt import Prompt
 from memsys.meter import Meter
 from memsys.store import Parts
 from memsys.strategy import MemoryStrategy
@@ -20,13 +21,22 @@ from memsys.strategy import MemoryStrategy
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A run's objects; `make_strategy` gives a fresh strategy for each conversation."""
+    """A run's objects; `make_strategy` gives a fresh strategy for each conversation. `prompts`:
+    those by which the strategy itself asks a model.
+    """
 
     dataset: Dataset
     meter: Meter
     models: Models
     parts: Parts
     make_strategy: Callable[[], MemoryStrategy]
+    prompts: Mapping[str, Prompt]
+
+    def described(self) -> dict[str, Any]:
+        """Models and prompts, for the manifest."""
+        told = self.models.described()
+        own = {name: one.described() for name, one in self.prompts.items()}
+        return {**told, "prompts": {**told["prompts"], **own}}
 
 
 def build(config: DictConfig, choices: Mapping[str, str], spent_usd: float) -> Built:
@@ -52,7 +62,8 @@ def build(config: DictConfig, choices: Mapping[str, str], spent_usd: float) -> B
     for conversation in dataset.conversations:
         parts.memory.check(conversation)
     try:
-        make(**given)  # a wrong number shows before anything is written
+        strategy = make(**given)  # a wrong number shows before anything is written
     except TypeError as error:
         raise InputError(f"strategy={choices['strategy']}: {error}") from error
-    return Built(dataset, meter, models, parts, lambda: make(**given))
+    prompts: Mapping[str, Prompt] = getattr(strategy, "prompts", {})
+    return Built(dataset, meter, models, parts, lambda: make(**given), prompts)

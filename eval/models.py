@@ -39,8 +39,7 @@ class Models:
         """
         prompts = {}
         if isinstance(self.reader, LLMReader):
-            prompt = self.reader.prompt
-            prompts["reader"] = {"name": prompt.name, "sha256": prompt.sha256}
+            prompts["reader"] = self.reader.prompt.described()
         return {
             "llm": None if self.llm is None else self.llm.name,
             "prompts": prompts,

@@ -41,7 +41,7 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
         return
     built = build(config, choices, folders.spent_usd(folder))
     resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-    described, overrides = built.models.described(), HydraConfig.get().overrides.task
+    described, overrides = built.described(), HydraConfig.get().overrides.task
     manifest = describe(folder.name, resolved, choices, built.dataset, described, overrides)
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, config.resume)

@@ -1,17 +1,32 @@
-"""When to expand: by a word of the question, or because little was found directly."""
+"""When to expand: by a word of the question, because little was found directly, or because a model
+finds several domains in the question.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import Any
 
 from memsys.index.terms import is_cjk, words
+from memsys.llm.base import LLM, LLMError
+from memsys.llm.prompt import Prompt
+
+_SEVERAL: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {"several": {"type": "boolean"}},
+    "required": ["several"],
+    "additionalProperties": False,
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether the gate opened, and by which rule: `word:<word>`, `similarity` or `closed`."""
+    """Whether the gate opened, and by which rule: `word:<word>`, `similarity`, `domains`, or
+    `closed`.
+    """
 
     open: bool
     rule: str
@@ -24,12 +39,14 @@ class Gate:
 
     `similarity`: the least mean cosine at which the direct results are trusted; None takes the
     embedder's own typical value, since cosines of different models are on different scales.
-    English words match whole words, Chinese ones any part of the text.
+    English words match whole words, Chinese ones any part of the text. `domains`: the prompt by
+    which a model is asked, where there is one and the other rules keep the gate shut; None: never.
     """
 
     english: Sequence[str]
     chinese: Sequence[str]
     similarity: float | None
+    domains: str | None = None
 
     def decide(self, query: str, similarities: Sequence[float], typical: float) -> Decision:
         """The decision for `query`, whose direct results have cosines `similarities`."""
@@ -52,3 +69,14 @@ class Gate:
                 if word in query:
                     return word
         return None
+
+
+def spans_domains(query: str, llm: LLM, prompt: Prompt) -> bool:
+    """Whether `llm` finds several domains in `query`. Raises LLMError if it does not say."""
+    text = prompt.fill(question=query)
+    reply = llm.complete([{"role": "user", "content": text}], schema=_SEVERAL)
+    try:
+        several = json.loads(reply.text)["several"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise LLMError(f"{llm.name}: does not say whether a question spans domains") from error
+    return several is True

@@ -27,6 +27,10 @@ class Prompt:
         """Of the file's text in UTF-8."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
+    def described(self) -> dict[str, str]:
+        """Name and sha256, for a manifest."""
+        return {"name": self.name, "sha256": self.sha256}
+
     def fill(self, **values: str) -> str:
         """The text with every place of `values` filled in, in one pass: a value that holds braces
         is not filled in again.

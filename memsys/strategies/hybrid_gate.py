@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from memsys.graph.gate import Gate
+from memsys.graph.gate import Gate, spans_domains
 from memsys.index.rank import Start, top
+from memsys.llm.prompt import Prompt, load_prompt
 from memsys.store import Parts
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.types import Candidate, Query
@@ -24,9 +26,12 @@ class HybridGate(GraphExpand):
         expansion: Mapping[str, Any],
         gate: Mapping[str, Any],
     ) -> None:
-        """Raises InputError on an unknown start or a wrong number in `expansion`."""
+        """Raises InputError on an unknown start, a wrong number in `expansion`, or no prompt."""
         super().__init__(parts, k, budget, start, expansion)
         self._gate = Gate(**gate)
+        self.prompts: dict[str, Prompt] = {}
+        if parts.llm is not None and self._gate.domains is not None:
+            self.prompts["gate"] = load_prompt(self._gate.domains, ["question"])
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Candidates, and in the trace which rule decided."""
@@ -36,6 +41,9 @@ class HybridGate(GraphExpand):
         decision = self._gate.decide(
             query.text, similarities, self.parts.embedder.typical_similarity
         )
+        llm, prompt = self.parts.llm, self.prompts.get("gate")
+        if not decision.open and llm and prompt and spans_domains(query.text, llm, prompt):
+            decision = replace(decision, open=True, rule="domains")
         gate = {
             "open": decision.open,
             "rule": decision.rule,

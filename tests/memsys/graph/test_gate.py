@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from memsys.graph.gate import Decision, Gate
+from memsys.graph.gate import Decision, Gate, spans_domains
+from memsys.llm.base import Completion, LLMError
+from memsys.llm.prompt import load_prompt
+from memsys.types import Usage
 
 CONF = Path(__file__).parents[3] / "conf" / "gate" / "default.yaml"
 GATE = Gate(english=["suggest", "other", "also"], chinese=["建议", "其他"], similarity=0.7)
@@ -64,3 +67,31 @@ def test_the_words_that_are_shipped_can_match() -> None:
     for word in shipped["chinese"]:
         assert gate.decide(f"她{word}？", FOUND, 0.1).rule == f"word:{word}"
     assert gate.decide("When did Theo plant the beans?", FOUND, 0.1).rule == "closed"
+
+
+class Says:
+    """A model with one reply."""
+
+    name = "says"
+
+    def __init__(self, reply: str) -> None:
+        self.reply, self.asked = reply, []
+
+    def complete(self, messages, **choices):
+        self.asked.append((messages[0]["content"], choices["schema"]))
+        return Completion(self.reply, Usage(1, 9, 3), "says", "stop")
+
+
+@pytest.mark.parametrize(
+    ("reply", "several"), [('{"several": true}', True), ('{"several": false}', False)]
+)
+def test_a_model_may_find_several_domains(reply: str, several: bool) -> None:
+    model, prompt = Says(reply), load_prompt("gate_domains", ["question"])
+    assert spans_domains("Did the job change her diet?", model, prompt) is several
+    assert "Did the job change her diet?" in model.asked[0][0]
+
+
+@pytest.mark.parametrize("reply", ["", "yes", "[]", "{}"])
+def test_a_model_that_does_not_say_is_an_error(reply: str) -> None:
+    with pytest.raises(LLMError, match="does not say"):
+        spans_domains("Why?", Says(reply), load_prompt("gate_domains", ["question"]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from math import log
 from typing import Any
@@ -10,9 +12,10 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.index.rank import Start
+from memsys.llm.base import Completion, Message
 from memsys.strategies.vector_only import VectorOnly
 from memsys.strategy import Strategy
-from memsys.types import Candidate, Retrieval
+from memsys.types import Candidate, Retrieval, Usage
 from tests.memsys.build import SESSIONS, BagOfWords, MakeParts, Planned, query, session
 from tests.memsys.contract import QUERIES
 from tests.memsys.strategies.make import graph_expand, hybrid_gate
@@ -119,6 +122,35 @@ def test_weak_direct_results_open_the_gate(
     retrieval = told(hybrid_gate(planned, 2, similarity=similarity)).retrieve(query("Which?"))
     assert retrieval.trace["gate"]["rule"] == rule
     assert contents(retrieval) == [SEED, LINKED if rule == "similarity" else "Mara: salt"]
+
+
+class Domains:
+    """A model that finds several domains in whatever speaks of a bowl."""
+
+    name = "domains"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def complete(self, messages: Sequence[Message], **_: Any) -> Completion:
+        self.asked += 1
+        several = "bowl" in messages[0]["content"]
+        return Completion(f'{{"several": {str(several).lower()}}}', Usage(), "domains", "stop")
+
+
+def test_a_model_is_asked_where_no_other_rule_opens_the_gate(parts: MakeParts) -> None:
+    model = Domains()
+    planned = replace(parts(Planned(COSINES, typical_similarity=0.1)), llm=model)
+    gate = told(hybrid_gate(planned, 2))
+    rules = [
+        gate.retrieve(query(text)).trace["gate"]["rule"]
+        for text in ("Which other bowl?", "Which bowl?", "Which cup?")
+    ]
+    assert rules == ["word:other", "domains", "closed"]
+    assert model.asked == 2
+    assert set(gate.prompts) == {"gate"}
+    told(hybrid_gate(planned, 2, domains=None)).retrieve(query("Which bowl?"))
+    assert model.asked == 2
 
 
 def test_the_gate_reads_cosines_whatever_it_starts_from(parts: MakeParts) -> None:
