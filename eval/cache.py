@@ -10,7 +10,7 @@ from pathlib import Path
 
 from eval.caching.bundle import read_bundle, write_bundle
 from eval.caching.calls import answers_of
-from eval.exits import BAD_INPUT, INTERRUPTED
+from eval.exits import code_of
 from eval.tables import plain
 from memsys.errors import InputError
 from memsys.llm.pricing import load_pricing
@@ -23,19 +23,16 @@ _RUNS = Path("results/runs")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Export, import or show; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    try:
-        if options.command == "export":
-            _export(options.run, options.out, options.cache)
-        elif options.command == "import":
-            _import(options.bundle, options.cache)
-        else:
-            _stats(options.cache)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return 0
+    return code_of(lambda: _do(options))
+
+
+def _do(options: argparse.Namespace) -> None:
+    if options.command == "export":
+        _export(options.run, options.out, options.cache)
+    elif options.command == "import":
+        _import(options.bundle, options.cache)
+    else:
+        _stats(options.cache)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -15,7 +15,7 @@ from eval.comparing.sentences import conclusions, method, notes, title
 from eval.comparing.shared import share
 from eval.comparing.tables import table
 from eval.comparing.write import write
-from eval.exits import BAD_INPUT, INTERRUPTED
+from eval.exits import code_of
 from eval.tables import plain
 from memsys.errors import InputError
 
@@ -23,14 +23,7 @@ from memsys.errors import InputError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Compare and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    try:
-        _compare(options)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return 0
+    return code_of(lambda: _compare(options))
 
 
 def _parser() -> argparse.ArgumentParser:

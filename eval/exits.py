@@ -48,6 +48,19 @@ def one_line(folder: Path, *, sweep: bool) -> Iterator[None]:
         sys.exit(BAD_INPUT)
 
 
+def code_of(job: Callable[[], int | None]) -> int:
+    """The exit code of a command that is `job`: its own (None: 0), 2 after one line where the input
+    is to blame, 130 after Ctrl-C.
+    """
+    try:
+        return job() or 0
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
 def blame(error: BaseException) -> str | None:
     """What to tell of `error` if the input is to blame, else None.
 

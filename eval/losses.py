@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from eval.exits import BAD_INPUT, INTERRUPTED
+from eval.exits import code_of
 from eval.losing.abstaining import abstaining
 from eval.losing.counterparts import pair_with_direct, pair_with_expanded
 from eval.losing.expansion import expansion
@@ -22,14 +22,7 @@ from memsys.errors import InputError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    try:
-        _losses(options)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return 0
+    return code_of(lambda: _losses(options))
 
 
 def report(run: Run, direct: Run | None, expanded: Run | None, marking: Marking) -> list[Section]:

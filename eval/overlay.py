@@ -20,7 +20,7 @@ from eval.datasets.overlay import (
     read_overlay,
     write_overlay,
 )
-from eval.exits import BAD_INPUT
+from eval.exits import code_of
 from eval.questions import TYPES, Dataset
 from memsys.errors import InputError
 
@@ -28,12 +28,7 @@ from memsys.errors import InputError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check, count and write; returns the exit code: 2 for wrong input."""
     options = _parser().parse_args(arguments)
-    try:
-        _overlay(options)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
-    return 0
+    return code_of(lambda: _overlay(options))
 
 
 def _parser() -> argparse.ArgumentParser:

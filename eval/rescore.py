@@ -11,7 +11,7 @@ from typing import Any
 from eval.both_keys import ORIGINAL, key_name
 from eval.datasets.answer_key import KEYS
 from eval.datasets.locomo import LoCoMo
-from eval.exits import BAD_INPUT, INTERRUPTED
+from eval.exits import code_of
 from eval.importing.imports import Import, read_import, write_import
 from eval.importing.layouts import AUTO, FORMATS, describe
 from eval.importing.recompute import recompute
@@ -30,14 +30,7 @@ _ENDINGS = {".gz", ".json", ".jsonl", ".csv"}
 def main(arguments: Sequence[str] | None = None) -> int:
     """Rescore and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    try:
-        _rescore(options)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return 0
+    return code_of(lambda: _rescore(options))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -55,9 +55,17 @@ def unscored() -> Scores:
     return dict.fromkeys(METRICS)
 
 
-def key_of(question: Question) -> Record | None:
-    """What a record says of its answer key: null where the gold is the data set's own."""
-    return asdict(question.key_change) if question.key_change else None
+def question_fields(question: Question) -> Record:
+    """What a record repeats of its question."""
+    return {
+        "id": question.id,
+        "conversation": question.conversation,
+        "category": question.category,
+        "type": question.type,
+        "question": question.text,
+        "gold": question.gold,
+        "key": asdict(question.key_change) if question.key_change else None,
+    }
 
 
 def score_record(record: Record, verdict: float | None = None) -> dict[str, Scores | None]:

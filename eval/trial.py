@@ -12,7 +12,7 @@ from eval.metrics.abstention import abstains
 from eval.questions import Question
 from eval.readers.base import Answer
 from eval.records import Record
-from eval.scoring import key_of, score_record
+from eval.scoring import question_fields, score_record
 from memsys.context.tokens import count_tokens
 from memsys.meter import Meter, Reading
 from memsys.types import Retrieval
@@ -71,13 +71,7 @@ class Trial:
         text = None if answer is None else answer.text
         refused = answer is not None and (answer.abstained or abstains(answer.text))
         return {
-            "id": question.id,
-            "conversation": question.conversation,
-            "category": question.category,
-            "type": question.type,
-            "question": question.text,
-            "gold": question.gold,
-            "key": key_of(question),
+            **question_fields(question),
             "status": "error" if failed else "ok",
             "error": asdict(self.failure) if self.failure else None,
             "answer": text,

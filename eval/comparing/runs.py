@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.manifest import SCHEMA_VERSION, load_manifest
-from eval.records import RECORDS, Record, read_lines
+from eval.finished import find_folder, load_checked, load_records
+from eval.records import Record
 from memsys.errors import InputError
 
-RUNS = Path("results/runs")
 _NEEDED = {"id", "conversation", "category", "type", "question", "status", "abstained", "scores"}
 _TOLD = 2  # differing settings that a label may list
 
@@ -34,14 +33,14 @@ def load_runs(names: Sequence[str]) -> list[Run]:
     """
     if len(names) < 2:
         raise InputError("RUN: one run; name two or more to compare")
-    folders = [_folder(name) for name in names]
+    folders = [find_folder(name) for name in names]
     for name, count in Counter(folder.resolve() for folder in folders).items():
         if count > 1:
             raise InputError(f"{name}: named {count} times; a run is compared with other runs")
-    manifests = [_manifest(folder) for folder in folders]
+    manifests = [load_checked(folder) for folder in folders]
     labels = _labels(folders, manifests)
     return [
-        Run(label, folder, manifest, _records(folder))
+        Run(label, folder, manifest, load_records(folder, _NEEDED))
         for label, folder, manifest in zip(labels, folders, manifests, strict=True)
     ]
 
@@ -50,40 +49,6 @@ def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
     """Top-level settings (`strategy`, `k`, ...) in which two manifests' configurations differ."""
     first, second = one["config"], other["config"]
     return [key for key in {**first, **second} if first.get(key) != second.get(key)]
-
-
-def _folder(name: str) -> Path:
-    for folder in (Path(name), RUNS / name):
-        if folder.is_dir():
-            return folder
-    raise InputError(f"{name}: no such run; name a run folder, or an id under {RUNS}")
-
-
-def _manifest(folder: Path) -> dict[str, Any]:
-    manifest = load_manifest(folder)
-    if manifest.get("schema_version") != SCHEMA_VERSION:
-        raise InputError(
-            f"{folder}: written by another version of memsys (schema "
-            f"{manifest.get('schema_version')}, now {SCHEMA_VERSION}); run it again"
-        )
-    return manifest
-
-
-def _records(folder: Path) -> dict[str, Record]:
-    """By question; a question asked again after a failure counts as it ended."""
-    path = folder / RECORDS
-    found = {}
-    for number, record in enumerate(read_lines(path), 1):
-        missing = _NEEDED - record.keys() if isinstance(record, dict) else _NEEDED
-        if missing:
-            raise InputError(
-                f"{path}: line {number} is no record (no {', '.join(sorted(missing))}); "
-                "docs/records.md lists the fields"
-            )
-        found[record["id"]] = record
-    if not found:
-        raise InputError(f"{path}: holds no records; name a run that answered questions")
-    return found
 
 
 def _labels(folders: Sequence[Path], manifests: Sequence[Mapping[str, Any]]) -> list[str]:

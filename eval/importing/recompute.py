@@ -15,7 +15,7 @@ from eval.importing.imports import IMPORTED, add_account
 from eval.manifest import SCHEMA_VERSION, digest, git_state, load_manifest, now
 from eval.questions import Dataset, Question
 from eval.records import MANIFEST, RECORDS, Record, read_lines, write_json, write_lines
-from eval.scoring import key_of, score_record
+from eval.scoring import question_fields, score_record
 from memsys.errors import InputError
 
 
@@ -80,7 +80,7 @@ def _rescored(record: Record, question: Question | None) -> Record:
     """`record` scored again; under the key that `question` was loaded with, if there is one."""
     verdicts = _verdicts(record)
     if question is not None:
-        record = record | {"gold": question.gold, "key": key_of(question)}
+        record = record | question_fields(question)
     key = record.get("key")
     computed = score_record(record)
     for name, gold in (

@@ -6,7 +6,7 @@ from eval.importing.answers import Row
 from eval.metrics.abstention import abstains
 from eval.questions import Question
 from eval.records import Record
-from eval.scoring import key_of, score_record
+from eval.scoring import question_fields, score_record
 from memsys.context.tokens import count_tokens
 
 AS_REPORTED = "as reported"
@@ -21,13 +21,7 @@ def record(question: Question, row: Row) -> Record:
     failed = row.error is not None
     latency = _latency(row)
     made: Record = {
-        "id": question.id,
-        "conversation": question.conversation,
-        "category": question.category,
-        "type": question.type,
-        "question": question.text,
-        "gold": question.gold,
-        "key": key_of(question),
+        **question_fields(question),
         "status": "error" if failed else "ok",
         "error": _failure(row.error),
         "answer": None if failed else row.answer,

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from eval.manifest import SCHEMA_VERSION, load_manifest
-from eval.records import RECORDS, Record, read_lines
+from eval.finished import find_folder, load_checked, load_records
+from eval.records import RECORDS, Record
 from memsys.errors import InputError
 
-RUNS = Path("results/runs")
 _NEEDED = {
     *("id", "conversation", "category", "type", "question", "status", "abstained"),
     *("retrieved", "evidence", "evidence_found", "scores", "trace"),
@@ -76,19 +74,11 @@ def load_run(name: str) -> Run:
     Raises InputError if there is none, or it is of another version, unfinished or without an
     answer that counts.
     """
-    found = [folder for folder in (Path(name), RUNS / name) if folder.is_dir()]
-    if not found:
-        raise InputError(f"{name}: no such run; name a run folder, or an id under {RUNS}")
-    folder = found[0]
-    manifest = load_manifest(folder)
-    if manifest.get("schema_version") != SCHEMA_VERSION:
-        raise InputError(
-            f"{folder}: written by another version of memsys (schema "
-            f"{manifest.get('schema_version')}, now {SCHEMA_VERSION}); run it again"
-        )
+    folder = find_folder(name)
+    manifest = load_checked(folder)
     if manifest["status"] != "complete":
         raise InputError(f"{folder}: the run is {manifest['status']}; resume it to its end first")
-    run = Run(name, manifest, _records(folder / RECORDS))
+    run = Run(name, manifest, load_records(folder, _NEEDED))
     if not run.counted:
         raise InputError(
             f"{folder}: every question failed or is left out by the answer key; name a run that "
@@ -101,19 +91,3 @@ def _kind(record: Record) -> str | None:
     """What the answer key does to the question: `corrected`, `excluded` or nothing."""
     key = record.get("key")
     return None if key is None else str(key["kind"])
-
-
-def _records(path: Path) -> dict[str, Record]:
-    """By question; one asked again after a failure counts as it ended."""
-    found: dict[str, Record] = {}
-    for number, record in enumerate(read_lines(path), 1):
-        missing = _NEEDED - record.keys() if isinstance(record, dict) else _NEEDED
-        if missing:
-            raise InputError(
-                f"{path}: line {number} lacks {', '.join(sorted(missing))}; "
-                "docs/records.md lists the fields of a record"
-            )
-        found[record["id"]] = record
-    if not found:
-        raise InputError(f"{path}: holds no records; name a run that answered questions")
-    return found

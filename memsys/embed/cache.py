@@ -16,11 +16,11 @@ import numpy as np
 from memsys.embed.base import Embedder, Vectors
 from memsys.errors import InputError
 from memsys.meter import Call, Meter
+from memsys.sqlite import open_shared
 from memsys.types import Usage
 
 Kind = Literal["document", "query"]
 _BATCH = 64  # rows a transaction: what a kill can lose
-_PATIENCE_S = 60  # how long to wait while another process holds the file
 _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB, ms REAL)"
 
 
@@ -46,7 +46,7 @@ class CachedEmbedder:
         except OSError as error:
             raise InputError(f"cache={folder}: not a folder ({error}); name another") from error
         with self._blamed():
-            self._db = _open(self._path)
+            self._db = open_shared(self._path, _SCHEMA)
 
     @property
     def name(self) -> str:
@@ -131,22 +131,3 @@ def _file_name(name: str) -> str:
     """`name` where it can name a file, else its safe signs and a digest: no two names share."""
     safe = re.sub(r"[^\w.-]+", "_", name)
     return safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    """A connection to the cache at `path`, made if absent. Raises sqlite3.DatabaseError."""
-    db = sqlite3.connect(path, timeout=_PATIENCE_S)
-    deadline = time.monotonic() + _PATIENCE_S
-    while True:
-        # Of processes that open a new file at once, SQLite refuses this switch to all but one,
-        # whatever their time-out says.
-        try:
-            db.execute("PRAGMA journal_mode=WAL")
-            break
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
-    db.execute("PRAGMA synchronous=NORMAL")
-    db.execute(_SCHEMA)
-    return db

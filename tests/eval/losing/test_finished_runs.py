@@ -50,8 +50,8 @@ def test_an_id_is_looked_for_under_results(tmp_path: Path, monkeypatch: pytest.M
         ([record("a/1")], {"status": "interrupted"}, "the run is interrupted; resume it"),
         ([record("a/1")], {"schema_version": 0}, r"another version of memsys \(schema 0, now"),
         ([], {}, "holds no records"),
-        ([record("a/1"), {"id": "a/2"}], {}, "line 2 lacks abstained, category"),
-        ([record("a/1"), 7], {}, "line 2 lacks"),
+        ([record("a/1"), {"id": "a/2"}], {}, r"line 2 is no record \(no abstained, category"),
+        ([record("a/1"), 7], {}, "line 2 is no record"),
         ([record("a/1") | FAILED], {}, "every question failed or is left out"),
     ],
 )
