@@ -22,8 +22,9 @@ format: .venv/dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/base  ## overhead, latency ratios, memory, cold start; on LoCoMo where it is found
+bench: .venv/base  ## overhead, latency ratios, memory, cold start (LoCoMo), and calls to models
 	$(BIN)/python -m eval.bench $(ARGS)
+	$(BIN)/python -m eval.bench_llm
 
 regress: .venv/base  ## are scores the expected ones; PINS='sample_bm25 locomo_bm25' to choose
 	$(BIN)/python -m eval.regress $(PINS)
