@@ -1,0 +1,114 @@
+"""Runs that ask a loopback server, which a test may make misbehave at any time."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from commands import Ended, Run, run_main
+
+from tests.memsys.llm import faults
+from tests.memsys.llm.server import Behaviour, FaultyServer
+
+MODELS = ("strategy=bm25", "llm=openai", "reader=llm", "judge=llm")
+ALL = [f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)]
+JUDGED = 18  # of the 21 questions: three are adversarial
+MIDDLE, MIDDLE_WORDS = "beech/3", "flute with beech"
+
+
+def text_of(body: dict[str, Any]) -> str:
+    """What a chat request says."""
+    return "\n".join(str(message["content"]) for message in body["messages"])
+
+
+def is_judges(body: dict[str, Any]) -> bool:
+    """Whether a request is the judge's."""
+    return "response_format" in body
+
+
+class Model:
+    """A server's script: it answers, and passes one answer in two; `fault` is what it does to the
+    requests of `role` (answer or judge) that hold `words`, so often as `times` says.
+    """
+
+    def __init__(self) -> None:
+        self.fault: Behaviour | None = None
+        self.role, self.words, self.times = "answer", "", 10**6
+
+    def break_down(
+        self, fault: Behaviour, role: str = "answer", words: str = "", times: int = 10**6
+    ) -> None:
+        """From now on."""
+        self.fault, self.role, self.words, self.times = fault, role, words, times
+
+    def recover(self) -> None:
+        """From now on."""
+        self.fault = None
+
+    def __call__(self, body: dict[str, Any]) -> Behaviour | None:
+        role = "judge" if is_judges(body) else "answer"
+        if self.fault and self.times and role == self.role and self.words in text_of(body):
+            self.times -= 1
+            return self.fault
+        if role == "judge":
+            odd = hashlib.sha256(text_of(body).encode()).digest()[0] % 2
+            verdict = "WRONG" if odd else "CORRECT"
+            return faults.says(json.dumps({"reason": "so it is", "verdict": verdict}))
+        return None
+
+
+@dataclass
+class Bench:
+    """One folder, one cache and one server; `start` runs a command there."""
+
+    folder: Path
+    cache: Path
+    server: FaultyServer
+    model: Model
+    options: tuple[str, ...]
+
+    @property
+    def run(self) -> Run:
+        """The run, which every command of this bench begins or goes on with."""
+        return Run(self.folder / "run")
+
+    def start(self, *arguments: str, resume: bool = False) -> Ended:
+        """Begin the run, or go on with it; later arguments win over the bench's own."""
+        command = [*MODELS, *self.options, f"llm.base_url={self.server.base_url}"]
+        command += [f"hydra.run.dir={self.run.folder}", *(["resume=run"] if resume else [])]
+        named = {argument.partition("=")[0] for argument in arguments}
+        kept = [argument for argument in command if argument.partition("=")[0] not in named]
+        return run_main(self.folder, self.cache, *kept, *arguments)
+
+    def errors(self) -> dict[str, dict[str, str]]:
+        """What failed, by question."""
+        return {r["id"]: r["error"] for r in self.run.records if r["status"] == "error"}
+
+
+def scores(run: Run) -> dict[str, Any]:
+    """The cells of a run's summary without latencies."""
+    return {
+        name: {column: value for column, value in cell.items() if "_ms_" not in column}
+        for name, cell in run.summary["by_type"].items()
+    }
+
+
+def requests_of(run: Run) -> int:
+    """How many different requests a run made: equal ones are sent once."""
+    lines = (run.folder / "calls.jsonl").read_text(encoding="utf-8").splitlines()
+    return len({json.loads(line)["key"] for line in lines})
+
+
+def files_with(folder: Path, secret: str) -> tuple[int, list[str]]:
+    """How many files lie under `folder`, and those that hold `secret`, packed or not."""
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return len(paths), [str(p) for p in paths if secret.encode() in _unpacked(p.read_bytes())]
+
+
+def _unpacked(data: bytes) -> bytes:
+
+    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data

@@ -1,0 +1,112 @@
+"""A budget ends a run before the call that could pass it, and the run can go on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commands import Run
+from served import ALL, Bench, requests_of
+
+from tests.memsys.llm.answers import right_answer
+
+# A dollar a thousand tokens, so that budgets are whole dollars.
+PRICES = "as_of: 2025-01-01\nsource: a test\nmodels: {gpt-4o-mini: {input: 1000, output: 1000}}\n"
+LIMIT = 4.0
+
+
+@pytest.fixture
+def priced(bench: Bench) -> Bench:
+    path = bench.folder / "prices.yaml"
+    path.write_text(PRICES)
+    bench.options += (f"pricing={path}", "llm.max_tokens=10")
+    return bench
+
+
+def paid(bench: Bench, since: int = 0) -> float:
+    """Dollars of the requests that the server answered, by its own count of tokens."""
+    used = [right_answer(body)["usage"] for body in bench.server.bodies[since:]]
+    return sum(one["total_tokens"] for one in used) / 1000
+
+
+@pytest.fixture
+def unbounded(priced: Bench, tmp_path: Path) -> Run:
+    """The same run without a budget, in a folder and a cache of its own."""
+    (tmp_path / "free").mkdir()
+    other = Bench(
+        tmp_path / "free", tmp_path / "free" / "cache", priced.server, priced.model, priced.options
+    )
+    ended = other.start()
+    assert ended.code == 0, ended.err
+    return Run(other.run.folder, ended)
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_run_stops_and_goes_on_with_more(priced: Bench, unbounded: Run, workers: int) -> None:
+    assert paid(priced) > LIMIT + 1
+    before = priced.server.requests
+    ended = priced.start(f"llm.budget_usd={LIMIT}", f"concurrency={workers}")
+    assert ended.code == 1
+    told = [line for line in ended.err.splitlines() if line.startswith("stopped: ")]
+    assert len(told) == 1
+    assert "the budget of $4.00 is reached" in told[0]
+    assert "resume the run with a higher one" in told[0]
+    assert "Traceback" not in ended.err
+    assert priced.run.manifest["status"] == "interrupted"
+    done = priced.run.records
+    assert 0 < len(done) < 21
+    ids = [record["id"] for record in done]
+    assert ids == [one for one in ALL if one in ids]  # of those under way, each that could end
+    assert LIMIT - 1 < paid(priced, before) <= LIMIT
+
+    requests = priced.server.requests
+    again = priced.start(f"llm.budget_usd={LIMIT}", resume=True)
+    assert again.code == 1  # no more than a call of the question that was begun
+    assert priced.server.requests - requests <= 1
+
+    more = priced.start("llm.budget_usd=100", resume=True)
+    assert more.code == 0, more.err
+    assert priced.run.untimed == unbounded.untimed
+    assert priced.server.requests - before == requests_of(unbounded)  # nothing was paid twice
+
+
+def test_a_replayed_run_costs_nothing_of_a_budget(priced: Bench, unbounded: Run) -> None:
+    assert priced.start().code == 0
+    first = priced.run.untimed
+    requests = priced.server.requests
+    folder = f"hydra.run.dir={priced.folder / 'again'}"
+    ended = priced.start("llm.budget_usd=0.01", folder)
+    assert ended.code == 0, ended.err
+    assert Run(priced.folder / "again").untimed == first
+    assert priced.server.requests == requests
+
+
+def test_a_budget_that_no_call_fits_in(priced: Bench) -> None:
+    ended = priced.start("llm.budget_usd=0.01")
+    assert ended.code == 1
+    assert priced.server.requests == 0
+    assert priced.run.records == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("llm.model=mystery", "mystery: no known price, so no budget can hold"),
+        ("judge.model=mystery", "mystery: no known price, so no budget can hold"),
+        ("llm.max_tokens=null", "no limit on its output tokens"),
+    ],
+)
+def test_a_budget_that_cannot_hold(priced: Bench, argument: str, said: str) -> None:
+    ended = priced.start("llm.budget_usd=1", argument)
+    assert ended.code == 2
+    assert said in ended.err
+    assert ended.err.count("\n") == 1
+    assert priced.server.requests == 0
+    assert not priced.run.folder.exists()
+
+
+def test_what_has_no_price_costs_an_unknown_sum(bench: Bench) -> None:
+    ended = bench.start("llm.model=mystery", "dataset.limit=1")
+    assert ended.code == 0, ended.err
+    cell = bench.run.summary["by_type"]["overall"]
+    assert (cell["cost_usd"], cell["judge_cost_usd"]) == (None, None)
