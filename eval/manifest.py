@@ -114,12 +114,14 @@ def _chosen(choices: Mapping[str, str], name: str) -> str | None:
 def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
     """The command that repeats this run alone, quoted for a shell.
 
-    In a sweep `arguments` list the values of all runs; `overrides` hold those of this one.
+    In a sweep `arguments` list the values of all runs, and an experiment adds values that are in
+    none; `overrides` hold those of this one.
     """
     own = {override.partition("=")[0]: override for override in overrides}
     kept = [argument for argument in arguments if argument not in {"-m", "--multirun"}]
     values = [own.get(argument.partition("=")[0], argument) for argument in kept]
-    return shlex.join(["python", "-m", "eval.run", *values])
+    added = [override for override in overrides if override not in values]
+    return shlex.join(["python", "-m", "eval.run", *values, *added])
 
 
 def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:

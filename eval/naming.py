@@ -33,14 +33,14 @@ def run_id(resume: str | int | None, strategy: str) -> str:
 
 
 def help_text() -> str:
-    """Usage, then every group with a line for each option, from the first line of its file."""
+    """Usage, then every group with a line for each option, in its file's own words."""
     text = _USAGE
     for group in sorted(folder for folder in CONF.iterdir() if folder.is_dir()):
         options = sorted(group.glob("*.yaml"))
         if not options:
             continue
         text += f"{group.name}=\n"
-        text += "".join(f"  {path.stem:<14} {_title(path)}\n" for path in options)
+        text += "".join(f"  {path.stem:<14} {title(path)}\n" for path in options)
     values = (CONF / "config.yaml").read_text(encoding="utf-8").split("  - override")[-1]
     settings = values.split("\n\n")[1]
     text += "\nSettings and their defaults:\n" + settings + "\n"
@@ -53,5 +53,7 @@ def register() -> None:
     OmegaConf.register_new_resolver("memsys_help", help_text, replace=True)
 
 
-def _title(path: Path) -> str:
-    return path.read_text(encoding="utf-8").splitlines()[0].removeprefix("#").strip()
+def title(path: Path) -> str:
+    """What an option's file says of itself: its first line, after the package it may name."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return lines[lines[0].startswith("# @package")].removeprefix("#").strip()

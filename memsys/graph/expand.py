@@ -1,4 +1,4 @@
-"""One hop out from what was found: memories that only the graph connects to the query."""
+"""A hop or two out from what was found: memories that only the graph connects to the query."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ class Expansion:
     """The numbers of an expansion.
 
     `seeds`: best direct results to start from. `neighbours`: heaviest related entities followed
-    of each seed's title. `per_seed`: most memories a seed adds. `threshold`: least relevance of an
+    of each entity that is gone out from. `hops`: 1, from a seed's title, or 2, from these entities
+    once more. `per_seed`: most memories a seed adds. `threshold`: least relevance of an
     added memory. Its score is edge_weight * edge + relevance_weight * relevance. `edges`: the
     kinds that are followed.
     """
@@ -27,14 +28,17 @@ class Expansion:
     relevance_weight: float
     threshold: float
     edges: Collection[EdgeKind]
+    hops: int = 1
 
     def __post_init__(self) -> None:
-        """Raises InputError on an unknown edge kind or a count below 1."""
+        """Raises InputError on an unknown edge kind, a count below 1, or other hops."""
         unknown = set(self.edges) - {"mentions", "related_to"}
         if unknown or not self.edges:
             raise InputError("expansion.edges: use one or both of mentions, related_to")
         if min(self.seeds, self.neighbours, self.per_seed) < 1:
             raise InputError("expansion: seeds, neighbours and per_seed must be 1 or more")
+        if self.hops not in (1, 2):
+            raise InputError(f"expansion.hops: {self.hops!r}; use 1 or 2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,35 +54,74 @@ class Added:
 def expand(
     graph: MemoryGraph, seeds: Sequence[str], relevance: Mapping[str, float], settings: Expansion
 ) -> list[Added]:
-    """Memories one hop from the titles of `seeds` (ids, best first), best first.
+    """Memories within `hops` of the titles of `seeds` (ids, best first), best first.
 
     A seed's title is a node; its mention edges lead to memories, its RELATED_TO edges to entities
-    and so to the memories that mention these (edge weight: the product along the path). Two
-    batched look-ups in all. A memory is visited once, a seed never added. `relevance` maps every
-    memory id to its relevance to the query, 0 to 1.
+    and so to the memories that mention these (edge weight: the product along the path). One
+    batched look-up a hop and one more. A memory is visited once, a seed never added. `relevance`
+    maps every memory id to its relevance to the query, 0 to 1.
     """
-    titles = [graph.titles[seed] for seed in seeds if seed in graph.titles]
     rooted = [seed for seed in seeds if seed in graph.titles]
-    first = graph.store.neighbours(titles)
-    related = [
-        [edge for edge in edges if edge.kind == "related_to"][: settings.neighbours]
-        if "related_to" in settings.edges
-        else []
-        for edges in first
-    ]
-    entities = sorted({edge.node for edges in related for edge in edges})
-    second = dict(zip(entities, graph.store.neighbours(entities), strict=True))
+    titles = [graph.titles[seed] for seed in rooted]
+    reached, edges_of = _reach(graph, titles, settings)
 
     visited = {MEMORY + seed for seed in seeds}
     added: list[Added] = []
-    for seed, title, edges, to_entities in zip(rooted, titles, first, related, strict=True):
-        paths = [(edge, title, 1.0) for edge in edges if "mentions" in settings.edges]
-        paths += [(e, far.node, far.weight) for far in to_entities for e in second[far.node]]
+    for seed, weights in zip(rooted, reached, strict=True):
+        paths = [(e, via, weight) for via, weight in weights.items() for e in edges_of[via]]
         found = _best(paths, seed, relevance, settings)
         fresh = [one for one in found if MEMORY + one.memory not in visited]
         added += fresh[: settings.per_seed]
         visited |= {MEMORY + one.memory for one in fresh[: settings.per_seed]}
     return sorted(added, key=lambda one: (-one.score, one.memory))
+
+
+def _reach(
+    graph: MemoryGraph, titles: Sequence[str], settings: Expansion
+) -> tuple[list[dict[str, float]], dict[str, list[Edge]]]:
+    """Of each title the entities whose mentions are followed, with the weight of the way there,
+    and the edges of every entity. An entity keeps its shortest way, then the first.
+    """
+    ways = [{title: 1.0} for title in titles]  # its title and all that was reached from it
+    fronts = [dict(way) for way in ways]
+    edges_of: dict[str, list[Edge]] = {}
+    _look_up(graph, fronts, edges_of)
+    for _ in range(settings.hops if "related_to" in settings.edges else 0):
+        fronts = [
+            _step(front, way, edges_of, settings.neighbours)
+            for front, way in zip(fronts, ways, strict=True)
+        ]
+        _look_up(graph, fronts, edges_of)
+        for way, front in zip(ways, fronts, strict=True):
+            way.update(front)
+    if "mentions" not in settings.edges:
+        for way, title in zip(ways, titles, strict=True):
+            del way[title]
+    return ways, edges_of
+
+
+def _look_up(
+    graph: MemoryGraph, fronts: Sequence[Mapping[str, float]], edges_of: dict[str, list[Edge]]
+) -> None:
+    """Fetch the edges of whatever is in `fronts` and not yet in `edges_of`."""
+    new = sorted({node for front in fronts for node in front} - edges_of.keys())
+    edges_of.update(zip(new, graph.store.neighbours(new), strict=True))
+
+
+def _step(
+    front: Mapping[str, float],
+    seen: Mapping[str, float],
+    edges_of: Mapping[str, list[Edge]],
+    neighbours: int,
+) -> dict[str, float]:
+    """Entities one RELATED_TO edge on from `front` that are not `seen`, with their weights."""
+    found: dict[str, float] = {}
+    for node, weight in front.items():
+        edges = (edge for edge in edges_of[node] if edge.kind == "related_to")
+        new = [edge for edge in edges if edge.node not in seen]  # the way back takes no place
+        for edge in new[:neighbours]:
+            found.setdefault(edge.node, weight * edge.weight)
+    return found
 
 
 def _best(

@@ -15,7 +15,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
-from eval.naming import CONF, help_text
+from eval.naming import CONF, help_text, title
 from memsys.store import Parts
 from memsys.strategy import Strategy
 
@@ -47,7 +47,8 @@ def built(config: Any) -> dict[str, Any]:
 
 
 def test_every_group_is_in_the_defaults() -> None:
-    assert {group for group, _ in OPTIONS} <= set(compose("config"))
+    chosen = compose("config", return_hydra_config=True).hydra.runtime.choices
+    assert {group for group, _ in OPTIONS} <= set(chosen)
 
 
 @pytest.mark.parametrize(("group", "option"), OPTIONS, ids=NAMES)
@@ -82,11 +83,14 @@ def stand_in(parts: dict[str, Any]) -> Parts:
 @pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(CONF)) for p in FILES])
 def test_file_is_short_and_says_what_it_is(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
+    if path.parent.name == "experiment":
+        assert lines.pop(0) == "# @package _global_", "an experiment sets values of any group"
     assert re.match(r"# [A-Za-z]", lines[0]), "the first line is what --help shows"
     assert not lines[1].startswith("#"), "one line is enough"
     if path.parent != CONF:
-        # LoCoMo's answer key is two settings; an endpoint has more of them than a formula.
-        more = {"dataset": 1, "llm": 7}.get(path.parent.name, 0)
+        # LoCoMo's answer key is two settings; an experiment is a grid; an endpoint has more
+        # settings than a formula.
+        more = {"dataset": 1, "experiment": 4, "llm": 7}.get(path.parent.name, 0)
         assert len(lines) < MOST_LINES + more
 
 
@@ -107,9 +111,8 @@ def test_help_has_a_line_for_every_option() -> None:
     for path in FILES:
         if path.parent == CONF:
             continue
-        title = path.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
         group = shown.index(f"{path.parent.name}=")
-        line = f"  {path.stem:<14} {title}".replace("$", "$$")
+        line = f"  {path.stem:<14} {title(path)}".replace("$", "$$")
         assert line in shown[group:], f"{path.parent.name}={path.stem}"
 
 
@@ -117,3 +120,10 @@ def test_help_shows_the_settings() -> None:
     text = help_text()
     for name in ("k: 10", "budget: 2048", "seed: 0", "resume: null", "cache:"):
         assert f"\n{name}" in text
+
+
+@pytest.mark.parametrize("name", [option for group, option in OPTIONS if group == "experiment"])
+def test_experiment_is_a_grid_of_several_runs(name: str) -> None:
+    config = compose("config", [f"experiment={name}"], return_hydra_config=True)
+    assert config.dataset.name == "locomo"
+    assert all("," in values for values in config.hydra.sweeper.params.values())

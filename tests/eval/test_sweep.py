@@ -59,3 +59,13 @@ def test_nothing_but_refused_runs_is_bad_input(start: Start, tmp_path: Path, sma
 def test_a_single_run_prints_no_second_table(start: Start, small) -> None:
     ended = start("strategy=bm25", *small)
     assert "Types 1-4, mean" not in ended.out
+
+
+def test_command_of_a_run_of_an_experiment_says_what_the_grid_gave_it(
+    start: Start, tmp_path: Path, small
+) -> None:
+    chosen = ("experiment=injection", "dataset=sample", *small, "strategy=bm25")
+    assert start("-m", *chosen).code == 0
+    commands = [run.manifest["command"] for run in runs_in(tmp_path)]
+    assert [command.split()[-1] for command in commands] == ["context=flat", "context=layered"]
+    assert all(command.count("strategy=bm25") == 1 for command in commands)

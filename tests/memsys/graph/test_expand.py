@@ -140,3 +140,22 @@ def test_a_seed_without_a_title_adds_nothing(store: Counting) -> None:
 def test_wrong_numbers_are_named(store: Counting, change: dict[str, Any], told: str) -> None:
     with pytest.raises(InputError, match=told):
         run(store, "s1", **change)
+
+
+def test_a_second_hop_goes_on_from_the_related_entities() -> None:
+    far = Counting()
+    far.add([("m:s1", "e:x", "mentions", 1.0), ("m:d", "e:z", "mentions", 0.6)])
+    far.add([("m:f", "e:v", "mentions", 0.5), ("m:s1", "e:v", "mentions", 0.5)])
+    far.add([("e:x", "e:z", "related_to", 0.5), ("e:z", "e:v", "related_to", 0.4)])
+    assert set(scores(run(far, "s1"))) == {"d"}
+    both = scores(run(far, "s1", hops=2))
+    assert both["d"] == pytest.approx(0.6 * 0.5 * 0.6 + 0.4 * 0.9)
+    assert both["f"] == pytest.approx(0.6 * 0.5 * 0.4 * 0.5 + 0.4 * 0.4)  # product along the path
+    far.look_ups.clear()
+    run(far, "s1", hops=2)
+    assert far.look_ups == [["e:x"], ["e:z"], ["e:v"]]  # one a hop and one more, back never
+
+
+def test_hops_are_one_or_two(store: Counting) -> None:
+    with pytest.raises(InputError, match=r"expansion\.hops: 3; use 1 or 2"):
+        run(store, "s1", hops=3)
