@@ -9,12 +9,11 @@ from eval.reporting.cards import Card, Line, Side
 
 
 def card_page(card: Card) -> str:
-    """The inside of a card; every word that comes from data or answers is escaped."""
+    """The inside of a card, the question being its title; all words of data are escaped."""
     sides = "".join(map(_side, card.sides))
     return (
-        f'<p><span class="id">{escape(card.id)} · {escape(card.type)}</span><br>'
-        f'<span class="q">{escape(card.question)}</span></p>'
-        f"<p>Gold: {_gold(card)}</p><p>Evidence: {_turns(card)}</p>"
+        f"<p>Gold: {_gold(card)}<br>Evidence: {_turns(card)}"
+        f'<br><span class="id">{escape(card.id)}</span></p>'
         f'<div class="pair">{sides}</div>'
     )
 

@@ -41,8 +41,15 @@ def lost(runs: Sequence[Reported]) -> Block:
         told = [f"without expansion: {direct.label}"] if direct else []
         told += [f"always expanded: {expanded.label}"] if expanded else []
         name = run.label + (f" ({'; '.join(told)})" if told else "")
-        parts += [Fold(f"{name}: {one.title.lower()}", one.parts) for one in sections]
+        parts.append(Fold(name, [_section(one) for one in sections]))
     return Block("losses", "Where answers are lost", parts)
+
+
+def _section(section: Section) -> Part:
+    """A sentence where there is no table to show."""
+    if any(isinstance(part, Table) for part in section.parts):
+        return Fold(section.title, section.parts)
+    return " ".join([f"{section.title}:", *(str(part) for part in section.parts)])
 
 
 def counterparts(

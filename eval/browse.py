@@ -1,0 +1,60 @@
+"""`python -m eval.browse RUN [RUN ...]`: the report and every question, in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from eval.browsing.questions import Questions
+from eval.browsing.server import LOOPBACK, Site, serve
+from eval.exits import BAD_INPUT
+from eval.reporting.runs import load, texts_of
+from memsys.errors import InputError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until Ctrl-C, which is the way to end it; returns the exit code: 2 for wrong input."""
+    options = _parser().parse_args(arguments)
+    try:
+        _browse(options)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        print()
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m eval.browse",
+        description="Show runs in a browser on this machine: the report, and every question with "
+        "all answers and contexts, by words, type, verdict and difference.",
+    )
+    parser.add_argument(
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="a run folder, or an id under results/runs; the others are compared with the first",
+    )
+    parser.add_argument(
+        "--port", type=int, default=8750, metavar="N", help="0: a free one (default: 8750)"
+    )
+    return parser
+
+
+def _browse(options: argparse.Namespace) -> None:
+    if not 0 <= options.port <= 65535:
+        raise InputError(f"--port {options.port}: use 0 to 65535")
+    runs = load(options.runs)
+    texts, why = texts_of(runs[0])
+    if why is not None:
+        print(f"note: memories by id only: {why}")
+    with serve(Site(Questions(runs, texts), texts), options.port) as server:
+        print(f"http://{LOOPBACK}:{server.server_address[1]}/ (Ctrl-C ends it)", flush=True)
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

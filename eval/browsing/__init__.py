@@ -1,0 +1,1 @@
+"""Browsing runs question by question, in a browser on the same machine."""
