@@ -51,7 +51,7 @@ def clean(notebook: NotebookNode) -> NotebookNode:
 
 
 def sample_alone() -> dict[str, str]:
-    """This environment without runs of one's own and without data outside of the project."""
+    """The environment without runs of one's own and without data outside of the project."""
     kept = {name: value for name, value in os.environ.items() if name != "MEMSYS_RUNS"}
     return kept | {"MEMSYS_SHARED": "no-data-outside-the-project"}
 
