@@ -23,19 +23,25 @@ def pricing_of(manifest: Mapping[str, Any]) -> Pricing:
 def cost_usd(usages: Iterable[Mapping[str, Any] | None], pricing: Pricing) -> float | None:
     """US dollars of recorded usages, replayed calls at what they cost when live.
 
-    None where one is not known (imported answers) or a model has no price: unknown is never 0. What
-    needs no named model costs nothing.
+    None where one is not known (imported answers), a model has no price, or an endpoint told no
+    tokens: unknown is never 0. What needs no named model costs nothing.
     """
     total = 0.0
     for usage in usages:
         if usage is None:
             return None
         for model, own in usage.get("by_model", {}).items():
-            cost = pricing.cost_usd(model, Usage(**own))
-            if cost is None:
+            used = Usage(**own)
+            cost = pricing.cost_usd(model, used)
+            if cost is None or (used.calls and not used.input_tokens and not _free(model, pricing)):
                 return None
             total += cost
     return total
+
+
+def _free(model: str, pricing: Pricing) -> bool:
+    price = pricing.price(model)
+    return price is not None and not price.input and not price.output
 
 
 def of_records(records: Iterable[Record], phases: Iterable[str], pricing: Pricing) -> float | None:
