@@ -26,6 +26,7 @@ from memsys.types import Candidate, Usage
 
 _STRATEGIES = ("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate")
 _VERDICT = 40  # output tokens of a judge's reply: a short reason and a word
+_YES_OR_NO = 8  # output tokens of the gate's model
 _UNBOUNDED = 1_000  # output tokens of an answer where max_tokens is null
 
 
@@ -82,6 +83,7 @@ def show_estimate(config: DictConfig) -> None:
     print(
         "\nTokens are o200k and expected: k memories of mean length, answers as long as the gold."
         "\nAt most: contexts as long as the budget, answers as long as llm.max_tokens."
+        "\nhybrid_gate: as if every question were put to the gate's model."
         "\nRepaid after: questions a conversation until remembering costs less than full_context."
         "\nWhat is recorded already costs nothing."
         f"\nPrices as of {pricing.as_of}: {pricing.source}."
@@ -102,6 +104,8 @@ def _stages(config: DictConfig, dataset: Dataset, strategy: str) -> Iterator[Sta
         queries = Usage(0, sum(count_tokens(q.text) for q in dataset.questions), 0)
         yield Stage("retrieve", embedder.model, asked, queries, queries)
     reader, llm = instantiate(config.reader), instantiate(config.llm)
+    if isinstance(llm, ChatSettings) and strategy == "hybrid_gate" and config.gate.domains:
+        yield _gate(config, dataset, llm)
     golds = [count_tokens(q.gold) for q in dataset.questions if q.gold is not None]
     answer = fmean(golds) if golds else 0.0
     if isinstance(reader, LLMReaderSettings) and isinstance(llm, ChatSettings):
@@ -133,6 +137,16 @@ def _stages(config: DictConfig, dataset: Dataset, strategy: str) -> Iterator[Sta
                 Usage(0, read, calls * _VERDICT),
                 Usage(0, read + calls * longest, calls * longest),
             )
+
+
+def _gate(config: DictConfig, dataset: Dataset, llm: ChatSettings) -> Stage:
+    """The gate's model, as if nothing but it ever opened the gate; the warm-up queries too."""
+    frame = count_tokens(load_prompt(config.gate.domains, ["question"]).fill(question=""))
+    texts = [count_tokens(question.text) for question in dataset.questions]
+    calls = len(texts) + len(dataset.conversations)
+    read = round(calls * (frame + fmean(texts)))
+    most = Usage(0, read, calls * (llm.max_tokens or _UNBOUNDED))
+    return Stage("retrieve", llm.model, calls, Usage(0, read, calls * _YES_OR_NO), most)
 
 
 def _lines(dataset: Dataset, memory: MemoryBuilder, context: Any) -> dict[str, list[int]]:
