@@ -1,0 +1,126 @@
+"""The notebooks run on the sample, and what is committed of them is clean."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+PROJECT = Path(__file__).parents[2]
+sys.path.insert(0, str(PROJECT / "notebooks"))
+
+from refresh import ALL, clean, executed, sample_alone  # noqa: E402 - a script, no package
+
+LOCOMO = PROJECT / os.environ.get("MEMSYS_SHARED", "../shared") / "locomo" / "locomo10.json"
+LARGEST = 200_000  # bytes
+# Folders of a machine; names of LoCoMo's conversations.
+TELLTALE = re.compile(r"/(home|root|work|tmp|Users|var|opt|usr|mnt)/|[A-Z]:\\\\|conv-\d+")
+each = pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
+
+
+def outputs(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
+    """Kind and text of every output, pictures aside."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            if output.output_type == "stream":
+                yield output.name, output.text
+            else:
+                for kind, text in output.get("data", {}).items():
+                    if not kind.startswith("image/"):
+                        yield kind, text
+
+
+def told(notebook: NotebookNode) -> str:
+    """What the last cell prints."""
+    return "".join(output.text for output in notebook.cells[-1].outputs)
+
+
+def test_there_are_six() -> None:
+    assert [path.stem[:2] for path in ALL] == ["01", "02", "03", "04", "05", "06"]
+
+
+@each
+def test_it_opens_with_a_question_and_ends_with_a_computed_answer(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert "**Question.**" in notebook.cells[0].source
+    assert notebook.cells[-2].source == "## Answer"
+    assert told(notebook).count("\n") >= 3
+    tree = ast.parse(notebook.cells[-1].source)
+    fixed = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    texts = [value for value in fixed if isinstance(value, str)]
+    assert not [text for text in texts if re.search(r"\d\.\d{2,}", text)]  # no figure by hand
+
+
+@each
+def test_it_reads_files_alone(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    source = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {name.name.partition(".")[0] for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(str(node.module).partition(".")[0])
+    assert names - set(sys.stdlib_module_names) <= {"eval", "matplotlib", "pandas"}
+
+
+@each
+def test_what_is_committed_is_small_and_clean(path: Path) -> None:
+    assert path.stat().st_size < LARGEST
+    stored = nbformat.read(path, as_version=4)
+    assert json.dumps(clean(nbformat.read(path, as_version=4))) == json.dumps(stored)
+    for cell in stored.cells:
+        if cell.cell_type == "code":
+            assert cell.execution_count
+    for kind, text in outputs(stored):
+        assert kind != "stderr", text
+        assert not TELLTALE.search(text), text
+    pictures = [
+        output
+        for cell in stored.cells
+        for output in cell.get("outputs", [])
+        if "image/png" in output.get("data", {})
+    ]
+    assert pictures
+
+
+@each
+@pytest.mark.skipif(not LOCOMO.is_file(), reason="LoCoMo is not here: set MEMSYS_SHARED")
+def test_no_text_of_locomo_is_committed(path: Path) -> None:
+    shown = " ".join(text for _, text in outputs(nbformat.read(path, as_version=4))).lower()
+    for sample in json.loads(LOCOMO.read_text(encoding="utf-8")):
+        for asked in sample["qa"]:
+            for field in ("question", "answer", "adversarial_answer"):
+                text = str(asked.get(field, "")).lower()
+                assert len(text) < 20 or text not in shown
+
+
+def test_cleaning_takes_away_times_and_kernels() -> None:
+    cell = nbformat.v4.new_code_cell("1", metadata={"execution": {"iopub.status.busy": "2024"}})
+    cell.outputs = [nbformat.v4.new_output("display_data", {"text/plain": "1"}, metadata={"a": 1})]
+    kernel = {"display_name": "mine", "language": "python", "name": "mine", "argv": "/usr/bin"}
+    found = clean(nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel}))
+    text = json.dumps(found)
+    assert "2024" not in text
+    assert "mine" not in text
+    assert found.cells[0].outputs[0].metadata == {}
+
+
+@pytest.mark.slow
+@each
+def test_it_runs_on_the_sample(path: Path) -> None:
+    notebook = executed(path, sample_alone())
+    assert told(notebook).count("\n") >= 3
+    for kind, text in outputs(notebook):
+        assert kind != "stderr", text
+    committed = nbformat.read(path, as_version=4)
+    assert [cell.source for cell in notebook.cells] == [cell.source for cell in committed.cells]
