@@ -1,0 +1,1 @@
+"""Runs of an experiment as one small table."""
