@@ -28,7 +28,8 @@ input,select,button{font:inherit;color:var(--ink);background:var(--raised);width
 border:1px solid var(--edge);border-radius:6px;padding:7px 9px;min-height:40px}
 button{cursor:pointer;width:auto;padding:7px 16px}button:disabled{opacity:.45;cursor:default}
 .bar{display:flex;flex-wrap:wrap;gap:8px 12px;align-items:center;margin:8px 0}
-#told{flex:1;min-width:12em;margin:0}.card>summary{line-height:1.5}
+#told{flex:1;min-width:7em;max-width:none;margin:0}header .toc{padding:0}
+summary .id{white-space:nowrap}.card>summary{line-height:1.5}
 .states{display:flex;flex-wrap:wrap;gap:2px 14px;font-size:.84rem;color:var(--soft);margin-top:2px}
 kbd{border:1px solid var(--edge);border-radius:4px;padding:0 5px;font:.9em ui-monospace,monospace}
 """
@@ -55,8 +56,8 @@ def shell(questions: Questions) -> str:
         '<button id="on" type="button" disabled>Next</button></div>'
         f'<div id="found" data-labels="{escape(json.dumps(labels))}"></div>'
         '<p class="soft">Keys: <kbd>/</kbd> search, <kbd>j</kbd> and <kbd>k</kbd> the next and '
-        "the one before, <kbd>Enter</kbd> opens. Right: the judge's verdict, where none judged an F1 "
-        "of 0.5 or more; on type 5, having abstained.</p></main>"
+        "the one before, <kbd>Enter</kbd> opens. Right: the judge's verdict, where none judged an "
+        "F1 of 0.5 or more; on type 5, having abstained.</p></main>"
     )
     return document(title, body, _PAGE_POLICY, _STYLE, f"<script>{SCRIPT}</script>")
 

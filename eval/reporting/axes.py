@@ -48,7 +48,7 @@ def linear_ticks(low: float, high: float, about: int = 5) -> list[float]:
 def log_ticks(low: float, high: float) -> list[float]:
     """Powers of ten from `low` to `high`, with 2 and 5 between where there are few."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    factors = (1, 2, 5) if len(powers) <= 3 else (1,)
+    factors = (1, 2, 5) if high < 100 * low else (1,)
     found = [m * 10.0**p for p in powers for m in factors]
     return [value for value in found if low * 0.999 <= value <= high * 1.001]
 

@@ -14,11 +14,12 @@ from eval.finished import RUNS
 from eval.losing.runs import Run as LosingRun
 from eval.losing.runs import load_run
 from eval.losing.stages import Marking
-from eval.records import Record
+from eval.records import RECORDS, Record
 from eval.reporting.texts import Texts, load_texts
 from eval.summary import summarise
 from memsys.errors import InputError
 
+_NEEDED = {"retrieved", "evidence", "evidence_found", "trace"}
 _CORRECT = 0.5  # least score of a right answer that no judge has seen, as in eval.losses
 
 
@@ -61,21 +62,14 @@ def load(names: Sequence[str]) -> list[Reported]:
 
     Raises InputError if one cannot be read, is unfinished, is there twice or of another version.
     """
-    losing = [load_run(name) for name in names]
     if len(names) == 1:
         folder = Path(names[0]) if Path(names[0]).is_dir() else RUNS / names[0]
-        one = losing[0]
-        compared = [ComparedRun(one.strategy, folder, one.manifest, one.records)]
-    else:
-        compared = load_runs(names)
-    return [
-        Reported(
-            run,
-            LosingRun(run.label, other.manifest, other.records),
-            summarise(_plain(other), _whole(other.manifest), other.seed),
-        )
-        for run, other in zip(compared, losing, strict=True)
-    ]
+        one = load_run(names[0])
+        return [_reported(ComparedRun(one.strategy, folder, one.manifest, one.records))]
+    compared = load_runs(names)
+    for run in compared:
+        _check(run)
+    return [_reported(run) for run in compared]
 
 
 def texts_of(run: Reported) -> tuple[Texts | None, str | None]:
@@ -86,9 +80,25 @@ def texts_of(run: Reported) -> tuple[Texts | None, str | None]:
         return None, str(error)
 
 
-def _plain(run: LosingRun) -> list[Record]:
-    return list(run.records.values())
+def _reported(run: ComparedRun) -> Reported:
+    losing = LosingRun(run.label, run.manifest, run.records)
+    return Reported(run, losing, summarise(list(run.records.values()), run.manifest, losing.seed))
 
 
-def _whole(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"pricing": None, "warnings": [], **manifest}
+def _check(run: ComparedRun) -> None:
+    """What load_run checks of a single run, without reading it again: runs can be large."""
+    if run.manifest["status"] != "complete":
+        raise InputError(
+            f"{run.folder}: the run is {run.manifest['status']}; resume it to its end first"
+        )
+    for record in run.records.values():
+        if missing := _NEEDED - record.keys():
+            raise InputError(
+                f"{run.folder / RECORDS}: {record['id']} lacks {', '.join(sorted(missing))}; "
+                "docs/records.md lists the fields of a record"
+            )
+    if not LosingRun(run.label, run.manifest, run.records).counted:
+        raise InputError(
+            f"{run.folder}: every question failed or is left out by the answer key; name a run "
+            "that answered questions"
+        )
