@@ -157,7 +157,18 @@ class ChatClient(LLM):
             answer = self._endpoint.post("/chat/completions", body, exchange)
         except LLMError:
             spent = exchange.spent_ms  # all of it in vain: no latency of an answer
-            self._meter.note(Call(spent, 0.0, False, Usage(), spent, exchange.attempts))
+            self._meter.note(
+                Call(
+                    spent_ms=spent,
+                    live_ms=0.0,
+                    replayed=exchange.replayed,
+                    usage=exchange.rejected or Usage(),
+                    waited_ms=spent,
+                    attempts=exchange.attempts,
+                    key=exchange.key if exchange.rejected else None,
+                    model=self.name,
+                )
+            )
             raise
         done = completion(answer, self.name, schema)
         self._meter.note(

@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget
-from memsys.llm.exchange import EXCHANGE, Exchange, key_of
+from memsys.llm.exchange import EXCHANGE, Exchange, key_of, rejected_key
 from memsys.llm.limits import Limits
 from memsys.llm.recording import Recording
+from memsys.llm.usage import usage_of
+from memsys.types import Usage
 
 if TYPE_CHECKING:
     import openai
@@ -64,12 +66,15 @@ class Endpoint:
     def post(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
         """The JSON answer to `body`; `path` begins with a slash. How it was had is in `exchange`.
 
-        An answer that fails the exchange's check is not recorded, and raises LLMError. Raises
-        LLMError where there is no answer after all retries; InputError where the configuration is
-        to blame, or where the recording is only to be replayed and has no answer; BudgetReached.
+        An answer that fails the exchange's check raises LLMError; it is recorded apart, and is
+        given again in a replay alone. Raises LLMError where there is no answer after all retries;
+        InputError where the configuration is to blame, or where the recording is only to be
+        replayed and has no answer; BudgetReached.
         """
         exchange.key = key_of("POST", self._path + path, body, exchange.sample)
         found = self._recording.find(exchange.key)
+        if found is None and self._recording.mode == "replay":
+            found = self._recording.find(rejected_key(exchange.key))
         data: str | bytes
         if found is not None:
             exchange.replay(found.latency_ms, found.created)
@@ -83,7 +88,12 @@ class Endpoint:
         else:
             data = self._send(path, body, exchange)
         answer: Mapping[str, Any] = json.loads(data)
-        exchange.check(answer)
+        try:
+            exchange.check(answer)
+        except LLMError:
+            exchange.key = rejected_key(exchange.key)
+            exchange.rejected = usage_of(answer) or Usage(calls=1)
+            raise
         return answer
 
     def _send(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> bytes:

@@ -10,6 +10,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from memsys.types import Usage
+
 Check = Callable[[Mapping[str, Any]], None]
 
 
@@ -21,7 +23,7 @@ class Exchange:
     rest is told: `latency_ms` is that of the successful attempt alone, when it was live;
     `waited_ms` is everything before that attempt (queue, rate limit, failed attempts and the pauses
     after them); `created` is when the answer was live (ISO, UTC). `stopped` is an error that must
-    not be retried.
+    not be retried. `rejected`: the usage of an answer that came whole and failed the check.
     """
 
     check: Check
@@ -33,6 +35,7 @@ class Exchange:
     waited_ms: float = 0.0
     created: str | None = None
     stopped: Exception | None = None
+    rejected: Usage | None = None
     started: float = field(default_factory=time.perf_counter)
 
     @property
@@ -60,3 +63,10 @@ def key_of(method: str, path: str, body: Mapping[str, Any], sample: int) -> str:
         [method, path, body, sample], sort_keys=True, ensure_ascii=False, separators=(",", ":")
     )
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def rejected_key(key: str) -> str:
+    """Where an answer to the request `key` is kept that failed its check: a run whose question
+    failed by it replays to the same failure, and a live call never finds it.
+    """
+    return hashlib.sha256(f"{key} rejected".encode()).hexdigest()

@@ -13,7 +13,7 @@ import httpx2
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, BudgetReached, Reservation
-from memsys.llm.exchange import EXCHANGE, Exchange, key_of
+from memsys.llm.exchange import EXCHANGE, Exchange, key_of, rejected_key
 from memsys.llm.limits import Limits
 from memsys.llm.recording import Recorded, Recording
 from memsys.llm.usage import input_tokens, output_limit, usage_of
@@ -96,11 +96,12 @@ class RecordingTransport(httpx2.BaseTransport):
         _settle(held, answer)
         exchange.created = datetime.now(UTC).isoformat(timespec="seconds")
         text = _without_key(data.decode(), request)
+        key = exchange.key
         try:
             exchange.check(answer)
-        except LLMError:
-            return _response(status, headers, text.encode())  # the caller will meet it again
-        return _response(status, headers, self._keep(exchange, request, model, status, text))
+        except LLMError:  # the caller will meet it again
+            key = rejected_key(key)
+        return _response(status, headers, self._keep(key, exchange, request, model, status, text))
 
     def _send(
         self, request: httpx2.Request, started: float
@@ -118,14 +119,20 @@ class RecordingTransport(httpx2.BaseTransport):
             response.close()
 
     def _keep(
-        self, exchange: Exchange, request: httpx2.Request, model: str, status: int, text: str
+        self,
+        key: str,
+        exchange: Exchange,
+        request: httpx2.Request,
+        model: str,
+        status: int,
+        text: str,
     ) -> bytes:
         """Record the answer, and return the recorded one: who comes first wins, everywhere."""
         if self._recording.mode == "off":
             return text.encode()
         usage = usage_of(json.loads(text))
         row = Recorded(
-            key=exchange.key,
+            key=key,
             path=request.url.path,
             model=model,
             status=status,
@@ -136,7 +143,7 @@ class RecordingTransport(httpx2.BaseTransport):
             created=str(exchange.created),
         )
         if not self._recording.keep([row]):
-            first = self._recording.find(exchange.key)
+            first = self._recording.find(key)
             return (first or row).body.encode()
         return text.encode()
 

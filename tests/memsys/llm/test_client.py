@@ -85,7 +85,9 @@ def test_a_schema_is_asked_for_and_held_to(make: Make, tmp_path: Path) -> None:
             client.complete(HELLO, schema=SCHEMA, sample=1)
         with pytest.raises(LLMError, match="reply lacks why"):
             client.complete(HELLO, schema=SCHEMA, sample=2)
-    assert Recording(tmp_path).totals()[0][2] == 1
+        assert server.requests == 3
+        client.complete(HELLO, schema=SCHEMA, sample=1)
+        assert server.requests == 4  # what was rejected is asked for again
 
 
 def test_a_tool_is_called(make: Make) -> None:
@@ -100,6 +102,20 @@ def test_a_tool_is_called(make: Make) -> None:
     [call] = done.tool_calls
     assert call.name == "remember"
     assert set(json.loads(call.arguments)) == {"fact"}
+
+
+def test_a_rejected_answer_is_paid_for_and_named(make: Make) -> None:
+    meter = Meter()
+    with FaultyServer([faults.says("so so")]) as server:
+        client = make(server, meter=meter)
+        with meter.phase() as live, pytest.raises(LLMError):
+            client.complete(HELLO, schema=SCHEMA)
+        replayed = make(server, mode="replay", meter=meter)
+        with meter.phase() as again, pytest.raises(LLMError):
+            replayed.complete(HELLO, schema=SCHEMA)
+    assert live.usage == again.usage == Usage(1, 2, 2)
+    assert live.keys == again.keys
+    assert len(live.keys) == 1
 
 
 def test_an_answer_that_was_cut_off_says_so(make: Make) -> None:
@@ -121,12 +137,11 @@ def test_a_replay_reports_what_was_live(make: Make, tmp_path: Path) -> None:
         second = make("http://elsewhere/v1", "replay", meter).complete(HELLO)
     assert first == second
     assert (live.source, live.attempts, live.recorded) == ("live", 1, None)
-    assert 200 <= live.ms < 400
+    assert live.ms >= 200
     assert (again.source, again.attempts, again.usage) == ("recorded", 0, live.usage)
-    assert again.wall_ms < 100
-    assert again.ms == pytest.approx(live.ms, abs=60)
     assert again.keys == live.keys
     [row] = Recording(tmp_path).find_all(again.keys)
+    assert again.ms >= row.latency_ms >= 200
     assert (again.recorded, row.model) == (row.created, "gpt-4o-mini")
 
 

@@ -92,8 +92,14 @@ def test_an_answer_that_is_none_is_told_at_once_and_asked_again_later(
         with pytest.raises(LLMError, match=words):
             client.complete(HELLO)
         assert server.requests == 1
-        assert Recording(tmp_path).totals() == []
+        replayed = make(server, mode="replay")
+        # A replay fails where the run failed; a refusal by status is no answer that it could give.
+        with pytest.raises((LLMError, InputError), match=f"{words}|no recorded answer"):
+            replayed.complete(HELLO)
+        assert server.requests == 1
         assert client.complete(HELLO).text.startswith("answer ")
+        assert server.requests == 2
+        assert replayed.complete(HELLO).text.startswith("answer ")
 
 
 @pytest.mark.parametrize(
