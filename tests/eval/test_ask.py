@@ -66,7 +66,7 @@ def test_a_replayed_call_counts_at_its_live_time_and_is_marked() -> None:
     assert record["latency_source"] == "recorded"
     assert record["latency_ms"]["retrieve"] >= 500
     assert record["latency_ms"]["total"] >= record["latency_ms"]["retrieve"]
-    assert spent.retrieve_ms < 500  # what this process really took
+    assert spent.retrieve_ms < record["latency_ms"]["retrieve"]  # what this process really took
     assert record["usage"]["retrieve"] == {"calls": 1, "input_tokens": 7, "output_tokens": 0}
     used = {"calls": 1, "input_tokens": 20, "output_tokens": 2}
     assert record["usage"]["answer"] == {**used, "by_model": {"some-model": used}}

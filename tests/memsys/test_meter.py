@@ -14,7 +14,6 @@ def test_a_replayed_call_counts_at_its_live_time() -> None:
         meter.note(Call(spent_ms=0.0, live_ms=400.0, replayed=True, usage=Usage(1, 30, 4)))
         meter.note(Call(spent_ms=0.0, live_ms=100.0, replayed=False, usage=Usage(2, 5, 6)))
     assert reading.ms == pytest.approx(reading.wall_ms + 500)
-    assert reading.wall_ms < 100
     assert reading.source == "recorded"
     assert reading.usage == Usage(calls=3, input_tokens=35, output_tokens=10)
 
