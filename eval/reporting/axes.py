@@ -48,14 +48,14 @@ def linear_ticks(low: float, high: float, about: int = 5) -> list[float]:
 def log_ticks(low: float, high: float) -> list[float]:
     """Powers of ten from `low` to `high`, with 2 and 5 between where there are few."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    factors = (1, 2, 5) if high < 100 * low else (1,)
+    factors = (1, 2, 5) if high < 300 * low else (1,)
     found = [m * 10.0**p for p in powers for m in factors]
     return [value for value in found if low * 0.999 <= value <= high * 1.001]
 
 
 def short(value: float) -> str:
-    """A tick's label: 20k, 0.25, 5."""
-    if abs(value) >= 10_000:
+    """A tick's label: 2k, 0.25, 5."""
+    if abs(value) >= 1000:
         return f"{value / 1000:g}k"
     return f"{value:g}"
 

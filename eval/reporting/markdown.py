@@ -12,7 +12,9 @@ from eval.reporting.cards import Card, Line, Side
 from eval.tables import markdown as as_table
 
 # An underscore within a word is a letter to every reader of markdown in use.
-_SPECIAL = re.compile(r"[\\`*{}\[\]<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
+# Brackets of an interval stay as they are: no reader takes them for a link.
+_INTERVAL = r"\[[-+\d.,%\s]+\](?![(\[:])"
+_SPECIAL = re.compile(rf"({_INTERVAL})|[\\`*{{}}\[\]<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
 _START = re.compile(r"^(\s*)([-+=]|\d+[.)])")
 
 
@@ -26,8 +28,7 @@ def report_markdown(title: str, blocks: Sequence[Block]) -> str:
 
 def plain(text: str) -> str:
     """`text` on one line, so that markdown shows it as it is and runs none of it."""
-    flat = _SPECIAL.sub(lambda found: "\\" + found[0], " ".join(text.split()))
-    return _START.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", flat)
+    return _START.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", _cell(text))
 
 
 def _parts(parts: Sequence[Part], level: int) -> Iterator[str]:
@@ -60,9 +61,8 @@ def _table(table: Table) -> str:
 
 
 def _cell(text: str) -> str:
-    """Brackets of intervals stay: they are no link without a parenthesis after them."""
-    escaped = _SPECIAL.sub(lambda found: "\\" + found[0], " ".join(text.split()))
-    return escaped.replace("\\[", "[").replace("\\]", "]") if "(" not in text else escaped
+    """On one line; what would begin a list is a sign or a number within a table."""
+    return _SPECIAL.sub(lambda found: found[1] or "\\" + found[0], " ".join(text.split()))
 
 
 def _fenced(text: str) -> str:

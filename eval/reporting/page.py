@@ -120,9 +120,15 @@ def _sample(chart: Chart, index: int) -> str:
 
 def table(found: Table) -> str:
     """A table that scrolls sideways where it is too wide, by keyboard as well."""
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in found.header)
+    wordy = {i for row in found.rows for i, cell in enumerate(row) if _WORDY.match(cell)}
+    head = "".join(
+        f'<th scope="col"{" class=words" if i in wordy else ""}>{escape(name)}</th>'
+        for i, name in enumerate(found.header)
+    )
     rows = "".join(
-        "<tr>" + "".join(_cell(cell, first=not i) for i, cell in enumerate(row)) + "</tr>"
+        f'<tr><th scope="row">{escape(row[0])}</th>'
+        + "".join(_cell(cell, words=i in wordy) for i, cell in enumerate(row[1:], 1))
+        + "</tr>"
         for row in found.rows
     )
     return (
@@ -131,9 +137,7 @@ def table(found: Table) -> str:
     )
 
 
-def _cell(text: str, *, first: bool) -> str:
-    if first:
-        return f'<th scope="row">{escape(text)}</th>'
-    kind = ' class="words"' if _WORDY.match(text) else ""
+def _cell(text: str, *, words: bool) -> str:
+    kind = " class=words" if words else ""
     shown = _INTERVAL.sub(r' <span class="ci">\1</span>', escape(text))
     return f"<td{kind}>{shown}</td>"

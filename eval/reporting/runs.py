@@ -16,10 +16,11 @@ from eval.losing.runs import load_run
 from eval.losing.stages import Marking
 from eval.records import RECORDS, Record
 from eval.reporting.texts import Texts, load_texts
-from eval.summary import summarise
+from eval.summary import SCORES, summarise
 from memsys.errors import InputError
 
 _NEEDED = {"retrieved", "evidence", "evidence_found", "trace"}
+_SCORES = set(SCORES.values())
 _CORRECT = 0.5  # least score of a right answer that no judge has seen, as in eval.losses
 
 
@@ -65,8 +66,9 @@ def load(names: Sequence[str]) -> list[Reported]:
     if len(names) == 1:
         folder = Path(names[0]) if Path(names[0]).is_dir() else RUNS / names[0]
         one = load_run(names[0])
-        return [_reported(ComparedRun(one.strategy, folder, one.manifest, one.records))]
-    compared = load_runs(names)
+        compared = [ComparedRun(one.strategy, folder, one.manifest, one.records)]
+    else:
+        compared = load_runs(names)
     for run in compared:
         _check(run)
     return [_reported(run) for run in compared]
@@ -86,7 +88,9 @@ def _reported(run: ComparedRun) -> Reported:
 
 
 def _check(run: ComparedRun) -> None:
-    """What load_run checks of a single run, without reading it again: runs can be large."""
+    """What load_run checks of a single run, without reading it again, and that no score lacks that
+    the summary shows.
+    """
     if run.manifest["status"] != "complete":
         raise InputError(
             f"{run.folder}: the run is {run.manifest['status']}; resume it to its end first"
@@ -96,6 +100,12 @@ def _check(run: ComparedRun) -> None:
             raise InputError(
                 f"{run.folder / RECORDS}: {record['id']} lacks {', '.join(sorted(missing))}; "
                 "docs/records.md lists the fields of a record"
+            )
+        if record["status"] == "ok" and (missing := _SCORES - record["scores"].keys()):
+            raise InputError(
+                f"{run.folder / RECORDS}: {record['id']} lacks the scores "
+                f"{', '.join(sorted(missing))}; score the run anew by "
+                f"python -m eval.rescore {run.folder}"
             )
     if not LosingRun(run.label, run.manifest, run.records).counted:
         raise InputError(

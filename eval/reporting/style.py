@@ -32,7 +32,7 @@ border-top:1px solid var(--edge)}
 thead th{border-top:0;background:var(--raised);font-weight:600;vertical-align:bottom}
 th:first-child,td:first-child{text-align:left;position:sticky;left:0;background:var(--ground)}
 thead th:first-child{background:var(--raised)}
-td.words{white-space:normal;min-width:12em;text-align:left}
+.words{text-align:left}td.words{white-space:normal;min-width:12em}
 .charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr));gap:16px;
 align-items:start}
 .charts figure:only-child{max-width:600px}

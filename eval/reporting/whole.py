@@ -10,6 +10,7 @@ from eval.losing.section import Table
 from eval.reporting.blocks import Block, Part, Verbatim
 from eval.reporting.changes import changes
 from eval.reporting.contrasted import differences
+from eval.reporting.judging import judging
 from eval.reporting.latencies import latencies
 from eval.reporting.lost import lost
 from eval.reporting.markdown import report_markdown
@@ -45,6 +46,7 @@ def whole(runs: Sequence[Reported], texts: Texts | None) -> Report:
     blocks = [
         headline(runs, found),
         types(runs),
+        judging(runs),
         compared,
         tradeoffs(runs),
         latencies(runs),

@@ -106,5 +106,7 @@ def test_plain_keeps_names_readable():
     assert plain("_a_ *b* [c](d) <e> f|g `h`") == (
         "\\_a\\_ \\*b\\* \\[c\\](d) \\<e\\> f\\|g \\`h\\`"
     )
+    assert plain("F1 0.3 [0.1, 0.5], [a]") == "F1 0.3 [0.1, 0.5], \\[a\\]"
+    assert plain("[1](x) [2]: x") == "\\[1\\](x) \\[2\\]: x"
     assert plain("1. item\n- other") == "1\\. item - other"
     assert plain("- item") == "\\- item"

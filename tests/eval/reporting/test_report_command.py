@@ -51,6 +51,7 @@ def test_the_markdown_goes_where_it_is_told(first: Path, tmp_path: Path):
         (["FIRST", "OPEN"], "the run is running; resume it to its end first"),
         (["OPEN"], "the run is running; resume it to its end first"),
         (["FIRST", "SHORT"], "ash/0 lacks trace"),
+        (["OLD"], "ash/0 lacks the scores memos_f1; score the run anew by python -m eval.rescore"),
         (["FIRST", "FAILED"], "every question failed"),
     ],
 )
@@ -64,10 +65,14 @@ def test_wrong_input_is_one_line(
 ):
     short = [{k: v for k, v in row.items() if k != "trace"} for row in records()]
     failed = [row | {"status": "error"} for row in records()]
+    old = records()
+    for row in old:
+        del row["scores"]["memos_f1"]
     places = {
         "FIRST": first,
         "OPEN": write_run(tmp_path / "open", records(), "a", data, status="running"),
         "SHORT": write_run(tmp_path / "short", short, "b", data),
+        "OLD": write_run(tmp_path / "old", old, "d", data),
         "FAILED": write_run(tmp_path / "failed", failed, "c", data),
     }
     assert report.main([str(places.get(one, one)) for one in arguments]) == 2
@@ -113,6 +118,8 @@ def test_no_table_shows_a_mean_without_n(first: Path, second: Path):
     with_interval = [t for t in tables if any("[" in cell for row in t.rows for cell in row)]
     assert len(with_interval) > 10
     for table in with_interval:
-        counted = any(name.split(",")[0] in {"n", "n answered"} for name in table.header)
+        counted = any(
+            name.split(",")[0] in {"n", "n answered", "n judged"} for name in table.header
+        )
         each = all("n=" in cell for row in table.rows for cell in row if "[" in cell)
         assert counted or each, table.header

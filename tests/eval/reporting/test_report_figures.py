@@ -10,6 +10,7 @@ from eval.records import Record
 from eval.reporting.axes import Scale, linear_ticks, log_ticks, short
 from eval.reporting.blocks import Block, Chart
 from eval.reporting.changes import largest
+from eval.reporting.judging import judging
 from eval.reporting.latencies import latencies
 from eval.reporting.lost import counterparts
 from eval.reporting.money import money
@@ -139,4 +140,23 @@ def test_scales_and_ticks():
     assert log_ticks(1, 100_000) == [1, 10, 100, 1000, 10_000, 100_000]
     scale = Scale(1, 100, 0, 10, log=True)
     assert [scale(value) for value in (1, 10, 100, 1000)] == [0, 5, 10, 10]
-    assert [short(value) for value in (20_000, 0.25, 5.0)] == ["20k", "0.25", "5"]
+    assert [short(value) for value in (20_000, 1500, 0.25, 5.0)] == ["20k", "1.5k", "0.25", "5"]
+
+
+def test_judges_and_their_agreement(tmp_path: Path, data: Path, first: Path):
+    rows = records()
+    for n, row in enumerate(rows):
+        row["judge"] = {"a": [True, n % 2 == 0], "b": [n % 2 == 0, n % 2 == 0]}
+        row["scores"]["judge"] = 0.875 if n % 2 == 0 else 0.25
+    told = {"name": "panel", "score": "judge", "members": {"a": {}, "b": {}}}
+    runs = made(write_run(tmp_path / "judged", rows, "judged", data, judge=told), first)
+    block = judging(runs)
+    assert block is not None
+    means, members, kappas = (part for part in block.parts if isinstance(part, Table))
+    assert [row[:4] for row in means.rows] == [["judged", "panel", "judge", "30"]]
+    assert [[row[1], row[3][:5], row[4]] for row in members.rows] == [
+        ["a", "0.750", "2"],
+        ["b", "0.500", "2"],
+    ]
+    assert [row[1] for row in kappas.rows] == ["a | b", "all (Fleiss)"]
+    assert judging(runs[1:]) is None
