@@ -5,11 +5,16 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from commands import Ended, Run, run_main
+from commands import PROJECT, Ended, Run, run_main
 
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
@@ -25,14 +30,17 @@ def text_of(body: dict[str, Any]) -> str:
     return "\n".join(str(message["content"]) for message in body["messages"])
 
 
-def is_judges(body: dict[str, Any]) -> bool:
-    """Whether a request is the judge's."""
-    return "response_format" in body
+def role_of(body: dict[str, Any]) -> str:
+    """Who asks: answer, judge, or gate."""
+    if "response_format" not in body:
+        return "answer"
+    schema = body["response_format"]["json_schema"]["schema"]
+    return "judge" if "verdict" in schema["properties"] else "gate"
 
 
 class Model:
     """A server's script: it answers, and passes one answer in two; `fault` is what it does to the
-    requests of `role` (answer or judge) that hold `words`, so often as `times` says.
+    requests of `role` (see role_of) that hold `words`, so often as `times` says.
     """
 
     def __init__(self) -> None:
@@ -50,7 +58,7 @@ class Model:
         self.fault = None
 
     def __call__(self, body: dict[str, Any]) -> Behaviour | None:
-        role = "judge" if is_judges(body) else "answer"
+        role = role_of(body)
         if self.fault and self.times and role == self.role and self.words in text_of(body):
             self.times -= 1
             return self.fault
@@ -76,13 +84,36 @@ class Bench:
         """The run, which every command of this bench begins or goes on with."""
         return Run(self.folder / "run")
 
-    def start(self, *arguments: str, resume: bool = False) -> Ended:
-        """Begin the run, or go on with it; later arguments win over the bench's own."""
+    def command(self, *arguments: str, resume: bool = False) -> list[str]:
+        """The arguments of eval.run; later ones win over the bench's own."""
         command = [*MODELS, *self.options, f"llm.base_url={self.server.base_url}"]
         command += [f"hydra.run.dir={self.run.folder}", *(["resume=run"] if resume else [])]
         named = {argument.partition("=")[0] for argument in arguments}
         kept = [argument for argument in command if argument.partition("=")[0] not in named]
-        return run_main(self.folder, self.cache, *kept, *arguments)
+        return [*kept, *arguments]
+
+    def start(self, *arguments: str, resume: bool = False) -> Ended:
+        """Begin the run, or go on with it, in this process."""
+        return run_main(self.folder, self.cache, *self.command(*arguments, resume=resume))
+
+    @contextmanager
+    def process(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+        """The same in a process of its own, which is killed at the end of the block."""
+        path = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
+        environment = {**os.environ, "MEMSYS_CACHE": str(self.cache), "PYTHONPATH": path}
+        command = [sys.executable, "-m", "eval.run", *self.command(*arguments)]
+        with subprocess.Popen(
+            command, cwd=self.folder, env=environment, text=True, stdout=-1, stderr=-1
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def done(self) -> int:
+        """How many questions have been recorded."""
+        path = self.run.folder / "records.jsonl"
+        return path.read_bytes().count(b"\n") if path.exists() else 0
 
     def errors(self) -> dict[str, dict[str, str]]:
         """What failed, by question."""

@@ -5,10 +5,13 @@ as if it had never failed.
 from __future__ import annotations
 
 import json
+import signal
+import time
 from typing import Any
 
 import pytest
 from commands import Run
+from conftest import Make
 from served import ALL, JUDGED, MIDDLE, MIDDLE_WORDS, Bench, requests_of, scores
 
 from tests.memsys.llm import faults
@@ -142,3 +145,40 @@ def test_what_would_fail_every_call_ends_the_run(
     bench.model.recover()
     assert bench.start(resume=True).code == 0
     assert bench.run.untimed == answered.untimed
+
+
+def test_a_gate_whose_model_fails(make: Make) -> None:
+    gate = ("strategy=hybrid_gate", "gate.english=[]", "gate.similarity=-1", "judge=none")
+    clean, bench = make("clean"), make("faulty")
+    assert clean.start(*gate, "concurrency=4").code == 0
+    assert clean.run.summary["errors_by_kind"] == {}
+    bench.model.break_down(faults.says("Perhaps."), "gate", MIDDLE_WORDS)
+    ended = bench.start(*gate, "llm.retries=0", "concurrency=4")
+    assert ended.code == 0, ended.err
+    assert bench.run.summary["errors_by_kind"] == {"retrieve: LLMError": 1}
+    assert list(bench.errors()) == [MIDDLE]
+    bench.model.recover()
+    assert bench.start(*gate, resume=True).code == 0
+    assert bench.run.untimed == clean.run.untimed
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_killed_run_goes_on_and_pays_nothing_twice(
+    bench: Bench, answered: Run, workers: int
+) -> None:
+    bench.model.break_down(faults.hang(), "answer", MIDDLE_WORDS)
+    with bench.process(f"concurrency={workers}") as process:
+        until = time.monotonic() + 60
+        while bench.done() < ALL.index(MIDDLE):
+            assert process.poll() is None, process.communicate()[1]
+            assert time.monotonic() < until, "the run did not come so far"
+            time.sleep(0.05)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert bench.run.manifest["status"] == "running"
+    bench.model.recover()
+    ended = bench.start(f"concurrency={workers}", resume=True)
+    assert ended.code == 0, ended.err
+    assert bench.run.untimed == answered.untimed
+    # sent again: at most what was under way
+    assert 0 <= bench.server.requests - requests_of(answered) <= workers
