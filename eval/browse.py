@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from eval.browsing.questions import Questions
 from eval.browsing.server import LOOPBACK, Site, serve
 from eval.exits import BAD_INPUT
-from eval.reporting.runs import load, texts_of
+from eval.reporting.runs import load, missing_texts
 from memsys.errors import InputError
 
 
@@ -48,10 +48,9 @@ def _browse(options: argparse.Namespace) -> None:
     if not 0 <= options.port <= 65535:
         raise InputError(f"--port {options.port}: use 0 to 65535")
     runs = load(options.runs)
-    texts, why = texts_of(runs[0])
-    if why is not None:
-        print(f"note: memories by id only: {why}")
-    with serve(Site(Questions(runs, texts), texts), options.port) as server:
+    for told in missing_texts(runs):
+        print(f"note: {told}")
+    with serve(Site(Questions(runs)), options.port) as server:
         print(f"http://{LOOPBACK}:{server.server_address[1]}/ (Ctrl-C ends it)", flush=True)
         server.serve_forever()
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.exits import BAD_INPUT, INTERRUPTED
-from eval.reporting.runs import load, texts_of
+from eval.reporting.runs import load, missing_texts
 from eval.reporting.whole import whole
 from memsys.errors import InputError
 
@@ -58,10 +58,9 @@ def _report(options: argparse.Namespace) -> None:
     markdown: Path = options.markdown or out.with_suffix(".md")
     if out.resolve() == markdown.resolve():
         raise InputError(f"--out {out}: the page and the markdown need two names; end it in .html")
-    texts, why = texts_of(runs[0])
-    if why is not None:
-        print(f"note: memories by id only: {why}")
-    found = whole(runs, texts)
+    for told in missing_texts(runs):
+        print(f"note: {told}")
+    found = whole(runs)
     _write("--out", out, found.html())
     _write("--markdown", markdown, found.markdown())
     print(f"written: {out} ({out.stat().st_size:,} bytes), {markdown}")

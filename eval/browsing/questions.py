@@ -10,7 +10,6 @@ from eval.questions import TYPES
 from eval.reporting.cards import ERROR, RIGHT, UNSCORED, WRONG, Card, card, verdict
 from eval.reporting.changes import difference, score_of
 from eval.reporting.runs import Reported
-from eval.reporting.texts import Texts
 from memsys.errors import InputError
 
 PAGE = 50  # questions that are sent at once
@@ -57,10 +56,8 @@ class _Row:
 class Questions:
     """All questions of some runs, of which the first gives the order."""
 
-    def __init__(self, runs: Sequence[Reported], texts: Texts | None) -> None:
-        """`texts`: of the first run's data set; None where it is not at hand."""
+    def __init__(self, runs: Sequence[Reported]) -> None:
         self.runs, self.key = runs, score_of(runs)
-        self._texts = texts
         ids = dict.fromkeys(id_ for run in runs for id_ in run.records)
         self._rows = [self._row(id_) for id_ in ids]
         self._changes: dict[tuple[int, int], dict[str, float | None]] = {}
@@ -103,9 +100,11 @@ class Questions:
     def card(self, id_: str) -> Card | None:
         """The card of a question with the answers of all runs that were asked it; None of none."""
         asked = [
-            (run.label, run.records[id_], run.marking) for run in self.runs if id_ in run.records
+            (run.label, run.records[id_], run.marking, run.texts)
+            for run in self.runs
+            if id_ in run.records
         ]
-        return card(asked, self._texts) if asked else None
+        return card(asked) if asked else None
 
     def _row(self, id_: str) -> _Row:
         asked = next(run.records[id_] for run in self.runs if id_ in run.records)

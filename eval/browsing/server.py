@@ -12,7 +12,6 @@ from urllib.parse import parse_qsl, urlsplit
 from eval.browsing.questions import Questions, read_search
 from eval.browsing.shell import POLICY, shell
 from eval.reporting.card_page import card_page
-from eval.reporting.texts import Texts
 from eval.reporting.whole import whole
 from memsys.errors import InputError
 
@@ -30,8 +29,8 @@ _HEADERS = {
 class Site:
     """What there is to be served: all of it made here, no file is ever read by its address."""
 
-    def __init__(self, questions: Questions, texts: Texts | None) -> None:
-        self._questions, self._texts = questions, texts
+    def __init__(self, questions: Questions) -> None:
+        self._questions = questions
         self._lock = threading.Lock()
 
     @cached_property
@@ -40,7 +39,7 @@ class Site:
 
     @cached_property
     def _report(self) -> str:
-        return whole(self._questions.runs, self._texts).html()
+        return whole(self._questions.runs).html()
 
     def answer(self, target: str) -> tuple[HTTPStatus, str, str]:
         """Status, content type and body for the target of a request."""

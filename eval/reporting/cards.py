@@ -84,8 +84,9 @@ def excluded(record: Record) -> bool:
     return (record.get("key") or {}).get("kind") == "excluded"
 
 
-def card(answers: Sequence[tuple[str, Record, Marking]], texts: Texts | None) -> Card:
-    """The card of one question from the records of runs by label, at least one.
+def card(answers: Sequence[tuple[str, Record, Marking, Texts | None]]) -> Card:
+    """The card of one question from the records of runs, at least one, each with the run's label,
+    what is right in it, and its texts.
 
     Evidence, gold and type are those of the first record.
     """
@@ -97,7 +98,7 @@ def card(answers: Sequence[tuple[str, Record, Marking]], texts: Texts | None) ->
         first.get("gold"),
         excluded(first),
         tuple(first.get("evidence") or ()),
-        [_side(label, record, marking, texts) for label, record, marking in answers],
+        [_side(*answer) for answer in answers],
     )
 
 

@@ -11,8 +11,7 @@ from eval.comparing.tables import signed
 from eval.questions import ADVERSARIAL
 from eval.reporting.blocks import Block, Deck, Part
 from eval.reporting.cards import Card, card
-from eval.reporting.runs import Reported, texts_of
-from eval.reporting.texts import Texts
+from eval.reporting.runs import Reported, missing_texts
 
 LARGEST = 10  # gains and losses that are shown
 
@@ -25,7 +24,7 @@ class Change:
     difference: float
 
 
-def changes(runs: Sequence[Reported], texts: Texts | None) -> Block | None:
+def changes(runs: Sequence[Reported]) -> Block | None:
     """The ten largest gains and losses of each run against the first; None with one run."""
     if len(runs) < 2:
         return None
@@ -40,15 +39,15 @@ def changes(runs: Sequence[Reported], texts: Texts | None) -> Block | None:
             if not own:
                 parts.append(f"{run.label} has no {name} against {first.label} in {key}.")
                 continue
-            title = f"{run.label} against {first.label}: the {len(own)} largest {name} in {key} "
-            title += f"({signed(own[0].difference, 2)} to {signed(own[-1].difference, 2)})"
-            parts.append(Deck(title, [_card(one.id, first, run, texts) for one in own]))
+            ends = dict.fromkeys(signed(one.difference, 2) for one in (own[0], own[-1]))
+            title = f"{run.label} against {first.label}: largest {name} in {key}"
+            title += f" ({len(own)}: {' to '.join(ends)})"
+            parts.append(Deck(title, [_card(one.id, first, run) for one in own]))
     parts.append(
         f"By {key} of types 1-4, equal ones in the data set's order: examples, not figures. "
         "Evidence is marked in the contexts."
     )
-    if texts is None:
-        parts.append(f"Memories by id only: {texts_of(first)[1]}.")
+    parts += [f"{told}." for told in missing_texts(runs)]
     return Block("changes", "Largest gains and losses", parts)
 
 
@@ -81,5 +80,5 @@ def largest(first: Reported, run: Reported, key: str) -> tuple[list[Change], lis
     return gains[:LARGEST], losses[:LARGEST]
 
 
-def _card(id_: str, first: Reported, run: Reported, texts: Texts | None) -> Card:
-    return card([(one.label, one.records[id_], one.marking) for one in (first, run)], texts)
+def _card(id_: str, first: Reported, run: Reported) -> Card:
+    return card([(one.label, one.records[id_], one.marking, one.texts) for one in (first, run)])

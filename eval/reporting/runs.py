@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,32 @@ class Reported:
         """Whether there are verdicts of a judge."""
         return self.summary["by_type"]["overall"]["judge"] is not None
 
+    @property
+    def texts(self) -> Texts | None:
+        """The words of its memories and turns; None where they are not to be had."""
+        return self._loaded[0]
+
+    @property
+    def without_texts(self) -> str | None:
+        """Why there are no words; None where there are."""
+        return self._loaded[1]
+
+    @cached_property
+    def _loaded(self) -> tuple[Texts | None, str | None]:
+        try:
+            return load_texts(self.manifest), None
+        except InputError as error:
+            return None, str(error)
+
+
+def missing_texts(runs: Sequence[Reported]) -> list[str]:
+    """A sentence for each run whose contexts can only be shown by ids, with the reason."""
+    return [
+        f"{run.label}: memories by id only ({run.without_texts})"
+        for run in runs
+        if run.without_texts is not None
+    ]
+
 
 def load(names: Sequence[str]) -> list[Reported]:
     """The finished runs of folders or of ids under results/runs, in order.
@@ -72,14 +99,6 @@ def load(names: Sequence[str]) -> list[Reported]:
     for run in compared:
         _check(run)
     return [_reported(run) for run in compared]
-
-
-def texts_of(run: Reported) -> tuple[Texts | None, str | None]:
-    """The words of the run's data set; None, and why, where they are not to be had."""
-    try:
-        return load_texts(run.manifest), None
-    except InputError as error:
-        return None, str(error)
 
 
 def _reported(run: ComparedRun) -> Reported:

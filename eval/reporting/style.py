@@ -26,7 +26,7 @@ a{color:var(--link)}:focus-visible{outline:3px solid var(--link);outline-offset:
 .toc a{padding:4px 0}.soft,figcaption,.ci{color:var(--soft)}.ci{font-size:.86em}
 td .ci{display:block}
 .scroll{overflow-x:auto;margin:.6em 0 1em;border:1px solid var(--edge);border-radius:8px}
-table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums;min-width:100%}
+table{border-collapse:separate;border-spacing:0;font-size:.9rem;font-variant-numeric:tabular-nums;min-width:100%}
 th,td{padding:6px 12px;text-align:right;white-space:nowrap;vertical-align:top;
 border-top:1px solid var(--edge)}
 thead th{border-top:0;background:var(--raised);font-weight:600;vertical-align:bottom}

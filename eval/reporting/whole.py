@@ -18,7 +18,6 @@ from eval.reporting.money import money
 from eval.reporting.outcome import headline, types
 from eval.reporting.page import page
 from eval.reporting.runs import Reported
-from eval.reporting.texts import Texts
 from eval.reporting.tradeoffs import tradeoffs
 
 
@@ -38,10 +37,8 @@ class Report:
         return report_markdown(self.title, self.blocks)
 
 
-def whole(runs: Sequence[Reported], texts: Texts | None) -> Report:
-    """The report of `runs`, the first of which the others are compared with; `texts`: the words of
-    its data set, None where they are not at hand.
-    """
+def whole(runs: Sequence[Reported]) -> Report:
+    """The report of `runs`, the first of which the others are compared with."""
     compared, found = differences([run.run for run in runs], runs[0].losing.seed)
     blocks = [
         headline(runs, found),
@@ -52,7 +49,7 @@ def whole(runs: Sequence[Reported], texts: Texts | None) -> Report:
         latencies(runs),
         lost(runs),
         money(runs),
-        changes(runs, texts),
+        changes(runs),
         _manifests(runs),
     ]
     names = [run.label for run in runs]

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "reporting"))
 from made_report import data_file, made, record, records, write_run
 
 from eval.browsing.questions import Questions
-from eval.reporting.runs import Reported, texts_of
+from eval.reporting.runs import Reported
 
 
 @pytest.fixture(scope="session")
@@ -42,4 +42,4 @@ def runs(folders: list[Path]) -> list[Reported]:
 
 @pytest.fixture(scope="session")
 def questions(runs: list[Reported]) -> Questions:
-    return Questions(runs, texts_of(runs[0])[0])
+    return Questions(runs)

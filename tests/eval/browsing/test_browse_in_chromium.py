@@ -18,7 +18,7 @@ pytestmark = needs_chromium
 
 @pytest.fixture(scope="module")
 def address(questions: Questions) -> Iterator[str]:
-    with serve(Site(questions, None), 0) as server:
+    with serve(Site(questions), 0) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield f"http://{LOOPBACK}:{server.server_address[1]}/"

@@ -18,7 +18,7 @@ from memsys.errors import InputError
 
 @pytest.fixture(scope="module")
 def server(questions: Questions) -> Iterator[ThreadingHTTPServer]:
-    with serve(Site(questions, None), 0) as made:
+    with serve(Site(questions), 0) as made:
         thread = threading.Thread(target=made.serve_forever)
         thread.start()
         yield made
@@ -114,7 +114,7 @@ def test_the_report_is_the_same(server: ThreadingHTTPServer):
 
 def test_a_port_that_is_taken(server: ThreadingHTTPServer, questions: Questions):
     with pytest.raises(InputError, match="use another, or 0"):
-        serve(Site(questions, None), server.server_address[1])
+        serve(Site(questions), server.server_address[1])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 from made_report import HOSTILE, MARKED, made, records, write_run
 
 from eval.reporting.markdown import plain
-from eval.reporting.runs import texts_of
 from eval.reporting.whole import Report, whole
 
 _VOID = {"meta", "link", "br", "circle", "rect", "polygon", "line", "path"}
@@ -44,9 +43,8 @@ class Parsed(HTMLParser):
 
 def _report(*folders: Path) -> Report:
     runs = made(*folders)
-    texts, why = texts_of(runs[0])
-    assert why is None
-    return whole(runs, texts)
+    assert [run.without_texts for run in runs] == [None] * len(runs)
+    return whole(runs)
 
 
 def test_words_of_data_and_answers_stay_words(first: Path, second: Path):

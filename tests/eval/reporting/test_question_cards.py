@@ -9,7 +9,6 @@ from made_report import HOSTILE, made, record, records, write_run
 
 from eval.losing.stages import Marking
 from eval.reporting.cards import SHOWN, Card, card, verdict
-from eval.reporting.runs import texts_of
 from eval.reporting.texts import load_texts
 from memsys.errors import InputError
 
@@ -17,7 +16,7 @@ MARKING = Marking("locomo_f1", 0.5)
 
 
 def _card(*rows: dict[str, Any]) -> Card:
-    return card([(f"run {i}", row, MARKING) for i, row in enumerate(rows)], None)
+    return card([(f"run {i}", row, MARKING, None) for i, row in enumerate(rows)])
 
 
 @pytest.mark.parametrize(
@@ -74,8 +73,8 @@ def test_what_is_not_known_is_not_made_up():
 
 def test_words_come_from_the_data_set(first: Path):
     (run,) = made(first)
-    texts, why = texts_of(run)
-    assert why is None
+    texts = run.texts
+    assert run.without_texts is None
     assert texts is not None
     words = f"Ada: said D2:1 beech {HOSTILE}"
     assert texts.memory("beech", "D2:1", ["D2:1"]) == (words, "2 May 2023, 13:56")
@@ -115,10 +114,9 @@ def test_a_manifest_cannot_have_anything_called(target: str, first: Path):
 def test_a_missing_data_set_is_told(first: Path, data: Path):
     data.unlink()
     (run,) = made(first)
-    texts, why = texts_of(run)
-    assert texts is None
-    assert why is not None
-    assert "no such file" in why
+    assert run.texts is None
+    assert run.without_texts is not None
+    assert "no such file" in run.without_texts
 
 
 def test_judged_runs_count_by_their_verdicts(tmp_path: Path, data: Path):
@@ -129,3 +127,16 @@ def test_judged_runs_count_by_their_verdicts(tmp_path: Path, data: Path):
     assert run.judged
     assert verdict(run.records["ash/1"], run.marking) == "right"
     assert verdict(run.records["ash/2"], run.marking) == "wrong"
+
+
+def test_each_run_has_memories_of_its_own(first: Path, data: Path, tmp_path: Path):
+    rows = records(retrieved=[["D1:2", ["D1:1", "D1:2"], 0.5, "direct"]])
+    second = write_run(tmp_path / "windows", rows, "windows", data)
+    manifest = json.loads((second / "manifest.json").read_text())
+    manifest["config"]["memory"]["before"] = 1
+    (second / "manifest.json").write_text(json.dumps(manifest))
+    found = card(
+        [(run.label, run.records["ash/1"], run.marking, run.texts) for run in made(first, second)]
+    )
+    words = [side.lines[0].text or "" for side in found.sides if side.lines]
+    assert [text.count("said") for text in words] == [1, 2]

@@ -83,7 +83,7 @@ def test_wrong_input_is_one_line(
 def test_runs_of_other_data_are_reported_but_not_compared(first: Path, data: Path, tmp_path: Path):
     file = {"name": "other.json", "bytes": 1, "sha256": "0" * 64}
     other = write_run(tmp_path / "other", records(0.1), "other", data, data=[file])
-    text = whole(made(first, other), None).markdown()
+    text = whole(made(first, other)).markdown()
     assert "Not compared: plain and other answered different data" in text
     assert "other: not compared with plain" in text
     assert "is better than" not in text
@@ -114,7 +114,7 @@ def _tables(parts: object) -> list[Table]:
 
 
 def test_no_table_shows_a_mean_without_n(first: Path, second: Path):
-    tables = [t for b in whole(made(first, second), None).blocks for t in _tables(b.parts)]
+    tables = [t for b in whole(made(first, second)).blocks for t in _tables(b.parts)]
     with_interval = [t for t in tables if any("[" in cell for row in t.rows for cell in row)]
     assert len(with_interval) > 10
     for table in with_interval:

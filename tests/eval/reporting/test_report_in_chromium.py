@@ -9,7 +9,6 @@ import pytest
 from chromium import DARK, dump, needs_chromium, shoot
 from made_report import made
 
-from eval.reporting.runs import texts_of
 from eval.reporting.whole import whole
 
 pytestmark = needs_chromium
@@ -33,7 +32,7 @@ style="border:0"></iframe>"""
 def page(first: Path, second: Path, tmp_path: Path) -> Path:
     runs = made(first, second)
     path = tmp_path / "page.html"
-    path.write_text(whole(runs, texts_of(runs[0])[0]).html(), encoding="utf-8")
+    path.write_text(whole(runs).html(), encoding="utf-8")
     return path
 
 
