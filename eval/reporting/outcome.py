@@ -107,4 +107,6 @@ def _chart(runs: Sequence[Reported], column: str, name: str) -> Chart:
     caption = f"{name} by question type, 95% interval"
     svg = dots(caption, [(type_, values) for type_, _, values in shown], (name, "run"))
     alternative = Table(["type", "run", "n answered", name], lines)
-    return Chart(caption, svg, alternative, [run.label for run in runs])
+    drawn = [any(own) for own in zip(*(values for *_, values in shown), strict=True)]
+    legend = [run.label if there else None for run, there in zip(runs, drawn, strict=True)]
+    return Chart(caption, svg, alternative, legend)

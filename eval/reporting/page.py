@@ -94,7 +94,8 @@ def _fold(title: str, inside: str) -> str:
 
 
 def _summary(number: int, question: str, type_: str) -> str:
-    return f'{number}. <span class="q">{escape(question)}</span> <span class="id">{type_}</span>'
+    asked, type_ = escape(question), escape(type_)
+    return f'{number}. <span class="q">{asked}</span> <span class="id">{type_}</span>'
 
 
 def _chart(chart: Chart) -> str:

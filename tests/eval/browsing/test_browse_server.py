@@ -93,6 +93,13 @@ def test_questions_and_cards(server: ThreadingHTTPServer):
     assert "<script" not in card
 
 
+def test_the_page_of_questions_escapes_names(server: ThreadingHTTPServer):
+    page = _get(server, "/")[2]
+    assert "<i>" not in page
+    assert page.count("better&lt;i&gt;</option>") == 3
+    assert "&quot;better&lt;i&gt;&quot;" in page  # for the script
+
+
 def test_a_wrong_search_is_told(server: ThreadingHTTPServer):
     status, _, body = _get(server, "/questions?type=spatial")
     assert status == 400

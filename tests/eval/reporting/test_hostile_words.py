@@ -59,6 +59,24 @@ def test_words_of_data_and_answers_stay_words(first: Path, second: Path):
     assert f"run {HOSTILE}" in page.words
 
 
+def test_every_field_of_a_record_is_hostile(tmp_path: Path, data: Path):
+    rows = [
+        row | {"id": f"{row['id']}{HOSTILE}", "type": HOSTILE, "conversation": HOSTILE}
+        for row in records()
+    ]
+    for row in rows:
+        row["evidence"] = [HOSTILE]
+        row["retrieved"] = [[HOSTILE, [HOSTILE, MARKED], 0.5, "expanded"]]
+        row["trace"] = {"expansion": [{"memory": HOSTILE, "seed": HOSTILE, "via": HOSTILE}]}
+    first = write_run(tmp_path / "a", rows, HOSTILE, data, run_id=HOSTILE, dataset=HOSTILE)
+    for row in rows:
+        row["scores"] |= {"locomo_f1": 0.9}
+    page = Parsed(_report(first, write_run(tmp_path / "b", rows, MARKED, data)).html())
+    assert not {"script", "img", "b"} & set(page.tags)
+    assert page.open == []
+    assert f"from {HOSTILE} by {HOSTILE}" in page.words
+
+
 def test_the_page_needs_no_network(first: Path, second: Path):
     html = _report(first, second).html()
     for name, value in Parsed(html).attributes:

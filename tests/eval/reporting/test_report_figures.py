@@ -14,6 +14,7 @@ from eval.reporting.judging import judging
 from eval.reporting.latencies import latencies
 from eval.reporting.lost import counterparts
 from eval.reporting.money import money
+from eval.reporting.outcome import types
 from eval.reporting.tradeoffs import pareto, tradeoffs
 
 PRICING = {"as_of": "2026-01-01", "models": {"m": {"input": 2.0, "output": 4.0}}}
@@ -160,3 +161,17 @@ def test_judges_and_their_agreement(tmp_path: Path, data: Path, first: Path):
     ]
     assert [row[1] for row in kappas.rows] == ["a | b", "all (Fleiss)"]
     assert judging(runs[1:]) is None
+
+
+def test_a_chart_names_the_runs_that_are_in_it(tmp_path: Path, data: Path, first: Path):
+    rows = records()
+    for row in rows:
+        row["scores"]["judge"] = None if row["category"] == 5 else 1.0
+    judged = write_run(tmp_path / "judged", rows, "judged", data)
+    charts = [part for part in types(made(first, judged)).parts if isinstance(part, Chart)]
+    assert [chart.legend for chart in charts] == [
+        ["plain", "judged"],  # F1
+        [None, "judged"],  # judge
+        ["plain", "judged"],  # evidence recall
+    ]
+    assert ["overall (types 1-4)", "plain", "24", "-"] in [*map(list, charts[1].alternative.rows)]
