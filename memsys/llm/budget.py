@@ -60,7 +60,7 @@ class Budget:
         with self._lock:
             if self._spent + self._reserved + worst > self._limit:
                 raise BudgetReached(
-                    f"the budget of ${self._limit:,.2f} is reached: ${self._spent:,.4f} spent, "
+                    f"the budget of ${self._limit:,.4g} is reached: ${self._spent:,.4f} spent, "
                     f"and the next call may cost ${worst:,.4f}; resume the run with a higher one"
                 )
             self._reserved += worst

@@ -49,7 +49,7 @@ def test_a_run_stops_and_goes_on_with_more(priced: Bench, unbounded: Run, worker
     assert ended.code == 1
     told = [line for line in ended.err.splitlines() if line.startswith("stopped: ")]
     assert len(told) == 1
-    assert "the budget of $4.00 is reached" in told[0]
+    assert "the budget of $4 is reached" in told[0]
     assert "resume the run with a higher one" in told[0]
     assert "Traceback" not in ended.err
     assert priced.run.manifest["status"] == "interrupted"
