@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any
 
 from eval.records import Record
 from memsys.errors import InputError
@@ -50,7 +51,7 @@ def ingest(
 ) -> Ingested:
     """Feed every session, then ask one warm-up query, so that no question pays for building the
     indexes. `note` is given one line a session and one for the warm-up (phase `index`),
-    each with the recorded calls that it used.
+    each with the recorded calls that it used, and with the `events` that the strategy logged.
 
     Raises InputError and BudgetReached through: they end the run, not a question.
     """
@@ -67,7 +68,9 @@ def ingest(
         memories += made
         wall_ms += reading.wall_ms
         calls = [{"key": key, "phase": phase, "question": None} for key in reading.keys]
-        note(_line(conversation.id, phase, session, made, failure, reading), calls)
+        line = _line(conversation.id, phase, session, made, failure, reading)
+        events = _events(strategy)
+        note(line | ({"events": events} if events else {}), calls)
         if failure:
             return Ingested(memories, failure, wall_ms)
     return Ingested(memories, None, wall_ms)
@@ -75,17 +78,34 @@ def ingest(
 
 def describe(phase: str, error: Exception) -> Failure:
     """`error`, as it is recorded: a server may repeat the key in its message, a record must not."""
-    message = str(error)
-    for name, value in os.environ.items():
-        if name.endswith(_SECRET) and len(value) >= _SECRET_LENGTH:
-            message = message.replace(value, f"${name}")
-    return Failure(phase, type(error).__name__, message)
+    return Failure(phase, type(error).__name__, _without_secrets(str(error)))
 
 
 def used(reading: Reading) -> Record:
     """The usage of a phase as it is recorded: the sum, and by model where models have names."""
     by_model = {name: asdict(usage) for name, usage in reading.by_model.items()}
     return asdict(reading.usage) | ({"by_model": by_model} if by_model else {})
+
+
+def _without_secrets(text: str) -> str:
+    for name, value in os.environ.items():
+        if name.endswith(_SECRET) and len(value) >= _SECRET_LENGTH:
+            text = text.replace(value, f"${name}")
+    return text
+
+
+def _events(strategy: MemoryStrategy) -> list[Record]:
+    """What a strategy that keeps `events`, a list of JSON objects, has put there since the last
+    line; the list is emptied.
+    """
+    kept: list[Record] = getattr(strategy, "events", [])
+    events = [{name: _clean(value) for name, value in event.items()} for event in kept]
+    kept.clear()
+    return events
+
+
+def _clean(value: Any) -> Any:
+    return _without_secrets(value) if isinstance(value, str) else value
 
 
 def _steps(

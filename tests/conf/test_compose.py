@@ -74,10 +74,11 @@ def test_memory_and_context_compose(memory: str, context: str) -> None:
 
 
 def stand_in(parts: dict[str, Any]) -> Parts:
-    """Parts without a cache: nothing is embedded here."""
+    """Parts without a cache and with a model that is never asked: nothing is embedded here."""
     names = ("memory", "context", "index", "graph")
     embedder: Any = SimpleNamespace(typical_similarity=parts["embedder"].typical_similarity)
-    return Parts(embedder=embedder, **{name: parts[name] for name in names})
+    llm: Any = SimpleNamespace(name="stand-in")
+    return Parts(embedder=embedder, llm=llm, **{name: parts[name] for name in names})
 
 
 @pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(CONF)) for p in FILES])

@@ -1,0 +1,76 @@
+"""A memory that a language model keeps, in the manner of Mem0.
+
+Chhikara et al., 2025: Mem0, building production-ready AI agents with scalable long-term memory
+(arXiv 2504.19413), section 2.1: extraction from a summary, the last messages and a new exchange;
+then ADD, UPDATE, DELETE or NOOP against the most similar facts. docs/mem0.md says what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memsys.errors import InputError
+from memsys.facts.base import Event
+from memsys.facts.book import Change
+from memsys.facts.extract import ExtractSettings
+from memsys.facts.keeper import FactKeeper, UpdateSettings
+from memsys.llm.prompt import Prompt
+from memsys.store import Parts, Store
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Query, Session
+
+
+class Mem0(Strategy):
+    """Top k by cosine over the facts that hold at present, of both speakers."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        k: int,
+        budget: int | None,
+        infer: bool,
+        facts: Mapping[str, Any],
+        update: Mapping[str, Any],
+    ) -> None:
+        """`infer`: False stores what `parts.memory` makes of the messages and asks no model.
+
+        Raises InputError where there is no model, or a setting or prompt cannot be used.
+        """
+        super().__init__(parts, k, budget)
+        self._keeper: FactKeeper | None = None
+        self.prompts: dict[str, Prompt] = {}
+        self.events: list[Event] = []
+        if infer:
+            if parts.llm is None:
+                raise InputError(
+                    "strategy=mem0: no model to write the memory; add llm=openai, or llm=local "
+                    "strategy.update.calls=schema"
+                )
+            settings = ExtractSettings(**facts), UpdateSettings(**update)
+            self._keeper = FactKeeper(parts.llm, parts.embedder, *settings)
+            self.prompts, self.events = self._keeper.prompts, self._keeper.log
+
+    @property
+    def history(self) -> Sequence[Change]:
+        """Every change of a fact, in order."""
+        return self._keeper.book.history if self._keeper else ()
+
+    def ingest(self, session: Session) -> int:
+        """Returns by how many the facts grew, which is below 0 where more were dropped than added.
+
+        Raises LLMError where the model answered for nothing of the session.
+        """
+        if self._keeper is None:
+            return super().ingest(session)
+        before = len(self.store.memories)
+        try:
+            self._keeper.keep(session)
+        finally:
+            self.store = Store(self.parts)
+            self.store.add(self._keeper.book.memories)
+        return len(self.store.memories) - before
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Score: the cosine."""
+        return self.best(self.store.similarity(query.text)), {}

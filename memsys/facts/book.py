@@ -1,0 +1,98 @@
+"""The facts that hold at present, and the history of every change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+
+from memsys.embed.base import Vectors
+from memsys.embed.cache import CachedEmbedder
+from memsys.facts.base import Fact, as_memory, plain
+from memsys.facts.operations import Kind
+from memsys.index.rank import top
+from memsys.types import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry of the history; `old` and `new` are texts, None where there was or is none.
+
+    `time` is that of the session that brought it about, never the wall clock.
+    """
+
+    id: str
+    operation: Kind
+    old: str | None
+    new: str | None
+    time: datetime
+    turns: tuple[str, ...]
+
+
+class FactBook:
+    """Current facts, oldest first, and their vectors. Ids are never given twice."""
+
+    def __init__(self, embedder: CachedEmbedder) -> None:
+        self._embedder = embedder
+        self._facts: dict[str, Memory] = {}
+        self._vectors: dict[str, Vectors] = {}
+        self._made = 0
+        self.history: list[Change] = []
+
+    @property
+    def memories(self) -> list[Memory]:
+        """The facts that hold now."""
+        return list(self._facts.values())
+
+    def of(self, id_: str) -> Memory | None:
+        """The current fact of this id."""
+        return self._facts.get(id_)
+
+    def similar(self, fact: Fact, most: int) -> list[Memory]:
+        """The `most` current facts of the same speaker with the highest cosine to `fact`, best
+        first. Mem0 keeps a store for each speaker: what one likes says nothing of the other.
+        """
+        own = [one for one in self._facts.values() if one.speaker == fact.speaker]
+        if not own:
+            return []
+        rows = np.stack([self._vectors[one.id] for one in own])
+        cosines = (rows @ self._vector(fact.text)).astype(np.float64)
+        return [own[row] for row in top(cosines, most)]
+
+    def add(self, fact: Fact, time: datetime) -> Change | None:
+        """Store `fact`; None, and no change, where the speaker's facts hold it word for word."""
+        same = plain(fact.text)
+        if any(plain(m.content) == same for m in self._facts.values() if m.speaker == fact.speaker):
+            return None
+        self._made += 1
+        memory = as_memory(f"f{self._made}", fact, time)
+        self._put(memory)
+        return self._note(Change(memory.id, "ADD", None, memory.content, time, fact.turns))
+
+    def update(self, id_: str, content: str, fact: Fact, time: datetime) -> Change:
+        """Let the fact `id_` read `content` from now on; it rests on the turns of both."""
+        old = self._facts[id_]
+        turns = tuple(dict.fromkeys((*old.turns, *fact.turns)))
+        written = replace(fact, content=content, event=None, speaker=old.speaker, turns=turns)
+        self._put(as_memory(id_, written, time))
+        return self._note(Change(id_, "UPDATE", old.content, written.text, time, fact.turns))
+
+    def delete(self, id_: str, fact: Fact, time: datetime) -> Change:
+        """Drop the fact `id_`, which `fact` contradicts; the history keeps it."""
+        old = self._facts.pop(id_)
+        del self._vectors[id_]
+        return self._note(Change(id_, "DELETE", old.content, None, time, fact.turns))
+
+    def _note(self, change: Change) -> Change:
+        self.history.append(change)
+        return change
+
+    def _put(self, memory: Memory) -> None:
+        """An updated fact goes to the end: it is as new as its session."""
+        self._facts.pop(memory.id, None)
+        self._facts[memory.id] = memory
+        self._vectors[memory.id] = self._vector(memory.content)
+
+    def _vector(self, text: str) -> Vectors:
+        return np.asarray(self._embedder.documents([text])[0])

@@ -1,0 +1,158 @@
+"""The write path: extract facts, compare each with what is stored, let a model decide, apply."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import get_args
+
+from memsys.embed.cache import CachedEmbedder
+from memsys.errors import InputError
+from memsys.facts.base import Event, Fact, fault, tokens
+from memsys.facts.book import Change, FactBook
+from memsys.facts.extract import Extractor, ExtractSettings
+from memsys.facts.operations import SCHEMA, TOOLS, Calls, Operation, read_operations
+from memsys.llm.base import LLM, Completion, LLMError
+from memsys.llm.prompt import Prompt, load_prompt
+from memsys.types import Memory, Session, Turn
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateSettings:
+    """`calls`: by tool calls, or by JSON of a schema for servers without tools. `similar`: stored
+    facts that a new one is compared with. `prompt`: a name under conf/prompts or a path.
+    """
+
+    calls: Calls
+    similar: int
+    prompt: str
+
+    def __post_init__(self) -> None:
+        """Raises InputError on a value out of range."""
+        if self.calls not in get_args(Calls):
+            known = ", ".join(get_args(Calls))
+            raise InputError(f"strategy.update.calls: {self.calls!r} is none of {known}")
+        if not isinstance(self.similar, int) or self.similar < 1:
+            raise InputError(f"strategy.update.similar: {self.similar!r}; use 1 or more")
+
+    @cached_property
+    def loaded(self) -> Prompt:
+        """The prompt. Raises InputError where it is missing or lacks a place."""
+        return load_prompt(self.prompt, ["memories", "fact"])
+
+
+class FactKeeper:
+    """Keeps the facts of one conversation. What goes wrong with one fact costs that fact alone; it
+    goes into `log`, and keeping the session again does what was left undone and nothing twice.
+    """
+
+    def __init__(
+        self, llm: LLM, embedder: CachedEmbedder, facts: ExtractSettings, update: UpdateSettings
+    ) -> None:
+        """Raises InputError where a prompt cannot be used."""
+        self._llm, self._update = llm, update
+        self._extractor = Extractor(llm, facts)
+        self.prompts = {**self._extractor.prompts, "update": update.loaded}
+        self.book = FactBook(embedder)
+        self.log: list[Event] = []
+        self._undecided: dict[str, list[Fact]] = {}  # by an exchange's first turn; [] once done
+
+    def keep(self, session: Session) -> None:
+        """Remember `session`. Raises LLMError where the model answered for none of its exchanges:
+        then it is the server that fails, and there is no memory to measure.
+        """
+        start = len(self.log)
+        exchanges = list(self._extractor.exchanges(session))
+        unheard = [error for turns in exchanges if (error := self._exchange(turns, session))]
+        self._extractor.refresh(session, self.log)
+        events = self.log[start:]
+        done = Counter(str(one["operation"]) for one in events if one["step"] == "apply")
+        faults = sum("fault" in one for one in events)
+        self.log.append({"step": "session", **done, "faults": faults, "of": len(exchanges)})
+        if unheard and len(unheard) == len(exchanges):
+            raise LLMError(f"none of {len(exchanges)} exchanges was remembered: {unheard[-1]}")
+
+    def _exchange(self, turns: Sequence[Turn], session: Session) -> LLMError | None:
+        """Extract once, then decide on each fact; what could not be decided waits for a retry."""
+        key = turns[0].id
+        if key not in self._undecided:
+            try:
+                facts = self._extractor.facts(turns, session.time, self.log)
+            except LLMError as error:
+                ids = [turn.id for turn in turns]
+                self.log.append(fault("extract", "no_answer", error, turns=ids))
+                return error
+            self._undecided[key] = facts
+        left = [fact for fact in self._undecided[key] if not self._decide(fact, session)]
+        self._undecided[key] = left
+        return None
+
+    def _decide(self, fact: Fact, session: Session) -> bool:
+        """Whether an operation was carried out on account of `fact`."""
+        stored = self.book.similar(fact, self._update.similar)
+        if not stored:
+            self._apply(Operation("ADD", 0, "", "nothing is stored"), fact, stored, session)
+            return True
+        try:
+            reply = self._ask(fact, stored)
+        except LLMError as error:
+            self.log.append(fault("decide", "no_answer", error, fact=fact.text))
+            return False
+        self.log.append({"step": "decide", "fact": fact.text, "tokens": tokens(reply.usage)})
+        read = list(read_operations(reply)) or [fault("decide", "no_operation", "an empty list")]
+        applied = [
+            self._apply(one, fact, stored, session)
+            if isinstance(one, Operation)
+            else self._blame(one, fact)
+            for one in read
+        ]
+        return any(applied)
+
+    def _ask(self, fact: Fact, stored: Sequence[Memory]) -> Completion:
+        listed = "\n".join(f"{n}. {memory.content}" for n, memory in enumerate(stored, 1))
+        text = self._update.loaded.fill(memories=listed, fact=fact.text)
+        messages = [{"role": "user", "content": text}]
+        if self._update.calls == "tools":
+            return self._llm.complete(messages, tools=TOOLS)
+        return self._llm.complete(messages, schema=SCHEMA)
+
+    def _blame(self, event: Event, fact: Fact) -> bool:
+        self.log.append({**event, "fact": fact.text})
+        return False
+
+    def _apply(
+        self, wanted: Operation, fact: Fact, stored: Sequence[Memory], session: Session
+    ) -> bool:
+        """Carry out one operation; a number that was not shown, or whose fact is gone, is logged
+        and does nothing.
+        """
+        change: Change | None = None
+        why, book, time = wanted.why, self.book, session.time
+        if wanted.kind == "ADD":
+            change = book.add(fact, time)
+            why = why if change else "it is stored already, word for word"
+        elif wanted.kind != "NOOP":
+            shown = 1 <= wanted.number <= len(stored)
+            target = book.of(stored[wanted.number - 1].id) if shown else None
+            if target is None:
+                detail = f"{wanted.kind} {wanted.number} of {len(stored)}"
+                return self._blame(fault("decide", "unknown_id", detail), fact)
+            if wanted.kind == "UPDATE":
+                change = book.update(target.id, wanted.content, fact, time)
+            else:
+                change = book.delete(target.id, fact, time)
+        self.log.append(
+            {
+                "step": "apply",
+                "operation": change.operation if change else "NOOP",
+                "memory": change.id if change else None,
+                "old": change.old if change else None,
+                "new": change.new if change else None,
+                "fact": fact.text,
+                "why": why,
+                "turns": list(fact.turns),
+            }
+        )
+        return True

@@ -1,0 +1,133 @@
+"""Mem0 as a strategy: current facts of both speakers, found by cosine; raw messages on demand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.mem0 import Mem0
+from memsys.errors import InputError
+from memsys.llm.base import LLM, LLMError
+from memsys.store import Parts
+from memsys.strategy import Strategy
+from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.contract import Contract
+from tests.memsys.facts.models import Planned, Reply, call, fact, facts, operation, operations
+
+FACTS: dict[str, Any] = {
+    "exchange": 4,
+    "recent": 10,
+    "prompt": "facts_extract",
+    "summary_prompt": None,
+}
+UPDATE: dict[str, Any] = {"calls": "tools", "similar": 10, "prompt": "mem0_update"}
+TOLD = [
+    facts(fact("Mara takes pottery lessons", "Mara", 1), fact("Theo has an allotment", "Theo", 2)),
+    facts(fact("Mara broke a bowl", "Mara", 6)),
+    facts(fact("Mara sold a bowl", "Mara", 8), fact("Theo gave up the allotment", "Theo", 9)),
+]
+
+
+def mem0(parts: Parts, k: int = 3, budget: int | None = None, **own: Any) -> Mem0:
+    return Mem0(parts, k, budget, **{"infer": True, "facts": FACTS, "update": UPDATE, **own})
+
+
+def told(parts: MakeParts, *decisions: Reply, **own: Any) -> tuple[Mem0, list[int]]:
+    """A strategy that was told the three sessions, and what each ingest returned."""
+    strategy = mem0(parts(llm=Planned(TOLD, decisions)), **own)
+    return strategy, [strategy.ingest(session) for session in SESSIONS]
+
+
+def contents(strategy: Strategy, text: str) -> set[str]:
+    return {one.memory.content for one in strategy.retrieve(query(text)).candidates}
+
+
+class TestRawMessages(Contract):
+    """With infer=false it is a strategy like any other, and asks no model."""
+
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        return mem0(parts, k, budget, infer=False)
+
+
+def test_both_speakers_facts_are_found(parts: MakeParts) -> None:
+    strategy, grown = told(parts, (call("ADD"),))
+    assert grown == [2, 1, 2]
+    assert contents(strategy, "Who sold a bowl? Who has an allotment?") > {
+        *("Mara sold a bowl", "Theo has an allotment")
+    }
+
+
+@pytest.mark.parametrize("calls", ["tools", "schema"])
+def test_what_was_dropped_is_not_found_and_lowers_the_count(parts: MakeParts, calls: str) -> None:
+    drop: Reply = (call("DELETE", id=1),)
+    add: Reply = (call("ADD"),)
+    if calls == "schema":
+        drop, add = operations(operation("DELETE", 1)), operations(operation("ADD"))
+    strategy, grown = told(parts, add, add, drop, update={**UPDATE, "calls": calls}, k=9)
+    assert grown == [2, 1, 0]
+    assert contents(strategy, "allotment") == {
+        *("Mara takes pottery lessons", "Mara broke a bowl", "Mara sold a bowl")
+    }
+    assert [change.operation for change in strategy.history][-1] == "DELETE"
+
+
+def test_memories_can_grow_fewer(parts: MakeParts) -> None:
+    strategy, grown = told(parts, (call("DELETE", id=1),))
+    assert grown == [2, -1, 0]
+    assert len(strategy.store.memories) == sum(grown)
+
+
+def test_k_and_budget_are_kept(parts: MakeParts) -> None:
+    strategy, _ = told(parts, (call("ADD"),), k=2)
+    assert len(strategy.retrieve(query("bowl")).candidates) == 2
+    strategy, _ = told(parts, (call("ADD"),), budget=20)
+    found = strategy.retrieve(query("bowl"))
+    assert 0 < found.context_tokens <= 20
+
+
+def test_asking_changes_nothing(parts: MakeParts) -> None:
+    strategy, _ = told(parts, (call("ADD"),))
+    first = strategy.retrieve(query("bowl"))
+    strategy.retrieve(query("allotment"))
+    assert strategy.retrieve(query("bowl")) == first
+
+
+def test_events_are_plain_json(parts: MakeParts) -> None:
+    strategy, _ = told(parts, (call("ADD"), call("DELETE", id=7), ("ADD", "{")))
+    assert json.loads(json.dumps(strategy.events)) == strategy.events
+    assert {event["step"] for event in strategy.events} == {"extract", "decide", "apply", "session"}
+
+
+def test_a_session_without_any_answer_fails_and_what_was_known_stays(parts: MakeParts) -> None:
+    llm = Planned([TOLD[0], LLMError("no answer")])
+    strategy = mem0(parts(llm=llm))
+    strategy.ingest(SESSIONS[0])
+    with pytest.raises(LLMError, match="none of 1 exchanges"):
+        strategy.ingest(SESSIONS[1])
+    assert len(strategy.retrieve(query("pottery")).candidates) == 2
+
+
+def test_without_a_model_it_refuses(parts: MakeParts) -> None:
+    with pytest.raises(InputError, match=r"^strategy=mem0: no model .* llm=openai"):
+        mem0(parts())
+
+
+def test_its_prompts_are_named_for_the_manifest(parts: MakeParts, tmp_path: Path) -> None:
+    path = tmp_path / "own.txt"
+    path.write_text("{memories} {fact}", encoding="utf-8")
+    llm: LLM = Planned()
+    strategy = mem0(parts(llm=llm), update={**UPDATE, "prompt": str(path)})
+    assert {role: prompt.name for role, prompt in strategy.prompts.items()} == {
+        "facts": "facts_extract",
+        "update": str(path),
+    }
+    path.write_text("{memories}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"own.txt: the place \{fact\} is missing"):
+        mem0(parts(llm=llm), update={**UPDATE, "prompt": str(path)})
+
+
+def test_it_is_short() -> None:
+    assert len(Path(str(Mem0.ingest.__code__.co_filename)).read_text().splitlines()) < 80

@@ -1,0 +1,212 @@
+"""What a model is shown of a conversation, and what of its reply becomes a fact."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.facts.base import Event, Fact, as_memory
+from memsys.facts.extract import Extractor, ExtractSettings
+from memsys.llm.base import LLMError
+from memsys.types import Session, Turn
+from tests.memsys.build import session
+from tests.memsys.facts.models import Planned, fact, facts
+
+FIRST = session(
+    1,
+    datetime(2024, 3, 2, 10, 0),
+    *(("Mara" if i % 2 else "Theo", f"word{i}") for i in range(1, 7)),
+)
+LATER = Session(
+    "2",
+    datetime(2024, 4, 10, 18, 30),
+    (
+        Turn("D2:1", "Mara", "Look at this!", "a cracked bowl on a kiln shelf"),
+        Turn("D2:2", "Theo", "Kiln accidents happen."),
+    ),
+)
+
+
+def settings(**own: Any) -> ExtractSettings:
+    return ExtractSettings(**{"prompt": "facts_extract", "summary_prompt": "facts_summary", **own})
+
+
+def extracted(llm: Planned, **own: Any) -> tuple[list[Fact], list[Event], Extractor]:
+    """The facts of the last exchange, after everything before it."""
+    extractor, log, found = Extractor(llm, settings(**own)), [], []
+    for one in (FIRST, LATER):
+        for turns in extractor.exchanges(one):
+            log.clear()
+            found = extractor.facts(turns, one.time, log)
+        extractor.refresh(one, [])
+    return found, log, extractor
+
+
+def between(text: str, mark: str) -> str:
+    return text.partition(f"<{mark}>")[2].partition(f"</{mark}>")[0].strip()
+
+
+def test_a_model_sees_the_summary_the_last_messages_and_the_new_ones() -> None:
+    llm = Planned([facts()], summary=["Mara and Theo count words."])
+    extracted(llm, recent=3)
+    shown = llm.asked["extract"]
+    assert len(shown) == 4
+    assert between(shown[0], "summary_so_far") == between(shown[0], "earlier_messages")
+    assert (
+        between(shown[1], "new_messages") == "[2 March 2024, 10:00]\n3. Mara: word3\n4. Theo: word4"
+    )
+    assert between(shown[3], "summary_so_far") == "Mara and Theo count words."
+    assert between(shown[3], "earlier_messages").splitlines() == [
+        *("[2 March 2024, 10:00]", "1. Theo: word4", "2. Mara: word5", "3. Theo: word6")
+    ]
+    assert between(shown[3], "new_messages").splitlines() == [
+        "[10 April 2024, 18:30]",
+        "4. Mara: Look at this! [image: a cracked bowl on a kiln shelf]",
+        "5. Theo: Kiln accidents happen.",
+    ]
+    assert "Today is 10 April 2024, 18:30" in shown[3]
+
+
+def test_the_summary_is_refreshed_from_the_old_one_and_the_session() -> None:
+    llm = Planned([facts()], summary=["one", "two"])
+    *_, extractor = extracted(llm)
+    assert extractor.summary == "two"
+    assert between(llm.asked["summary"][1], "summary_so_far") == "one"
+    assert "a cracked bowl" in between(llm.asked["summary"][1], "latest_conversation")
+
+
+def test_a_summary_that_fails_leaves_the_old_one_and_is_logged() -> None:
+    llm = Planned([facts()], summary=["one", LLMError("refused")])
+    extractor, log = Extractor(llm, settings()), []
+    extractor.refresh(FIRST, log)
+    extractor.refresh(LATER, log)
+    assert extractor.summary == "one"
+    assert [one.get("fault") for one in log] == [None, "no_answer"]
+
+
+def test_without_a_summary_prompt_there_is_no_such_call() -> None:
+    llm = Planned([facts()])
+    extracted(llm, summary_prompt=None)
+    assert llm.asked["summary"] == []
+
+
+def test_a_fact_has_title_text_event_speaker_and_sources() -> None:
+    row = fact("A bowl cracked in the kiln", "mara", 7, when="yesterday", title=" cracked  bowl ")
+    found, log, _ = extracted(Planned([facts(row)]))
+    assert found == [
+        Fact("cracked bowl", "A bowl cracked in the kiln", "2024-04-09", "Mara", ("D2:1",))
+    ]
+    assert log == [
+        {
+            "step": "extract",
+            "turns": ["D2:1", "D2:2"],
+            "facts": 1,
+            "tokens": {"input_tokens": 100, "output_tokens": 10},
+        }
+    ]
+    memory = as_memory("f1", found[0], LATER.time)
+    assert memory.content == "Mara: A bowl cracked in the kiln (2024-04-09)"
+    assert memory.index_text.startswith("cracked bowl\n")
+    assert (memory.time, memory.turns) == (LATER.time, ("D2:1",))
+
+
+def test_relative_words_count_from_the_session_of_their_message() -> None:
+    found, *_ = extracted(Planned([facts(fact("Theo has word6", "Theo", 6, when="yesterday"))]))
+    assert (found[0].turns, found[0].event) == (("D1:6",), "2024-03-01")
+
+
+def test_sources_that_were_not_shown_are_dropped_and_logged() -> None:
+    rows = fact("Mara has a kiln", "Mara", 7, 70, 0), fact("Theo knows kilns", "Nobody", -1)
+    found, log, _ = extracted(Planned([facts(*rows)]))
+    assert [one.turns for one in found] == [("D2:1",), ()]
+    assert found[1].speaker == "Theo"  # of the last message, for want of a better one
+    assert [one.get("fault") for one in log] == ["unknown_turn", "unknown_turn", None]
+
+
+def test_empty_and_repeated_statements_are_no_facts() -> None:
+    rows = fact(" ", "Mara", 7), fact("A bowl cracked", "Mara", 7), fact("a bowl  cracked!", "Mara")
+    found, *_ = extracted(Planned([facts(*rows)]))
+    assert [one.content for one in found] == ["A bowl cracked"]
+
+
+EXAMPLE = """On {time} write notes on {messages}
+<example>
+1. Quimby: Guess who got a zebra-striped unicycle yesterday?
+{"facts": [{"content": "Quimby got a zebra-striped unicycle"}]}
+</example>
+"""
+
+
+@pytest.fixture
+def with_example(tmp_path: Path) -> str:
+    path = tmp_path / "example.txt"
+    path.write_text(EXAMPLE, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        "Quimby got a zebra-striped unicycle",
+        "Quimby got a zebra-strippeduniclamped.",  # as a small model wrote it
+        "Mara got a striped unicycle",
+        "Quimby lives in Bergen with two cats",
+    ],
+)
+def test_an_example_of_the_prompt_never_becomes_a_fact(with_example: str, echo: str) -> None:
+    rows = fact(echo, "Mara", 1), fact("Mara cracked a bowl", "Mara", 7)
+    found, log, _ = extracted(Planned([facts(*rows)]), prompt=with_example)
+    assert [one.content for one in found] == ["Mara cracked a bowl"]
+    assert (log[0]["fault"], log[0]["detail"]) == ("prompt_example", echo)
+
+
+def test_what_was_said_is_no_echo_though_an_example_says_it_too(with_example: str) -> None:
+    llm = Planned([facts(fact("Quimby has a unicycle", "Mara", 1))])
+    extractor = Extractor(llm, settings(prompt=with_example))
+    said = session(1, datetime(2024, 3, 2), ("Mara", "Quimby has a new unicycle."))
+    (turns,) = extractor.exchanges(said)
+    assert extractor.facts(turns, said.time, [])
+
+
+def test_our_own_prompts_hold_no_example_that_could_leak() -> None:
+    for prompt in settings().prompts.values():
+        assert "example" not in prompt.text.casefold()
+
+
+def test_statements_in_chinese_are_kept() -> None:
+    llm = Planned([facts(fact("沈岚搬到了苏州", "沈岚", 1, when="昨天"))])
+    extractor = Extractor(llm, settings())
+    said = session(1, datetime(2024, 3, 2), ("沈岚", "我昨天搬到苏州了。"))
+    (turns,) = extractor.exchanges(said)
+    assert [one.text for one in extractor.facts(turns, said.time, [])] == [
+        "沈岚搬到了苏州 (2024-03-01)"
+    ]
+
+
+@pytest.mark.parametrize(
+    "reply", ["", "[]", '{"facts": [1]}', '{"facts": null}', '{"facts": [{}]}']
+)
+def test_a_reply_that_is_no_list_of_facts_is_an_error(reply: str) -> None:
+    with pytest.raises(LLMError, match="no list of facts"):
+        extracted(Planned([reply]))
+
+
+def test_a_prompt_of_one_s_own(tmp_path: Path) -> None:
+    path = tmp_path / "mine.txt"
+    path.write_text("On {time}: {messages}", encoding="utf-8")
+    llm = Planned([facts()])
+    extracted(llm, prompt=str(path))
+    assert llm.asked["extract"][0].startswith("On 2 March 2024, 10:00: [2 March 2024, 10:00]\n1. ")
+    path.write_text("{messages}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"mine.txt: the place \{time\} is missing"):
+        extracted(llm, prompt=str(path))
+
+
+@pytest.mark.parametrize("wrong", [{"exchange": 0}, {"recent": -1}, {"exchange": 1.5}])
+def test_wrong_numbers_are_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"^strategy.facts.{min(wrong)}: "):
+        settings(**wrong)
