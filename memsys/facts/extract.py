@@ -26,19 +26,6 @@ _NOTHING = "(nothing yet)"
 _EXAMPLE = re.compile(r"<example>(.*?)</example>", re.DOTALL)  # in a prompt of one's own
 _SPEAKS = re.compile(r"^(?:\d+\. )?(\w[\w ]*): ", re.MULTILINE)
 _TEXT = {"type": "string"}
-# The lists are bounded because small models never end them by themselves.
-_FACT: Mapping[str, Any] = {
-    "type": "object",
-    "properties": {
-        "title": _TEXT,
-        "content": _TEXT,
-        "when": _TEXT,
-        "speaker": _TEXT,
-        "turns": {"type": "array", "items": {"type": "integer"}, "maxItems": 4},
-    },
-    "required": ["title", "content", "when", "speaker", "turns"],
-    "additionalProperties": False,
-}
 _MOST = 3  # facts a message
 
 
@@ -105,9 +92,8 @@ class Extractor:
             messages=_numbered(shown[len(before) :], len(before) + 1),
             time=stamp(time),
         )
-        reply = self._llm.complete(
-            [{"role": "user", "content": text}], schema=_schema(_MOST * len(new))
-        )
+        schema = _schema(len(new), len(shown))
+        reply = self._llm.complete([{"role": "user", "content": text}], schema=schema)
         try:
             rows = [dict(row) for row in json.loads(reply.text)["facts"]]
             facts = list(self._checked(rows, shown, log))
@@ -154,13 +140,14 @@ class Extractor:
             if _echoes(content, examples, heard):
                 log.append(fault("extract", "prompt_example", content))
                 continue
-            numbers = dict.fromkeys(row["turns"])
+            numbers = dict.fromkeys(int(n) for n in row["turns"])  # 1.0 is a whole number too
             sources = [shown[n - 1] for n in numbers if 1 <= n <= len(shown)]
             if len(sources) < max(len(numbers), 1):
                 log.append(fault("extract", "unknown_turn", f"{content}: {list(numbers)}"))
+            title = " ".join(row["title"].split())
             time, first = sources[0] if sources else shown[-1]
             yield Fact(
-                title=" ".join(row["title"].split()),
+                title="" if _echoes(title, examples, heard) else title,
                 content=content,
                 event=resolve(row["when"], time.date()),
                 speaker=said_by.get(row["speaker"].strip().casefold(), first.speaker),
@@ -168,13 +155,25 @@ class Extractor:
             )
 
 
-def _schema(most: int) -> dict[str, Any]:
-    """The form of a reply with at most so many facts."""
+def _schema(new: int, shown: int) -> dict[str, Any]:
+    """The form of a reply on so many `new` of the `shown` messages.
+
+    Bounds are for servers that write by the schema: small models never end a list by themselves.
+    """
+    number = {"type": "integer", "minimum": 1, "maximum": shown}
+    sources = {"type": "array", "items": number, "maxItems": 4}
+    fields = {**dict.fromkeys(("title", "content", "when", "speaker"), _TEXT), "turns": sources}
+    fact = _object(fields)
+    return _object({"facts": {"type": "array", "items": fact, "maxItems": _MOST * new}}) | {
+        "title": "facts"
+    }
+
+
+def _object(fields: dict[str, Any]) -> dict[str, Any]:
     return {
-        "title": "facts",
         "type": "object",
-        "properties": {"facts": {"type": "array", "items": _FACT, "maxItems": most}},
-        "required": ["facts"],
+        "properties": fields,
+        "required": list(fields),
         "additionalProperties": False,
     }
 

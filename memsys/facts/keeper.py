@@ -13,7 +13,7 @@ from memsys.errors import InputError
 from memsys.facts.base import Event, Fact, fault, tokens
 from memsys.facts.book import Change, FactBook
 from memsys.facts.extract import Extractor, ExtractSettings
-from memsys.facts.operations import SCHEMA, TOOLS, Calls, Operation, read_operations
+from memsys.facts.operations import TOOLS, Calls, Operation, read_operations, schema
 from memsys.llm.base import LLM, Completion, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.types import Memory, Session, Turn
@@ -116,7 +116,7 @@ class FactKeeper:
         messages = [{"role": "user", "content": text}]
         if self._update.calls == "tools":
             return self._llm.complete(messages, tools=TOOLS)
-        return self._llm.complete(messages, schema=SCHEMA)
+        return self._llm.complete(messages, schema=schema(len(stored)))
 
     def _blame(self, event: Event, fact: Fact) -> bool:
         self.log.append({**event, "fact": fact.text})

@@ -40,22 +40,24 @@ def _object(names: tuple[str, ...], **more: Any) -> dict[str, Any]:
 
 
 TOOLS: Final = tuple(Tool(kind, told, _object(names)) for kind, (told, names) in _KINDS.items())
-SCHEMA: Final[Mapping[str, Any]] = {
-    "title": "operations",
-    "type": "object",
-    "properties": {
-        "operations": {
-            "type": "array",
-            "maxItems": 3,  # small models never end a list by themselves
-            "items": _object(
-                ("id", "content", "why"), operation={"type": "string", "enum": list(_KINDS)}
-            ),
-        }
-    },
-    "required": ["operations"],
-    "additionalProperties": False,
-}
 _PARAMETERS: Final = {tool.name: tool.parameters for tool in TOOLS}
+
+
+def schema(stored: int) -> dict[str, Any]:
+    """The form of a choice where `stored` facts are shown.
+
+    Bounds are for servers that write by the schema: a small model never ends a list by itself, nor
+    keeps to the numbers it was shown. Elsewhere `read_operations` and the book see to it.
+    """
+    row = _object(("id", "content", "why"), operation={"type": "string", "enum": list(_KINDS)})
+    row["properties"]["id"] = {"type": "integer", "minimum": 0, "maximum": stored}
+    return {
+        "title": "operations",
+        "type": "object",
+        "properties": {"operations": {"type": "array", "items": row, "maxItems": 3}},
+        "required": ["operations"],
+        "additionalProperties": False,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def read_operations(reply: Completion) -> Iterator[Operation | Event]:
     """The operations of a reply in order, each read by itself: one that cannot be used is an event
     with its fault, and the others still hold.
 
-    A tool call counts before text; a text has to be JSON of SCHEMA.
+    A tool call counts before text; a text has to be JSON of `schema`.
     """
     if reply.tool_calls:
         for call in reply.tool_calls:

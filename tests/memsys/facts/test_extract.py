@@ -120,7 +120,7 @@ def test_relative_words_count_from_the_session_of_their_message() -> None:
 
 
 def test_sources_that_were_not_shown_are_dropped_and_logged() -> None:
-    rows = fact("Mara has a kiln", "Mara", 7, 70, 0), fact("Theo knows kilns", "Nobody", -1)
+    rows = fact("Mara has a kiln", "Mara", 7.0, 70, 0), fact("Theo knows kilns", "Nobody", -1)
     found, log, _ = extracted(Planned([facts(*rows)]))
     assert [one.turns for one in found] == [("D2:1",), ()]
     assert found[1].speaker == "Theo"  # of the last message, for want of a better one
@@ -162,6 +162,12 @@ def test_an_example_of_the_prompt_never_becomes_a_fact(with_example: str, echo: 
     found, log, _ = extracted(Planned([facts(*rows)]), prompt=with_example)
     assert [one.content for one in found] == ["Mara cracked a bowl"]
     assert (log[0]["fault"], log[0]["detail"]) == ("prompt_example", echo)
+
+
+def test_nor_does_an_example_become_a_title(with_example: str) -> None:
+    row = fact("Mara cracked a bowl", "Mara", 7, title="striped unicycle")
+    found, *_ = extracted(Planned([facts(row)]), prompt=with_example)
+    assert (found[0].title, found[0].content) == ("", "Mara cracked a bowl")
 
 
 def test_what_was_said_is_no_echo_though_an_example_says_it_too(with_example: str) -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from memsys.facts.operations import SCHEMA, TOOLS, Operation, read_operations
+from memsys.facts.operations import TOOLS, Operation, read_operations, schema
 from memsys.llm.base import Completion, ToolCall
 from memsys.llm.schema import violation
 from memsys.types import Usage
@@ -33,7 +33,7 @@ def test_tools_and_schema_say_the_same() -> None:
         operation("DELETE", 1, "left over"),
         operation("NOOP"),
     )
-    assert violation(json.loads(rows), SCHEMA) is None
+    assert violation(json.loads(rows), schema(2)) is None
     expected = [
         Operation("ADD", 0, "", "so it is"),
         Operation("UPDATE", 2, "Mara swims", "so it is"),
@@ -42,6 +42,12 @@ def test_tools_and_schema_say_the_same() -> None:
     ]
     assert list(read_operations(by_tools(*calls))) == expected
     assert list(read_operations(by_text(rows))) == expected
+
+
+def test_only_numbers_that_are_shown_are_offered() -> None:
+    row = schema(7)["properties"]["operations"]["items"]
+    assert row["properties"]["id"] == {"type": "integer", "minimum": 0, "maximum": 7}
+    assert row["required"] == ["operation", "id", "content", "why"]
 
 
 def test_every_tool_asks_for_all_that_it_takes() -> None:
