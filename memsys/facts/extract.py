@@ -120,6 +120,10 @@ class Extractor:
         except LLMError as error:
             log.append(fault("summary", "no_answer", error))
             return
+        if reply.finish == "length":  # 150 words were asked for: the model ran away
+            cost = tokens(reply.usage)
+            log.append(fault("summary", "cut_off", reply.text, tokens=cost))
+            return
         self._summarised.add(session.id)
         self.summary = reply.text.strip() or self.summary
         log.append({"step": "summary", "tokens": tokens(reply.usage)})

@@ -57,7 +57,9 @@ class Planned(LLM):
         extract: Sequence[Reply] | Callable[[str], Reply] = (),
         decide: Sequence[Reply] | Callable[[str], Reply] = (),
         summary: Sequence[Reply] = ("They talk.",),
+        finish: str = "stop",
     ) -> None:
+        self._finish = finish
         self._plans: dict[str, Any] = {"extract": extract, "decide": decide, "summary": summary}
         self.asked: dict[str, list[str]] = {kind: [] for kind in self._plans}
         self.by_tools = 0
@@ -81,6 +83,6 @@ class Planned(LLM):
         if isinstance(reply, LLMError):
             raise reply
         if isinstance(reply, str):
-            return Completion(reply, USAGE, self.name, "stop")
+            return Completion(reply, USAGE, self.name, self._finish)
         calls = tuple(ToolCall(f"c{n}", name, given) for n, (name, given) in enumerate(reply))
         return Completion("", USAGE, self.name, "tool_calls", calls)

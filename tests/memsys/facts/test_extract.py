@@ -88,6 +88,13 @@ def test_a_summary_that_fails_leaves_the_old_one_and_is_logged() -> None:
     assert [one.get("fault") for one in log] == [None, "no_answer"]
 
 
+def test_a_summary_that_was_cut_off_is_not_taken() -> None:
+    extractor, log = Extractor(Planned(summary=["on and on and"], finish="length"), settings()), []
+    extractor.refresh(FIRST, log)
+    assert extractor.summary == ""
+    assert (log[0]["fault"], log[0]["tokens"]["output_tokens"]) == ("cut_off", 10)
+
+
 def test_without_a_summary_prompt_there_is_no_such_call() -> None:
     llm = Planned([facts()])
     extracted(llm, summary_prompt=None)
