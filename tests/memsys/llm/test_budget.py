@@ -77,7 +77,7 @@ def test_an_answer_that_tells_no_usage_counts_in_full(make: Make) -> None:
 
 def test_what_was_spent_before_counts(make: Make) -> None:
     with FaultyServer() as server:
-        with pytest.raises(BudgetReached, match=r"\$1\.00 is reached.*resume"):
+        with pytest.raises(BudgetReached, match=r"\$1 is reached.*resume"):
             make(server, budget=Budget(1.0, PRICING, spent_usd=1.0)).complete(HELLO)
         assert server.requests == 0
 
