@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from memsys.types import Usage
 
 Vectors = NDArray[np.float32]
+Kind = Literal["document", "query"]
 
 
 class Embedder(Protocol):
@@ -19,6 +20,9 @@ class Embedder(Protocol):
     `name` identifies model and settings: the cache is keyed by it. `typical_similarity` is the
     median over questions of the mean cosine of the best five memories: models put their cosines
     on different scales, so a threshold has to be read against it.
+
+    An embedder whose model marks what it embeds may have two more attributes, `query_prefix` and
+    `document_prefix`: see `prefix_of`.
     """
 
     name: str
@@ -27,6 +31,11 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         """Unit vectors of shape (len(texts), d) and what the call used; `texts` is not empty."""
         ...
+
+
+def prefix_of(embedder: Embedder, kind: Kind) -> str:
+    """What the model wants to stand before a text of this kind; empty where it says nothing."""
+    return str(getattr(embedder, f"{kind}_prefix", ""))
 
 
 def unit_rows(vectors: Vectors) -> Vectors:

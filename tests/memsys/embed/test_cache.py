@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import sqlite3
 import time
 from collections.abc import Sequence
@@ -67,6 +68,40 @@ def test_a_query_is_not_a_document(tmp_path: Path) -> None:
     assert cached.query("a bowl").shape == (64,)
     cached.query("a bowl")
     assert asked(embedder) == ["a bowl", "a bowl"]
+
+
+class Marked(BagOfWords):
+    """Its model marks what it embeds."""
+
+    query_prefix = "query: "
+    document_prefix = "passage: "
+
+
+def test_a_model_s_marks_stand_before_texts_by_kind(tmp_path: Path) -> None:
+    embedder = Marked()
+    cached = CachedEmbedder(embedder, tmp_path, Meter())
+    cached.documents(["a bowl", "the kiln"])
+    cached.query("a bowl")
+    assert asked(embedder) == ["passage: a bowl", "passage: the kiln", "query: a bowl"]
+
+
+def test_a_recording_embedder_s_marks_stand_before_texts_too(tmp_path: Path) -> None:
+    class Recorder(Marked):
+        def last_call(self) -> Call:
+            return Call(0, 0, replayed=True, usage=Usage())
+
+    embedder = Recorder()
+    cached = CachedEmbedder(embedder, tmp_path, Meter())
+    cached.documents(["a bowl"])
+    cached.query("a bowl")
+    assert embedder.batches == [["passage: a bowl"], ["query: a bowl"]]
+
+
+def test_keys_on_disk_are_those_of_earlier_caches(tmp_path: Path) -> None:
+    CachedEmbedder(BagOfWords(), tmp_path, Meter()).documents(["a bowl"])
+    with sqlite3.connect(tmp_path / "bag.sqlite") as db:
+        keys = [key for (key,) in db.execute("SELECT key FROM vectors")]
+    assert keys == [hashlib.sha256(b"document\0a bowl").hexdigest()]
 
 
 def test_a_replayed_query_reports_the_latency_of_its_live_call(tmp_path: Path) -> None:

