@@ -126,6 +126,15 @@ def small_sample(name: str) -> dict[str, Any]:
     return {"sample_id": name, "conversation": conversation, "qa": qa}
 
 
+# `python -m eval.run`, but a shell that runs the tests in the background has its programs ignore
+# Ctrl-C.
+_HEEDFUL = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
+"""
+
+
 @contextmanager
 def hanging(folder: Path, cache: Path, *arguments: str, lines: int) -> Iterator[subprocess.Popen]:
     """A process in `folder` that hangs after so many `lines` of records."""
@@ -135,7 +144,7 @@ def hanging(folder: Path, cache: Path, *arguments: str, lines: int) -> Iterator[
         "FAULT": str(folder),  # exists, so the fault is on
         "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
     }
-    command = [sys.executable, "-m", "eval.run", *arguments]
+    command = [sys.executable, "-c", _HEEDFUL, *arguments]
     with subprocess.Popen(
         command, cwd=folder, env=environment, text=True, stdout=-1, stderr=-1
     ) as process:
