@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from eval.browsing.questions import Questions
 from eval.browsing.server import LOOPBACK, Site, serve
-from eval.exits import BAD_INPUT
+from eval.exits import code_of
 from eval.reporting.runs import load, missing_texts
 from memsys.errors import InputError
 
@@ -16,14 +16,7 @@ from memsys.errors import InputError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until Ctrl-C, which is the way to end it; returns the exit code: 2 for wrong input."""
     options = _parser().parse_args(arguments)
-    try:
-        _browse(options)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        print()
-    return 0
+    return code_of(lambda: _browse(options))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -52,7 +45,10 @@ def _browse(options: argparse.Namespace) -> None:
         print(f"note: {told}")
     with serve(Site(Questions(runs)), options.port) as server:
         print(f"http://{LOOPBACK}:{server.server_address[1]}/ (Ctrl-C ends it)", flush=True)
-        server.serve_forever()
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()  # the way to end it
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.exits import BAD_INPUT, INTERRUPTED
+from eval.exits import code_of
 from eval.reporting.runs import load, missing_texts
 from eval.reporting.whole import whole
 from memsys.errors import InputError
@@ -16,14 +16,7 @@ from memsys.errors import InputError
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the report; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    try:
-        _report(options)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return 0
+    return code_of(lambda: _report(options))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.comparing.runs import Run
-from eval.exits import BAD_INPUT, INTERRUPTED
+from eval.exits import code_of
 from eval.finished import RUNS
 from eval.tables import markdown
 from eval.tabulating.effects import Effects, as_csv, effects, rows_of
 from eval.tabulating.gates import gates
 from eval.tabulating.grid import Grid, find_runs, load_grid
 from eval.tabulating.interaction import interaction
-from memsys.errors import InputError
 
 TABLES = Path("results/tables")
 
@@ -33,21 +32,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=Path, default=RUNS, help=f"folder of runs ({RUNS})")
     parser.add_argument("--out", type=Path, default=TABLES, help=f"folder of tables ({TABLES})")
     options = parser.parse_args(arguments)
-    try:
-        grid = load_grid(options.name, options.overrides)
-        runs = find_runs(grid, options.runs)
-        found = effects(grid, runs, runs[0].manifest["seed"])
-        text = as_markdown(grid, runs, found)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    return code_of(lambda: _tabulate(options))
+
+
+def _tabulate(options: argparse.Namespace) -> None:
+    grid = load_grid(options.name, options.overrides)
+    runs = find_runs(grid, options.runs)
+    found = effects(grid, runs, runs[0].manifest["seed"])
+    text = as_markdown(grid, runs, found)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / f"{grid.name}.md").write_text(text, encoding="utf-8")
     (options.out / f"{grid.name}.csv").write_text(as_csv(found), encoding="utf-8")
     print(text)
-    return 0
 
 
 def as_markdown(grid: Grid, runs: Sequence[Run], found: Sequence[Effects]) -> str:
