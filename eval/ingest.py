@@ -50,8 +50,9 @@ def ingest(
     note: Callable[[Record, list[Record]], None],
 ) -> Ingested:
     """Feed every session, then ask one warm-up query, so that no question pays for building the
-    indexes. `note` is given one line a session and one for the warm-up (phase `index`),
-    each with the recorded calls that it used, and with the `events` that the strategy logged.
+    indexes. `note` is given one line a session and one for the warm-up (phase `index`), which also
+    says what is stored now; each with the recorded calls that it used, and with the `events` that
+    the strategy logged.
 
     Raises InputError and BudgetReached through: they end the run, not a question.
     """
@@ -69,7 +70,9 @@ def ingest(
         wall_ms += reading.wall_ms
         calls = [{"key": key, "phase": phase, "question": None} for key in reading.keys]
         line = _line(conversation.id, phase, session, made, failure, reading)
-        events = _events(strategy)
+        events, size = _events(strategy), getattr(strategy, "size", None)
+        if size and phase == "index" and not failure:
+            line["store"] = dict(size())
         note(line | ({"events": events} if events else {}), calls)
         if failure:
             return Ingested(memories, failure, wall_ms)

@@ -56,6 +56,7 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
             show_stop(folder, manifest)
             raise
         manifest["warnings"] += runner.warnings
+        manifest["system"] = runner.details or manifest.get("system")
         show_end(folder, folders.close(folder, manifest, records, runner.clock.seconds(), began))
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -15,6 +17,7 @@ from eval.ingest import ingest
 from eval.questions import Question
 from eval.records import CALLS, INGEST, RECORDS, LineWriter, Record, read_lines, write_lines
 from memsys.errors import InputError
+from memsys.strategy import MemoryStrategy
 from memsys.types import Conversation
 
 
@@ -84,6 +87,7 @@ class Runner:
     concurrency: int = 1
     clock: Clock = field(default_factory=Clock)
     warnings: list[str] = field(default_factory=list)
+    details: dict[str, Any] = field(default_factory=dict)  # of the system behind the strategy
 
     def __post_init__(self) -> None:
         """Raises InputError on a concurrency below 1."""
@@ -121,14 +125,27 @@ class Runner:
                 if not left:
                     continue
                 bar.set_description(f"{conversation.id}: remembering")
-                ready = self._remember(conversation, writers)
-                bar.set_description(conversation.id)
-                for one in in_order(self._jobs(left, ready), self.concurrency):
-                    done[one.record["id"]] = one.record
-                    self.clock.add(one.spent)
-                    writers.note_calls(one.calls)
-                    writers.records.write_line(one.line)
-                    bar.update()
+                with self._strategy() as strategy:
+                    ready = self._remember(conversation, strategy, writers)
+                    bar.set_description(conversation.id)
+                    for one in in_order(self._jobs(left, ready), self.concurrency):
+                        done[one.record["id"]] = one.record
+                        self.clock.add(one.spent)
+                        writers.note_calls(one.calls)
+                        writers.records.write_line(one.line)
+                        bar.update()
+
+    @contextmanager
+    def _strategy(self) -> Iterator[MemoryStrategy]:
+        """A fresh strategy, let go of in the end; what it tells of itself is kept."""
+        strategy = self.built.make_strategy()
+        try:
+            yield strategy
+        finally:
+            self.details |= getattr(strategy, "details", {})
+            close = getattr(strategy, "close", None)
+            if close:
+                close()
 
     def _jobs(
         self, questions: list[Question], ready: Callable[[Question], Callable[[], Asked]]
@@ -137,9 +154,9 @@ class Runner:
             yield ready(question)
 
     def _remember(
-        self, conversation: Conversation, writers: Writers
+        self, conversation: Conversation, strategy: MemoryStrategy, writers: Writers
     ) -> Callable[[Question], Callable[[], Asked]]:
-        """Feed a fresh strategy; returns what makes a job of a question of this conversation."""
+        """Feed the strategy; returns what makes a job of a question of this conversation."""
         known = {
             (line["conversation"], line["phase"], line["session"])
             for line in read_lines(self.folder / INGEST)
@@ -151,7 +168,6 @@ class Runner:
             if (line["conversation"], line["phase"], line["session"]) not in known:
                 writers.ingests.write(line)
 
-        strategy = self.built.make_strategy()
         ingested = ingest(conversation, strategy, self.built.meter, note)
         self.clock.ingest += ingested.wall_ms / 1000
         failure = ingested.failure

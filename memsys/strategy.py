@@ -14,7 +14,15 @@ from memsys.types import Candidate, Query, Retrieval, Session
 
 
 class MemoryStrategy(Protocol):
-    """Two verbs. One object serves one conversation; a run makes one for each."""
+    """Two verbs. One object serves one conversation; a run makes one for each, and some only to
+    see whether the configuration will do: start nothing costly before the first session.
+
+    A strategy may also have, and a run then heeds: `events`, a list of JSON objects that goes into
+    ingest.jsonl session by session and is emptied; `prompts`, by which it asks a model, by role;
+    `details`, a JSON object on the system behind it for the manifest, with `degraded`, a list of
+    what that system does without here; `size()`, what it holds once all is ingested, by unit
+    (memories, tokens, bytes, nodes, edges); `close()`, called when its conversation is done with.
+    """
 
     def ingest(self, session: Session) -> int:
         """Remember `session`; sessions come in order. Returns how many memories were made."""
@@ -58,6 +66,12 @@ class Strategy(ABC):
         memories = self.parts.memory.build(session)
         self.store.add(memories)
         return len(memories)
+
+    def size(self) -> Mapping[str, int]:
+        """Memories and their o200k tokens. A strategy that holds more says so."""
+        memories = self.store.memories
+        tokens = sum(count_tokens(memory.content) for memory in memories)
+        return {"memories": len(memories), "tokens": tokens}
 
     def retrieve(self, query: Query) -> Retrieval:
         """See MemoryStrategy."""

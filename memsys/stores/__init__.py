@@ -1,0 +1,1 @@
+"""Where vectors and relations live: protocols, and the engines that keep them."""

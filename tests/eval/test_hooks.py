@@ -1,0 +1,40 @@
+"""What a strategy may have beside its two verbs, and what a run makes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.bm25 import BM25
+from memsys.strategy import Strategy
+from tests.eval.commands import Start, runs_in
+
+
+def test_the_size_of_the_store_and_the_system_behind_it_are_recorded(
+    start: Start, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Strategy] = []
+    closed: list[Strategy] = []
+
+    class Service(BM25):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            self.details = {"library": "shelf", "degraded": ["no keyword search"]}
+            made.append(self)
+
+        def close(self) -> None:
+            closed.append(self)
+
+    monkeypatch.setattr("baselines.bm25.BM25", Service)
+    assert start("strategy=bm25", *small).code == 0
+    (run,) = runs_in(tmp_path)
+    assert run.manifest["system"] == {"library": "shelf", "degraded": ["no keyword search"]}
+    stores = [line["store"] for line in run.ingests if line["phase"] == "index"]
+    assert [store["memories"] for store in stores] == [6, 6, 6]
+    assert all(store["tokens"] > 6 for store in stores)
+    assert not any("store" in line for line in run.ingests if line["phase"] == "ingest")
+    fed = [one for one in made if one.store.memories]
+    assert closed == fed
+    assert len(fed) == 3
