@@ -1,0 +1,67 @@
+"""What makes every store rank alike: cosines in double precision, and ties by id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from memsys.embed.base import Vectors
+from memsys.errors import InputError
+from memsys.stores.vectors import Near
+
+_SPARE = 8  # candidates beyond those wanted: mostly enough to see past a tie
+_SLACK = 1e-5  # engines count in single precision, each summing in an order of its own
+
+Fetch = Callable[[int], tuple[Sequence[str], Vectors]]
+
+
+def cosines(rows: Vectors, vector: Vectors) -> npt.NDArray[np.float64]:
+    """Cosine of the unit `vector`, shape (d,), and each of the unit `rows`, shape (n, d).
+
+    Equal rows get equal cosines wherever they stand, which a matrix product does not promise.
+    """
+    products: npt.NDArray[np.float64] = np.multiply(rows, vector, dtype=np.float64)
+    return products.sum(axis=1)
+
+
+def best(fetch: Fetch, vector: Vectors, most: int) -> list[Near]:
+    """The `most` nearest to the unit `vector`: best first by `cosines`, ties by id.
+
+    `fetch(n)` asks an engine for its n best (all, if there are fewer): their ids, and their
+    vectors, shape (up to n, d). It is asked for more where its own order may have cut a tie.
+    """
+    if most < 1:
+        return []
+    wanted = most + _SPARE
+    while True:
+        ids, rows = fetch(wanted)
+        if not len(ids):
+            return []
+        exact = cosines(rows, vector)
+        order = sorted(range(len(ids)), key=lambda i: (-exact[i], ids[i]))[:most]
+        if len(ids) < wanted or exact[order[-1]] - exact.min() > _SLACK:
+            return [Near(ids[i], float(exact[i])) for i in order]
+        wanted *= 4
+
+
+def checked(vectors: Vectors, count: int, dimension: int | None, store: str) -> Vectors:
+    """A copy of `vectors` in single precision, shape (count, d).
+
+    Raises InputError where they are not `count` finite vectors of `dimension` (None: any); `store`
+    is the setting that the message names.
+    """
+    rows: Vectors = np.array(vectors, dtype=np.float32, order="C")
+    if rows.ndim != 2 or len(rows) != count:
+        raise InputError(
+            f"{store}: {count} ids need vectors of shape ({count}, d), not {rows.shape}"
+        )
+    if dimension is not None and rows.shape[1] != dimension:
+        raise InputError(
+            f"{store}: vectors of {rows.shape[1]} dimensions, but those kept have {dimension}; "
+            "use the embedder that they were made with, or another path or name for the store"
+        )
+    if not np.isfinite(rows).all():
+        raise InputError(f"{store}: a vector holds a number that is not finite")
+    return rows

@@ -1,0 +1,176 @@
+"""Vectors in this process: faiss, exact, one index an owner. The default vector store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from threading import RLock
+
+import faiss
+import numpy as np
+
+from memsys.embed.base import Vectors
+from memsys.stores.exact import best, checked
+from memsys.stores.files import open_store
+from memsys.stores.vectors import Near
+
+_TABLE = """CREATE TABLE IF NOT EXISTS vectors (
+    owner TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (owner, id))"""
+
+
+class FaissVectors:
+    """Exact inner product; an index an owner, since a filtered approximate one loses recall.
+
+    `path` is an SQLite file from which an owner's index is built when first asked for; None keeps
+    all in memory. Processes may share the file as long as an owner is written by one of them.
+    Raises InputError where the file cannot be opened.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        self._indexes: dict[str, _Index] = {}
+        self._dimension: int | None = None
+        self._lock = RLock()  # a run asks from several threads
+        self._db = None if path is None else open_store(path, (_TABLE,), "vector_store")
+
+    def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
+        """Keep `vectors`, shape (len(ids), d); of an id that comes twice, the last.
+
+        Raises InputError where d is not that of the store.
+        """
+        with self._lock:
+            self._known_dimension()
+            if not ids:
+                return
+            rows = checked(vectors, len(ids), self._dimension, "vector_store")
+            index = self._index(owner)
+            if self._db is not None:
+                blobs = [(owner, id_, row.tobytes()) for id_, row in zip(ids, rows, strict=True)]
+                with self._db:
+                    self._db.executemany("REPLACE INTO vectors VALUES (?, ?, ?)", blobs)
+            self._dimension = rows.shape[1]
+            index.put(ids, rows)
+
+    def drop(self, owner: str, ids: Collection[str]) -> None:
+        """Forget `ids`; unknown ones are passed over."""
+        with self._lock:
+            index = self._index(owner)
+            gone = [id_ for id_ in dict.fromkeys(ids) if id_ in index.row_of]
+            if self._db is not None and gone:
+                with self._db:
+                    self._db.executemany(
+                        "DELETE FROM vectors WHERE owner = ? AND id = ?",
+                        [(owner, id_) for id_ in gone],
+                    )
+            for id_ in gone:
+                index.drop(id_)
+
+    def nearest(
+        self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
+    ) -> list[Near]:
+        """The `most` ids with the highest cosine to `vector`, shape (d,): best first, ties by id.
+
+        Raises InputError where d is not that of the store.
+        """
+        with self._lock:
+            self._known_dimension()
+            query = checked(vector[None], 1, self._dimension, "vector_store")
+            index = self._index(owner)
+            rows = None if among is None else index.rows(among)
+            return best(lambda n: index.search(query, n, rows), query[0], most)
+
+    def ids(self, owner: str) -> list[str]:
+        """All ids of `owner`, sorted."""
+        with self._lock:
+            return sorted(self._index(owner).ids)
+
+    def clear(self, owner: str) -> None:
+        """Forget all of `owner`."""
+        with self._lock:
+            if self._db is not None:
+                with self._db:
+                    self._db.execute("DELETE FROM vectors WHERE owner = ?", (owner,))
+            self._indexes[owner] = _Index()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            if self._db is not None:
+                self._db.close()
+
+    def _index(self, owner: str) -> _Index:
+        if owner not in self._indexes:
+            index = _Index()
+            for ids, rows in self._kept(owner):
+                index.put(ids, rows)
+            self._indexes[owner] = index
+        return self._indexes[owner]
+
+    def _kept(self, owner: str) -> Iterator[tuple[list[str], Vectors]]:
+        if self._db is None:
+            return
+        found = self._db.execute("SELECT id, vector FROM vectors WHERE owner = ?", (owner,))
+        while some := found.fetchmany(10_000):
+            rows = np.frombuffer(b"".join(blob for _, blob in some), dtype=np.float32)
+            yield [id_ for id_, _ in some], rows.reshape(len(some), -1)
+
+    def _known_dimension(self) -> None:
+        # Asked of the file each time until there is one: another process may have put the first.
+        if self._dimension is None and self._db is not None:
+            found = self._db.execute("SELECT length(vector) / 4 FROM vectors LIMIT 1").fetchone()
+            self._dimension = None if found is None else int(found[0])
+
+
+class _Index:
+    """One owner's vectors; a vector is replaced in place, and a gap filled with the last one."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        self.row_of: dict[str, int] = {}
+        self._flat = faiss.IndexFlatIP(1)  # none yet; the first vectors give the dimension
+
+    def put(self, ids: Sequence[str], vectors: Vectors) -> None:
+        if not self.ids:
+            self._flat = faiss.IndexFlatIP(vectors.shape[1])
+        last = dict(zip(ids, vectors, strict=True))
+        new = [id_ for id_ in last if id_ not in self.row_of]
+        for id_ in last.keys() & self.row_of.keys():
+            self._rows[self.row_of[id_]] = last[id_]
+        if new:
+            self._flat.add(np.stack([last[id_] for id_ in new]))
+            self.row_of.update((id_, len(self.ids) + i) for i, id_ in enumerate(new))
+            self.ids.extend(new)
+
+    def drop(self, id_: str) -> None:
+        row, moved = self.row_of.pop(id_), self.ids.pop()
+        if moved != id_:
+            self._rows[row] = self._rows[-1]
+            self.ids[row], self.row_of[moved] = moved, row
+        self._flat.remove_ids(np.array([len(self.ids)], dtype=np.int64))
+
+    def rows(self, ids: Collection[str]) -> list[int]:
+        return sorted({self.row_of[id_] for id_ in ids if id_ in self.row_of})
+
+    def search(
+        self, query: Vectors, most: int, rows: list[int] | None
+    ) -> tuple[list[str], Vectors]:
+        """The `most` best of `rows` (None: all) for `query`, shape (1, d), with their vectors."""
+        if rows is not None and len(rows) <= most:
+            found = np.array(rows, dtype=np.int64)
+        elif not self.ids:
+            return [], query[:0]
+        else:
+            chosen = (
+                None
+                if rows is None
+                else faiss.SearchParameters(
+                    sel=faiss.IDSelectorBatch(np.array(rows, dtype=np.int64))
+                )
+            )
+            found = self._flat.search(query, min(most, len(self.ids)), params=chosen)[1][0]
+        return [self.ids[row] for row in found], self._rows[found]
+
+    @property
+    def _rows(self) -> Vectors:
+        """The vectors where faiss holds them, shape (n, d)."""
+        flat = self._flat
+        held: Vectors = faiss.rev_swig_ptr(flat.get_xb(), flat.ntotal * flat.d)
+        return held.reshape(flat.ntotal, flat.d)

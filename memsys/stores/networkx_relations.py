@@ -1,0 +1,157 @@
+"""Relations in this process: a networkx graph an owner. The default relation store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from threading import RLock
+
+import networkx as nx
+import numpy as np
+
+from memsys.embed.base import Vectors
+from memsys.errors import InputError
+from memsys.stores.exact import checked
+from memsys.stores.faiss_vectors import FaissVectors
+from memsys.stores.relation_file import RelationFile
+from memsys.stores.relations import NearNode, Node, Relation
+
+
+class NetworkxRelations:
+    """A directed multigraph an owner, names' vectors in an exact index beside it.
+
+    `path` is an SQLite file from which an owner's graph is built when first asked for; None keeps
+    all in memory. Processes may share the file as long as an owner is written by one of them.
+    Raises InputError where the file cannot be opened.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        self._graphs: dict[str, nx.MultiDiGraph] = {}
+        self._vectors = FaissVectors()
+        self._dimension: int | None = None
+        self._lock = RLock()  # a run asks from several threads
+        self._file = None if path is None else RelationFile(path)
+
+    def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
+        """Keep `nodes`; one whose id is there is replaced, its relations stay.
+
+        Raises InputError where a vector is not of the store's dimension; then none is kept.
+        """
+        with self._lock:
+            graph = self._graph(owner)
+            latest = list({node.id: self._own(node) for node in nodes}.values())
+            if not latest:
+                return
+            if len({len(node.vector) for node in latest}) > 1:
+                raise InputError("relation_store: nodes with vectors of different dimensions")
+            if self._file is not None:
+                self._file.put_nodes(owner, latest)
+            self._dimension = len(latest[0].vector)
+            self._hold(owner, graph, latest)
+
+    def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
+        """Keep `relations`; one whose key is there is replaced.
+
+        Raises InputError where an end is no node of `owner`; then none of them is kept.
+        """
+        with self._lock:
+            graph = self._graph(owner)
+            require_ends(relations, graph, owner)
+            if self._file is not None:
+                self._file.put_relations(owner, relations)
+            _connect(graph, relations)
+
+    def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
+        """Forget the relations of these keys; unknown ones are passed over. Nodes stay."""
+        with self._lock:
+            graph = self._graph(owner)
+            if self._file is not None:
+                self._file.drop_relations(owner, keys)
+            for source, name, target in keys:
+                if graph.has_edge(source, target, name):
+                    graph.remove_edge(source, target, name)
+
+    def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
+        """The `most` nodes whose cosine to `vector`, shape (d,), is `threshold` or more: best
+        first, ties by id. Raises InputError where d is not that of the store.
+        """
+        with self._lock:
+            graph = self._graph(owner)
+            query = checked(vector[None], 1, self._known_dimension(), "relation_store")[0]
+            return [
+                NearNode(graph.nodes[near.id]["node"], near.cosine)
+                for near in self._vectors.nearest(owner, query, most)
+                if near.cosine >= threshold
+            ]
+
+    def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
+        """The nodes of these ids (None: all) that there are, sorted by id."""
+        with self._lock:
+            held = self._graph(owner).nodes
+            wanted = held if ids is None else {id_ for id_ in ids if id_ in held}
+            return [held[id_]["node"] for id_ in sorted(wanted)]
+
+    def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
+        """Relations that begin or end at one of `nodes` (None: all), each once, sorted by key."""
+        with self._lock:
+            graph = self._graph(owner)
+            some = None if nodes is None else [id_ for id_ in set(nodes) if id_ in graph]
+            edges = [*graph.out_edges(some, data="relation")]
+            if some is not None:
+                edges += graph.in_edges(some, data="relation")
+            found: dict[tuple[str, str, str], Relation] = {r.key: r for _, _, r in edges}
+            return [found[key] for key in sorted(found)]
+
+    def clear(self, owner: str) -> None:
+        """Forget all of `owner`."""
+        with self._lock:
+            if self._file is not None:
+                self._file.clear(owner)
+            self._graphs[owner] = nx.MultiDiGraph()
+            self._vectors.clear(owner)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+
+    def _graph(self, owner: str) -> nx.MultiDiGraph:
+        if owner not in self._graphs:
+            graph = nx.MultiDiGraph()
+            if self._file is not None:
+                self._hold(owner, graph, self._file.nodes(owner))
+                _connect(graph, self._file.relations(owner))
+            self._graphs[owner] = graph
+        return self._graphs[owner]
+
+    def _hold(self, owner: str, graph: nx.MultiDiGraph, nodes: Sequence[Node]) -> None:
+        graph.add_nodes_from((node.id, {"node": node}) for node in nodes)
+        if nodes:
+            ids = [node.id for node in nodes]
+            self._vectors.put(owner, ids, np.stack([node.vector for node in nodes]))
+
+    def _own(self, node: Node) -> Node:
+        """A copy that the caller cannot change by way of its array."""
+        rows = checked(node.vector[None], 1, self._known_dimension(), "relation_store")
+        return replace(node, vector=rows[0])
+
+    def _known_dimension(self) -> int | None:
+        if self._dimension is None and self._file is not None:
+            self._dimension = self._file.dimension()
+        return self._dimension
+
+
+def require_ends(relations: Sequence[Relation], known: Collection[str], owner: str) -> None:
+    """Raise InputError where a relation begins or ends at what is not among the `known` ids."""
+    for relation in relations:
+        for end in (relation.source, relation.target):
+            if end not in known:
+                raise InputError(
+                    f"relation_store: the relation {relation.key} of {owner!r} has an end, "
+                    f"{end!r}, that is no node; put the node first"
+                )
+
+
+def _connect(graph: nx.MultiDiGraph, relations: Sequence[Relation]) -> None:
+    graph.add_edges_from((r.source, r.target, r.name, {"relation": r}) for r in relations)

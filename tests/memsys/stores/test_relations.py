@@ -1,0 +1,219 @@
+"""Every relation store keeps the same promises, and ranks the same."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from memsys.errors import InputError
+from memsys.stores.relations import Node, Relation, RelationStore
+from tests.memsys.stores.made import DIMENSION, IDS, ODD, OWNERS, cosine, keys, node, pool, relation
+from tests.memsys.stores.places import RELATION_PLACES, RelationPlace
+
+
+@pytest.fixture(params=RELATION_PLACES, ids=lambda place: place.__name__)
+def place(request, tmp_path) -> RelationPlace:
+    return request.param(tmp_path)
+
+
+@pytest.fixture
+def store(place) -> Iterator[RelationStore]:
+    with closing(place.open()) as opened:
+        yield opened
+
+
+class Model:
+    """What one owner's store should hold, in two dicts."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.relations: dict[tuple[str, str, str], Relation] = {}
+
+    def similar(self, vector, threshold, most):
+        scored = [(i, cosine(n.vector, vector)) for i, n in self.nodes.items()]
+        ranked = sorted(scored, key=lambda pair: (-pair[1], pair[0]))
+        return [i for i, score in ranked if score >= threshold][:most]
+
+    def touching(self, ids):
+        return [r for k, r in sorted(self.relations.items()) if k[0] in ids or k[2] in ids]
+
+
+def test_a_node_comes_back_as_it_was_put(store):
+    nodes = [node(id_, row, i) for i, (id_, row) in enumerate(zip(ODD, pool(0, 16), strict=True))]
+    store.put_nodes("ann", nodes)
+    back = store.nodes("ann")
+    assert back == sorted(nodes, key=lambda n: n.id)
+    for one in back:
+        assert np.array_equal(one.vector, nodes[ODD.index(one.id)].vector)
+    assert store.nodes("ann", ["上海", "unknown", "it's"]) == [nodes[0], nodes[4]]
+    assert store.nodes("ann", []) == []
+
+
+def test_a_relation_comes_back_as_it_was_put(store):
+    store.put_nodes("ann", [node(i, row) for i, row in zip(ODD, pool(1, 16), strict=True)])
+    kept = [relation(*key, mentions=i) for i, key in enumerate(keys(ODD[:4]))]
+    store.put_relations("ann", kept)
+    assert store.relations("ann") == sorted(kept, key=lambda r: r.key)
+    touching = [r for r in kept if ODD[1] in (r.source, r.target)]
+    assert store.relations("ann", [ODD[1], "unknown"]) == sorted(touching, key=lambda r: r.key)
+    assert store.relations("ann", []) == store.relations("ann", ["unknown"]) == []
+
+
+def test_similar_ranks_by_cosine_above_the_threshold(store):
+    rows = pool(2, len(IDS))
+    model = Model()
+    model.nodes = {i: node(i, row) for i, row in zip(IDS, rows, strict=True)}
+    store.put_nodes("ann", list(model.nodes.values()))
+    for threshold, most in [(-1, 40), (0, 40), (0.3, 5), (0.9, 3), (0.2, 0)]:
+        near = store.similar("ann", rows[7], threshold, most)
+        assert [n.node.id for n in near] == model.similar(rows[7], threshold, most)
+        for one in near:
+            assert one.node == model.nodes[one.node.id]
+            assert one.cosine == pytest.approx(cosine(one.node.vector, rows[7]), abs=1e-6)
+
+
+@pytest.mark.parametrize("most", [1, 25, 40])
+def test_ties_are_in_order_of_ids_though_the_cut_goes_through_them(store, most):
+    one, other = pool(3, 2)
+    store.put_nodes("ann", [node(i, one) for i in IDS[::-1]] + [node("zz", other)])
+    near = store.similar("ann", one, 0.999, most)
+    assert [n.node.id for n in near] == sorted(IDS)[:most]
+
+
+def test_owners_never_mix(store):
+    rows = pool(4, 3)
+    for owner, row in zip(OWNERS, rows, strict=True):
+        store.put_nodes(owner, [node("a", row), node(owner, row)])
+        store.put_relations(owner, [relation("a", "knows", owner)])
+    with pytest.raises(InputError, match="no node"):
+        store.put_relations(OWNERS[0], [relation("a", "knows", OWNERS[1])])
+    for owner, row in zip(OWNERS, rows, strict=True):
+        near = store.similar(owner, row, 0.99, 9)
+        assert [n.node.id for n in near] == ["a", owner]
+        assert store.relations(owner, ["a"]) == [relation("a", "knows", owner)]
+        assert [n.id for n in store.nodes(owner)] == ["a", owner]
+    store.clear(OWNERS[0])
+    store.drop_relations(OWNERS[1], [("a", "knows", OWNERS[1]), ("a", "knows", OWNERS[2])])
+    assert [len(store.nodes(owner)) for owner in OWNERS] == [0, 2, 2]
+    assert [len(store.relations(owner)) for owner in OWNERS] == [0, 0, 1]
+
+
+def test_a_node_that_is_there_is_replaced_and_keeps_its_relations(store):
+    rows = pool(5, 3)
+    store.put_nodes("ann", [node("a", rows[0]), node("b", rows[1])])
+    store.put_relations("ann", [relation("a", "knows", "b")])
+    newer = node("a", rows[2], mentions=7, kind="place")
+    store.put_nodes("ann", [node("a", rows[1]), newer])
+    assert store.nodes("ann", ["a"]) == [newer]
+    assert [n.node for n in store.similar("ann", rows[2], 0.999, 9)] == [newer]
+    assert store.relations("ann") == [relation("a", "knows", "b")]
+
+
+def test_a_relation_that_is_there_is_replaced(store):
+    store.put_nodes("ann", [node("a", pool(6, 1)[0])])
+    first = relation("a", "knows", "a", mentions=5)
+    store.put_relations("ann", [first, relation("a", "likes", "a")])
+    newer = replace(first, mentions=6, ended=None, turns=("D1:1", "D2:2"))
+    store.put_relations("ann", [first, newer])
+    assert store.relations("ann", ["a"]) == [newer, relation("a", "likes", "a")]
+    store.drop_relations("ann", [newer.key, ("a", "unknown", "a"), ("no", "such", "node")])
+    assert store.relations("ann") == [relation("a", "likes", "a")]
+    assert [n.id for n in store.nodes("ann")] == ["a"]
+
+
+def test_a_relation_to_what_is_no_node_is_refused_and_none_of_its_batch_kept(store):
+    store.put_nodes("ann", [node("a", pool(7, 1)[0])])
+    for stray in (relation("a", "knows", "nobody"), relation("nobody", "knows", "a")):
+        with pytest.raises(InputError, match="'nobody'"):
+            store.put_relations("ann", [relation("a", "knows", "a"), stray])
+    assert store.relations("ann") == []
+    assert [n.id for n in store.nodes("ann")] == ["a"]
+
+
+def test_a_node_of_another_dimension_is_refused_and_none_of_its_batch_kept(store):
+    (row,), (short,) = pool(8, 1), pool(8, 1, dimension=5)
+    with pytest.raises(InputError, match="dimensions"):
+        store.put_nodes("ann", [node("a", row), node("b", short)])
+    assert store.nodes("ann") == []
+    store.put_nodes("ann", [node("a", row)])
+    with pytest.raises(InputError, match="5 dimensions"):
+        store.put_nodes("bob", [node("b", short)])
+    with pytest.raises(InputError, match="5 dimensions"):
+        store.similar("ann", short, 0, 3)
+    assert store.nodes("bob") == []
+
+
+def test_nothing_kept_nothing_found(store):
+    assert store.similar("ann", np.ones(DIMENSION, dtype=np.float32), -1, 3) == []
+    store.put_nodes("ann", [])
+    store.put_relations("ann", [])
+    store.drop_relations("ann", [("a", "b", "c")])
+    store.clear("ann")
+    assert store.nodes("ann") == store.relations("ann") == []
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_does_as_dicts_would_over_a_long_life(place, seed):
+    rng, rows = np.random.default_rng(seed), pool(seed, 12)  # few vectors: many ties
+    possible = keys(IDS[:4])
+    kept = {owner: Model() for owner in OWNERS}
+    store = place.open()
+    for step in range(120):
+        owner = OWNERS[rng.integers(len(OWNERS))]
+        model = kept[owner]
+        some = [possible[i] for i in rng.choice(len(possible), 3, replace=False)]
+        act = rng.choice(
+            ["nodes", "relations", "drop", "clear", "reopen"], p=[0.3, 0.35, 0.25, 0.02, 0.08]
+        )
+        if act == "nodes":
+            ids = rng.choice(IDS[:4], rng.integers(2, 5), replace=False)
+            new = [node(str(i), rows[rng.integers(len(rows))], step) for i in ids]
+            store.put_nodes(owner, new)
+            model.nodes.update((n.id, n) for n in new)
+        elif act == "relations":
+            stray = any(k[0] not in model.nodes or k[2] not in model.nodes for k in some)
+            new = [relation(*k, mentions=step) for k in some]
+            if stray:
+                with pytest.raises(InputError, match="no node"):
+                    store.put_relations(owner, new)
+            else:
+                store.put_relations(owner, new)
+                model.relations.update((r.key, r) for r in new)
+        elif act == "drop":
+            store.drop_relations(owner, some)
+            model.relations = {k: r for k, r in model.relations.items() if k not in some}
+        elif act == "clear":
+            store.clear(owner)
+            kept[owner] = model = Model()
+        elif place.lasting:
+            store.close()
+            store = place.open()
+        assert store.nodes(owner) == [n for _, n in sorted(model.nodes.items())]
+        ids = [some[0][0], some[0][2]]
+        assert store.relations(owner, ids) == model.touching(ids)
+        query, threshold = rows[rng.integers(len(rows))], float(rng.uniform(-0.5, 0.9))
+        near = store.similar(owner, query, threshold, 5)
+        assert [n.node.id for n in near] == model.similar(query, threshold, 5)
+    assert [store.relations(o) for o in OWNERS] == [kept[o].touching(IDS) for o in OWNERS]
+    assert any(kept[o].relations for o in OWNERS)  # the life was not all refusals
+    store.close()
+
+
+def test_all_is_there_after_closing_and_opening(place):
+    if not place.lasting:
+        pytest.skip("keeps nothing")
+    rows = pool(9, len(ODD))
+    nodes = [node(i, row) for i, row in zip(ODD, rows, strict=True)]
+    relations = [relation(*key) for key in keys(ODD[:3])]
+    with closing(place.open()) as store:
+        store.put_nodes("ann", nodes)
+        store.put_relations("ann", relations)
+        before = store.similar("ann", rows[0], -1, 9)
+    with closing(place.open()) as store:
+        assert store.similar("ann", rows[0], -1, 9) == before
+        assert store.nodes("ann") == sorted(nodes, key=lambda n: n.id)
+        assert store.relations("ann") == sorted(relations, key=lambda r: r.key)
+    with closing(place.open()) as store, pytest.raises(InputError, match="5 dimensions"):
+        store.put_nodes("bob", [node("b", pool(9, 1, dimension=5)[0])])

@@ -1,0 +1,146 @@
+"""Every vector store keeps the same promises, and ranks the same."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from memsys.errors import InputError
+from memsys.stores.vectors import Near, VectorStore
+from tests.memsys.stores.made import DIMENSION, IDS, ODD, OWNERS, cosine, pool
+from tests.memsys.stores.places import VECTOR_PLACES, VectorPlace
+
+
+@pytest.fixture(params=VECTOR_PLACES, ids=lambda place: place.__name__)
+def place(request, tmp_path) -> VectorPlace:
+    return request.param(tmp_path)
+
+
+@pytest.fixture
+def store(place) -> Iterator[VectorStore]:
+    with closing(place.open()) as opened:
+        yield opened
+
+
+def expected(kept, vector, most, among=None):
+    """The ranking by definition."""
+    scored = [(i, cosine(v, vector)) for i, v in kept.items() if among is None or i in among]
+    return [i for i, _ in sorted(scored, key=lambda pair: (-pair[1], pair[0]))[:most]]
+
+
+def found(near: list[Near]) -> list[str]:
+    return [one.id for one in near]
+
+
+def test_ranks_by_cosine_and_gives_it(store):
+    rows = pool(0, len(IDS))
+    store.put("ann", IDS, rows)
+    near = store.nearest("ann", rows[3], 10)
+    assert found(near) == expected(dict(zip(IDS, rows, strict=True)), rows[3], 10)
+    assert near[0] == (IDS[3], pytest.approx(1, abs=1e-6))
+    for one in near:
+        assert one.cosine == pytest.approx(cosine(rows[IDS.index(one.id)], rows[3]), abs=1e-6)
+
+
+@pytest.mark.parametrize("most", [1, 3, 25, 39, 40])
+def test_ties_are_in_order_of_ids_though_the_cut_goes_through_them(store, most):
+    one, other = pool(1, 2)
+    store.put("ann", IDS[::-1], np.stack([one] * len(IDS)))
+    store.put("ann", ["zz"], other[None])
+    assert found(store.nearest("ann", one, most)) == sorted(IDS)[:most]
+
+
+def test_owners_never_mix(store):
+    rows = pool(2, 6)
+    store.put(OWNERS[0], ["a", "b"], rows[:2])
+    store.put(OWNERS[1], ["a", "c"], rows[2:4])
+    store.put(OWNERS[2], ["a", "d"], rows[4:])
+    assert [store.ids(owner) for owner in OWNERS] == [["a", "b"], ["a", "c"], ["a", "d"]]
+    assert found(store.nearest(OWNERS[1], rows[0], 9, among=["a", "b"])) == ["a"]
+    store.drop(OWNERS[0], ["a"])
+    store.clear(OWNERS[2])
+    assert [store.ids(owner) for owner in OWNERS] == [["b"], ["a", "c"], []]
+    assert store.nearest(OWNERS[1], rows[2], 1)[0].cosine == pytest.approx(1, abs=1e-6)
+
+
+def test_an_id_that_is_there_is_replaced_and_of_twins_the_last_counts(store):
+    rows = pool(3, 4)
+    store.put("ann", ["a", "b", "a"], rows[:3])
+    store.put("ann", ["b"], rows[3:])
+    assert store.ids("ann") == ["a", "b"]
+    assert store.nearest("ann", rows[2], 1)[0] == ("a", pytest.approx(1, abs=1e-6))
+    assert store.nearest("ann", rows[3], 1)[0] == ("b", pytest.approx(1, abs=1e-6))
+
+
+def test_nothing_kept_nothing_found(store):
+    (vector,) = pool(4, 1)
+    assert store.nearest("ann", vector, 3) == []
+    assert store.ids("ann") == []
+    store.drop("ann", ["unknown"])
+    store.clear("ann")
+    store.put("ann", [], np.empty((0, DIMENSION), dtype=np.float32))
+    store.put("ann", ["a"], vector[None])
+    assert store.nearest("ann", vector, 0) == []
+    assert store.nearest("ann", vector, 3, among=[]) == []
+    assert store.nearest("ann", vector, 3, among=["unknown"]) == []
+
+
+def test_a_vector_of_another_dimension_is_refused_and_nothing_of_it_kept(store):
+    rows = pool(5, 3)
+    store.put("ann", ["a"], rows[:1])
+    with pytest.raises(InputError, match="5 dimensions"):
+        store.put("bob", ["b"], pool(5, 1, dimension=5))
+    with pytest.raises(InputError, match="5 dimensions"):
+        store.nearest("ann", pool(5, 1, dimension=5)[0], 1)
+    with pytest.raises(InputError, match="2 ids need"):
+        store.put("ann", ["b", "c"], rows[:1])
+    with pytest.raises(InputError, match="finite"):
+        store.put("ann", ["b"], np.full((1, DIMENSION), np.nan, dtype=np.float32))
+    assert store.ids("ann") == ["a"]
+    assert store.ids("bob") == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_does_as_a_dict_would_over_a_long_life(place, seed):
+    rng, rows = np.random.default_rng(seed), pool(seed, 12)  # few vectors: many ties
+    kept: dict[str, dict] = {owner: {} for owner in OWNERS}
+    store = place.open()
+    for _ in range(120):
+        owner = OWNERS[rng.integers(len(OWNERS))]
+        ids = [IDS[i] for i in rng.choice(len(IDS), rng.integers(1, 9), replace=False)]
+        act = rng.choice(["put", "put", "drop", "clear", "reopen"], p=[0.4, 0.2, 0.3, 0.02, 0.08])
+        if act == "put":
+            vectors = rows[rng.integers(len(rows), size=len(ids))]
+            store.put(owner, ids, vectors)
+            kept[owner].update(zip(ids, vectors, strict=True))
+        elif act == "drop":
+            store.drop(owner, ids)
+            kept[owner] = {i: v for i, v in kept[owner].items() if i not in ids}
+        elif act == "clear":
+            store.clear(owner)
+            kept[owner] = {}
+        elif place.lasting:
+            store.close()
+            store = place.open()
+        query, most = rows[rng.integers(len(rows))], int(rng.integers(1, 20))
+        assert store.ids(owner) == sorted(kept[owner])
+        assert found(store.nearest(owner, query, most)) == expected(kept[owner], query, most)
+        some = [IDS[i] for i in rng.choice(len(IDS), 15, replace=False)]
+        near = store.nearest(owner, query, most, among=some)
+        assert found(near) == expected(kept[owner], query, most, some)
+    store.close()
+
+
+def test_all_is_there_after_closing_and_opening(place):
+    if not place.lasting:
+        pytest.skip("keeps nothing")
+    rows = pool(6, len(ODD))
+    with closing(place.open()) as store:
+        store.put("ann", ODD, rows)
+        before = store.nearest("ann", rows[0], 9)
+    with closing(place.open()) as store:
+        assert store.nearest("ann", rows[0], 9) == before
+        assert store.ids("ann") == sorted(ODD)
+    with closing(place.open()) as store, pytest.raises(InputError, match="5 dimensions"):
+        store.put("bob", ["b"], pool(5, 1, dimension=5))
