@@ -23,7 +23,7 @@ def cosines(rows: Vectors, vector: Vectors) -> npt.NDArray[np.float64]:
     Equal rows get equal cosines wherever they stand, which a matrix product does not promise.
     """
     products: npt.NDArray[np.float64] = np.multiply(rows, vector, dtype=np.float64)
-    return products.sum(axis=1)
+    return np.asarray(products.sum(axis=1))
 
 
 def best(fetch: Fetch, vector: Vectors, most: int) -> list[Near]:

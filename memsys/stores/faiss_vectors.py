@@ -144,7 +144,7 @@ class _Index:
         if moved != id_:
             self._rows[row] = self._rows[-1]
             self.ids[row], self.row_of[moved] = moved, row
-        self._flat.remove_ids(np.array([len(self.ids)], dtype=np.int64))
+        self._flat.remove_ids(faiss.IDSelectorRange(len(self.ids), len(self.ids) + 1))
 
     def rows(self, ids: Collection[str]) -> list[int]:
         return sorted({self.row_of[id_] for id_ in ids if id_ in self.row_of})
@@ -158,14 +158,11 @@ class _Index:
         elif not self.ids:
             return [], query[:0]
         else:
-            chosen = (
-                None
-                if rows is None
-                else faiss.SearchParameters(
-                    sel=faiss.IDSelectorBatch(np.array(rows, dtype=np.int64))
-                )
-            )
-            found = self._flat.search(query, min(most, len(self.ids)), params=chosen)[1][0]
+            params = faiss.SearchParameters()
+            if rows is not None:
+                chosen = faiss.IDSelectorBatch(np.array(rows, dtype=np.int64))
+                params.sel = chosen  # must outlive the search
+            found = self._flat.search(query, min(most, len(self.ids)), params=params)[1][0]
         return [self.ids[row] for row in found], self._rows[found]
 
     @property
