@@ -1,0 +1,80 @@
+"""The dials of a synthetic data set, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eval.datasets.synthetic.language import LANGUAGES
+from memsys.errors import InputError
+
+_MOST_HOPS = 4  # person, person, firm, town, dish: longer chains would only be of people
+_VISITS = 0.2  # of the turns that tell something that is asked for
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dials:
+    """`turns` are of a session. `distractors`: share of all turns that tell nothing asked for, half
+    of them facts of the same kind about others, half small talk. `hops`: facts that a question
+    takes. `updates`: how often each of these changes before the end. `relative_dates`: share of
+    visits told in words that count from the day ("yesterday").
+    """
+
+    conversations: int
+    sessions: int
+    turns: int
+    distractors: float
+    hops: int
+    updates: int
+    relative_dates: float
+    language: str
+    seed: int
+
+    def __post_init__(self) -> None:
+        """Raises InputError on a dial out of its range, and where no question fits the turns."""
+        least = {"conversations": 1, "sessions": 1, "turns": 2, "hops": 1, "updates": 0, "seed": 0}
+        for name, lowest in least.items():
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < lowest:
+                raise InputError(
+                    f"dataset.{name}: {value!r}; use a whole number of {lowest} or more"
+                )
+        for name in ("distractors", "relative_dates"):
+            share = getattr(self, name)
+            if not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise InputError(f"dataset.{name}: {share!r}; use a share of 0 to 1")
+        if self.hops > _MOST_HOPS:
+            raise InputError(f"dataset.hops: {self.hops}; use 1 to {_MOST_HOPS}")
+        if self.language not in LANGUAGES:
+            known = ", ".join(LANGUAGES)
+            raise InputError(f"dataset.language: {self.language!r} is none of {known}")
+        if self.chains < 1:
+            raise InputError(
+                f"dataset: {self.told} turns that tell something are too few for a question of "
+                f"{self.hops * (1 + self.updates)}; raise sessions or turns, or lower hops, "
+                "updates or distractors"
+            )
+
+    @property
+    def told(self) -> int:
+        """Turns of a conversation that tell what is asked for, or would if chains filled them."""
+        return round(self.sessions * self.turns * (1 - self.distractors))
+
+    @property
+    def visits(self) -> int:
+        """Questions for a day, of a conversation."""
+        return round(self.told * _VISITS)
+
+    @property
+    def chains(self) -> int:
+        """Questions for the end of a chain, of a conversation."""
+        return (self.told - self.visits) // (self.hops * (1 + self.updates))
+
+    @property
+    def untold(self) -> int:
+        """At most so many questions for what was never told, of a conversation."""
+        return max(self.chains // 4, 1)
+
+    @property
+    def near(self) -> int:
+        """Facts about others that nobody asks for, of a conversation."""
+        return (self.sessions * self.turns - self.told) // 2

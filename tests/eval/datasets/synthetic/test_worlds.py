@@ -1,0 +1,177 @@
+"""What the generator promises: its evidence is necessary and sufficient, its dials are kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from eval.datasets.synthetic.dataset import Synthetic
+from eval.datasets.synthetic.language import LANGUAGES, VISIT
+from eval.questions import Dataset
+from eval.readers.chain import ChainReader
+from memsys.errors import InputError
+from memsys.memory.turns import Turns
+from memsys.types import Candidate, Memory, Retrieval
+
+DIALS: dict[str, Any] = {
+    "conversations": 2,
+    "sessions": 6,
+    "turns": 16,
+    "distractors": 0.5,
+    "hops": 3,
+    "updates": 1,
+    "relative_dates": 0.5,
+    "language": "en",
+    "seed": 0,
+}
+WORLDS = [
+    {"hops": hops, "updates": updates, "language": language}
+    for hops, updates in ((1, 0), (1, 2), (2, 1), (3, 1), (4, 0))
+    for language in ("en", "zh")
+]
+READER = ChainReader("chain")
+
+
+def made(**dials: Any) -> Dataset:
+    return Synthetic(name="synthetic", **{**DIALS, **dials}).load()
+
+
+def memories(dataset: Dataset) -> dict[str, dict[str, Memory]]:
+    """By conversation and turn."""
+    builder = Turns("turns", lead=0)
+    return {
+        conversation.id: {
+            memory.turns[0]: memory
+            for session in conversation.sessions
+            for memory in builder.build(session)
+        }
+        for conversation in dataset.conversations
+    }
+
+
+def retrieval(found: list[Memory]) -> Retrieval:
+    return Retrieval(tuple(Candidate(memory, 1.0) for memory in found), "", 0)
+
+
+@pytest.mark.parametrize("dials", WORLDS)
+def test_the_evidence_suffices_and_none_of_it_can_be_missed(dials: dict[str, Any]) -> None:
+    dataset = made(**dials, conversations=1)
+    known = memories(dataset)
+    for question in dataset.questions:
+        if question.gold is None:
+            continue
+        evidence = [known[question.conversation][turn] for turn in question.evidence]
+        assert READER.read(question.text, retrieval(evidence[::-1])).text == question.gold
+        for left_out in evidence:
+            rest = [one for one in evidence if one is not left_out]
+            assert READER.read(question.text, retrieval(rest)).abstained
+            # Nor is it told anywhere else: the whole rest of the conversation does not help.
+            others = [m for m in known[question.conversation].values() if m is not left_out]
+            assert READER.read(question.text, retrieval(others)).text != question.gold
+
+
+@pytest.mark.parametrize("dials", WORLDS)
+def test_the_whole_conversation_tells_every_answer_and_nothing_untold(
+    dials: dict[str, Any],
+) -> None:
+    dataset = made(**dials)
+    known = memories(dataset)
+    for question in dataset.questions:
+        answer = READER.read(question.text, retrieval(list(known[question.conversation].values())))
+        assert answer.abstained is (question.gold is None)
+        assert question.gold is None or answer.text == question.gold
+    assert {question.gold is None for question in dataset.questions} == {True, False}
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3, 4])
+def test_a_question_takes_as_many_turns_as_it_has_hops(hops: int) -> None:
+    asked = [q for q in made(hops=hops).questions if q.category == (4 if hops == 1 else 1)]
+    assert asked
+    assert {len(set(question.evidence)) for question in asked} == {hops}
+
+
+@pytest.mark.parametrize("updates", [0, 1, 3])
+def test_a_fact_is_told_once_more_for_each_update_and_the_last_telling_counts(updates: int) -> None:
+    dataset = made(hops=1, updates=updates, conversations=1)
+    (conversation,) = dataset.conversations
+    language, order = LANGUAGES["en"], {}
+    for session in conversation.sessions:
+        for turn in session.turns:
+            for fact in language.read(turn.text, session.time.date()):
+                order.setdefault((fact.subject, fact.relation), []).append((turn.id, fact.value))
+    for question in dataset.questions:
+        asked = language.asked(question.text)
+        assert asked is not None
+        if question.category == 4:
+            told = order[asked[0], asked[1][0]]
+            assert len(told) == 1 + updates
+            assert told[-1] == (question.evidence[0], question.gold)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
+def test_distractors_are_their_share(share: float) -> None:
+    dataset = made(distractors=share, sessions=10, hops=1, updates=0, conversations=1)
+    evidence = {turn for question in dataset.questions for turn in question.evidence}
+    assert len(evidence) == pytest.approx((1 - share) * 160, abs=1)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_relative_dates_are_their_share(share: float) -> None:
+    dataset = made(relative_dates=share, conversations=1)
+    turns = {t.id: t.text for s in dataset.conversations[0].sessions for t in s.turns}
+    told = [turns[q.evidence[0]] for q in dataset.questions if q.type == "temporal"]
+    assert len(told) > 5
+    assert {("20" in text) for text in told} == {share == 0.0}
+
+
+def test_the_seed_decides_and_conversations_differ() -> None:
+    one, same, other = made(), made(), made(seed=1)
+    assert one == same
+    assert one.files[0].sha256 == same.files[0].sha256 != other.files[0].sha256
+    first, second = (
+        [turn.text for session in conversation.sessions for turn in session.turns]
+        for conversation in one.conversations
+    )
+    assert first != second
+
+
+def test_conversations_do_not_depend_on_how_many_there_are() -> None:
+    few, many = made(conversations=1), made(conversations=3)
+    assert few.conversations == many.conversations[:1]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_question_is_read_as_it_was_asked(language: str) -> None:
+    grammar = LANGUAGES[language]
+    name = "Velma Orr" if language == "en" else "沈青禾"
+    for chain in (("cousin", "workplace", "town", "dish"), ("teacher",), (f"{VISIT}Port Sule",)):
+        assert grammar.asked(grammar.ask(name, chain)) == (name, chain)
+    assert grammar.asked("How are you?") is None
+
+
+def test_a_later_telling_wins_whatever_the_order_of_retrieval() -> None:
+    dataset = made(hops=1, updates=2, conversations=1)
+    known = memories(dataset)[dataset.conversations[0].id]
+    question = next(q for q in dataset.questions if q.category == 4)
+    found = sorted(known.values(), key=lambda memory: memory.content)
+    assert READER.read(question.text, retrieval(found)).text == question.gold
+    moved = [replace(memory, time=memory.time.replace(year=1999)) for memory in found]
+    assert not READER.read(question.text, retrieval(moved)).abstained
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"hops": 5}, r"dataset\.hops: 5; use 1 to 4"),
+        ({"hops": 0}, r"dataset\.hops: 0; use a whole number of 1 or more"),
+        ({"distractors": 1.5}, r"dataset\.distractors: 1\.5; use a share of 0 to 1"),
+        ({"relative_dates": "all"}, r"dataset\.relative_dates: 'all'; use a share"),
+        ({"language": "fr"}, r"dataset\.language: 'fr' is none of en, zh"),
+        ({"distractors": 0.99}, "too few for a question of 6; raise sessions"),
+    ],
+)
+def test_wrong_dials_are_named(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        made(**wrong)
