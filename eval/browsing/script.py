@@ -8,7 +8,8 @@ SCRIPT = r"""
 const form = document.getElementById("search"), list = document.getElementById("found");
 const told = document.getElementById("told"), labels = JSON.parse(list.dataset.labels);
 const back = document.getElementById("back"), on = document.getElementById("on");
-let start = 0, asked = 0, timer = 0, wanted = "";
+const initial = new URLSearchParams(new FormData(form));
+let start = 0, asked = 0, timer = 0, wanted = "", here = null;
 
 function element(name, kind, text) {
   const made = document.createElement(name);
@@ -25,7 +26,7 @@ function fields() {
 function restore() {
   const given = new URLSearchParams(location.search);
   for (const field of form.elements) {
-    if (field.name && given.has(field.name)) field.value = given.get(field.name);
+    if (field.name) field.value = given.get(field.name) ?? initial.get(field.name);
   }
   start = Math.max(0, parseInt(given.get("start"), 10) || 0);
   wanted = given.get("open") || "";
@@ -77,9 +78,13 @@ function row(found) {
   made.addEventListener("toggle", () => open(made));
   return made;
 }
-async function show() {
-  const mine = ++asked, given = fields();
-  history.replaceState(null, "", "?" + given);
+// A choice is a step that the browser's Back undoes; letters that are typed are none.
+async function show(step) {
+  const mine = ++asked, given = fields(), address = "?" + given;
+  clearTimeout(timer);
+  list.setAttribute("aria-busy", "true");
+  if (step && address !== location.search) history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
   try {
     const found = await (await get("/questions?" + given)).json();
     if (mine !== asked) return;
@@ -100,23 +105,35 @@ async function show() {
   } catch (error) {
     if (mine === asked) told.textContent = "Cannot be found: " + error.message;
   }
+  if (mine === asked) list.setAttribute("aria-busy", "false");
 }
-async function move() { await show(); told.focus(); }
-function again() { start = 0; clearTimeout(timer); timer = setTimeout(show, 120); }
-form.addEventListener("input", again);
-form.addEventListener("submit", (event) => { event.preventDefault(); again(); });
-form.addEventListener("reset", () => setTimeout(again));
+async function move() { await show(true); told.focus(); }
+function again(event) {
+  start = 0;
+  clearTimeout(timer);
+  list.setAttribute("aria-busy", "true");
+  timer = setTimeout(show, 120, event.target !== form.elements.q);
+}
+form.elements.q.addEventListener("input", again);
+for (const field of form.querySelectorAll("select")) field.addEventListener("change", again);
+form.addEventListener("submit", (event) => { event.preventDefault(); again(event); });
+form.addEventListener("reset", (event) => setTimeout(again, 0, event));
+addEventListener("popstate", () => { restore(); show(); });
+for (const way of ["focusin", "click"]) {
+  list.addEventListener(way, (event) => { here = event.target.closest("#found > details"); });
+}
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, select, textarea")) {
-    if (event.key === "Escape") event.target.blur();
+    if (event.key !== "Escape") return;
+    event.preventDefault();  // it would empty the box and leave the questions as they were
+    event.target.blur();
     return;
   }
   if (event.key === "/") { event.preventDefault(); form.elements.q.focus(); }
   if (event.key !== "j" && event.key !== "k") return;
-  const heads = [...list.querySelectorAll(":scope > details > summary")];
-  const at = heads.indexOf(document.activeElement);
-  const next = heads[at < 0 ? 0 : at + (event.key === "j" ? 1 : -1)];
+  const cards = [...list.children], at = cards.indexOf(here);
+  const next = cards[at < 0 ? 0 : at + (event.key === "j" ? 1 : -1)]?.firstChild;
   if (next) { next.focus(); next.scrollIntoView({block: "nearest"}); }
 });
 restore();

@@ -21,12 +21,13 @@ _PAGE_POLICY = (
 )
 POLICY = f"{_PAGE_POLICY}; frame-ancestors 'none'"
 _STYLE = """
-form{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,150px),1fr));gap:8px 12px;
+form{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,130px),1fr));gap:8px 12px;
 align-items:end;margin:12px 0}
 form .wide{grid-column:1/-1}label{display:block;font-size:.85rem;color:var(--soft)}
 input,select,button{font:inherit;color:var(--ink);background:var(--raised);width:100%;
 border:1px solid var(--edge);border-radius:6px;padding:7px 9px;min-height:40px}
-button{cursor:pointer;width:auto;padding:7px 16px}button:disabled{opacity:.45;cursor:default}
+button{cursor:pointer;width:auto;padding:7px 12px;white-space:nowrap}
+button:disabled{opacity:.45;cursor:default}
 .bar{display:flex;flex-wrap:wrap;gap:8px 12px;align-items:center;margin:8px 0}
 #told{flex:1;min-width:7em;max-width:none;margin:0}header .toc{padding:0}
 summary .id{white-space:nowrap}.card>summary{line-height:1.5}
@@ -42,12 +43,13 @@ def shell(questions: Questions) -> str:
     title = f"{', '.join(labels)} on {dataset}"
     several = _compared(labels, questions.key) if len(labels) > 1 else ""
     runs = [("", "any run"), *((str(i), label) for i, label in enumerate(labels))]
-    whose = _select("run", "of", runs) if len(labels) > 1 else ""
+    whose = _select("run", "Verdict of", runs) if len(labels) > 1 else ""
     body = (
         f'<header><h1>{escape(title)}</h1><nav class="toc"><a href="/report">The report</a></nav>'
         "</header><main>"
-        '<form id="search" role="search"><div class="wide"><label for="q">Words of the question, '
-        'the gold answer, an answer, or an id</label><input id="q" name="q" type="search" '
+        '<form id="search" role="search" autocomplete="off"><div class="wide"><label for="q">'
+        "Words of the question, the gold answer, an answer, or an id</label>"
+        '<input id="q" name="q" type="search" '
         f'autocomplete="off" maxlength="500"></div>{_select("type", "Type", _any(TYPES.values()))}'
         f"{_select('verdict', 'Verdict', _any(VERDICTS))}{whose}{several}"
         '<div><button type="reset">All questions</button></div></form>'
@@ -67,10 +69,10 @@ def _compared(labels: Sequence[str], key: str) -> str:
     changes = [("", "all"), *((name, name) for name in CHANGES)]
     orders = [("", "as asked"), ("gains", "largest gains"), ("losses", "largest losses")]
     return (
-        _select("other", f"Difference in {key}: of", runs, chosen="1")
+        _select("order", "Order", orders)
+        + _select("other", "Compare", runs, chosen="1")
         + _select("one", "against", runs, chosen="0")
-        + _select("change", "is", changes)
-        + _select("order", "Order", orders)
+        + _select("change", f"in {key}", changes)
     )
 
 

@@ -13,7 +13,10 @@ from eval.reporting.card_page import card_page
 from eval.reporting.style import STYLE
 
 # The page may hold words of anybody: what escaped escaping could still load and run nothing.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
+    "form-action 'none'"
+)
 _INTERVAL = re.compile(r" (\[[-+\d.,%\s]+\])")
 _WORDY = re.compile(r"[^\d+-].{24}")  # what may be broken into lines: long, and no figure
 

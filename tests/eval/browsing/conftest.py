@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from selenium.webdriver import Chrome
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reporting"))
+from driven import Page, start
 from made_report import data_file, made, record, records, write_run
 
 from eval.browsing.questions import Questions
+from eval.browsing.server import LOOPBACK, Site, serve
 from eval.reporting.runs import Reported
 
 
@@ -43,3 +48,34 @@ def runs(folders: list[Path]) -> list[Reported]:
 @pytest.fixture(scope="session")
 def questions(runs: list[Reported]) -> Questions:
     return Questions(runs)
+
+
+@pytest.fixture(scope="session")
+def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    driver = start(tmp_path_factory.mktemp("profile"))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="session")
+def home(questions: Questions) -> Iterator[str]:
+    with serve(Site(questions), 0) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://{LOOPBACK}:{server.server_address[1]}/"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def page(chrome: Chrome, home: str) -> Iterator[Page]:
+    page = Page(chrome, home)
+    chrome.get("about:blank")
+    page.requested(), page.complaints()  # of whoever came before
+    page.window(1280)
+    page.go()
+    yield page
+    assert page.complaints() == []
+    asked = page.requested()
+    assert asked
+    assert [one for one in asked if not one.startswith((home, "data:"))] == []

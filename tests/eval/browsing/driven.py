@@ -1,0 +1,117 @@
+"""A headless Chromium that is driven by keys and clicks, where the machine has one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from selenium.webdriver import ActionChains, Chrome, ChromeOptions
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.ui import Select, WebDriverWait
+
+_BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
+_DRIVER = shutil.which("chromedriver")
+needs_driver = pytest.mark.skipif(
+    _BROWSER is None or _DRIVER is None, reason="chromium or chromedriver is not installed"
+)
+_FLAGS = (
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    "--disable-dev-shm-usage",
+)
+
+
+def start(profile: Path) -> Chrome:
+    """A browser of its own, whose driver is the installed one: nothing is downloaded."""
+    assert _BROWSER is not None
+    options = ChromeOptions()
+    options.binary_location = _BROWSER
+    for flag in (*_FLAGS, f"--user-data-dir={profile}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    return Chrome(options=options, service=Service(executable_path=_DRIVER))
+
+
+class Page:
+    """What a person sees of the page and does to it."""
+
+    def __init__(self, chrome: Chrome, home: str) -> None:
+        self.chrome, self.home = chrome, home
+
+    def go(self, query: str = "") -> None:
+        """Open the page and wait until the questions are there."""
+        self.chrome.get(self.home + query)
+        self.settle()
+
+    def settle(self) -> None:
+        """Wait until what is listed is what was asked for."""
+        self.until(lambda: self.one("#found").get_attribute("aria-busy") == "false")
+
+    def until(self, so: Callable[[], object]) -> None:
+        """Wait until it is so; fails after 5 seconds."""
+        WebDriverWait(self.chrome, 5, 0.02).until(lambda _: so())
+
+    def window(self, width: int, scheme: str = "light") -> None:
+        """A window of that width on a system of that colour scheme."""
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        self.chrome.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+
+    def one(self, css: str) -> WebElement:
+        """The one element of a selector."""
+        return self.chrome.find_element(By.CSS_SELECTOR, css)
+
+    def all(self, css: str) -> list[WebElement]:
+        """All elements of a selector."""
+        return self.chrome.find_elements(By.CSS_SELECTOR, css)
+
+    @property
+    def told(self) -> str:
+        """How many questions the page says there are."""
+        return self.one("#told").text
+
+    @property
+    def ids(self) -> list[str]:
+        """Ids of the questions that are listed."""
+        script = "return [...document.querySelectorAll('#found > details')].map(d => d.dataset.id)"
+        return list(self.chrome.execute_script(script))
+
+    @property
+    def at(self) -> str | None:
+        """The id of the question that has the keyboard."""
+        return self.chrome.execute_script("return document.activeElement.parentNode.dataset?.id")
+
+    def choose(self, name: str, text: str) -> None:
+        """Choose an option of a filter by what it says, and wait for the answer."""
+        Select(self.one(f"select[name={name}]")).select_by_visible_text(text)
+        self.settle()
+
+    def type(self, words: str) -> None:
+        """Press keys in the search box, one after another, and wait for the answer."""
+        self.one("#q").send_keys(words)
+        self.settle()
+
+    def press(self, *keys: str) -> None:
+        """Press keys, whatever has the keyboard."""
+        ActionChains(self.chrome).send_keys(*keys).perform()
+
+    def requested(self) -> list[str]:
+        """Addresses that were asked for since this was last read."""
+        events = [
+            json.loads(row["message"])["message"] for row in self.chrome.get_log("performance")
+        ]
+        return [
+            event["params"]["request"]["url"]
+            for event in events
+            if event["method"] == "Network.requestWillBeSent"
+        ]
+
+    def complaints(self) -> list[str]:
+        """What the console said since this was last read."""
+        return [row["message"] for row in self.chrome.get_log("browser")]
