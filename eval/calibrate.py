@@ -15,6 +15,7 @@ from statistics import fmean
 
 import numpy as np
 
+from eval.exits import code_of
 from eval.manifest import load_manifest
 from eval.records import RECORDS, Record, read_lines
 from memsys.errors import InputError
@@ -32,28 +33,25 @@ def mean_similarities(records: Sequence[Record]) -> list[float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the quantiles; returns the exit code (2 on bad input)."""
+    """Print the quantiles; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(prog="python -m eval.calibrate", description=__doc__)
     parser.add_argument("run", type=Path, help="folder of a vector_only run")
     folder = parser.parse_args(arguments).run
-    try:
-        manifest = load_manifest(folder)
-        if manifest["strategy"] != "vector_only":
-            raise InputError(
-                f"{folder}: a run of {manifest['strategy']}; its scores are no cosines"
-            )
-        found = mean_similarities(list(read_lines(folder / RECORDS)))
-        if not found:
-            raise InputError(f"{folder}: no answered question to calibrate by")
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    return code_of(lambda: _calibrate(folder))
+
+
+def _calibrate(folder: Path) -> None:
+    manifest = load_manifest(folder)
+    if manifest["strategy"] != "vector_only":
+        raise InputError(f"{folder}: a run of {manifest['strategy']}; its scores are no cosines")
+    found = mean_similarities(list(read_lines(folder / RECORDS)))
+    if not found:
+        raise InputError(f"{folder}: no answered question to calibrate by")
     embedder = manifest["choices"]["embedder"]
     print(f"{embedder}, {len(found)} questions: mean cosine of the best {_BEST} memories")
     for percent in (5, 25, 50, 75, 95):
         print(f"  {percent:>2}%  {np.percentile(found, percent):.3f}")
     print(f"conf/embedder/{embedder}.yaml: typical_similarity: {np.median(found):.2f}")
-    return 0
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from tqdm import tqdm
 
 from eval.datasets.files import DATA
 from eval.datasets.sources import Source, load_sources
+from eval.exits import code_of
 from memsys.errors import InputError
 
 _CHUNK = 1 << 16  # bytes a read
@@ -100,17 +101,16 @@ def _sha256(path: Path) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Command line; exit code 0, or 2 with one line on stderr."""
-    try:
-        sources = load_sources()
-        args = _parser(sources).parse_args(argv)
-        source = sources[args.name]
-        path, new = fetch(source, args.to, args.url)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+    """Fetch and say so; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
+    return code_of(lambda: _fetch(argv))
+
+
+def _fetch(argv: Sequence[str] | None) -> None:
+    sources = load_sources()
+    args = _parser(sources).parse_args(argv)
+    source = sources[args.name]
+    path, new = fetch(source, args.to, args.url)
     print(f"{path}: {'fetched and checked' if new else 'already here'}; licence {source.licence}")
-    return 0
 
 
 def _parser(sources: dict[str, Source]) -> argparse.ArgumentParser:

@@ -14,6 +14,7 @@ from itertools import permutations
 from math import factorial
 from pathlib import Path
 
+from eval.exits import code_of
 from eval.published_files import COUNTS, SCALE, Row, Source, Table, load_published
 from eval.questions import TYPES
 from eval.tables import plain
@@ -141,7 +142,7 @@ def _ways(table: Table) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables; returns the exit code (2 on bad input)."""
+    """Print the tables; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(
         prog="python -m eval.published",
         description="Published LoCoMo tables under the true category names, with their overalls "
@@ -154,13 +155,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="FILE",
         help="default: every file of results/published",
     )
-    try:
-        sources = load_published(parser.parse_args(arguments).files)
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    print("\n\n".join(show(source) for source in sources))
-    return 0
+    files = parser.parse_args(arguments).files
+    return code_of(lambda: print("\n\n".join(map(show, load_published(files)))))
 
 
 if __name__ == "__main__":

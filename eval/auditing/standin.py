@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from eval.datasets.files import shared_folder
-from eval.exits import BAD_INPUT
+from eval.exits import code_of
 from eval.judges.figures import majority
 from eval.judges.gold_recall import gold_recall
 from eval.judges.recordings import read_judged
@@ -110,25 +110,24 @@ def show(systems: Sequence[System]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; exit code 2 for wrong input."""
+    """Measure and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(prog="python -m eval.auditing.standin", description=__doc__)
     folder = shared_folder() / "locomo" / "answers"
     parser.add_argument(
         "files", nargs="*", type=Path, metavar="FILE", help=f"judged answers (default: {folder}/*)"
     )
     given = parser.parse_args(arguments).files or sorted(folder.glob("*.gz"))
-    try:
-        systems = [read_system(path) for path in tqdm(given, unit="file", disable=None)]
-        judged = [system for system in systems if system is not None]
-        real = [system for system in judged if not system.name.startswith(_PROBES)]
-        print(show(real))
-        if len(judged) > len(real):
-            print("\nWith the answers that were written to be wrong:\n\n" + show(judged))
-            print(_fooled(real, [one for one in judged if one not in real]))
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
-    return 0
+    return code_of(lambda: _measure(given))
+
+
+def _measure(files: Sequence[Path]) -> None:
+    systems = [read_system(path) for path in tqdm(files, unit="file", disable=None)]
+    judged = [system for system in systems if system is not None]
+    real = [system for system in judged if not system.name.startswith(_PROBES)]
+    print(show(real))
+    if len(judged) > len(real):
+        print("\nWith the answers that were written to be wrong:\n\n" + show(judged))
+        print(_fooled(real, [one for one in judged if one not in real]))
 
 
 def _fooled(real: Sequence[System], probes: Sequence[System]) -> str:
