@@ -11,11 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memsys.errors import InputError
-from memsys.facts.base import Event
 from memsys.facts.book import Change
 from memsys.facts.extract import ExtractSettings
 from memsys.facts.keeper import FactKeeper, UpdateSettings
-from memsys.llm.prompt import Prompt
 from memsys.store import Parts, Store
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query, Session
@@ -39,8 +37,6 @@ class Mem0(Strategy):
         """
         super().__init__(parts, k, budget)
         self._keeper: FactKeeper | None = None
-        self.prompts: dict[str, Prompt] = {}
-        self.events: list[Event] = []
         if infer:
             if parts.llm is None:
                 raise InputError(

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
 from memsys.context.tokens import count_tokens
 from memsys.errors import InputError
 from memsys.index.rank import Scores, top
+from memsys.llm.prompt import Prompt
+from memsys.memory.base import builder_for
 from memsys.store import Parts, Store
 from memsys.types import Candidate, Query, Retrieval, Session
 
@@ -44,12 +47,16 @@ class Strategy(ABC):
     sees_evidence: ClassVar[bool] = False
 
     def __init__(self, parts: Parts, k: int | None = None, budget: int | None = None) -> None:
-        """Raises InputError if `k` or `budget` is below 1."""
+        """Raises InputError if `k` or `budget` is below 1, or the memory option wants a model."""
         for name, value in (("k", k), ("budget", budget)):
             if value is not None and (not isinstance(value, int) or value < 1):
                 raise InputError(f"{name}: {value!r}; use a whole number of 1 or more")
-        self.parts, self.k, self.budget = parts, k, budget
-        self.store = Store(parts)
+        memory = builder_for(parts.memory, parts.llm)
+        self.parts, self.k, self.budget = replace(parts, memory=memory), k, budget
+        self.store = Store(self.parts)
+        # Of memories that a model writes; see MemoryStrategy.
+        self.events: list[dict[str, Any]] = getattr(memory, "events", [])
+        self.prompts: dict[str, Prompt] = dict(getattr(memory, "prompts", {}))
 
     def best(self, scores: Scores) -> list[Candidate]:
         """The k memories of the highest `scores`, shape (n,), best first."""

@@ -23,6 +23,7 @@ class Turn:
     speaker: str
     text: str
     caption: str | None = None  # of an image that was shared with the turn
+    image: str | None = None  # its address; shown to nobody unless a setting says so
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,9 +84,20 @@ def _turns(
                 speaker=text(item, "speaker", place, f"{field}.speaker"),
                 text=text(item, "text", place, f"{field}.text"),
                 caption=caption if captions else None,
+                image=_image(item.get("img_url"), place, f"{field}.img_url"),
             )
         )
     return tuple(turns)
+
+
+def _image(value: Any, place: Place, field: str) -> str | None:
+    """The address of a turn's image, or of its first one."""
+    first = value[0] if isinstance(value, list) and value else value
+    if isinstance(first, str):
+        return first.strip() or None
+    if first in (None, []):
+        return None
+    raise place.error(field, "must be an address, or a list of addresses")
 
 
 def _time(talk: dict[str, Any], field: str, place: Place) -> datetime:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from memsys.memory.text import importance
 from memsys.types import Memory, Usage
@@ -13,6 +14,8 @@ from memsys.types import Memory, Usage
 # What happened, as plain JSON values: `step` (extract, decide, apply, summary, session) and, where
 # something went wrong without ending anything, `fault` and `detail`.
 Event = dict[str, Any]
+
+Subject = Literal["user", "assistant"]  # whose facts are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,15 @@ def as_memory(id_: str, fact: Fact, time: datetime) -> Memory:
         turns=fact.turns,
         importance=importance(fact.text),
     )
+
+
+def subject_of(roles: Iterable[str], agent_id: str | None) -> Subject:
+    """Whose facts are to be looked for in messages of these `roles`: the assistant's where an agent
+    owns the memory and the assistant says anything, else the user's.
+
+    The rule is that of mem0ai (mem0/memory/main.py, `_should_use_agent_memory_extraction`).
+    """
+    return "assistant" if agent_id is not None and "assistant" in roles else "user"
 
 
 def plain(text: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
-from memsys.facts.base import Fact, as_memory, plain
+from memsys.facts.base import Event, Fact, as_memory, plain
 from memsys.facts.operations import Kind
 from memsys.index.rank import top
 from memsys.types import Memory
@@ -28,6 +28,20 @@ class Change:
     new: str | None
     time: datetime
     turns: tuple[str, ...]
+
+
+def applied(fact: Fact, why: str, change: Change | None) -> Event:
+    """What was done on account of `fact`; no change is a NOOP."""
+    return {
+        "step": "apply",
+        "operation": change.operation if change else "NOOP",
+        "memory": change.id if change else None,
+        "old": change.old if change else None,
+        "new": change.new if change else None,
+        "fact": fact.text,
+        "why": why,
+        "turns": list(fact.turns),
+    }
 
 
 class FactBook:

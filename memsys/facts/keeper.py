@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,13 +9,14 @@ from typing import get_args
 
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
-from memsys.facts.base import Event, Fact, fault, tokens
-from memsys.facts.book import Change, FactBook
+from memsys.facts.base import Event, Fact, Subject, fault, tokens
+from memsys.facts.book import Change, FactBook, applied
 from memsys.facts.extract import Extractor, ExtractSettings
+from memsys.facts.listen import Listener, Taken
 from memsys.facts.operations import TOOLS, Calls, Operation, read_operations, schema
 from memsys.llm.base import LLM, Completion, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.types import Memory, Session, Turn
+from memsys.types import Memory, Session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +44,8 @@ class UpdateSettings:
 
 
 class FactKeeper:
-    """Keeps the facts of one conversation. What goes wrong with one fact costs that fact alone; it
-    goes into `log`, and keeping the session again does what was left undone and nothing twice.
+    """Keeps the facts of one owner. What goes wrong with one fact costs that fact alone; it goes
+    into `log`, and keeping the session again does what was left undone and nothing twice.
     """
 
     def __init__(
@@ -57,58 +57,35 @@ class FactKeeper:
         self.prompts = {**self._extractor.prompts, "update": update.loaded}
         self.book = FactBook(embedder)
         self.log: list[Event] = []
-        self._undecided: dict[str, list[Fact]] = {}  # by an exchange's first turn; [] once done
+        self._listener = Listener(self._extractor, self._decide, self.log, facts.retries)
 
-    def keep(self, session: Session) -> None:
-        """Remember `session`. Raises LLMError where the model answered for none of its exchanges:
-        then it is the server that fails, and there is no memory to measure.
+    def keep(self, session: Session, subject: Subject = "user") -> None:
+        """Remember `session`: the facts of the user, or of the assistant (see subject_of; people
+        who talk with each other are users). Raises LLMError where the model answered for none of
+        its exchanges: then it is the server that fails, and there is no memory to measure.
         """
-        start = len(self.log)
-        exchanges = list(self._extractor.exchanges(session))
-        unheard = [error for turns in exchanges if (error := self._exchange(turns, session))]
-        self._extractor.refresh(session, self.log)
-        events = self.log[start:]
-        done = Counter(str(one["operation"]) for one in events if one["step"] == "apply")
-        faults = sum("fault" in one for one in events)
-        self.log.append({"step": "session", **done, "faults": faults, "of": len(exchanges)})
-        if unheard and len(unheard) == len(exchanges):
-            raise LLMError(f"none of {len(exchanges)} exchanges was remembered: {unheard[-1]}")
+        self._listener.hear(session, subject)
 
-    def _exchange(self, turns: Sequence[Turn], session: Session) -> LLMError | None:
-        """Extract once, then decide on each fact; what could not be decided waits for a retry."""
-        key = turns[0].id
-        if key not in self._undecided:
-            try:
-                facts = self._extractor.facts(turns, session.time, self.log)
-            except LLMError as error:
-                ids = [turn.id for turn in turns]
-                self.log.append(fault("extract", "no_answer", error, turns=ids))
-                return error
-            self._undecided[key] = facts
-        left = [fact for fact in self._undecided[key] if not self._decide(fact, session)]
-        self._undecided[key] = left
-        return None
-
-    def _decide(self, fact: Fact, session: Session) -> bool:
+    def _decide(self, fact: Fact, session: Session) -> Taken:
         """Whether an operation was carried out on account of `fact`."""
         stored = self.book.similar(fact, self._update.similar)
         if not stored:
             self._apply(Operation("ADD", 0, "", "nothing is stored"), fact, stored, session)
-            return True
+            return "done"
         try:
             reply = self._ask(fact, stored)
         except LLMError as error:
             self.log.append(fault("decide", "no_answer", error, fact=fact.text))
-            return False
+            return "no_answer"
         self.log.append({"step": "decide", "fact": fact.text, "tokens": tokens(reply.usage)})
         read = list(read_operations(reply)) or [fault("decide", "no_operation", "an empty list")]
-        applied = [
+        done = [
             self._apply(one, fact, stored, session)
             if isinstance(one, Operation)
             else self._blame(one, fact)
             for one in read
         ]
-        return any(applied)
+        return "done" if any(done) else "unusable"
 
     def _ask(self, fact: Fact, stored: Sequence[Memory]) -> Completion:
         listed = "\n".join(f"{n}. {memory.content}" for n, memory in enumerate(stored, 1))
@@ -143,16 +120,5 @@ class FactKeeper:
                 change = book.update(target.id, wanted.content, fact, time)
             else:
                 change = book.delete(target.id, fact, time)
-        self.log.append(
-            {
-                "step": "apply",
-                "operation": change.operation if change else "NOOP",
-                "memory": change.id if change else None,
-                "old": change.old if change else None,
-                "new": change.new if change else None,
-                "fact": fact.text,
-                "why": why,
-                "turns": list(fact.turns),
-            }
-        )
+        self.log.append(applied(fact, why, change))
         return True

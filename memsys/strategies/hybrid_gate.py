@@ -8,7 +8,7 @@ from typing import Any
 
 from memsys.graph.gate import Gate, spans_domains
 from memsys.index.rank import Start, top
-from memsys.llm.prompt import Prompt, load_prompt
+from memsys.llm.prompt import load_prompt
 from memsys.store import Parts
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.types import Candidate, Query
@@ -29,7 +29,6 @@ class HybridGate(GraphExpand):
         """Raises InputError on an unknown start, a wrong number in `expansion`, or no prompt."""
         super().__init__(parts, k, budget, start, expansion)
         self._gate = Gate(**gate)
-        self.prompts: dict[str, Prompt] = {}
         if parts.llm is not None and self._gate.domains is not None:
             self.prompts["gate"] = load_prompt(self._gate.domains, ["question"])
 

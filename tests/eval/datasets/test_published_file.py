@@ -86,7 +86,8 @@ def test_a_turn_is_its_words_and_its_caption_alone(data):
             queries += sum("query" in row for row in rows)
             for row, turn in zip(rows, session.turns, strict=True):
                 caption = row.get("blip_caption")
-                assert turn == Turn(row["dia_id"], row["speaker"], row["text"], caption)
+                image = row.get("img_url", [None])[0]
+                assert turn == Turn(row["dia_id"], row["speaker"], row["text"], caption, image)
     assert queries == 888  # image search words, none of which became part of a turn
 
 

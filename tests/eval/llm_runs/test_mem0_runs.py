@@ -119,7 +119,8 @@ def data(tmp_path: Path) -> tuple[str, ...]:
     ]
     path = tmp_path / "talk.json"
     path.write_text(json.dumps([{"sample_id": "talk", "conversation": conversation, "qa": qa}]))
-    own = ("strategy=mem0", "strategy.facts.exchange=1", "reader=extractive", "judge=none", "k=9")
+    own = ("strategy=mem0", "strategy.facts.exchange=1", "strategy.facts.retries=0")
+    own += ("reader=extractive", "judge=none", "k=9")
     quick = ("llm.timeout_s=0.5", "llm.retries=0")
     return (*own, *quick, f"dataset.path={path}", "dataset.name=talk")
 
@@ -164,7 +165,7 @@ def test_a_run_takes_every_branch(make: MakeBench, data: tuple[str, ...]) -> Non
         ("NOOP", None, None),
     ]
     assert faults_of(bench) == [
-        *("broken_json", "no_answer", "unknown_operation", "unknown_id"),
+        *("no_answer", "broken_json", "unknown_operation", "unknown_id"),
         *("bad_argument", "no_answer", "no_answer"),
     ]
     left = {"D1:2", "D2:1", "D2:2"}

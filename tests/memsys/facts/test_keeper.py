@@ -26,7 +26,13 @@ def talk(number: int, *texts: str) -> Session:
 
 
 def keeper(llm: Planned, embedder: CachedEmbedder, calls: Any = "tools", **own: Any) -> FactKeeper:
-    extract = {"prompt": "facts_extract", "summary_prompt": None, "exchange": 1, **own}
+    extract = {
+        "prompt": "facts_extract",
+        "summary_prompt": None,
+        "exchange": 1,
+        "retries": 0,
+        **own,
+    }
     update = UpdateSettings(calls=calls, similar=10, prompt="mem0_update")
     return FactKeeper(llm, embedder, ExtractSettings(**extract), update)
 
@@ -98,7 +104,7 @@ def test_nothing_changes_by_noop(bag_of_words: CachedEmbedder) -> None:
     one, _ = kept(bag_of_words, [BADMINTON, NO_MORE], [(call("NOOP"),)])
     assert contents(one) == ["Mara likes badminton"]
     assert len(one.book.history) == 1
-    assert one.log[-1] == {"step": "session", "NOOP": 1, "faults": 0, "of": 1}
+    assert one.log[-1] == {"step": "session", "NOOP": 1, "faults": 0, "lost": 0, "of": 1}
 
 
 def test_only_facts_of_the_same_speaker_are_compared(bag_of_words: CachedEmbedder) -> None:
@@ -164,7 +170,7 @@ def test_a_refusal_in_the_middle_costs_its_exchange_alone(bag_of_words: CachedEm
     assert contents(one) == ["Mara has a kiln", "Mara swims"]
     (event,) = [event for event in one.log if "fault" in event]
     assert (event["step"], event["fault"], event["turns"]) == ("extract", "no_answer", ["D1:2"])
-    assert one.log[-1] == {"step": "session", "ADD": 2, "faults": 1, "of": 3}
+    assert one.log[-1] == {"step": "session", "ADD": 2, "faults": 1, "lost": 1, "of": 3}
 
 
 def test_a_retry_does_what_was_left_and_nothing_twice(bag_of_words: CachedEmbedder) -> None:
