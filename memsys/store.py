@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -71,6 +71,11 @@ class Store:
         return convex(cosines, self.bm25(query), self._parts.index.alpha)
 
     @property
+    def rows(self) -> Mapping[str, int]:
+        """Where in `memories` each id is."""
+        return self._derived.rows
+
+    @property
     def standing(self) -> list[Standing]:
         """What the graph says of each memory whatever the query, n of them."""
         return self._derived.standing
@@ -109,6 +114,10 @@ class _Derived:
     def by_word(self) -> LexicalIndex:
         texts = [memory.index_text for memory in self._memories]
         return LexicalIndex(texts, self._parts.index.k1, self._parts.index.b)
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        return {memory.id: row for row, memory in enumerate(self._memories)}
 
     @cached_property
     def graph(self) -> MemoryGraph:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from memsys.errors import InputError
@@ -52,14 +52,17 @@ class Added:
 
 
 def expand(
-    graph: MemoryGraph, seeds: Sequence[str], relevance: Mapping[str, float], settings: Expansion
+    graph: MemoryGraph,
+    seeds: Sequence[str],
+    relevance: Callable[[str], float],
+    settings: Expansion,
 ) -> list[Added]:
     """Memories within `hops` of the titles of `seeds` (ids, best first), best first.
 
     A seed's title is a node; its mention edges lead to memories, its RELATED_TO edges to entities
     and so to the memories that mention these (edge weight: the product along the path). One
     batched look-up a hop and one more. A memory is visited once, a seed never added. `relevance`
-    maps every memory id to its relevance to the query, 0 to 1.
+    tells the relevance to the query, 0 to 1, of a memory's id; it is asked of what was reached.
     """
     rooted = [seed for seed in seeds if seed in graph.titles]
     titles = [graph.titles[seed] for seed in rooted]
@@ -127,7 +130,7 @@ def _step(
 def _best(
     paths: list[tuple[Edge, str, float]],
     seed: str,
-    relevance: Mapping[str, float],
+    relevance: Callable[[str], float],
     settings: Expansion,
 ) -> list[Added]:
     """Memories at the end of `paths` (last edge, its entity, weight so far), each by its best."""
@@ -136,7 +139,7 @@ def _best(
         if edge.kind != "mentions":
             continue
         memory = edge.node.removeprefix(MEMORY)
-        relevant = relevance.get(memory, 0.0)
+        relevant = relevance(memory)
         if relevant < settings.threshold:
             continue
         score = settings.edge_weight * weight * edge.weight + settings.relevance_weight * relevant

@@ -40,13 +40,16 @@ class GraphExpand(Strategy):
     def expanded(self, relevance: Scores) -> tuple[list[Candidate], dict[str, Any]]:
         """Direct candidates and those that the graph adds, best first, and the trace."""
         direct = self.best(relevance)
-        by_id = {memory.id: memory for memory in self.store.memories}
-        scores = dict(zip(by_id, (float(score) for score in relevance), strict=True))
+        rows = self.store.rows
+
+        def relevance_of(memory: str) -> float:
+            return float(relevance[rows[memory]])
+
         seeds = [candidate.memory.id for candidate in direct[: self._expansion.seeds]]
-        added = expand(self.store.graph, seeds, scores, self._expansion)
+        added = expand(self.store.graph, seeds, relevance_of, self._expansion)
         present = set(seeds) | {candidate.memory.id for candidate in direct}
         extra = [
-            Candidate(by_id[one.memory], one.score, "expanded")
+            Candidate(self.store.memories[rows[one.memory]], one.score, "expanded")
             for one in added
             if one.memory not in present
         ]

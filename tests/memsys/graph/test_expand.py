@@ -52,7 +52,9 @@ def run(store: Counting, *seeds: str, **change: Any) -> list[Added]:
     }
     relevance = numbers.pop("relevance", RELEVANCE)
     titles = {"s1": "e:x", "s2": "e:y"}
-    return expand(MemoryGraph(store, titles), seeds, relevance, Expansion(**numbers))
+    return expand(
+        MemoryGraph(store, titles), seeds, lambda id_: relevance.get(id_, 0.0), Expansion(**numbers)
+    )
 
 
 def scores(added: list[Added]) -> dict[str, float]:
