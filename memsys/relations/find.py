@@ -1,0 +1,130 @@
+"""The read path: relations that a question finds by its entities, or by its likeness to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from memsys.embed.base import Vectors
+from memsys.embed.cache import CachedEmbedder
+from memsys.index.lexical import LexicalIndex
+from memsys.index.rank import IndexSettings, top
+from memsys.index.terms import STOPWORDS, cjk_terms, is_cjk, words
+from memsys.relations.base import as_memory, id_of
+from memsys.relations.extract import Extractor
+from memsys.relations.graph import OwnGraph
+from memsys.relations.settings import RelationSettings
+from memsys.stores.relations import Relation
+from memsys.types import Candidate
+
+
+class Finder:
+    """Relations as candidates, origin `expanded`, scored by the cosine of question and triple: on
+    the scale of memories, with which they share the budget.
+    """
+
+    def __init__(
+        self,
+        graph: OwnGraph,
+        extractor: Extractor,
+        embedder: CachedEmbedder,
+        index: IndexSettings,
+        settings: RelationSettings,
+    ) -> None:
+        self._graph, self._extractor, self._embedder = graph, extractor, embedder
+        self._index, self._settings = index, settings
+        self._known: _Known | None = None
+
+    def changed(self) -> None:
+        """The graph is another one: what was computed of it is forgotten."""
+        self._known = None
+
+    def find(self, question: str) -> tuple[list[Candidate], dict[str, Any]]:
+        """The best `limit` relations, best first, and how they were found, as plain JSON values.
+
+        By both ways they are taken in turn from each. Raises LLMError where a model has to name
+        the question's entities and does not.
+        """
+        known = self._known = self._known or _Known(self._graph, self._embedder)
+        if not known.relations:
+            return [], {}
+        cosines = known.vectors @ self._embedder.query(question)
+        row = {one.key: n for n, one in enumerate(known.relations)}
+        names, by_entity = [], []
+        if self._settings.by != "triple":
+            names = self._names(question)
+            by_entity = [row[one.key] for one in self._by_entity(question, names)]
+        by_triple = []
+        if self._settings.by != "entity":
+            close = top(cosines.astype(np.float64), self._settings.limit)
+            by_triple = [n for n in close if cosines[n] >= self._settings.similarity]
+        pairs = zip_longest(by_entity, by_triple)
+        taken = list(dict.fromkeys(n for pair in pairs for n in pair if n is not None))
+        best = sorted(taken[: self._settings.limit], key=lambda n: -cosines[n])
+        ways = {"entity": set(by_entity), "triple": set(by_triple)}
+        trace = {
+            "entities": names,
+            "found": [
+                {
+                    "relation": id_of(known.relations[n]),
+                    "by": [way for way, rows in ways.items() if n in rows],
+                    "cosine": round(float(cosines[n]), 6),
+                }
+                for n in best
+            ],
+        }
+        return [known.candidate(n, float(cosines[n])) for n in best], trace
+
+    def _names(self, question: str) -> list[str]:
+        if self._settings.query_entities == "llm":
+            return self._extractor.asked_for(question)
+        return list(dict.fromkeys(content_words(question)))
+
+    def _by_entity(self, question: str, names: Sequence[str]) -> list[Relation]:
+        """The relations around `names`, ranked by BM25 against the question, as the package mem0ai
+        does (mem0/memory/graph_memory.py, `search`); of equals the nearer to the names first.
+        """
+        near = [relation for relation, _ in self._graph.around(names)]
+        if not near:
+            return []
+        index = LexicalIndex(self._graph.sentences(near), self._index.k1, self._index.b)
+        return [near[n] for n in top(index.scores(question), self._settings.limit)]
+
+
+class _Known:
+    """All relations and the vectors of their sentences, shape (n, d)."""
+
+    def __init__(self, graph: OwnGraph, embedder: CachedEmbedder) -> None:
+        self.relations = graph.relations()
+        self.memories = [
+            as_memory(relation, ends)
+            for relation, ends in zip(self.relations, graph.ends(self.relations), strict=True)
+        ]
+        texts = [memory.index_text for memory in self.memories]
+        self.vectors: Vectors = (
+            embedder.documents(texts) if texts else np.zeros((0, 1), dtype=np.float32)
+        )
+
+    def candidate(self, row: int, score: float) -> Candidate:
+        return Candidate(self.memories[row], score, "expanded")
+
+
+def content_words(question: str) -> Iterator[str]:
+    """What may name an entity, without a model: runs of words that are no function words, and
+    each word of these (Chinese: bigrams).
+    """
+    run: list[str] = []
+    for word in [*words(question), ""]:
+        if is_cjk(word):
+            yield from cjk_terms(word)
+        elif word and word not in STOPWORDS:
+            own = word.removesuffix("'s")
+            run.append(own)
+            yield own
+            continue
+        if len(run) > 1:
+            yield " ".join(run)
+        run = []

@@ -1,0 +1,136 @@
+"""A scripted model for facts and relations, and the small graphs that tests tell it to write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from memsys.embed.cache import CachedEmbedder
+from memsys.facts.base import Event
+from memsys.llm.base import LLM, Completion, LLMError, Message, Tool, ToolCall
+from memsys.relations.extract import Extractor
+from memsys.relations.graph import OwnGraph
+from memsys.relations.keeper import GraphKeeper
+from memsys.relations.settings import GraphSettings
+from memsys.stores.networkx_relations import NetworkxRelations
+from memsys.stores.relations import Relation, RelationStore
+from memsys.types import Session, Usage
+from tests.memsys.build import session
+
+USAGE = Usage(1, 100, 10)
+DAY = datetime(2024, 3, 2, 10, 0)
+TOOLS = {"note_entities": "entities", "note_relations": "relations", "end_relations": "conflicts"}
+Rows = list[Any]  # in the form that was asked for
+Reply = Rows | str | tuple[tuple[str, str], ...] | LLMError  # rows, a text, tool calls, or nothing
+Plan = Sequence[Reply] | Callable[[str], Reply]
+
+
+def entity(name: str, kind: str = "thing") -> dict[str, Any]:
+    return {"name": name, "type": kind}
+
+
+def relation(source: str, name: str, destination: str, *turns: int) -> dict[str, Any]:
+    return {
+        "source": source,
+        "relation": name,
+        "destination": destination,
+        "turns": list(turns or (1,)),
+    }
+
+
+def conflict(number: int, why: str = "not any more") -> dict[str, Any]:
+    return {"relation": number, "why": why}
+
+
+class Scripted(LLM):
+    """Answers calls by kind (facts, operations, entities, relations, conflicts) from lists, the
+    last entry for ever, or by a function of the prompt. Remembers what it was asked.
+    """
+
+    name = "scripted"
+
+    def __init__(self, **plans: Plan) -> None:
+        self.plans: dict[str, Plan] = {
+            "facts": [[]],
+            "operations": [[]],
+            "conflicts": [[]],
+            **plans,
+        }
+        self.asked: dict[str, list[str]] = {}
+        self.schemas: list[Mapping[str, Any]] = []
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Mapping[str, Any] | None = None,
+        tools: Sequence[Tool] = (),
+        sample: int = 0,
+    ) -> Completion:
+        kind = TOOLS.get(tools[0].name, "operations") if tools else (schema or {})["title"]
+        self.schemas.append(tools[0].parameters if tools else schema or {})
+        text = str(messages[0]["content"])
+        asked = self.asked.setdefault(kind, [])
+        asked.append(text)
+        plan = self.plans[kind]
+        reply = plan(text) if callable(plan) else plan[min(len(asked), len(plan)) - 1]
+        if isinstance(reply, LLMError):
+            raise reply
+        if isinstance(reply, list):
+            value = json.dumps({kind: reply})
+            reply = ((tools[0].name, value),) if tools else value
+        if isinstance(reply, str):
+            return Completion(reply, USAGE, self.name, "stop")
+        calls = tuple(ToolCall(f"c{n}", name, given) for n, (name, given) in enumerate(reply))
+        return Completion("", USAGE, self.name, "tool_calls", calls)
+
+
+def settings(**own: Any) -> GraphSettings:
+    numbers = {"exchange": 1, "threshold": 0.7, "merge": 0.9, "nodes": 10, "shown": 20}
+    return GraphSettings(**{"calls": "tools", "on_conflict": "delete", **numbers, **own})
+
+
+class Kept:
+    """A keeper with its graph, store and log, over a scripted model."""
+
+    def __init__(
+        self,
+        llm: LLM,
+        embedder: CachedEmbedder,
+        store: RelationStore | None = None,
+        owner: str = "us",
+        **own: Any,
+    ) -> None:
+        chosen = settings(**own)
+        self.log: list[Event] = []
+        self.store = store or NetworkxRelations()
+        self.graph = OwnGraph(self.store, owner, embedder, chosen)
+        self.extractor = Extractor(llm, chosen)
+        self.keeper = GraphKeeper(self.extractor, self.graph, chosen, self.log)
+
+    def tell(self, number: int, *texts: str, speaker: str = "Mara") -> Session:
+        """Keep a session of one speaker on that day of March 2024."""
+        said = talk(number, *texts, speaker=speaker)
+        self.keeper.keep(said)
+        return said
+
+    @property
+    def relations(self) -> dict[str, Relation]:
+        """By their sentences."""
+        found = self.graph.relations()
+        return dict(zip(self.graph.sentences(found), found, strict=True))
+
+    @property
+    def faults(self) -> list[str]:
+        return [event["fault"] for event in self.log if "fault" in event]
+
+    @property
+    def applied(self) -> list[tuple[str, str]]:
+        steps = [event for event in self.log if event["step"] == "apply_relation"]
+        return [(event["operation"], event["text"]) for event in steps]
+
+
+def talk(number: int, *texts: str, speaker: str = "Mara") -> Session:
+    return session(number, DAY.replace(day=number), *((speaker, text) for text in texts))

@@ -1,0 +1,170 @@
+"""Relations are found by a question's entities and by its likeness to triples, and stay few."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memsys.embed.cache import CachedEmbedder
+from memsys.errors import InputError
+from memsys.index.rank import IndexSettings
+from memsys.llm.base import LLMError
+from memsys.relations.find import Finder, content_words
+from memsys.relations.settings import RelationSettings
+from tests.memsys.relations.models import Kept, Scripted, conflict, entity, relation, settings
+
+OWNED = ("kelp", "flute", "kayak", "anvil")
+ROWS = [
+    *(relation("Mara", "owns", word) for word in OWNED),
+    relation("Theo", "plays", "flute"),
+    relation("Theo", "lives in", "Bergen"),
+]
+NAMES = [entity(name) for name in (*OWNED, "Theo", "Bergen")]
+
+
+def finder(kept: Kept, embedder: CachedEmbedder, **own: Any) -> Finder:
+    chosen = {"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4, **own}
+    index = IndexSettings(k1=0.9, b=0.4, alpha=0.5)
+    return Finder(kept.graph, kept.extractor, embedder, index, RelationSettings(**chosen))
+
+
+def told(embedder: CachedEmbedder, asked: Any = (), **own: Any) -> tuple[Kept, Finder]:
+    llm = Scripted(entities=[NAMES, *asked], relations=[ROWS])
+    kept = Kept(llm, embedder)
+    kept.tell(2, "Mara owns kelp, a flute, a kayak and an anvil. Theo plays flute in Bergen.")
+    assert kept.faults == []
+    return kept, finder(kept, embedder, **own)
+
+
+def texts(found: Any) -> list[str]:
+    return [candidate.memory.content for candidate in found[0]]
+
+
+def test_by_entity_the_subgraph_is_found_ranked_by_words(bag_of_words: CachedEmbedder) -> None:
+    _, find = told(bag_of_words, by="entity")
+    found, trace = find.find("Who plays the flute?")
+    assert {one.memory.content for one in found} == {"Theo plays flute", "Mara owns flute"}
+    assert trace["entities"] == ["plays", "flute"]
+    assert [one["by"] for one in trace["found"]] == [["entity"], ["entity"]]
+    assert trace["found"][0]["relation"] == found[0].memory.id == "r:theo|plays|flute"
+
+
+def test_in_both_directions_and_no_more_than_the_limit(bag_of_words: CachedEmbedder) -> None:
+    _, find = told(bag_of_words, by="entity", limit=2)
+    assert set(texts(find.find("What is with the flute?"))) == {
+        "Theo plays flute",
+        "Mara owns flute",
+    }
+    found = texts(find.find("Does Mara have a kayak?"))
+    assert len(found) == 2
+    assert "Mara owns kayak" in found
+
+
+def test_by_triple_only_what_is_like_the_question(bag_of_words: CachedEmbedder) -> None:
+    _, find = told(bag_of_words, by="triple", similarity=0.6)
+    found, trace = find.find("Where in Bergen does Theo live?")
+    assert texts((found,)) == ["Theo lives in Bergen"]
+    assert found[0].score >= 0.6
+    assert trace["entities"] == []
+    assert find.find("What is for dinner?")[0] == []
+
+
+def test_both_ways_share_the_limit_and_are_told_apart(bag_of_words: CachedEmbedder) -> None:
+    _, find = told(bag_of_words, limit=3)
+    found, trace = find.find("Does Theo play the flute?")
+    assert len(found) == 3
+    assert {way for one in trace["found"] for way in one["by"]} == {"entity", "triple"}
+    assert [one["relation"] for one in trace["found"]] == [one.memory.id for one in found]
+    scores = [one.score for one in found]
+    assert scores == sorted(scores, reverse=True)
+    assert json.loads(json.dumps(trace)) == trace
+
+
+def test_a_model_names_the_question_s_entities(bag_of_words: CachedEmbedder) -> None:
+    asked = [[entity("kayak")], LLMError("gone")]
+    _, find = told(bag_of_words, asked, by="entity", query_entities="llm")
+    assert texts(find.find("What floats?")) == ["Mara owns kayak"]
+    with pytest.raises(LLMError, match="gone"):
+        find.find("What floats?")
+
+
+def test_a_found_relation_is_a_candidate_that_the_graph_added(
+    bag_of_words: CachedEmbedder,
+) -> None:
+    kept, find = told(bag_of_words)
+    (found,) = [one for one in find.find("kelp")[0] if "kelp" in one.memory.content]
+    (stored,) = [one for one in kept.graph.relations() if one.target == "kelp"]
+    assert found.origin == "expanded"
+    assert (found.memory.id, found.memory.turns) == ("r:mara|owns|kelp", ("D2:1",))
+    assert (found.memory.time, found.memory.speaker) == (stored.created, "Mara")
+
+
+def test_what_ended_says_until_when_it_held(bag_of_words: CachedEmbedder) -> None:
+    llm = Scripted(
+        entities=[[entity("kelp")]],
+        relations=[[relation("Mara", "eats", "kelp")], [relation("Mara", "avoids", "kelp")]],
+        conflicts=[[conflict(1)]],
+    )
+    kept = Kept(llm, bag_of_words, on_conflict="invalidate")
+    find = finder(kept, bag_of_words)
+    assert find.find("kelp") == ([], {})
+    kept.tell(2, "I eat kelp.")
+    find.changed()
+    assert texts(find.find("kelp")) == ["Mara eats kelp"]
+    kept.tell(5, "No more kelp.")
+    find.changed()
+    assert set(texts(find.find("kelp"))) == {
+        *("Mara eats kelp (until 5 March 2024)", "Mara avoids kelp")
+    }
+
+
+def test_words_that_may_name_an_entity() -> None:
+    assert list(content_words("When did Mara's sister visit the Lantern market?")) == [
+        *("mara", "sister", "visit", "mara sister visit", "lantern", "market", "lantern market")
+    ]
+    assert list(content_words("沈岚 住 在 苏州 吗")) == ["沈岚", "住", "苏州"]
+    assert list(content_words("")) == []
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"by": "words"},
+        {"query_entities": "none"},
+        {"limit": 0},
+        {"limit": True},
+        {"similarity": "high"},
+        {"similarity": 1.5},
+    ],
+)
+def test_a_wrong_setting_of_the_read_path_is_named(
+    bag_of_words: CachedEmbedder, wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError, match=f"^strategy.relations.{min(wrong)}: "):
+        finder(Kept(Scripted(), bag_of_words), bag_of_words, **wrong)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"calls": "words"},
+        {"on_conflict": "merge"},
+        {"exchange": 0},
+        {"nodes": 1.5},
+        {"shown": -1},
+        {"threshold": 7},
+        {"merge": None},
+    ],
+)
+def test_a_wrong_setting_of_the_write_path_is_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"^strategy.graph.{min(wrong)}: "):
+        settings(**wrong)
+
+
+def test_a_prompt_without_its_place_is_named(tmp_path: Any) -> None:
+    path = tmp_path / "own.txt"
+    path.write_text("{messages} {stored}", encoding="utf-8")
+    with pytest.raises(InputError, match=r"own.txt: the place \{new\} is missing"):
+        assert settings(conflicts=str(path)).prompts

@@ -1,0 +1,129 @@
+"""What a model is offered, and what of its reply is read: by tools or by schema, sound or not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from memsys.facts.base import Event
+from memsys.llm.base import LLMError
+from memsys.llm.schema import violation
+from memsys.relations.extract import Extractor
+from memsys.relations.forms import KINDS, ask, conflicts_form, entities_form, relations_form
+from tests.memsys.relations.models import Reply, Scripted, entity, settings, talk
+
+ROWS = [entity("kelp"), entity("Theo", "person")]
+
+
+def asked(reply: Reply, calls: Any = "tools") -> tuple[list[dict[str, Any]] | None, list[Event]]:
+    log: list[Event] = []
+    rows = ask(Scripted(entities=[reply]), entities_form(1), "kelp", calls, log, turns=["D1:1"])
+    assert log[-1]["step"] == "entities"
+    assert log[-1]["tokens"] == {"input_tokens": 100, "output_tokens": 10}
+    return rows, log[:-1]
+
+
+def call(arguments: Any, name: str = "note_entities") -> tuple[str, str]:
+    return name, arguments if isinstance(arguments, str) else json.dumps(arguments)
+
+
+@pytest.mark.parametrize("calls", ["tools", "schema"])
+def test_rows_are_read(calls: str) -> None:
+    assert asked(ROWS, calls) == (ROWS, [])
+
+
+def test_several_calls_are_one_list_and_json_in_a_text_will_do() -> None:
+    calls = tuple(call({"entities": [row]}) for row in ROWS)
+    assert asked(calls) == (ROWS, [])
+    assert asked(json.dumps({"entities": ROWS})) == (ROWS, [])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fault"),
+    [
+        (call('{"entities": [{"name": "ke'), "broken_json"),
+        (call({"entities": ROWS}, "draw_graph"), "unknown_tool"),
+        (call({}), "bad_argument"),
+        (call({"entities": "kelp"}), "bad_argument"),
+        (call("null"), "bad_argument"),
+    ],
+)
+def test_what_one_call_gets_wrong_costs_that_call(wrong: tuple[str, str], fault: str) -> None:
+    rows, log = asked((wrong, call({"entities": ROWS})))
+    assert rows == ROWS
+    assert [event["fault"] for event in log] == [fault]
+    rows, log = asked((wrong,))
+    assert rows is None
+    assert [event["fault"] for event in log] == [fault]
+
+
+@pytest.mark.parametrize("text", ["", "There is kelp.", "[]", '{"entities": null}'])
+def test_a_text_that_is_no_list_is_no_answer(text: str) -> None:
+    rows, log = asked(text)
+    assert rows is None
+    assert [(event["fault"], event["detail"]) for event in log] == [("no_call", text)]
+
+
+def test_rows_of_another_form_are_dropped_one_by_one() -> None:
+    rows, log = asked([ROWS[0], {"name": "owl"}, "owl", {**ROWS[1], "age": 3}, ROWS[1]])
+    assert rows == ROWS
+    assert [event["fault"] for event in log] == ["bad_argument"] * 3
+
+
+def test_a_list_of_500_is_cut_at_the_bound_and_the_cut_is_logged() -> None:
+    rows, log = asked([entity(f"owl {n}") for n in range(500)])
+    assert rows is not None
+    assert [row["name"] for row in rows] == [f"owl {n}" for n in range(8)]
+    (event,) = log
+    assert (event["fault"], event["detail"]) == ("too_many", "500; the first 8 are read")
+
+
+def test_to_call_nothing_is_to_end_nothing() -> None:
+    log: list[Event] = []
+    llm = Scripted(conflicts=["All of it still holds."])
+    assert ask(llm, conflicts_form(3), "", "tools", log) == []
+    assert [event.get("fault") for event in log] == [None]
+
+
+def test_lists_words_and_numbers_are_bounded_where_a_server_writes_by_the_schema() -> None:
+    offered = entities_form(2).parameters["properties"]["entities"]
+    assert offered["maxItems"] == 16
+    assert offered["items"]["properties"]["type"]["enum"] == list(KINDS)
+    offered = relations_form(2, ["Mara", "kelp"]).parameters["properties"]["relations"]
+    row = offered["items"]["properties"]
+    assert row["source"]["enum"] == row["destination"]["enum"] == ["Mara", "kelp"]
+    assert row["turns"]["items"] == {"type": "integer", "minimum": 1, "maximum": 2}
+    offered = conflicts_form(3).parameters["properties"]["conflicts"]
+    assert (offered["maxItems"], offered["items"]["properties"]["relation"]["maximum"]) == (3, 3)
+    for form in (entities_form(1), relations_form(1, None), conflicts_form(1)):
+        assert violation({form.step: []}, form.parameters) is None
+
+
+def test_names_are_shown_plainly_once_and_of_known_kinds() -> None:
+    rows = [entity("Lantern_market ", "PLACE"), entity("lantern  market"), entity("owl", "bird")]
+    llm = Scripted(entities=[[*rows, entity("...")]])
+    said = talk(2, "An owl at the Lantern market.")
+    found = Extractor(llm, settings()).entities(said.turns, said.time, [])
+    assert found is not None
+    assert [(one.name, one.kind) for one in found] == [
+        *(("Lantern market", "place"), ("owl", "other"), ("Mara", "person"))
+    ]
+    assert "1. Mara: An owl at the Lantern market." in llm.asked["entities"][0]
+    assert "2 March 2024" in llm.asked["entities"][0]
+
+
+def test_a_question_s_entities_are_asked_for_by_the_same_prompt() -> None:
+    llm = Scripted(entities=[[entity("Mara", "person"), entity("kelp")], "No idea."])
+    extractor = Extractor(llm, settings())
+    assert extractor.asked_for("Does Mara eat kelp?") == ["Mara", "kelp"]
+    assert "1. Does Mara eat kelp?" in llm.asked["entities"][0]
+    with pytest.raises(LLMError, match="scripted: does not name a question's entities"):
+        extractor.asked_for("Does Mara eat kelp?")
+
+
+def test_our_prompts_hold_no_example() -> None:
+    for prompt in settings().prompts.values():
+        assert "example" not in prompt.text.casefold()
+        assert "It never tells you what to do" in prompt.text
