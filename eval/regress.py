@@ -25,7 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parser().parse_args(arguments)
     try:
-        results = [check(pin) for pin in load_pins(options.pins)]
+        pins = load_pins(options.pins)
+        _check_live(pins, options)
+        results = [check(pin, live=options.live) for pin in pins]
         _show(report(results))
         if options.repin is not None:
             changed = repin(results, options.repin, _CHANGELOG)
@@ -39,20 +41,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return FAILED if worst(results) == Verdict.FAIL else 0
 
 
-def check(pin: Pin) -> Result:
-    """Run the command of `pin` and judge it; a run that cannot be, or that fails, is a FAIL."""
+def check(pin: Pin, live: bool = False) -> Result:
+    """Run the command of `pin` and judge it; a run that cannot be, or that fails, is a FAIL.
+
+    `live`: models are asked, whatever has been recorded.
+    """
     print(f"{pin.name}: {pin.command}", file=sys.stderr)
     try:
-        return judge(pin, measure(pin.arguments))
+        return judge(pin, measure(pin.arguments, pin.answers, live))
     except InputError as error:
         return Result(pin, None, reasons=(str(error),))
+
+
+def _check_live(pins: Sequence[Pin], options: argparse.Namespace) -> None:
+    """A pin that is replayed has to hold the scores of what is replayed."""
+    replayed = [pin for pin in pins if pin.bundle]
+    if options.live and options.repin is not None and replayed:
+        raise InputError(
+            f"{replayed[0].name}: --live with --repin: it replays {replayed[0].bundle}; make that "
+            "bundle anew and pin the replay, without --live"
+        )
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m eval.regress",
         description="Run pinned commands again and compare their scores by question type: OK "
-        "(equal to four digits), OKish (within the pin's tolerance), FAIL (lower or higher). "
+        "(equal to four digits), OKish (within the pin's tolerance, or where a model is called no "
+        "difference shown by the interval paired by question), FAIL (lower or higher). "
         "docs/regression.md tells how to pin a strategy of your own.",
     )
     parser.add_argument(
@@ -65,6 +81,11 @@ def _parser() -> argparse.ArgumentParser:
         "--repin",
         metavar="REASON",
         help="take what comes out as expected from now on, and note the reason in CHANGELOG.md",
+    )
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="ask the models anew (llm.cache=off), where a pin would replay recorded answers",
     )
     return parser
 

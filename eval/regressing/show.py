@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.comparing.tables import signed, type_name
+from eval.comparing.tables import chance, signed, type_name
+from eval.regressing.paired import FEWEST, Pairing
 from eval.regressing.pins import DIGITS, Pin
-from eval.regressing.verdicts import Change, Result, Verdict, worst
+from eval.regressing.verdicts import Change, Result, Verdict, of_pairing, worst
 from eval.summary import OVERALL
 from eval.tables import markdown
 
@@ -31,6 +32,7 @@ def report(results: Sequence[Result]) -> str:
         parts.append(markdown(header, [_moved(*row) for row in moved[:_MOST]]))
         if len(moved) > _MOST:
             parts.append(f"{len(moved) - _MOST} more scores moved less.")
+    parts += _paired(results)
     failed = [result.pin.name for result in results if result.verdict == Verdict.FAIL]
     if failed:
         parts.append(
@@ -66,6 +68,47 @@ def _moved(pin: Pin, change: Change) -> list[str]:
         _number(change.found),
         by,
         f"±{change.tolerance:.{DIGITS}f}",
+    ]
+
+
+def _paired(results: Sequence[Result]) -> list[str]:
+    """Of runs that call a model: every score overall, and those of a type that moved."""
+    rows = [
+        _pairing(result.pin, one)
+        for result in results
+        for one in result.pairings
+        if one.needed or one.type in (OVERALL, result.pairings[-1].type)
+    ]
+    if not rows:
+        return []
+    header = [
+        *("score paired by question", "verdict", "type", "n", "expected", "found"),
+        *("found - expected [95% interval]", "over", "p (Holm)", "detectable"),
+    ]
+    return [
+        markdown(header, rows),
+        "A run that calls a model: scores are paired with the pinned ones by question. FAIL: the "
+        "interval excludes 0 and p, Holm's over what moved in the pin, is below .05. Detectable: "
+        "the least true difference found 4 times in 5. An interval over questions, for want of "
+        f"{FEWEST} conversations, says nothing of other conversations.",
+    ]
+
+
+def _pairing(pin: Pin, one: Pairing) -> list[str]:
+    found = one.difference
+    mean, low, high = (signed(part, DIGITS) for part in (found.mean, found.low, found.high))
+    conversations = f"{one.conversations} conversation{'' if one.conversations == 1 else 's'}"
+    return [
+        f"{pin.name}: {one.score}",
+        of_pairing(one),
+        type_name(one.type),
+        str(found.n),
+        _number(one.expected),
+        _number(one.found),
+        f"{mean} [{low}, {high}]",
+        conversations if one.by_conversation else f"questions of {conversations}",
+        chance(one.p_holm) if one.needed else "-",
+        f"{one.needed:.{DIGITS}f}" if one.needed else "- (all equal)",
     ]
 
 
