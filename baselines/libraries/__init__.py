@@ -1,0 +1,1 @@
+"""Memory libraries as baselines, each in a venv of its own: docs/libraries.md."""

@@ -1,0 +1,79 @@
+"""`python serve.py ADAPTER`: serve an adapter's class `Adapter` by lines of JSON, in a library's
+venv. Nothing of memsys is imported; nothing but loopback is reached: other addresses are refused,
+and told in the next reply as `blocked`. What the library logs as a warning is told as `warnings`.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import runpy
+import sys
+from typing import Any
+
+_LOOPBACK = ("127.", "localhost", "::1", "0.0.0.0")  # noqa: S104 - compared with, not bound
+_WATCHED = ("socket.connect", "socket.sendto", "socket.getaddrinfo", "socket.gethostbyname")
+_blocked: set[str] = set()
+
+
+class _Warnings(logging.Handler):
+    """Collects what is logged, each once, without numbers of lines or times."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.words: dict[str, None] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.words[f"{record.name}: {record.getMessage()}"[:300]] = None
+
+    def take(self) -> list[str]:
+        words, self.words = list(self.words), {}
+        return words
+
+
+def _guard(event: str, arguments: tuple[Any, ...]) -> None:
+    """An audit hook: no address but loopback."""
+    if event not in _WATCHED:
+        return
+    asked = arguments[1] if event in ("socket.connect", "socket.sendto") else arguments[0]
+    host = asked[0] if isinstance(asked, tuple) and asked else asked
+    host = host.decode(errors="replace") if isinstance(host, bytes) else host
+    if isinstance(host, str) and host and not host.startswith(("/", *_LOOPBACK)):
+        _blocked.add(host)
+        raise ConnectionRefusedError(f"{host}: only loopback is reached from here")
+
+
+def main() -> None:
+    """One reply for each line on stdin, until it ends."""
+    out = os.fdopen(os.dup(1), "wb", buffering=0)
+    os.dup2(2, 1)  # whatever a library prints is no reply
+    sys.addaudithook(_guard)
+    del sys.path[0]  # this folder: an adapter must not stand before the library of its name
+    warnings = _Warnings()
+    logging.getLogger().addHandler(warnings)
+    adapter: Any = None
+    for line in sys.stdin.buffer:
+        asked = json.loads(line)
+        reply: dict[str, Any] = {"id": asked["id"]}
+        try:
+            if adapter is None:
+                adapter = runpy.run_path(sys.argv[1])["Adapter"](asked)
+                reply |= {name: getattr(adapter, name) for name in ("library", "version")}
+                reply["degraded"] = adapter.degraded()
+            elif asked["op"] == "add":
+                reply["made"] = sum(adapter.add(item) for item in asked["items"])
+            elif asked["op"] == "search":
+                reply["found"] = adapter.search(asked["query"], asked["k"])
+            else:
+                reply["size"] = adapter.size()
+        except Exception as error:
+            reply["error"] = f"{type(error).__name__}: {error}"
+        reply |= {"warnings": warnings.take(), "blocked": sorted(_blocked)}
+        out.write(json.dumps(reply).encode() + b"\n")
+    if hasattr(adapter, "close"):
+        adapter.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,179 @@
+"""An OpenAI-protocol server on loopback, by which a memory library uses the run's own models.
+
+The library is given this address and a key made up for the run; the real key never leaves this
+process. A request waits until the thread that waits for the library answers it: so a call is noted
+in the meter of the phase under way, and what ends a run is raised where the run is.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+
+from memsys.context.tokens import count_tokens
+from memsys.embed.base import Kind, Vectors
+from memsys.embed.cache import CachedEmbedder
+from memsys.llm.base import LLM, LLMError
+
+MODEL = "embedder"  # what the library may call the run's embedder
+_MOST_BYTES = 64 * 2**20  # of a request
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A request of the library's: path below /v1 and body; `reply` is to be (status, JSON)."""
+
+    path: str
+    body: Mapping[str, Any]
+    reply: Future[tuple[int, Mapping[str, Any]]] = field(default_factory=Future)
+
+
+class Gateway:
+    """Listens from the start until `close`. `kind`: what a text to be embedded is at present."""
+
+    def __init__(
+        self, embedder: CachedEmbedder, llm: LLM | None, submit: Callable[[Job], None]
+    ) -> None:
+        """`submit` takes each request to the thread that is to `answer` it."""
+        self._embedder, self._llm = embedder, llm
+        self.kind: Kind = "document"
+        self.key = secrets.token_urlsafe(24)
+        self.refused: list[str] = []  # why calls of the library were not answered
+        self._server = _Server(self.key, submit)
+        self._stop = weakref.finalize(self, _Server.stop, self._server)
+
+    @property
+    def base_url(self) -> str:
+        """The address, with /v1."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def answer(self, job: Job) -> None:
+        """Answer `job` in this thread. What is wrong with one call alone is told to the library and
+        kept in `refused`; anything else (a budget, a key) is told to it and raised as well.
+        """
+        try:
+            made = self._embed(job.body) if job.path == "/embeddings" else self._chat(job)
+        except LLMError as error:
+            self.refused.append(str(error))
+            job.reply.set_result((400, _error(str(error))))
+        except BaseException as error:
+            job.reply.set_result((400, _error(f"the run ends: {type(error).__name__}")))
+            raise
+        else:
+            job.reply.set_result((200, made))
+
+    def close(self) -> None:
+        """Stop listening; requests under way are refused."""
+        self._stop()
+
+    def _chat(self, job: Job) -> Mapping[str, Any]:
+        if job.path != "/chat/completions":
+            raise LLMError(f"{job.path}: not served; only /chat/completions and /embeddings are")
+        if self._llm is None:
+            raise LLMError("no model to chat with: the run has llm=none; add llm=openai or so")
+        if job.body.get("stream"):
+            raise LLMError("stream: not served; ask for the whole answer")
+        return self._llm.forward(job.body)
+
+    def _embed(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        given = body.get("input")
+        texts = [given] if isinstance(given, str) else given
+        if not isinstance(texts, list) or not texts or not all(isinstance(t, str) for t in texts):
+            raise LLMError("input: give a text or a list of texts; token numbers are not served")
+        if self.kind == "query":
+            vectors = np.stack([self._embedder.query(text) for text in texts])
+        else:
+            vectors = self._embedder.documents(texts)
+        if body.get("dimensions") not in (None, vectors.shape[1]):
+            raise LLMError(f"dimensions: the embedder has {vectors.shape[1]}")
+        packed = body.get("encoding_format") == "base64"
+        tokens = sum(count_tokens(text) for text in texts)
+        return {
+            "object": "list",
+            "model": self._embedder.name,
+            "data": [
+                {
+                    "object": "embedding",
+                    "index": i,
+                    "embedding": _packed(v) if packed else v.tolist(),
+                }
+                for i, v in enumerate(vectors)
+            ],
+            "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
+        }
+
+
+def _packed(vector: Vectors) -> str:
+    return base64.b64encode(vector.astype("<f4").tobytes()).decode()
+
+
+def _error(message: str) -> Mapping[str, Any]:
+    return {"error": {"message": message, "type": "memsys", "code": None}}
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(self, key: str, submit: Callable[[Job], None]) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.key, self.submit = key, submit
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Nothing: a library that goes away in the middle is told of by its pipe."""
+
+    def stop(self) -> None:
+        """Stop listening."""
+        self.shutdown()
+        self.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        """Take a request to the run; 401 without the key."""
+        length = self.headers.get("Content-Length", "")
+        if not length.isdigit() or int(length) > _MOST_BYTES:
+            self.close_connection = True
+            return self._reply(413, _error(f"give a body of at most {_MOST_BYTES} bytes"))
+        data = self.rfile.read(int(length))
+        if not secrets.compare_digest(
+            self.headers.get("Authorization", "").encode(), f"Bearer {self.server.key}".encode()
+        ):
+            return self._reply(401, _error("not the key of this run"))
+        try:
+            body = json.loads(data)
+        except ValueError:
+            body = None
+        if not isinstance(body, dict):
+            return self._reply(400, _error("the body is not a JSON object"))
+        job = Job(self.path.removeprefix("/v1"), body)
+        self.server.submit(job)
+        return self._reply(*job.reply.result())
+
+    def _reply(self, status: int, value: Mapping[str, Any]) -> None:
+        data = json.dumps(value).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.send_header("x-should-retry", "false")  # the run's own client has retried already
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        """Nothing: a request may hold anything."""

@@ -1,0 +1,68 @@
+"""An adapter as a library's would be, of the standard library alone: it keeps messages, and finds
+them by the cosine of vectors that it asks the gateway for. A message may make it misbehave.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import socket
+import urllib.error
+import urllib.request
+from typing import Any
+
+
+class Adapter:
+    library, version = "keeper", "1.2.3"
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.told = told
+        self.rows: list[dict[str, Any]] = []
+        self.blocked = ""
+
+    def degraded(self) -> list[str]:
+        return ["no poetry"]
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        headers = {"Authorization": f"Bearer {self.told['key']}"}
+        data = json.dumps(body).encode()
+        request = urllib.request.Request(self.told["base_url"] + path, data, headers)  # noqa: S310
+        try:
+            with urllib.request.urlopen(request) as answer:  # noqa: S310
+                return json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(json.loads(error.read())["error"]["message"]) from None
+
+    def vector(self, text: str) -> list[float]:
+        row: list[float] = self.post("/embeddings", {"input": text})["data"][0]["embedding"]
+        return row
+
+    def add(self, item: dict[str, Any]) -> int:
+        text = "\n".join(message["text"] for message in item["messages"])
+        if "crash" in text:
+            os._exit(3)
+        if "telephone" in text:
+            socket.create_connection(("192.0.2.1", 443), timeout=5)
+        if "mumble" in text:
+            print("mumbled on stdout")
+            logging.getLogger("keeper").warning("a word was dropped")
+        if self.told["infer"]:
+            asked = {"model": "any", "messages": [{"role": "user", "content": text}]}
+            answer = self.post("/chat/completions", asked)
+            text = answer["choices"][0]["message"]["content"]
+        row = {"text": text, "turns": item["turns"], "time": item["time"]}
+        self.rows.append({"id": item["turns"][0], "vector": self.vector(text), **row})
+        return 1
+
+    def search(self, query: str, k: int) -> list[dict[str, Any]]:
+        asked = self.vector(query)
+        found = [
+            {**{name: value for name, value in row.items() if name != "vector"}}
+            | {"score": sum(a * b for a, b in zip(asked, row["vector"], strict=True))}
+            for row in self.rows
+        ]
+        return sorted(found, key=lambda one: -one["score"])[:k]
+
+    def size(self) -> dict[str, int]:
+        return {"memories": len(self.rows)}

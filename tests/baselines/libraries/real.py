@@ -1,0 +1,58 @@
+"""What the tests of the real libraries share: they run only where the library is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.libraries.installed import is_installed
+from baselines.libraries.memory import LibraryMemory
+from memsys.llm.client import ChatSettings
+from memsys.llm.recording import Mode, Recording
+from memsys.meter import Meter
+from memsys.store import Parts
+from memsys.types import Session
+from tests.memsys.build import MakeParts, session
+from tests.memsys.llm.server import FaultyServer
+
+MADE = {"mem0ai": "2.2.1", "mem0ai_graph": "1.0.11", "graphiti": "0.31.1", "langmem": "0.0.30"}
+TALK = (  # the examples of Mem0's own documentation: a changed mind, and one that grew
+    session(1, datetime(2023, 5, 1, 13), ("Ada", "I like badminton."), ("Ada", "I love pizza.")),
+    session(
+        2,
+        datetime(2023, 5, 20, 13),
+        ("Ada", "I do not like badminton any more."),
+        ("Ada", "I also love burgers."),
+    ),
+)
+
+
+def needs(name: str) -> list[pytest.MarkDecorator]:
+    """For `pytestmark`: slow, and skipped where the library is not, with how to install it."""
+    missing = pytest.mark.skipif(not is_installed(name), reason=f"make baseline NAME={name}")
+    return [pytest.mark.slow, missing]
+
+
+@contextmanager
+def told(
+    name: str, parts: Parts, sessions: tuple[Session, ...] = TALK, k: int = 5, **own: Any
+) -> Iterator[LibraryMemory]:
+    """The real library, which has ingested `sessions`."""
+    strategy = LibraryMemory(parts, k, None, name, timeout_s=120, **own)
+    try:
+        for one in sessions:
+            strategy.ingest(one)
+        yield strategy
+    finally:
+        strategy.close()
+
+
+def asking(parts: MakeParts, server: FaultyServer, folder: Path, mode: Mode = "auto") -> Parts:
+    """Parts with a model behind `server`."""
+    settings = ChatSettings(model="gpt-4o-mini", base_url=server.base_url, retries=0)
+    return parts(llm=settings.open(Recording(folder, mode), Meter()))

@@ -1,0 +1,150 @@
+"""A library behind its pipe and gateway keeps the contract of every strategy."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from baselines.libraries import installed
+from baselines.libraries.memory import LibraryMemory
+from baselines.libraries.pipe import LibraryError
+from memsys.errors import InputError
+from memsys.llm.budget import Budget, BudgetReached
+from memsys.llm.client import ChatSettings
+from memsys.llm.pricing import PRICING, load_pricing
+from memsys.llm.recording import Recording
+from memsys.meter import Meter
+from memsys.store import Parts
+from memsys.strategy import Strategy
+from tests.baselines.libraries.conftest import Keeper
+from tests.memsys.build import SESSIONS, MakeParts, query, session
+from tests.memsys.contract import Contract
+from tests.memsys.llm import faults
+from tests.memsys.llm.server import FaultyServer, Script
+
+DAY = datetime(2024, 3, 2, 10, 0)
+
+
+class TestContract(Contract):
+    @pytest.fixture(autouse=True)
+    def made_by(self, keeper: Keeper) -> None:
+        self.keeper = keeper
+
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        return self.keeper(parts, k, budget)
+
+
+def test_evidence_time_and_score_are_the_library_s(keeper: Keeper, parts: MakeParts) -> None:
+    strategy = keeper(parts(), k=1)
+    for one in SESSIONS:
+        strategy.ingest(one)
+    (found,) = strategy.retrieve(query("sold a bowl at the Lantern market")).candidates
+    assert found.memory.turns == ("D3:1",)
+    assert found.memory.time == SESSIONS[2].time
+    assert 0 < found.score <= 1
+    assert strategy.size() == {"memories": 10}
+
+
+def test_what_the_library_lacks_is_in_the_details(keeper: Keeper, parts: MakeParts) -> None:
+    strategy = keeper(parts())
+    assert strategy.details == {}
+    strategy.ingest(session(1, DAY, ("Mara", "I mumble."), ("Theo", "I mumble as well.")))
+    assert strategy.details == {"library": "keeper", "version": "1.2.3", "degraded": ["no poetry"]}
+    assert strategy.events == [{"step": "library", "warning": "keeper: a word was dropped"}]
+
+
+def test_the_network_is_not_reached_and_the_try_is_told(keeper: Keeper, parts: MakeParts) -> None:
+    strategy = keeper(parts())
+    strategy.ingest(SESSIONS[0])
+    with pytest.raises(LibraryError, match=r"192\.0\.2\.1: only loopback"):
+        strategy.ingest(session(2, DAY, ("Mara", "I telephone.")))
+    strategy.ingest(SESSIONS[2])
+    assert strategy.details["blocked"] == ["192.0.2.1"]
+
+
+def test_a_crash_is_an_error_of_the_session(keeper: Keeper, parts: MakeParts) -> None:
+    strategy = keeper(parts())
+    with pytest.raises(LibraryError, match="code 3"):
+        strategy.ingest(session(1, DAY, ("Mara", "It will crash.")))
+    with pytest.raises(LibraryError, match="code 3"):
+        strategy.retrieve(query("What will it do?"))
+
+
+def with_model(
+    parts: MakeParts, server: FaultyServer, folder: Path, usd: float | None = None
+) -> tuple[Parts, Meter]:
+    meter = Meter()
+    budget = None if usd is None else Budget(usd, load_pricing(PRICING))
+    settings = ChatSettings(model="gpt-4o-mini", base_url=server.base_url, retries=0)
+    return parts(llm=settings.open(Recording(folder, "auto"), meter, budget)), meter
+
+
+TWO = session(1, DAY, *[("Mara", f"Line {number}.") for number in range(4)])
+
+
+def test_facts_are_of_an_exchange_and_its_cost_is_in_the_phase(
+    keeper: Keeper, parts: MakeParts, tmp_path: Path
+) -> None:
+    with FaultyServer() as server:
+        given, meter = with_model(parts, server, tmp_path)
+        strategy = keeper(given, infer=True)
+        with meter.phase() as reading:
+            assert strategy.ingest(TWO) == 2
+    assert reading.usage.calls == server.requests == 2
+    assert reading.usage.output_tokens == 4
+    found = strategy.retrieve(query("answer")).candidates
+    assert {one.memory.turns for one in found} == {("D1:1", "D1:2"), ("D1:3", "D1:4")}
+    assert all(one.memory.content.startswith("answer") for one in found)
+
+
+def test_an_unanswered_call_is_an_event(keeper: Keeper, parts: MakeParts, tmp_path: Path) -> None:
+    script: Script = [faults.status(400, "no talk of lines")]
+    with FaultyServer(script) as server:
+        strategy = keeper(with_model(parts, server, tmp_path)[0], infer=True)
+        with pytest.raises(LibraryError, match="no talk of lines"):
+            strategy.ingest(TWO)
+    (event,) = strategy.events
+    assert (event["step"], event["fault"]) == ("call", "no_answer")
+    assert "no talk of lines" in event["detail"]
+
+
+def test_the_budget_ends_the_run_and_not_a_session(
+    keeper: Keeper, parts: MakeParts, tmp_path: Path
+) -> None:
+    with FaultyServer() as server:
+        strategy = keeper(with_model(parts, server, tmp_path, 1e-7)[0], infer=True)
+        with pytest.raises(BudgetReached):
+            strategy.ingest(TWO)
+        assert server.requests == 0
+
+
+def test_without_a_model_one_line_tells(parts: MakeParts) -> None:
+    with pytest.raises(InputError, match=r"^strategy=mem0ai: no model .*strategy\.infer=false"):
+        LibraryMemory(parts(), 3, None, "mem0ai")
+
+
+def test_a_missing_library_tells_its_command(
+    parts: MakeParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMSYS_BASELINES", str(tmp_path))
+    told = "^strategy=mem0ai: not installed; make baseline NAME=mem0ai$"
+    with pytest.raises(InputError, match=told):
+        LibraryMemory(parts(), 3, None, "mem0ai", infer=False)
+    with pytest.raises(InputError, match=r"^strategy\.name: 'zap' is no known library"):
+        LibraryMemory(parts(), 3, None, "zap", infer=False)
+
+
+@pytest.mark.parametrize("wrong", [{"exchange": 0}, {"timeout_s": 0}, {"k": None}])
+def test_a_wrong_number_is_told(keeper: Keeper, parts: MakeParts, wrong: dict[str, int]) -> None:
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        keeper(parts(), **wrong)
+
+
+def test_every_library_has_its_three_files() -> None:
+    for name in installed.names():
+        assert installed.adapter_of(name).is_file()
+        assert (installed.HERE.parents[1] / f"conf/strategy/{name}.yaml").is_file()
+        lines = installed.adapter_of(name).read_text(encoding="utf-8").splitlines()
+        assert len(lines) < 80

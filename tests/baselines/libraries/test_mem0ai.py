@@ -1,0 +1,88 @@
+"""The real mem0ai 2 against a scripted server."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from tests.baselines.libraries.real import MADE, TALK, asking, needs, told
+from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.llm import faults
+from tests.memsys.llm.server import Behaviour, FaultyServer
+
+pytestmark = needs("mem0ai")
+LIKES = query("What does Ada like or love?")
+
+
+def facts(body: dict[str, Any]) -> Behaviour:
+    """Every new message is a fact in its own words."""
+    new = body["messages"][-1]["content"].partition("## New Messages")[2].partition("\n## ")[0]
+    said = re.findall(r"(Ada: [^\"\n]+\.)", new)
+    rows = [{"id": str(i), "text": one, "attributed_to": "user"} for i, one in enumerate(said)]
+    return faults.says(json.dumps({"memory": rows}))
+
+
+def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -> None:
+    with told("mem0ai", parts(), SESSIONS, k=3, infer=False) as strategy:
+        asked = query("sold a bowl at the Lantern market")
+        first = strategy.retrieve(asked)
+        assert first.candidates[0].memory.turns == ("D3:1",)
+        assert first.candidates[0].memory.time == SESSIONS[2].time
+        assert len(first.candidates) == 3
+        strategy.retrieve(query("Who will drain the field?"))
+        assert strategy.retrieve(asked) == first
+        assert strategy.retrieve(query("")).candidates == ()
+        assert strategy.size() == {"memories": 10}
+        assert strategy.details["version"] == MADE["mem0ai"]
+        assert [why.partition(":")[0] for why in strategy.details["degraded"]] == [
+            "no keyword search",
+            "no entities and no lemmas",
+        ]
+        assert "blocked" not in strategy.details
+
+
+def test_a_changed_mind_stays_beside_the_old_one_and_both_foods_are_kept(
+    parts: MakeParts, tmp_path: Path
+) -> None:
+    """The library has only added since version 2: the paper's UPDATE and DELETE are gone."""
+    with (
+        FaultyServer(facts) as server,
+        told("mem0ai", asking(parts, server, tmp_path)) as strategy,
+    ):
+        found = strategy.retrieve(LIKES).candidates
+        live = server.requests
+        prompts = [body["messages"][-1]["content"] for body in server.bodies]
+    assert {one.memory.content: one.memory.turns for one in found} == {
+        "Ada: I like badminton.": ("D1:1", "D1:2"),
+        "Ada: I love pizza.": ("D1:1", "D1:2"),
+        "Ada: I do not like badminton any more.": ("D2:1", "D2:2"),
+        "Ada: I also love burgers.": ("D2:1", "D2:2"),
+    }
+    assert {one.memory.time for one in found} == {one.time for one in TALK}
+    assert live == 2
+    for prompt, day in zip(prompts, ["2023-05-01", "2023-05-20"], strict=True):
+        assert f"## Observation Date\n{day}" in prompt, "relative dates are the session's"
+
+
+def test_a_recorded_memory_is_written_again_without_a_server(
+    parts: MakeParts, tmp_path: Path
+) -> None:
+    texts = []
+    with FaultyServer(facts) as server:
+        for mode in ("auto", "replay"):
+            given = asking(parts, server, tmp_path, mode)
+            with told("mem0ai", given) as strategy:
+                found = strategy.retrieve(LIKES).candidates
+            texts.append([(one.memory.content, one.score) for one in found])
+        assert server.requests == 2
+    assert texts[0] == texts[1]
+
+
+def test_a_reply_that_the_library_drops_is_told(parts: MakeParts, tmp_path: Path) -> None:
+    with FaultyServer(lambda _: faults.says("Sorry, no JSON.")) as server:
+        given = asking(parts, server, tmp_path)
+        with told("mem0ai", given, TALK[:1]) as strategy:
+            assert strategy.retrieve(LIKES).candidates == ()
+            assert "Error parsing extraction response" in str(strategy.events)
