@@ -4,8 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from qdrant_client import QdrantClient
+
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations
+from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
+from memsys.stores.qdrant_vectors import QdrantVectors
 from memsys.stores.relations import RelationStore
 from memsys.stores.vectors import VectorStore
 
@@ -38,5 +42,43 @@ def networkx_file(folder: Path) -> RelationPlace:
     )
 
 
-VECTOR_PLACES: list[Callable[[Path], VectorPlace]] = [faiss_memory, faiss_file]
+def qdrant_edge_temporary(folder: Path) -> VectorPlace:
+    return VectorPlace(QdrantEdgeVectors, lasting=False)
+
+
+def qdrant_edge_folder(folder: Path) -> VectorPlace:
+    return VectorPlace(lambda: QdrantEdgeVectors(str(folder / "new" / "shard")), lasting=True)
+
+
+class LocalQdrant(QdrantVectors):
+    """The client's own imitation of a server, for want of one: it speaks no HTTP."""
+
+    def __init__(self, **where: str) -> None:
+        super().__init__("http://127.0.0.1:6333")
+        self.where = where
+
+    def connect(self) -> QdrantClient:
+        return QdrantClient(**self.where)
+
+
+def qdrant_client_memory(folder: Path) -> VectorPlace:
+    return VectorPlace(lambda: LocalQdrant(location=":memory:"), lasting=False)
+
+
+def qdrant_client_folder(folder: Path) -> VectorPlace:
+    return VectorPlace(lambda: LocalQdrant(path=str(folder / "local")), lasting=True)
+
+
+VECTOR_PLACES: list[Callable[[Path], VectorPlace]] = [
+    faiss_memory,
+    faiss_file,
+    qdrant_edge_temporary,
+    qdrant_edge_folder,
+    qdrant_client_memory,
+]
+LASTING_VECTOR_PLACES: list[Callable[[Path], VectorPlace]] = [
+    faiss_file,
+    qdrant_edge_folder,
+    qdrant_client_folder,  # takes a tenth of a second a write: not for long lives
+]
 RELATION_PLACES: list[Callable[[Path], RelationPlace]] = [networkx_memory, networkx_file]

@@ -9,7 +9,10 @@ import pytest
 from memsys.errors import InputError
 from memsys.stores.vectors import Near, VectorStore
 from tests.memsys.stores.made import DIMENSION, IDS, ODD, OWNERS, cosine, pool
-from tests.memsys.stores.places import VECTOR_PLACES, VectorPlace
+from tests.memsys.stores.places import LASTING_VECTOR_PLACES, VECTOR_PLACES, VectorPlace
+
+# What the imitation of a server says of itself.
+pytestmark = pytest.mark.filterwarnings("ignore:Payload indexes", "ignore:Local mode performs")
 
 
 @pytest.fixture(params=VECTOR_PLACES, ids=lambda place: place.__name__)
@@ -132,9 +135,9 @@ def test_does_as_a_dict_would_over_a_long_life(place, seed):
     store.close()
 
 
-def test_all_is_there_after_closing_and_opening(place):
-    if not place.lasting:
-        pytest.skip("keeps nothing")
+@pytest.mark.parametrize("lasting", LASTING_VECTOR_PLACES, ids=lambda place: place.__name__)
+def test_all_is_there_after_closing_and_opening(lasting, tmp_path):
+    place = lasting(tmp_path)
     rows = pool(6, len(ODD))
     with closing(place.open()) as store:
         store.put("ann", ODD, rows)

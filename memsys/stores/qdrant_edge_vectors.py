@@ -1,0 +1,158 @@
+"""Vectors in Qdrant's own engine, in this process and without a server (extra `qdrant`)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from memsys.embed.base import Vectors
+from memsys.errors import InputError
+from memsys.stores.qdrant_points import Kept, QdrantPoints
+
+_CONFIG = "edge_config.json"  # the engine writes it into every shard
+_PAGE = 1000
+
+
+class QdrantEdgeVectors(QdrantPoints):
+    """Qdrant Edge, exact, filtered by owner.
+
+    `path` is a folder, which the engine locks: one store at a time has it open. None is a folder
+    that ends with the store. Each write is in the engine's write-ahead log when it returns.
+    Raises InputError where the extra is missing or, when first asked, the folder cannot be opened.
+    """
+
+    def __init__(self, path: str | None = None) -> None:
+        super().__init__()
+        if find_spec("qdrant_edge") is None:
+            raise InputError("vector_store=qdrant_edge: not installed; pip install -e '.[qdrant]'")
+        self._path = path
+        self._temporary: TemporaryDirectory[str] | None = None
+        self._shard: Any = None
+        self._size: int | None = None
+
+    def close(self) -> None:
+        """Let go of the folder."""
+        with self._lock:
+            if self._shard is not None:
+                self._shard.close()
+                self._shard = None
+            if self._temporary is not None:
+                self._temporary.cleanup()
+
+    def _dimension(self) -> int | None:
+        config = self._folder() / _CONFIG
+        if self._shard is None and config.exists():
+            self._size = _size(config)
+            self._shard = self._opened(lambda edge: edge.EdgeShard.load(str(self._folder())))
+        return self._size
+
+    def _create(self, dimension: int) -> None:
+        def create(edge: Any) -> Any:
+            folder = self._folder()
+            # Made aside and moved, so that a kill meanwhile leaves no half of a shard.
+            new = folder.with_name(folder.name + ".new")
+            shutil.rmtree(new, ignore_errors=True)
+            new.parent.mkdir(parents=True, exist_ok=True)
+            vectors = edge.EdgeVectorParams(dimension, edge.Distance.Dot)
+            shard = edge.EdgeShard.create(str(new), edge.EdgeConfig(vectors=vectors))
+            keyword = edge.PayloadSchemaType.Keyword
+            shard.update(edge.UpdateOperation.create_field_index("owner", keyword))
+            shard.flush()
+            shard.close()
+            new.rename(folder)
+            return edge.EdgeShard.load(str(folder))
+
+        self._shard, self._size = self._opened(create), dimension
+
+    def _upsert(self, kept: Sequence[Kept]) -> None:
+        edge = _engine()
+        points = [
+            edge.Point(UUID(one.point), one.row.tolist(), {"owner": one.owner, "id": one.id})
+            for one in kept
+        ]
+        self._shard.update(edge.UpdateOperation.upsert_points(points))
+
+    def _delete(self, points: Sequence[str]) -> None:
+        operation = _engine().UpdateOperation
+        self._shard.update(operation.delete_points([UUID(point) for point in points]))
+
+    def _delete_owner(self, owner: str) -> None:
+        self._shard.update(_engine().UpdateOperation.delete_points_by_filter(_only(owner)))
+
+    def _search(
+        self, owner: str, query: Vectors, most: int, points: Sequence[str] | None
+    ) -> tuple[list[str], Vectors]:
+        edge = _engine()
+        found = self._shard.query(
+            edge.QueryRequest(
+                limit=most,
+                query=edge.Query.Nearest(query.tolist()),
+                filter=_only(owner, points),
+                with_vector=True,
+                with_payload=True,
+                params=edge.SearchParams(exact=True),
+            )
+        )
+        rows = np.array([one.vector for one in found], dtype=np.float32)
+        return [one.payload["id"] for one in found], rows
+
+    def _ids(self, owner: str) -> list[str]:
+        edge, found, offset = _engine(), [], None
+        while True:
+            page, offset = self._shard.scroll(
+                edge.ScrollRequest(
+                    offset=offset, limit=_PAGE, filter=_only(owner), with_payload=True
+                )
+            )
+            found += [str(one.payload["id"]) for one in page]
+            if offset is None:
+                return found
+
+    def _folder(self) -> Path:
+        if self._path is not None:
+            return Path(self._path).expanduser()
+        if self._temporary is None:
+            self._temporary = TemporaryDirectory(prefix="memsys-qdrant-")
+        return Path(self._temporary.name) / "shard"
+
+    def _opened(self, make: Any) -> Any:
+        try:
+            return make(_engine())
+        except Exception as error:  # the engine raises nothing more particular
+            raise InputError(
+                f"vector_store.path={self._folder()}: {error}; name a folder that no other store "
+                "has open and that this program may write"
+            ) from error
+
+
+def _engine() -> Any:
+    import qdrant_edge  # noqa: PLC0415 - an extra
+
+    return qdrant_edge
+
+
+def _only(owner: str, points: Sequence[str] | None = None) -> Any:
+    edge = _engine()
+    must = [edge.FieldCondition("owner", match=edge.MatchValue(owner))]
+    if points is not None:
+        must.append(edge.HasIdCondition({UUID(point) for point in points}))
+    return edge.Filter(must=must)
+
+
+def _size(config: Path) -> int:
+    try:
+        vectors = json.loads(config.read_text(encoding="utf-8"))["vectors"]
+        return int(vectors[""]["size"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(
+            f"vector_store.path={config.parent}: {config.name} is not of this store "
+            f"({error!r}); name another folder"
+        ) from error
