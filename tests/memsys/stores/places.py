@@ -3,15 +3,19 @@
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
+from uuid import uuid4
 
+import pytest
 from qdrant_client import QdrantClient
 
 from memsys.stores.faiss_vectors import FaissVectors
+from memsys.stores.neo4j_relations import Neo4jRelations
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
 from memsys.stores.qdrant_vectors import QdrantVectors
 from memsys.stores.relations import RelationStore
 from memsys.stores.vectors import VectorStore
+from tests.memsys.stores.arcadedb import DATABASE
 
 
 class VectorPlace(NamedTuple):
@@ -69,6 +73,17 @@ def qdrant_client_folder(folder: Path) -> VectorPlace:
     return VectorPlace(lambda: LocalQdrant(path=str(folder / "local")), lasting=True)
 
 
+PASSWORD_VARIABLE = "MEMSYS_TEST_BOLT_PASSWORD"  # noqa: S105 - a variable's name
+
+
+def neo4j_on_arcadedb(url: str) -> RelationPlace:
+    """A label of its own: one server does for all tests."""
+    label = f"Test{uuid4().hex}"
+    return RelationPlace(
+        lambda: Neo4jRelations(url, "root", PASSWORD_VARIABLE, DATABASE, label), lasting=True
+    )
+
+
 VECTOR_PLACES: list[Callable[[Path], VectorPlace]] = [
     faiss_memory,
     faiss_file,
@@ -81,4 +96,10 @@ LASTING_VECTOR_PLACES: list[Callable[[Path], VectorPlace]] = [
     qdrant_edge_folder,
     qdrant_client_folder,  # takes a tenth of a second a write: not for long lives
 ]
-RELATION_PLACES: list[Callable[[Path], RelationPlace]] = [networkx_memory, networkx_file]
+# By name, as the last wants a server: see the fixture `relation_place`.
+RELATION_PLACES = [
+    "networkx_memory",
+    "networkx_file",
+    pytest.param("neo4j_on_arcadedb", marks=pytest.mark.slow),
+]
+LASTING_RELATION_PLACES = RELATION_PLACES[1:]

@@ -10,12 +10,12 @@ import pytest
 from memsys.errors import InputError
 from memsys.stores.relations import Node, Relation, RelationStore
 from tests.memsys.stores.made import DIMENSION, IDS, ODD, OWNERS, cosine, keys, node, pool, relation
-from tests.memsys.stores.places import RELATION_PLACES, RelationPlace
+from tests.memsys.stores.places import LASTING_RELATION_PLACES, RELATION_PLACES, RelationPlace
 
 
-@pytest.fixture(params=RELATION_PLACES, ids=lambda place: place.__name__)
-def place(request, tmp_path) -> RelationPlace:
-    return request.param(tmp_path)
+@pytest.fixture(params=RELATION_PLACES)
+def place(request, relation_place, tmp_path) -> RelationPlace:
+    return relation_place(request.param, tmp_path)
 
 
 @pytest.fixture
@@ -201,9 +201,9 @@ def test_does_as_dicts_would_over_a_long_life(place, seed):
     store.close()
 
 
-def test_all_is_there_after_closing_and_opening(place):
-    if not place.lasting:
-        pytest.skip("keeps nothing")
+@pytest.mark.parametrize("name", LASTING_RELATION_PLACES)
+def test_all_is_there_after_closing_and_opening(name, relation_place, tmp_path):
+    place = relation_place(name, tmp_path)
     rows = pool(9, len(ODD))
     nodes = [node(i, row) for i, row in zip(ODD, rows, strict=True)]
     relations = [relation(*key) for key in keys(ODD[:3])]

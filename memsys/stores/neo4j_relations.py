@@ -1,0 +1,182 @@
+"""Relations in a graph database that speaks Bolt: Neo4j, Memgraph, ArcadeDB (extra `neo4j`)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from memsys.embed.base import Vectors
+from memsys.errors import InputError
+from memsys.stores.bolt import Bolt
+from memsys.stores.exact import best, checked
+from memsys.stores.networkx_relations import require_ends
+from memsys.stores.relations import NearNode, Node, Relation
+from memsys.stores.rows import node_of, node_row, relation_of, relation_row
+
+_BATCH = 500  # rows a statement: a few megabytes at 384 dimensions
+
+
+class Neo4jRelations:
+    """Nodes of one label, relations of one type, apart by their property `owner`.
+
+    The label keeps several stores in one database apart. `similarity` is the engine's function of
+    two vectors that is higher the higher their cosine: it orders candidates, and the cosine itself
+    is counted here. For url, user, password_variable and database see Bolt. Raises InputError on
+    settings that cannot be used and, when first asked, where the server cannot.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        user: str = "neo4j",
+        password_variable: str | None = "NEO4J_PASSWORD",  # noqa: S107 - a variable's name
+        database: str | None = None,
+        label: str = "MemsysNode",
+        similarity: str = "vector.similarity.cosine",
+    ) -> None:
+        # Both are written into statements, which take no parameters in these places.
+        if not label.isidentifier():
+            raise InputError(f"relation_store.label: {label!r} is not a plain name")
+        if not all(part.isidentifier() for part in similarity.split(".")):
+            raise InputError(f"relation_store.similarity: {similarity!r} is no function's name")
+        self._bolt = Bolt(url, user, password_variable, database)
+        self._label, self._similarity = label, similarity
+        self._nodes = f"MATCH (n:{label} {{owner: $owner}})"
+        self._node = f"MATCH (n:{label} {{owner: $owner, id: id}})"
+        self._dimension: int | None = None
+        self._indexed = False
+        self._lock = RLock()  # a run asks from several threads
+
+    def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
+        """Keep `nodes`; one whose id is there is replaced, its relations stay.
+
+        Raises InputError where a vector is not of the store's dimension; then none is kept.
+        """
+        with self._lock:
+            latest = list({node.id: node for node in nodes}.values())
+            dimension = self._known_dimension()
+            for node in latest:
+                row = checked(node.vector[None], 1, dimension, "relation_store")
+                dimension = row.shape[1]
+            self._write(
+                f"UNWIND $rows AS row MERGE (n:{self._label} {{owner: $owner, id: row.id}}) "
+                "SET n.name = row.name, n.kind = row.kind, n.embedding = row.embedding, "
+                "n.mentions = row.mentions, n.created = row.created, n.last_seen = row.last_seen",
+                owner,
+                [node_row(node) for node in latest],
+            )
+            self._dimension = dimension
+
+    def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
+        """Keep `relations`; one whose key is there is replaced.
+
+        Raises InputError where an end is no node of `owner`; then none of them is kept.
+        """
+        with self._lock:
+            ends = {end for r in relations for end in (r.source, r.target)}
+            known = f"UNWIND $ids AS id {self._node} RETURN n.id AS id"
+            found = self._bolt.read(known, owner=owner, ids=sorted(ends)) if ends else []
+            require_ends(relations, {one["id"] for one in found}, owner)
+            latest = {relation.key: relation for relation in relations}
+            self._write(
+                f"UNWIND $rows AS row MATCH (a:{self._label} {{owner: $owner, id: row.source}}) "
+                f"MATCH (b:{self._label} {{owner: $owner, id: row.target}}) "
+                "MERGE (a)-[r:MEMSYS_RELATION {name: row.name}]->(b) "
+                "SET r.mentions = row.mentions, r.created = row.created, "
+                "r.last_seen = row.last_seen, r.ended = row.ended, r.turns = row.turns",
+                owner,
+                [relation_row(relation) for relation in latest.values()],
+            )
+
+    def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
+        """Forget the relations of these keys; unknown ones are passed over. Nodes stay."""
+        with self._lock:
+            rows = [dict(zip(("source", "name", "target"), key, strict=True)) for key in keys]
+            self._write(
+                f"UNWIND $rows AS row MATCH (:{self._label} {{owner: $owner, id: row.source}})"
+                "-[r:MEMSYS_RELATION {name: row.name}]->"
+                f"(:{self._label} {{owner: $owner, id: row.target}}) DELETE r",
+                owner,
+                rows,
+            )
+
+    def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
+        """The `most` nodes whose cosine to `vector`, shape (d,), is `threshold` or more: best
+        first, ties by id. Raises InputError where d is not that of the store.
+        """
+        with self._lock:
+            query = checked(vector[None], 1, self._known_dimension(), "relation_store")[0]
+            statement = (
+                f"{self._nodes} WITH n, {self._similarity}(n.embedding, $embedding) AS score "
+                "ORDER BY score DESC LIMIT $most RETURN n"
+            )
+            seen: dict[str, Node] = {}
+
+            def fetch(wanted: int) -> tuple[list[str], Vectors]:
+                found = self._bolt.read(
+                    statement, owner=owner, embedding=query.tolist(), most=wanted
+                )
+                nodes = [node_of(one["n"]) for one in found]
+                seen.update((node.id, node) for node in nodes)
+                rows = np.array([node.vector for node in nodes], dtype=np.float32)
+                return [node.id for node in nodes], rows
+
+            near = best(fetch, query, most)
+            return [NearNode(seen[id_], cos) for id_, cos in near if cos >= threshold]
+
+    def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
+        """The nodes of these ids (None: all) that there are, sorted by id."""
+        with self._lock:
+            if ids is None:
+                found = self._bolt.read(f"{self._nodes} RETURN n", owner=owner)
+            elif ids:
+                statement = f"UNWIND $ids AS id {self._node} RETURN n"
+                found = self._bolt.read(statement, owner=owner, ids=sorted(set(ids)))
+            else:
+                found = []
+            return sorted((node_of(one["n"]) for one in found), key=lambda node: node.id)
+
+    def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
+        """Relations that begin or end at one of `nodes` (None: all), each once, sorted by key."""
+        told = "RETURN startNode(r).id AS source, r, endNode(r).id AS target"
+        with self._lock:
+            if nodes is None:
+                found = self._bolt.read(
+                    f"{self._nodes} MATCH (n)-[r:MEMSYS_RELATION]->() {told}", owner=owner
+                )
+            elif nodes:
+                statement = (
+                    f"UNWIND $ids AS id {self._node} MATCH (n)-[r:MEMSYS_RELATION]-() {told}"
+                )
+                found = self._bolt.read(statement, owner=owner, ids=sorted(set(nodes)))
+            else:
+                found = []
+            once = [relation_of(one["source"], one["r"], one["target"]) for one in found]
+            return [relation for _, relation in sorted({r.key: r for r in once}.items())]
+
+    def clear(self, owner: str) -> None:
+        """Forget all of `owner`."""
+        with self._lock:
+            self._bolt.write(f"{self._nodes} DETACH DELETE n", [{"owner": owner}])
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        with self._lock:
+            self._bolt.close()
+
+    def _write(self, statement: str, owner: str, rows: Sequence[dict[str, Any]]) -> None:
+        if not self._indexed:
+            self._bolt.index(self._label, ("owner",), ("owner", "id"))
+            self._indexed = True
+        batches = [rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH)]
+        self._bolt.write(statement, [{"owner": owner, "rows": batch} for batch in batches])
+
+    def _known_dimension(self) -> int | None:
+        if self._dimension is None:
+            statement = f"MATCH (n:{self._label}) RETURN size(n.embedding) AS d LIMIT 1"
+            found = self._bolt.read(statement)
+            self._dimension = found[0]["d"] if found else None
+        return self._dimension

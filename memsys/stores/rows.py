@@ -1,0 +1,66 @@
+"""Nodes and relations as the properties that a graph database keeps: text, numbers and lists."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from memsys.stores.relations import Node, Relation
+
+
+def node_row(node: Node) -> dict[str, Any]:
+    """The properties of `node`; its vector is `embedding`, a list of d numbers."""
+    return {
+        "id": node.id,
+        "name": node.name,
+        "kind": node.kind,
+        "embedding": np.asarray(node.vector, dtype=np.float32).tolist(),
+        "mentions": node.mentions,
+        "created": node.created.isoformat(),
+        "last_seen": node.last_seen.isoformat(),
+    }
+
+
+def node_of(row: Mapping[str, Any]) -> Node:
+    """The node that `node_row` made properties of."""
+    return Node(
+        id=row["id"],
+        name=row["name"],
+        kind=row["kind"],
+        vector=np.array(row["embedding"], dtype=np.float32),
+        mentions=row["mentions"],
+        created=datetime.fromisoformat(row["created"]),
+        last_seen=datetime.fromisoformat(row["last_seen"]),
+    )
+
+
+def relation_row(relation: Relation) -> dict[str, Any]:
+    """The properties of `relation`, its ends among them."""
+    return {
+        "source": relation.source,
+        "name": relation.name,
+        "target": relation.target,
+        "mentions": relation.mentions,
+        "created": relation.created.isoformat(),
+        "last_seen": relation.last_seen.isoformat(),
+        "ended": None if relation.ended is None else relation.ended.isoformat(),
+        "turns": list(relation.turns),
+    }
+
+
+def relation_of(source: str, row: Mapping[str, Any], target: str) -> Relation:
+    """The relation between two ids that `relation_row` made the other properties of."""
+    ended = row.get("ended")  # a graph database keeps no property without a value
+    return Relation(
+        source=source,
+        name=row["name"],
+        target=target,
+        mentions=row["mentions"],
+        created=datetime.fromisoformat(row["created"]),
+        last_seen=datetime.fromisoformat(row["last_seen"]),
+        ended=None if ended is None else datetime.fromisoformat(ended),
+        turns=tuple(row["turns"] or ()),
+    )
