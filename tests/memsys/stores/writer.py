@@ -1,0 +1,55 @@
+"""Writes until it is killed, and reports each write after the store has taken it.
+
+`python -m tests.memsys.stores.writer KIND WHERE`
+"""
+
+import sys
+from itertools import count
+
+import numpy as np
+
+from memsys.stores.faiss_vectors import FaissVectors
+from memsys.stores.neo4j_relations import Neo4jRelations
+from memsys.stores.networkx_relations import NetworkxRelations
+from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
+from memsys.stores.relations import RelationStore
+from memsys.stores.vectors import VectorStore
+from tests.memsys.stores.arcadedb import DATABASE
+from tests.memsys.stores.made import node, pool, relation
+
+ROWS = pool(0, 3)
+
+
+def write_vectors(store: VectorStore) -> None:
+    """Write n: two ids put, one of write n - 2 dropped."""
+    for n in count():
+        store.put("ann", [f"a{n}", f"b{n}"], np.stack([ROWS[n % 3], ROWS[(n + 1) % 3]]))
+        store.drop("ann", [f"a{n - 2}"])
+        print(n, flush=True)
+
+
+def write_relations(store: RelationStore) -> None:
+    """Write n: a node, a relation to it from the one before, the relation of n - 2 dropped."""
+    store.put_nodes("ann", [node("-1", ROWS[0])])
+    for n in count():
+        store.put_nodes("ann", [node(str(n), ROWS[n % 3])])
+        store.put_relations("ann", [relation(str(n - 1), "before", str(n))])
+        store.drop_relations("ann", [(str(n - 3), "before", str(n - 2))])
+        print(n, flush=True)
+
+
+def main() -> None:
+    kind, *where = sys.argv[1:]
+    if kind == "faiss":
+        write_vectors(FaissVectors(*where))
+    elif kind == "qdrant_edge":
+        write_vectors(QdrantEdgeVectors(*where))
+    elif kind == "networkx":
+        write_relations(NetworkxRelations(*where))
+    else:
+        url, variable, label = where
+        write_relations(Neo4jRelations(url, "root", variable, DATABASE, label))
+
+
+if __name__ == "__main__":
+    main()
