@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memsys.context.tokens import count_tokens
 from memsys.types import Usage
 
 _READ = ("messages", "tools", "response_format", "input")  # fields that a model is given to read
+_IMAGE = 2_833  # gpt-4o-mini; gpt-4o bills 85
 
 
 def usage_of(answer: Mapping[str, Any]) -> Usage | None:
@@ -27,9 +28,23 @@ def usage_of(answer: Mapping[str, Any]) -> Usage | None:
 
 
 def input_tokens(body: Mapping[str, Any]) -> int:
-    """At least what `body` gives a model to read: o200k tokens of its JSON, brackets and all."""
+    """At least what `body` gives a model to read: o200k tokens of its JSON, brackets and all; of
+    an image the most that OpenAI's models bill at low detail.
+    """
     read = {name: body[name] for name in _READ if name in body}
-    return count_tokens(json.dumps(read, ensure_ascii=False))
+    images: list[str] = []
+
+    def without(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if found.get("type") == "image_url":
+            images.append(str(found.pop("image_url", "")))
+        return found
+
+    # An address may be the image itself: no words, and one of a million letters.
+    text = json.dumps(read, ensure_ascii=False)
+    if '"image_url"' in text:
+        text = json.dumps(json.loads(text, object_pairs_hook=without), ensure_ascii=False)
+    return count_tokens(text) + _IMAGE * len(images)
 
 
 def output_limit(body: Mapping[str, Any]) -> int | None:

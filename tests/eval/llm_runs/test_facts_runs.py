@@ -1,0 +1,79 @@
+"""memory=facts from start to end against a scripted server, under any strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from commands import Start
+from keeping import Mem0Model, events, faults_of, talk
+from served import Bench
+
+from tests.memsys.llm import faults
+from tests.memsys.llm.server import FaultyServer
+
+FACTS = ("memory=facts", "memory.exchange=1", "memory.retries=0")
+
+
+MakeBench = Callable[[], Bench]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> tuple[str, ...]:
+    return talk(tmp_path)
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[MakeBench]:
+    with ExitStack() as stack:
+
+        def made() -> Bench:
+            model = Mem0Model()
+            server = stack.enter_context(FaultyServer(model))
+            return Bench(tmp_path, tmp_path / "cache", server, model, ())
+
+        yield made
+
+
+@pytest.mark.parametrize("strategy", ["vector_only", "bm25", "graph_expand"])
+def test_facts_are_a_memory_of_any_strategy(
+    make: MakeBench, data: tuple[str, ...], strategy: str
+) -> None:
+    bench = make()
+    own = [one for one in data if not one.startswith("strategy")]
+    ended = bench.start(*own, *FACTS, f"strategy={strategy}")
+    assert ended.code == 0, ended.err
+    lines = [line for line in bench.run.ingests if line["phase"] == "ingest"]
+    assert [line["memories"] for line in lines] == [2, 2, 3, 4]  # none is dropped
+    assert {event["operation"] for event in events(bench, "apply")} == {"ADD"}
+    assert faults_of(bench) == ["no_answer"]
+    calls = [line["usage"]["by_model"]["gpt-4o-mini"]["calls"] for line in lines]
+    assert calls == [4, 3, 4, 5]  # one a message but a refusal, which is not billed, and a summary
+    assert [line["events"][-1]["lost"] for line in lines] == [0, 0, 1, 0]
+    prompts = bench.run.manifest["prompts"]
+    assert {role: one["name"] for role, one in prompts.items()} == {
+        "facts": "facts_extract",
+        "summary": "facts_summary",
+    }
+    assert [r["scores"]["evidence_recall"] for r in bench.run.records] == [1, 1]
+    assert not any("tools" in body for body in bench.server.bodies)
+
+
+def test_facts_want_a_server_that_answers(make: MakeBench, data: tuple[str, ...]) -> None:
+    bench = make()
+    assert isinstance(bench.model, Mem0Model)
+    bench.model.down = faults.status(500)
+    own = [one for one in data if not one.startswith("strategy")]
+    assert bench.start(*own, *FACTS, "strategy=bm25").code == 0
+    assert {r["error"]["phase"] for r in bench.run.records} == {"ingest session_1"}
+
+
+def test_facts_without_a_model_are_refused_in_one_line(start: Start, data: tuple[str, ...]) -> None:
+    own = [one for one in data if not one.startswith(("llm.", "strategy"))]
+    ended = start(*own, "memory=facts", "strategy=bm25")
+    assert ended.code == 2
+    (line,) = ended.err.splitlines()
+    message = "error: memory=facts: no model to write the facts; add llm=openai or llm=local"
+    assert line == message

@@ -1,0 +1,131 @@
+"""Facts as memories of any strategy: as they were said, with a log, and apart by conversation."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from baselines.bm25 import BM25
+from baselines.mem0 import Mem0
+from memsys.errors import InputError
+from memsys.llm.base import LLMError
+from memsys.memory.base import builder_for
+from memsys.memory.facts import Facts, FactWriter
+from memsys.memory.turns import Turns
+from memsys.strategies.graph_expand import GraphExpand
+from memsys.strategies.vector_only import VectorOnly
+from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.facts.models import Planned, fact, facts
+
+NO_MORE = fact("Theo has no allotment any more", "Theo", 9)
+TOLD = [
+    facts(fact("Mara takes pottery lessons", "Mara", 1), fact("Theo has an allotment", "Theo", 2)),
+    facts(fact("Mara broke a bowl", "Mara", 6)),
+    facts(NO_MORE, fact("Mara broke a bowl", "Mara", 8), fact("Mara sold a bowl", "Mara", 8)),
+]
+ALL = {
+    *("Mara takes pottery lessons", "Theo has an allotment", "Mara broke a bowl"),
+    *("Theo has no allotment any more", "Mara sold a bowl"),
+}
+
+
+def unit(**own: Any) -> Any:
+    given: Any = {"exchange": 4, "recent": 10, "images": "caption", "retries": 0}
+    prompts: Any = {"prompt": "facts_extract", "summary_prompt": None}
+    return Facts(**{"name": "facts", **given, **prompts, **own})
+
+
+def writer(llm: Planned, **own: Any) -> FactWriter:
+    return unit(**own).open(llm)
+
+
+def test_every_fact_is_added_once_and_none_is_dropped() -> None:
+    llm = Planned(TOLD)
+    one = writer(llm)
+    built = [one.build(session) for session in SESSIONS]
+    assert [len(memories) for memories in built] == [2, 1, 2]
+    memories = [memory for found in built for memory in found]
+    assert {memory.content for memory in memories} == ALL
+    assert [memory.id for memory in memories] == ["f1", "f2", "f3", "f4", "f5"]
+    assert memories[2].turns == ("D2:2",)
+    assert [memory.time for memory in memories[2:4]] == [SESSIONS[1].time, SESSIONS[2].time]
+    assert llm.asked["decide"] == []
+
+
+def test_what_was_done_is_logged() -> None:
+    one = writer(Planned(TOLD))
+    for session in SESSIONS:
+        one.build(session)
+    done = [event["operation"] for event in one.events if event["step"] == "apply"]
+    assert done == ["ADD", "ADD", "ADD", "ADD", "NOOP", "ADD"]
+    last = {"step": "session", "ADD": 2, "NOOP": 1, "faults": 0, "lost": 0, "of": 1}
+    assert one.events[-1] == last
+    assert json.loads(json.dumps(one.events)) == one.events
+
+
+@pytest.mark.parametrize("kind", ["vector", "words", "graph", "mem0 without operations"])
+def test_any_strategy_can_use_them(parts: MakeParts, kind: str) -> None:
+    given = parts(memory=unit(), llm=Planned(TOLD))
+    expansion: Any = {"seeds": 2, "neighbours": 5, "per_seed": 2, "threshold": 0.0}
+    expansion |= {"edge_weight": 0.6, "relevance_weight": 0.4, "edges": ["mentions"]}
+    if kind == "vector":
+        one: Any = VectorOnly(given, 9, None)
+    elif kind == "words":
+        one = BM25(given, 9, None)
+    elif kind == "graph":
+        one = GraphExpand(given, 9, None, "hybrid", expansion)
+    else:
+        one = Mem0(given, 9, None, infer=False, facts={}, update={})
+    assert [one.ingest(session) for session in SESSIONS] == [2, 1, 2]
+    found = one.retrieve(query("Who sold a bowl? And the allotment?")).candidates
+    assert {candidate.memory.content for candidate in found} == ALL
+    assert one.events[-1]["step"] == "session"
+    assert set(one.prompts) == {"facts"}
+
+
+def test_two_conversations_of_a_run_share_nothing(parts: MakeParts) -> None:
+    """Summary, earlier messages, ids and the log are those of a conversation."""
+    llm = Planned([TOLD[0]], summary=["Mara pots."])
+    given = parts(memory=unit(summary_prompt="facts_summary"), llm=llm)
+    first, second = VectorOnly(given, 9, None), VectorOnly(given, 9, None)
+    first.ingest(SESSIONS[0])
+    assert second.events == []
+    assert second.ingest(SESSIONS[0]) == 2
+    assert llm.asked["extract"][1] == llm.asked["extract"][0]
+    assert "Mara pots." not in llm.asked["extract"][1]
+    ids = [[memory.id for memory in one.store.memories] for one in (first, second)]
+    assert ids == [["f1", "f2"], ["f1", "f2"]]
+
+
+def test_a_session_without_any_answer_fails_and_the_next_goes_on() -> None:
+    one = writer(Planned([LLMError("no answer"), TOLD[1]]))
+    with pytest.raises(LLMError, match="none of 1 exchanges was remembered: no answer"):
+        one.build(SESSIONS[0])
+    assert [memory.content for memory in one.build(SESSIONS[1])] == ["Mara broke a bowl"]
+
+
+def test_a_session_that_comes_again_brings_what_was_lost_alone() -> None:
+    plan = [TOLD[1], LLMError("no answer"), facts(fact("Mara has a kiln", "Mara", 3))]
+    one = writer(Planned(plan), exchange=2)
+    assert len(one.build(SESSIONS[1])) == 1
+    assert [memory.content for memory in one.build(SESSIONS[1])] == ["Mara has a kiln"]
+    assert one.build(SESSIONS[1]) == []
+
+
+def test_without_a_model_it_refuses(parts: MakeParts) -> None:
+    message = "^memory=facts: no model to write the facts; add llm=openai or llm=local$"
+    with pytest.raises(InputError, match=message):
+        VectorOnly(parts(memory=unit()), 9, None)
+
+
+@pytest.mark.parametrize("wrong", [{"exchange": 0}, {"retries": -1}, {"images": "eyes"}])
+def test_wrong_settings_are_named(parts: MakeParts, wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"^memory.{min(wrong)}: "):
+        VectorOnly(parts(memory=unit(**wrong), llm=Planned()), 9, None)
+
+
+def test_an_option_without_state_is_its_own_builder() -> None:
+    turns = Turns("turns")
+    assert builder_for(turns, None) is turns
