@@ -147,11 +147,10 @@ class OwnGraph:
     def _resolved(self, entities: dict[str, Entity], time: datetime) -> dict[str, Node]:
         """The node of each of `entities`, by plain name; those of no store have no mention yet."""
         stored = {node.id: node for node in self._store.nodes(self._owner, entities.keys())}
-        vectors = self._vectors([entity.name for entity in entities.values()])
+        unknown = {id_: entity for id_, entity in entities.items() if id_ not in stored}
+        vectors = self._vectors([entity.name for entity in unknown.values()])
         fresh: list[Node] = []
-        for (id_, entity), vector in zip(entities.items(), vectors, strict=True):
-            if id_ in stored:
-                continue
+        for (id_, entity), vector in zip(unknown.items(), vectors, strict=True):
             near = self._store.similar(self._owner, vector, self._settings.merge, 1)
             candidates = [(node, cosine) for node, cosine in near]
             candidates += [(node, float(node.vector @ vector)) for node in fresh]
