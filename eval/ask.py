@@ -57,7 +57,8 @@ def ask(question: Question, agent: Agent) -> Callable[[], Asked]:
     raised through.
     """
     trial = Trial(question)
-    query = Query(question.id, question.text, question.conversation, agent.asked_at)
+    asked_at = question.asked_at or agent.asked_at
+    query = Query(question.id, question.text, question.conversation, asked_at)
     with trial.phase("retrieve", agent.meter):
         trial.retrieval = agent.strategy.retrieve(query)
 

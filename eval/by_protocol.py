@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from eval.protocols import Protocol, protocols
-from eval.questions import TYPES
+from eval.questions import ADVERSARIAL, TYPES, types_in
 from eval.records import Record
 from eval.stats.bootstrap import ClusterBootstrap
 
@@ -23,12 +23,15 @@ def by_protocol(records: Sequence[Record], names: Sequence[str], seed: int) -> d
 
 
 def _scored(records: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, Any]:
-    counted = [record for record in records if record["category"] in protocol.categories]
+    types = types_in(records)
+    # Of another data set than LoCoMo every protocol counts what has an answer.
+    kept = protocol.categories if types is TYPES else types.keys() - {ADVERSARIAL}
+    counted = [record for record in records if record["category"] in kept]
     if protocol.errors == "excluded":
         counted = [record for record in counted if record["status"] == "ok"]
     groups = {
-        TYPES[category]: [record for record in counted if record["category"] == category]
-        for category in sorted(protocol.categories)
+        types[category]: [record for record in counted if record["category"] == category]
+        for category in sorted(kept)
     }
     groups["overall"] = counted
     return {

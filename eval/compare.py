@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eval.comparing.comparable import objections
 from eval.comparing.contrast import contrast
-from eval.comparing.measures import ALL_TYPES, choose
+from eval.comparing.measures import choose
 from eval.comparing.runs import load_runs
 from eval.comparing.sentences import conclusions, method, notes, title
 from eval.comparing.shared import share
@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
         "records hold; may be repeated (default: the runs' own F1, the judge's verdicts if all "
         "have them, and abstention)",
     )
-    parser.add_argument("--type", choices=ALL_TYPES, help="only this question type")
+    parser.add_argument("--type", metavar="TYPE", help="only this question type, as multi_hop")
     parser.add_argument("--seed", type=int, default=0, help="of the resampling (default: 0)")
     parser.add_argument(
         "--out",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from datetime import datetime
+from typing import Any, Literal
 
 from memsys.types import Conversation
 
@@ -15,7 +17,18 @@ TYPES: dict[int, str] = {
     4: "single_hop",
     5: "adversarial",
 }
-ADVERSARIAL = 5
+ADVERSARIAL = 5  # of any data set: the right thing is to abstain
+
+
+def types_in(records: Iterable[Mapping[str, Any]]) -> dict[int, str]:
+    """Type names by id: LoCoMo's five where `records` have no others, else those that the records
+    themselves bring, by id, and ADVERSARIAL last.
+    """
+    found: dict[int, str] = {record["category"]: record["type"] for record in records}
+    if found.keys() <= TYPES.keys():
+        return TYPES
+    own = {id_: found[id_] for id_ in sorted(found) if id_ != ADVERSARIAL}
+    return own | {ADVERSARIAL: TYPES[ADVERSARIAL]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +49,9 @@ class Question:
 
     `gold` is None where the answer key gives no answer (type 5: the right thing is to abstain; any
     type: the chosen key leaves the question out). `adversarial` is the answer that type 5 tempts
-    to. `evidence` are turn ids, repaired and known to exist; `category` is the raw id of the file.
+    to. `evidence` are turn ids, repaired and known to exist; `category` is the raw id of the file,
+    or where it has none that of the data set's types. `evidence_sessions` are ids of whole
+    sessions, where the data set names them. `asked_at`: None for the time of the last session.
     `key_change` is None where `gold` is the data set's own.
     """
 
@@ -49,6 +64,8 @@ class Question:
     evidence: tuple[str, ...]
     adversarial: str | None = None
     key_change: KeyChange | None = None
+    evidence_sessions: tuple[str, ...] | None = None
+    asked_at: datetime | None = None
 
     @property
     def original_gold(self) -> str | None:
@@ -82,7 +99,9 @@ class AnswerKey:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Conversations with their questions in file order, what was mended, and the answer key."""
+    """Conversations with their questions in file order, what was mended, the answer key, and the
+    types that its questions may have, by id.
+    """
 
     name: str
     conversations: tuple[Conversation, ...]
@@ -90,3 +109,4 @@ class Dataset:
     files: tuple[SourceFile, ...]
     repairs: tuple[str, ...] = field(default=())
     key: AnswerKey = field(default=AnswerKey())
+    types: Mapping[int, str] = field(default_factory=lambda: TYPES)

@@ -13,7 +13,7 @@ from eval.by_protocol import by_protocol
 from eval.costs import SYSTEM, of_records, pricing_of
 from eval.judged import judged
 from eval.protocols import protocols
-from eval.questions import ADVERSARIAL, TYPES
+from eval.questions import ADVERSARIAL, types_in
 from eval.records import Record
 from eval.scoring import score
 from eval.stats.bootstrap import ClusterBootstrap
@@ -31,7 +31,8 @@ SCORES = {
     "evidence_recall": "evidence_recall",
     "evidence_hit": "evidence_hit",
 }
-OVERALL = "overall"  # types 1 to 4: type 5 measures abstention, not answers
+SESSIONS = "evidence_session_recall"  # a column where the data set names sessions as evidence
+OVERALL = "overall"  # all types but 5, which measures abstention, not answers
 _BOTH = ("f1", "bleu1", "judge")  # columns that are shown under both keys
 
 
@@ -47,6 +48,8 @@ def summarise(
     names = manifest.get("scoring", ["locomo"])
     pricing = pricing_of(manifest)
     columns = {"f1": protocols(names)[0].f1, **SCORES}
+    if any(SESSIONS in record["scores"] for record in records):
+        columns[SESSIONS] = SESSIONS
     counted = [record for record in records if not left_out(record)]
     by_type = {
         name: _cell(rows, columns, seed, resamples, pricing)
@@ -79,7 +82,8 @@ def _errors(records: Sequence[Record]) -> dict[str, int]:
 
 
 def _by_type(records: Sequence[Record]) -> dict[str, list[Record]]:
-    groups = {name: [r for r in records if r["type"] == name] for name in TYPES.values()}
+    names = types_in(records).values()
+    groups = {name: [r for r in records if r["type"] == name] for name in names}
     return {**groups, OVERALL: [r for r in records if r["category"] != ADVERSARIAL]}
 
 
@@ -149,7 +153,7 @@ def _scores(
     )
     judged = any(row["scores"]["judge"] is not None for row in answered)
     for column, key in columns.items():
-        values = [row["scores"][key] for row in answered]
+        values = [row["scores"].get(key) for row in answered]
         cell |= _mean_and_interval(column, values, bootstrap)
         if failed:
             zeros = [_zero(row, key, judged=judged) for row in failed]
@@ -174,7 +178,7 @@ def _zero(row: Record, key: str, *, judged: bool) -> float | None:
         return 0.0 if judged else None
     turns = None if row["retrieved"] is None else ()  # unknown stays unknown
     blank = score(row["category"], row["gold"], "", row["evidence"], turns)
-    return None if blank[key] is None else 0.0
+    return None if blank.get(key) is None else 0.0
 
 
 def _reported(row: Record) -> bool:

@@ -31,8 +31,9 @@ def cells(cell: Mapping[str, Any]) -> list[str]:
 
 def by_type(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Header and one row a question type that has questions, overall (types 1-4) last."""
+    overall = "overall (types 1-4)" if "single_hop" in summary["by_type"] else "overall"
     rows = [
-        ["overall (types 1-4)" if name == "overall" else name, *cells(cell)]
+        [overall if name == "overall" else name, *cells(cell)]
         for name, cell in summary["by_type"].items()
         if cell["n"]
     ]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval.questions import TYPES
+from eval.questions import types_in
 from eval.reporting.cards import ERROR, RIGHT, UNSCORED, WRONG, Card, card, verdict
 from eval.reporting.changes import difference, score_of
 from eval.reporting.runs import Reported
@@ -58,6 +58,8 @@ class Questions:
 
     def __init__(self, runs: Sequence[Reported]) -> None:
         self.runs, self.key = runs, score_of(runs)
+        records = [record for run in runs for record in run.records.values()]
+        self.types = tuple(types_in(records).values())
         ids = dict.fromkeys(id_ for run in runs for id_ in run.records)
         self._rows = [self._row(id_) for id_ in ids]
         self._changes: dict[tuple[int, int], dict[str, float | None]] = {}
@@ -133,12 +135,14 @@ class Questions:
         return self._changes[pair]
 
 
-def read_search(given: Mapping[str, str], runs: int) -> Search:
-    """The search that the fields of an address tell; raises InputError naming a wrong one."""
+def read_search(given: Mapping[str, str], runs: int, types: Sequence[str]) -> Search:
+    """The search that the fields of an address tell, of so many runs and of these question types;
+    raises InputError naming a wrong one.
+    """
     run = given.get("run", "")
     return Search(
         words=given.get("q", "")[:_LONGEST],
-        type=_one_of(given, "type", tuple(TYPES.values())),
+        type=_one_of(given, "type", types),
         verdict=_one_of(given, "verdict", VERDICTS),
         run=_number(given, "run", 0, runs) if run else None,
         change=_one_of(given, "change", CHANGES),

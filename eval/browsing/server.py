@@ -57,7 +57,8 @@ class Site:
             with self._lock:  # it takes seconds: made once, whoever asks
                 return HTTPStatus.OK, _HTML, self._report
         if path == "/questions":
-            found = self._questions.find(read_search(given, len(self._questions.runs)))
+            questions = self._questions
+            found = questions.find(read_search(given, len(questions.runs), questions.types))
             return HTTPStatus.OK, _JSON, json.dumps(found, ensure_ascii=False)
         if path == "/card" and (card := self._questions.card(given.get("id", ""))) is not None:
             return HTTPStatus.OK, _HTML, card_page(card)

@@ -10,7 +10,6 @@ from html import escape
 
 from eval.browsing.questions import CHANGES, VERDICTS, Questions
 from eval.browsing.script import SCRIPT
-from eval.questions import TYPES
 from eval.reporting.page import document
 
 _HASH = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
@@ -50,7 +49,7 @@ def shell(questions: Questions) -> str:
         '<form id="search" role="search" autocomplete="off"><div class="wide"><label for="q">'
         "Words of the question, the gold answer, an answer, or an id</label>"
         '<input id="q" name="q" type="search" '
-        f'autocomplete="off" maxlength="500"></div>{_select("type", "Type", _any(TYPES.values()))}'
+        f'autocomplete="off" maxlength="500"></div>{_select("type", "Type", _any(questions.types))}'
         f"{_select('verdict', 'Verdict', _any(VERDICTS))}{whose}{several}"
         '<div><button type="reset">All questions</button></div></form>'
         '<div class="bar"><p id="told" role="status" tabindex="-1">…</p>'

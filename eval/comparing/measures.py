@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from eval.both_keys import left_out
 from eval.comparing.runs import Run
 from eval.protocols import protocols
-from eval.questions import TYPES
+from eval.questions import TYPES, types_in
 from eval.records import Record
 from eval.summary import OVERALL, SCORES
 from memsys.errors import InputError
 
 ABSTAINED, F1, JUDGE = "abstained", "f1", "judge"
 ADVERSARIAL = TYPES[5]
-ALL_TYPES = (*TYPES.values(), OVERALL)  # overall is types 1 to 4
+ALL_TYPES = (*TYPES.values(), OVERALL)  # of LoCoMo; overall is types 1 to 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +44,26 @@ def own_f1(run: Run) -> str:
     return protocols(run.manifest.get("scoring") or ["locomo"])[0].f1
 
 
+def types_of(runs: Sequence[Run]) -> tuple[str, ...]:
+    """The question types of the runs' data set, overall last, which is all but adversarial."""
+    records = [record for run in runs for record in run.records.values()]
+    return (*types_in(records).values(), OVERALL)
+
+
 def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list[Measure]:
     """The measures to compare, of scores by `names` (as in summaries or in records) on `type_`.
 
     Without names: the first run's F1, the judge's verdicts if all runs have some, and abstention;
     LoCoMo's phrase match on type 5 is then left to abstention. Raises InputError if a run lacks a
-    score.
+    score, or the data set the type.
     """
+    types = types_of(runs)
+    if type_ and type_ not in types:
+        raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")
     if names:
         keys = list(dict.fromkeys(_key(runs[0], name) for name in names))
         _check(runs, keys)
-        return [Measure(key, (type_,) if type_ else ALL_TYPES) for key in keys]
+        return [Measure(key, (type_,) if type_ else types) for key in keys]
     answers = [own_f1(runs[0])]
     _check(runs, answers)
     if all(_has(run, JUDGE) for run in runs):
@@ -63,7 +72,7 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
         return [Measure(ABSTAINED, (type_,))]
     if type_:
         return [Measure(key, (type_,)) for key in answers]
-    answered = tuple(name for name in ALL_TYPES if name != ADVERSARIAL)
+    answered = tuple(name for name in types if name != ADVERSARIAL)
     return [
         *(Measure(key, answered) for key in answers),
         Measure(ABSTAINED, (ADVERSARIAL, OVERALL)),

@@ -52,8 +52,23 @@ def json_files(path: str) -> list[Path]:
 def read_samples(path: Path) -> tuple[list[Sample], SourceFile]:
     """Samples of one JSON file: a list of samples, or a single one.
 
-    Raises InputError where the file cannot be read, is not UTF-8 JSON, says a key twice, is of
-    another shape, or a sample has no id.
+    Raises InputError as read_json does, where the file is of another shape, or a sample has no id.
+    """
+    value, source = read_json(path)
+    if isinstance(value, dict) and "conversation" in value:
+        value = [value]
+    if not isinstance(value, list) or not value:
+        raise InputError(
+            f"{path.name}: must be a list of samples, each an object with sample_id, conversation "
+            "and qa (see data/README.md)"
+        )
+    return [_sample(path.name, index, raw) for index, raw in enumerate(value)], source
+
+
+def read_json(path: Path) -> tuple[Any, SourceFile]:
+    """What a JSON file says, and which file it is.
+
+    Raises InputError where the file cannot be read, is not UTF-8 JSON, or says a key twice.
     """
     try:
         data = path.read_bytes()
@@ -71,15 +86,7 @@ def read_samples(path: Path) -> tuple[list[Sample], SourceFile]:
         raise InputError(
             f"{path.name}: key {error} stands twice in one object; rename one"
         ) from None
-    source = SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
-    if isinstance(value, dict) and "conversation" in value:
-        value = [value]
-    if not isinstance(value, list) or not value:
-        raise InputError(
-            f"{path.name}: must be a list of samples, each an object with sample_id, conversation "
-            "and qa (see data/README.md)"
-        )
-    return [_sample(path.name, index, raw) for index, raw in enumerate(value)], source
+    return value, SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
 
 
 def _sample(file: str, index: int, raw: Any) -> Sample:

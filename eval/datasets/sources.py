@@ -15,12 +15,15 @@ SOURCES = DATA / "sources.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A published file: name, address, size in bytes, sha256 in hex, licence, project page."""
+    """A published file: name, address, size in bytes, sha256 in hex, licence, project page.
+
+    Size and sha256 are None where nobody here has seen the file: what comes is then not checked.
+    """
 
     file: str
     url: str
-    bytes: int
-    sha256: str
+    bytes: int | None
+    sha256: str | None
     licence: str
     home: str
 

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 
 from eval.comparing.contrast import Contrast, needed_difference, verdict
 from eval.comparing.tables import chance, least, signed
-from eval.questions import ADVERSARIAL, TYPES
+from eval.questions import ADVERSARIAL, types_in
 from eval.records import Record
 from eval.stats.bootstrap import ClusterBootstrap
 from eval.stats.paired import compare, holm
 from eval.stats.proportion import wilson
 from eval.summary import OVERALL
-
-ANSWERED_TYPES = tuple(name for category, name in TYPES.items() if category != ADVERSARIAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +86,9 @@ def wilson_share(hits: Sequence[bool]) -> Figure | None:
 
 
 def by_type(records: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
-    """Records of each of the types 1 to 4 that has some, then of these types together."""
-    kept = [record for record in records if record["type"] in ANSWERED_TYPES]
-    for name in ANSWERED_TYPES:
+    """Records of each type but adversarial that has some, then of these types together."""
+    kept = [record for record in records if record["category"] != ADVERSARIAL]
+    for name in types_in(records).values():
         own = [record for record in kept if record["type"] == name]
         if own:
             yield name, own

@@ -22,3 +22,14 @@ def evidence_recall(evidence: Collection[str], retrieved_turns: Collection[str])
 def evidence_hit(evidence: Collection[str], retrieved_turns: Collection[str]) -> float | None:
     """1.0 if any `evidence` turn id is among `retrieved_turns`, else 0.0; None without evidence."""
     return float(not set(evidence).isdisjoint(retrieved_turns)) if evidence else None
+
+
+def session_recall(sessions: Collection[str], retrieved_turns: Collection[str]) -> float | None:
+    """Share, 0 to 1, of the distinct `sessions` of which any turn is among `retrieved_turns`.
+
+    A turn's id is its session's, a colon and its number. None without sessions. The session-level
+    recall of LongMemEval (Wu et al., 2025), over what was put before the reader.
+    """
+    wanted = set(sessions)
+    found = {turn.rpartition(":")[0] for turn in retrieved_turns}
+    return len(wanted & found) / len(wanted) if wanted else None

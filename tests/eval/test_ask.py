@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -57,6 +58,17 @@ def test_evidence_found_both_ways_counts_as_direct() -> None:
     assert record["scores"]["evidence_recall"] == 1
     assert record["retrieved"][0] == ["D1:1", ["D1:1", "D1:2"], 0.123457, "direct"]
     assert record["trace"] == {"gate": "word"}
+
+
+def test_a_question_that_has_a_time_is_asked_then() -> None:
+    meter = Meter()
+    fixed = Fixed(meter)
+    later = datetime(2023, 6, 1, 9, 5)
+    without = asked(fixed, meter).record
+    record = asked(fixed, meter, replace(QUESTION, asked_at=later)).record
+    assert [query.time for query in fixed.asked] == [SAID, later]
+    assert "asked_at" not in without
+    assert record["asked_at"] == "2023-06-01T09:05:00"
 
 
 def test_a_replayed_call_counts_at_its_live_time_and_is_marked() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import ClassVar
@@ -182,3 +183,18 @@ def test_a_broken_list_of_sources(tmp_path, content):
         path.write_text(content)
     with pytest.raises(InputError, match=r"sources\.yaml: "):
         load_sources(path)
+
+
+def test_what_is_not_pinned_is_fetched_unchecked_and_its_sum_told(
+    server, tmp_path, monkeypatch, capsys
+):
+    source = replace(SOURCE, bytes=None, sha256=None)
+    monkeypatch.setattr(module, "load_sources", lambda: {"set": source})
+    for state in ("fetched", "already here"):
+        assert main(["set", "--to", str(tmp_path), "--from", f"{server}/wrong"]) == 0
+        out = capsys.readouterr().out
+        sha256 = hashlib.sha256(Handler.bodies["/wrong"]).hexdigest()
+        assert f"{state}, not checked (no sum is pinned): sha256 {sha256}" in out
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "set: size not pinned, a licence" in " ".join(capsys.readouterr().out.split())

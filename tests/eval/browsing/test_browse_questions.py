@@ -5,7 +5,10 @@ from typing import Any
 import pytest
 
 from eval.browsing.questions import PAGE, Questions, Search, read_search
+from eval.questions import TYPES
 from memsys.errors import InputError
+
+_TYPES = tuple(TYPES.values())
 
 
 def _ids(questions: Questions, **wanted: Any) -> list[str]:
@@ -62,10 +65,10 @@ def test_cards_have_every_run_that_was_asked(questions: Questions):
 
 def test_an_address_is_read():
     given = {"q": "x" * 900, "type": "temporal", "run": "1", "other": "2", "start": str(PAGE)}
-    found = read_search(given, 3)
+    found = read_search(given, 3, _TYPES)
     assert found == Search("x" * 500, "temporal", run=1, other=2, start=PAGE)
-    assert read_search({}, 1) == Search()
-    assert read_search({}, 2) == Search(other=1)
+    assert read_search({}, 1, _TYPES) == Search()
+    assert read_search({}, 2, _TYPES) == Search(other=1)
 
 
 @pytest.mark.parametrize(
@@ -84,4 +87,4 @@ def test_an_address_is_read():
 )
 def test_a_wrong_address_is_refused(given: dict[str, str]):
     with pytest.raises(InputError, match=next(iter(given))):
-        read_search(given, 3)
+        read_search(given, 3, _TYPES)

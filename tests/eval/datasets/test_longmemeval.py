@@ -1,0 +1,174 @@
+"""Reading LongMemEval's layout."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra.utils import instantiate
+from made_longmemeval import instance, turn, write
+from omegaconf import OmegaConf
+
+from eval.datasets import longmemeval as module
+from eval.datasets.files import shared_folder
+from eval.datasets.longmemeval import LONGMEMEVAL_TYPES, LongMemEval
+from eval.questions import TYPES, Dataset
+from memsys.errors import InputError
+
+_REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
+
+
+def load(tmp_path: Path, *instances: Any, **options: Any) -> Dataset:
+    path = write(tmp_path / "made.json", *instances)
+    return LongMemEval(name="made", path=str(path), **options).load()
+
+
+def test_an_instance_is_a_conversation_and_its_question(tmp_path: Path):
+    data = load(tmp_path, instance())
+    (conversation,), (question,) = data.conversations, data.questions
+    assert conversation.id == question.conversation == "q1"
+    assert conversation.speakers == ("user", "assistant")
+    assert [one.id for one in conversation.sessions] == ["answer_a_1", "answer_a_2"]  # by time
+    assert conversation.sessions[0].time == datetime(2023, 4, 2, 7)
+    assert [one.id for one in conversation.sessions[1].turns] == [
+        *("answer_a_2:0", "answer_a_2:1", "answer_a_2:2")
+    ]
+    assert question.id == "q1/0"
+    assert (question.category, question.type) == (16, "knowledge_update")
+    assert question.gold == "7"
+    assert question.evidence == ("answer_a_2:0", "answer_a_1:0")
+    assert question.evidence_sessions == ("answer_a_1", "answer_a_2")
+    assert question.asked_at == datetime(2023, 6, 1, 9, 5)
+    assert data.types == LONGMEMEVAL_TYPES
+    assert data.repairs == ()
+
+
+def test_what_ends_in_abs_is_to_be_abstained_from(tmp_path: Path):
+    given = instance("q1_abs", answer="You never told me of pear trees.", answer_session_ids=[])
+    question = load(tmp_path, given).questions[0]
+    assert (question.category, question.type) == (5, TYPES[5])
+    assert question.gold is None
+    assert question.evidence_sessions == ()
+
+
+def test_every_official_type(tmp_path: Path):
+    names = ["single-session-user", "single-session-assistant", "single-session-preference"]
+    names += ["multi-session", "temporal-reasoning", "knowledge-update"]
+    made = [instance(f"q{i}", question_type=name) for i, name in enumerate(names)]
+    data = load(tmp_path, *made)
+    assert [one.type for one in data.questions] == [name.replace("-", "_") for name in names]
+    assert not {one.category for one in data.questions} & TYPES.keys()
+
+
+def test_blank_turns_and_sessions_met_again_are_told(tmp_path: Path):
+    blank = [turn("user", " "), turn("assistant", "Hello.")]
+    given = instance(
+        haystack_sessions=[blank, [turn("user", "Hi.")], [turn("user", "")]],
+        haystack_session_ids=["s", "s", "t"],
+        haystack_dates=["2023/05/20 (Sat) 18:30"] * 3,
+        answer_session_ids=["s"],
+    )
+    data = load(tmp_path, given)
+    turns = [one.id for session in data.conversations[0].sessions for one in session.turns]
+    assert turns == ["s:1", "s#2:0"]
+    assert len(data.repairs) == 3
+    assert all(told.startswith("made.json: sample q1: haystack_sessions[") for told in data.repairs)
+
+
+def test_filters(tmp_path: Path):
+    made = [instance("a"), instance("b", question_type="multi-session"), instance("c_abs")]
+    ids = lambda **options: [q.id for q in load(tmp_path, *made, **options).questions]  # noqa: E731
+    assert ids(types=["multi_session", "adversarial"]) == ["b/0", "c_abs/0"]
+    assert ids(conversations=["c_abs", "a"]) == ["a/0", "c_abs/0"]
+    assert ids(types=["knowledge_update", "adversarial"], limit=1) == ["a/0"]
+    for wrong in ({"types": ["single_hop"]}, {"conversations": ["z"]}, {"types": "multi_session"}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            ids(**wrong)
+    with pytest.raises(InputError, match="no question is left"):
+        ids(types=["multi_session"], conversations=["a"])
+    with pytest.raises(InputError, match="limit=0"):
+        ids(limit=0)
+    with pytest.raises(InputError, match=r"dataset\.key=corrected"):
+        ids(key="corrected")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"question_type": "multi_session"}, "question_type: 'multi_session' is no type"),
+        ({"question_type": None}, "question_type: missing"),
+        ({"question": ""}, "question: empty"),
+        ({"answer": None}, "answer: missing"),
+        ({"answer": " "}, "answer: empty"),
+        ({"answer": True}, "answer: is no text or number"),
+        ({"question_date": None}, "question_date: missing"),
+        ({"question_date": "2023/02/30 (Thu) 10:00"}, "question_date: '2023/02/30"),
+        ({"question_date": "1 May 2023"}, "question_date: '1 May 2023' is no time"),
+        ({"haystack_dates": ["2023/05/20 (Sat) 18:30", 5]}, r"haystack_dates\[1\]: 5 is no time"),
+        ({"haystack_dates": []}, "2 haystack_sessions, 2 haystack_session_ids, 0 haystack_dates"),
+        ({"haystack_session_ids": ["a", None]}, r"haystack_session_ids\[1\]: missing"),
+        ({"haystack_sessions": None}, "haystack_sessions: missing"),
+        ({"haystack_sessions": [[], "x"]}, r"haystack_sessions\[1\]: is a text"),
+        ({"haystack_sessions": [[], []]}, "haystack_sessions: no turns"),
+        ({"haystack_sessions": [[], [turn("system", "x")]]}, r"\[1\]\[0\]\.role: 'system'"),
+        ({"haystack_sessions": [[], [turn("user", 3)]]}, r"\[1\]\[0\]\.content: missing or no"),  # type: ignore[arg-type]
+        ({"haystack_sessions": [[], [turn("user", "x", has_answer="no")]]}, "has_answer: 'no'"),
+        ({"haystack_sessions": [[], [turn("user", "", has_answer=True)]]}, "content: empty"),
+        ({"answer_session_ids": ["answer_a_1", "z"]}, r"answer_session_ids\[1\]: 'z' is no"),
+        ({"answer_session_ids": "answer_a_1"}, "answer_session_ids: is a text"),
+    ],
+)
+def test_errors_name_file_question_and_field(tmp_path: Path, wrong: dict[str, Any], told: str):
+    with pytest.raises(InputError, match=rf"made\.json: sample q1: .*{told}"):
+        load(tmp_path, instance(**wrong))
+
+
+def test_a_file_of_another_shape_is_refused(tmp_path: Path):
+    for wrong, told in ((["x"], "sample #1: instance"), ([{}], "sample #1: question_id: missing")):
+        with pytest.raises(InputError, match=told):
+            load(tmp_path, *wrong)
+    with pytest.raises(InputError, match="must be a list"):
+        load(tmp_path)
+    with pytest.raises(InputError, match="sample q1: question_id: used twice"):
+        load(tmp_path, instance(), instance())
+
+
+def test_where_it_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(module, "DATA", tmp_path / "data")
+    monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "shared"))
+    read = LongMemEval(name="longmemeval")
+    with pytest.raises(InputError, match=r"python -m eval\.fetch longmemeval"):
+        read.load()
+    for folder, name in ((tmp_path / "shared" / "longmemeval", "s"), (tmp_path / "data", "d")):
+        folder.mkdir(parents=True)
+        write(folder / "longmemeval_oracle.json", instance(name))
+        assert read.load().conversations[0].id == name
+
+
+def test_every_option_stands_in_the_config():
+    path = Path(module.__file__).parents[2] / "conf" / "dataset" / "longmemeval.yaml"
+    config = OmegaConf.load(path)
+    assert set(config) == {
+        *("_target_", "name", "path", "conversations", "types", "limit", "key", "key_file")
+    }
+    assert isinstance(instantiate(config), LongMemEval)
+
+
+@pytest.mark.skipif(not _REAL.is_file(), reason="the published instances are not here")
+def test_published_instances():
+    data = LongMemEval(name="longmemeval", path=str(_REAL)).load()
+    assert len(data.conversations) == len(data.questions) == 97
+    assert Counter(question.type for question in data.questions) == {
+        **{"temporal_reasoning": 26, "knowledge_update": 21, "multi_session": 20},
+        **{"single_session_user": 12, "single_session_preference": 10},
+        **{"single_session_assistant": 6, "adversarial": 2},
+    }
+    assert all(question.evidence and question.evidence_sessions for question in data.questions)
+    assert data.repairs == ()
+    for conversation in data.conversations:
+        times = [session.time for session in conversation.sessions]
+        assert times == sorted(times)
+    assert sum(len(s.turns) for c in data.conversations for s in c.sessions) == 2176
