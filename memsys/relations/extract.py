@@ -16,6 +16,9 @@ from memsys.relations.forms import KINDS, ask, conflicts_form, entities_form, re
 from memsys.relations.settings import GraphSettings
 from memsys.types import Turn
 
+_LONGEST = 80  # characters of a name: what is longer is a tale
+_ENDS = ("source", "destination")
+
 
 class Extractor:
     """Asks a model for entities, for relations between them, and for those that ended.
@@ -37,7 +40,7 @@ class Extractor:
         rows = ask(self._llm, entities_form(len(turns)), text, self._calls, log, turns=ids)
         if rows is None:
             return None
-        found = _named(rows)
+        found = _named(rows, log)
         speakers = {plain(turn.speaker): Entity(turn.speaker, "person") for turn in turns}
         return [*({**found, **speakers}.values())] if rows else []
 
@@ -48,7 +51,7 @@ class Extractor:
         rows = ask(self._llm, entities_form(1), text, self._calls, log)
         if rows is None:
             raise LLMError(f"{self._llm.name}: does not name a question's entities: {log[0]}")
-        return [entity.name for entity in _named(rows).values()]
+        return [entity.name for entity in _named(rows, log).values()]
 
     def triples(
         self,
@@ -106,12 +109,14 @@ def _numbered(turns: Sequence[Turn]) -> str:
     return "\n".join(f"{number}. {line(turn)}" for number, turn in enumerate(turns, 1))
 
 
-def _named(rows: Sequence[Mapping[str, Any]]) -> dict[str, Entity]:
+def _named(rows: Sequence[Mapping[str, Any]], log: list[Event]) -> dict[str, Entity]:
     """Each name once; who speaks is no find."""
     found: dict[str, Entity] = {}
     for row in rows:
         name, kind = shown(row["name"]), row["type"].strip().casefold()
-        if plain(name) and not is_self(name):
+        if not plain(name) or len(name) > _LONGEST:
+            log.append(fault("entities", "bad_argument", f"{name!r} is no name"))
+        elif not is_self(name):
             found.setdefault(plain(name), Entity(name, kind if kind in KINDS else "other"))
     return found
 
@@ -137,17 +142,16 @@ def _triples(
         source, destination = ends
         if source is None or destination is None:
             continue
-        if source == destination or not plain(name):
-            log.append(fault("relations", "bad_argument", f"{told}: needs a name and two ends"))
+        if source == destination or not plain(name) or len(name) > _LONGEST:
+            log.append(
+                fault("relations", "bad_argument", f"{told}: needs a short name and two ends")
+            )
             continue
         key = plain(source.name), name, plain(destination.name)
         before = found[key].turns if key in found else ()
         ids = tuple(dict.fromkeys((*before, *(turn.id for turn in said))))
         found[key] = Triple(source, name, destination, ids)
     yield from found.values()
-
-
-_ENDS = ("source", "destination")
 
 
 def _end(
@@ -163,7 +167,7 @@ def _end(
     """
     if is_self(name):
         if len(speakers) == 1:
-            return known[plain(min(speakers))]
+            return Entity(min(speakers), "person")
         log.append(fault("relations", "unknown_speaker", told))
         return None
     if plain(name) in known:

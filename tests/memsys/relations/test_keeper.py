@@ -243,6 +243,23 @@ def test_a_relation_to_what_was_not_extracted(bag_of_words: CachedEmbedder) -> N
     assert bowl.kind == "other"
 
 
+def test_what_is_no_name_is_no_relation(bag_of_words: CachedEmbedder) -> None:
+    rows = [
+        relation("Mara", "owns", "Mara"),
+        relation("Mara", "...", "kelp"),
+        relation("Mara", "said of the sea and of all that is in it " * 3, "kelp"),
+        relation("Mara", "Grows_ ", "kelp"),
+        relation("I", "grows", "kelp"),
+    ]
+    kept = Kept(
+        Scripted(entities=[[entity("kelp"), entity("k" * 81)]], relations=[rows]), bag_of_words
+    )
+    kept.tell(2, "I grow kelp.")
+    assert set(kept.relations) == {"Mara grows kelp"}
+    assert kept.relations["Mara grows kelp"].mentions == 1
+    assert kept.faults == ["bad_argument"] * 4
+
+
 def test_the_nearest_relations_are_shown_first_and_not_too_many(
     bag_of_words: CachedEmbedder,
 ) -> None:
