@@ -12,10 +12,14 @@ from memsys.context.base import ContextWriter
 from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import MemoryGraph, build_graph
+from memsys.graph.csr import build_csr
 from memsys.graph.score import Standing, standing
 from memsys.graph.settings import GraphSettings
+from memsys.index.large import LargeVectors, Nearest
 from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import IndexSettings, Scores, Start, convex, min_max
+from memsys.index.ranking import Dense, Ranking
+from memsys.index.sparse import SparseLexicalIndex
 from memsys.index.vector import VectorIndex
 from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
@@ -70,6 +74,21 @@ class Store:
             return cosines
         return convex(cosines, self.bm25(query), self._parts.index.alpha)
 
+    def ranking(self, query: str, start: Start, cosines: Ranking | None = None) -> Ranking:
+        """What `relevance` tells, scored as far as it is asked for where the store is large.
+
+        `cosines` spares a second embedding where the caller has the vector ranking already.
+        """
+        if start == "vector":
+            if cosines is not None:
+                return cosines
+            index = self._derived.by_vector
+            if isinstance(index, LargeVectors):
+                return Nearest(index, self._parts.embedder.query(query))
+        if start == "hybrid" and isinstance(cosines, Dense):
+            return Dense(self.relevance(query, start, cosines.scores))
+        return Dense(self.relevance(query, start))
+
     @property
     def rows(self) -> Mapping[str, int]:
         """Where in `memories` each id is."""
@@ -88,9 +107,15 @@ class Store:
 
 @dataclass(slots=True)
 class _VectorRows:
-    """Vectors of the memories so far, so that a new session embeds only its own."""
+    """Vectors of the memories so far, so that a new session embeds only its own: as they came, or
+    in the index of a large store, which holds the only copy.
+    """
 
     rows: list[Vectors] = field(default_factory=list)
+    large: LargeVectors | None = None
+
+    def __len__(self) -> int:
+        return len(self.large) if self.large is not None else len(self.rows)
 
 
 class _Derived:
@@ -103,17 +128,28 @@ class _Derived:
         self.vectors = vectors or _VectorRows()
 
     @cached_property
-    def by_vector(self) -> VectorIndex:
-        rows = self.vectors.rows
-        new = [memory.content for memory in self._memories[len(rows) :]]
-        if new:
-            rows.extend(self._parts.embedder.documents(new))
-        return VectorIndex(np.stack(rows))
+    def by_vector(self) -> VectorIndex | LargeVectors:
+        so_far, kind = self.vectors, self._parts.index.vectors
+        new = [memory.content for memory in self._memories[len(so_far) :]]
+        rows = self._parts.embedder.documents(new) if new else None
+        if kind == "exact":
+            if rows is not None:
+                so_far.rows.extend(rows)
+            return VectorIndex(np.stack(so_far.rows))
+        if rows is not None:
+            if so_far.large is None:
+                expected = max(self._parts.index.expected, len(new))
+                so_far.large = LargeVectors(kind, rows.shape[1], expected)
+            so_far.large.add(rows)
+        assert so_far.large is not None  # noqa: S101 - a store that is asked holds something
+        return so_far.large
 
     @cached_property
-    def by_word(self) -> LexicalIndex:
+    def by_word(self) -> LexicalIndex | SparseLexicalIndex:
+        settings = self._parts.index
         texts = [memory.index_text for memory in self._memories]
-        return LexicalIndex(texts, self._parts.index.k1, self._parts.index.b)
+        kind = LexicalIndex if settings.lexical == "rank_bm25" else SparseLexicalIndex
+        return kind(texts, settings.k1, settings.b)
 
     @cached_property
     def rows(self) -> dict[str, int]:
@@ -121,7 +157,10 @@ class _Derived:
 
     @cached_property
     def graph(self) -> MemoryGraph:
-        return build_graph(self._memories, self._parts.graph)
+        settings = self._parts.graph
+        if settings.store == "csr":
+            return build_csr(self._memories, self.rows, settings)
+        return build_graph(self._memories, settings)
 
     @cached_property
     def standing(self) -> list[Standing]:

@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol
 
+import numpy as np
+
 from memsys.context.tokens import count_tokens
 from memsys.errors import InputError
-from memsys.index.rank import Scores, top
+from memsys.index.rank import Scores
+from memsys.index.ranking import Dense, Ranking
 from memsys.llm.prompt import Prompt
 from memsys.memory.base import builder_for
 from memsys.store import Parts, Store
@@ -58,11 +61,10 @@ class Strategy(ABC):
         self.events: list[dict[str, Any]] = getattr(memory, "events", [])
         self.prompts: dict[str, Prompt] = dict(getattr(memory, "prompts", {}))
 
-    def best(self, scores: Scores) -> list[Candidate]:
-        """The k memories of the highest `scores`, shape (n,), best first."""
-        return [
-            Candidate(self.store.memories[row], float(scores[row])) for row in top(scores, self.k)
-        ]
+    def best(self, scores: Scores | Ranking) -> list[Candidate]:
+        """The k memories of the highest `scores`, shape (n,), or of a ranking, best first."""
+        ranking = Dense(scores) if isinstance(scores, np.ndarray) else scores
+        return [Candidate(self.store.memories[row], value) for row, value in ranking.best(self.k)]
 
     @abstractmethod
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -22,7 +22,7 @@ class MemoryGraph:
     """
 
     store: GraphStore
-    titles: dict[str, str]
+    titles: Mapping[str, str]
 
 
 def build_graph(memories: Sequence[Memory], settings: GraphSettings) -> MemoryGraph:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Literal
 
 from memsys.index.terms import STOPWORDS, cjk_terms, is_cjk, stem
@@ -59,6 +60,7 @@ def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind
     return {key: kind for key, kind in found.items() if key not in ignored}
 
 
+@lru_cache(maxsize=65_536)
 def _key(text: str) -> str:
     """Stems of the content words of a quoted phrase; a Chinese phrase as it stands."""
     if is_cjk(text):

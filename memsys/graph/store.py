@@ -23,10 +23,6 @@ class Edge(NamedTuple):
 class GraphStore(Protocol):
     """An undirected weighted graph with batched look-ups."""
 
-    def add(self, edges: Iterable[tuple[str, str, EdgeKind, float]]) -> None:
-        """Add edges (node, node, kind, weight); an edge given twice keeps the last weight."""
-        ...
-
     def neighbours(self, nodes: Sequence[str]) -> list[list[Edge]]:
         """The edges of each node, heaviest first, ties by name; [] for an unknown node."""
         ...
@@ -42,7 +38,7 @@ class NetworkXStore:
         self._sorted: dict[str, list[Edge]] = {}  # of the nodes asked for since the last change
 
     def add(self, edges: Iterable[tuple[str, str, EdgeKind, float]]) -> None:
-        """See GraphStore."""
+        """Add edges (node, node, kind, weight); an edge given twice keeps the last weight."""
         for one, other, kind, weight in edges:
             self._graph.add_edge(one, other, kind=kind, weight=weight)
         self._sorted.clear()

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memsys.graph.expand import Expansion, expand
-from memsys.index.rank import Scores, Start, check_start
+from memsys.index.rank import Start, check_start
+from memsys.index.ranking import Ranking
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query
@@ -35,15 +36,15 @@ class GraphExpand(Strategy):
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Direct and expanded candidates with the paths that were followed."""
-        return self.expanded(self.store.relevance(query.text, self._start))
+        return self.expanded(self.store.ranking(query.text, self._start))
 
-    def expanded(self, relevance: Scores) -> tuple[list[Candidate], dict[str, Any]]:
+    def expanded(self, relevance: Ranking) -> tuple[list[Candidate], dict[str, Any]]:
         """Direct candidates and those that the graph adds, best first, and the trace."""
         direct = self.best(relevance)
         rows = self.store.rows
 
         def relevance_of(memory: str) -> float:
-            return float(relevance[rows[memory]])
+            return relevance.of(rows[memory])
 
         seeds = [candidate.memory.id for candidate in direct[: self._expansion.seeds]]
         added = expand(self.store.graph, seeds, relevance_of, self._expansion)

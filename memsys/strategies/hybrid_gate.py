@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from memsys.graph.gate import Gate, spans_domains
-from memsys.index.rank import Start, top
+from memsys.index.rank import Start
 from memsys.llm.prompt import load_prompt
 from memsys.store import Parts
 from memsys.strategies.graph_expand import GraphExpand
@@ -34,9 +34,9 @@ class HybridGate(GraphExpand):
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Candidates, and in the trace which rule decided."""
-        cosines = self.store.similarity(query.text)
-        relevance = self.store.relevance(query.text, self._start, cosines)
-        similarities = [float(cosines[row]) for row in top(relevance, self._expansion.seeds)]
+        cosines = self.store.ranking(query.text, "vector")
+        relevance = self.store.ranking(query.text, self._start, cosines)
+        similarities = [cosines.of(row) for row, _ in relevance.best(self._expansion.seeds)]
         decision = self._gate.decide(
             query.text, similarities, self.parts.embedder.typical_similarity
         )

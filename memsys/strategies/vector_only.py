@@ -14,4 +14,4 @@ class VectorOnly(Strategy):
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Score: cosine, -1 to 1."""
-        return self.best(self.store.similarity(query.text)), {}
+        return self.best(self.store.ranking(query.text, "vector")), {}

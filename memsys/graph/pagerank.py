@@ -1,0 +1,57 @@
+"""Personalised PageRank over who mentions what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from memsys.errors import InputError
+from memsys.graph.csr import Csr, CsrStore
+from memsys.index.rank import Scores
+
+
+class PageRank:
+    """Walks from memory to entity to memory, each step in proportion to the mention's weight.
+
+    Personalised PageRank (Haveliwala, 2002), as HippoRAG (Gutierrez et al., 2024, arXiv 2405.14831)
+    uses it to find passages: the walk starts again at the query's own memories.
+    """
+
+    def __init__(self, store: CsrStore) -> None:
+        """Raises InputError where scipy is not installed."""
+        try:
+            from scipy import sparse  # noqa: PLC0415 - an extra
+        except ImportError as error:
+            raise InputError("PageRank: no scipy; pip install 'memsys[scale]'") from error
+
+        def matrix(of: Csr, columns: int) -> Any:
+            """Each row sums to 1, or to 0 where it is empty."""
+            rows = len(of.starts) - 1
+            sums = np.bincount(
+                np.repeat(np.arange(rows), np.diff(of.starts)), weights=of.weights, minlength=rows
+            )
+            weights = of.weights / np.repeat(np.where(sums == 0, 1, sums), np.diff(of.starts))
+            return sparse.csr_matrix((weights, of.columns, of.starts), shape=(rows, columns))
+
+        memories, entities = len(store.mentions.starts) - 1, len(store.mentioned.starts) - 1
+        # Transposed once: a step takes what flows into a node.
+        self._to_entities = matrix(store.mentions, entities).T.tocsr()
+        self._to_memories = matrix(store.mentioned, memories).T.tocsr()
+        self._size = memories
+
+    def scores(self, restart: Mapping[int, float], damping: float, steps: int) -> Scores:
+        """The walk's share at each memory, shape (n,): x <- (1 - damping) r + damping x P, so many
+        steps from x = r. `restart`: rows and their weights, of which r are the shares; what a
+        memory without a mention would pass on is lost.
+        """
+        start = np.zeros(self._size)
+        start[list(restart)] = list(restart.values())
+        start /= max(start.sum(), 1e-12)
+        share = start
+        for _ in range(steps):
+            share = (1 - damping) * start + damping * (
+                self._to_memories @ (self._to_entities @ share)
+            )
+        return np.asarray(share, dtype=np.float64)

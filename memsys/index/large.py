@@ -1,0 +1,100 @@
+"""Vector search over a store too large to score every memory for every query."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import faiss
+import numpy as np
+from numpy.typing import NDArray
+
+from memsys.embed.base import Vectors
+from memsys.errors import InputError
+
+Kind = Literal["flat", "ivf", "hnsw"]
+_BY_ROW = 1  # faiss's DirectMap.Array, which its stubs do not know
+_TRAINED_ON = 64  # vectors a list: k-means gains little from more
+_SEARCHED = 128  # of hnsw: candidates that a search keeps
+_BUILT = 80  # of hnsw: candidates that an insertion keeps
+
+
+class LargeVectors:
+    """faiss over unit vectors: `flat` is exact; `ivf` (inverted lists of nearest centroids; Jegou
+    et al., 2011) and `hnsw` (a graph of neighbours; Malkov and Yashunin, 2018) are approximate and
+    miss some of the nearest. `python -m eval.bench_scale` measures how many.
+
+    The index holds the only copy of the vectors.
+    """
+
+    def __init__(self, kind: Kind, dimensions: int, expected: int) -> None:
+        """`expected`: vectors at the end, by which the number of lists is chosen: 4 sqrt(n), of
+        which 1 in 32 is searched, and 8 at least.
+
+        Raises InputError on an unknown kind.
+        """
+        if kind not in get_args(Kind):
+            known = ", ".join(("exact", *get_args(Kind)))
+            raise InputError(f"index.vectors: {kind!r} is none of {known}")
+        product = faiss.METRIC_INNER_PRODUCT
+        if kind == "flat":
+            index: Any = faiss.IndexFlatIP(dimensions)
+        elif kind == "hnsw":
+            index = faiss.IndexHNSWFlat(dimensions, 32, product)
+            index.hnsw.efConstruction, index.hnsw.efSearch = _BUILT, _SEARCHED
+        else:
+            lists = max(1, min(int(4 * expected**0.5), expected // _TRAINED_ON))
+            quantiser: Any = faiss.IndexFlatIP(dimensions)
+            index = faiss.IndexIVFFlat(quantiser, dimensions, lists, product)
+            index.nprobe = min(lists, max(8, lists // 32))
+            index.set_direct_map_type(_BY_ROW)  # so that a row's vector can be had
+            index.cp.max_points_per_centroid = _TRAINED_ON
+        self._index = index
+
+    def __len__(self) -> int:
+        """Rows so far."""
+        return int(self._index.ntotal)
+
+    def add(self, vectors: Vectors) -> None:
+        """Append rows, shape (n, d); inverted lists are learnt from the first that come."""
+        rows = np.ascontiguousarray(vectors, dtype=np.float32)
+        if not self._index.is_trained:
+            self._index.train(rows)
+        self._index.add(rows)
+
+    def nearest(self, vector: Vectors, k: int) -> list[tuple[int, float]]:
+        """Rows and cosines of the `k` nearest to `vector`, shape (d,), as far as they are found."""
+        cosines, rows = self._index.search(vector[None, :], min(k, len(self)))
+        pairs = zip(rows[0].tolist(), cosines[0].tolist(), strict=True)
+        return [(row, cosine) for row, cosine in pairs if row >= 0]
+
+    def cosine(self, row: int, vector: Vectors) -> float:
+        """Of one row and `vector`, exactly."""
+        return float(np.dot(self._index.reconstruct(row), vector))
+
+    def similarities(self, vector: Vectors) -> NDArray[np.float64]:
+        """Cosine of `vector` and every row, shape (n,). Raises InputError but where kind is flat:
+        to score all would undo what an approximate index is for.
+        """
+        if not isinstance(self._index, faiss.IndexFlatIP):
+            raise InputError(
+                "index.vectors: ivf and hnsw do not score every memory, which this strategy or "
+                "start asks for; use index.vectors=flat, or start=vector"
+            )
+        stored = faiss.rev_swig_ptr(self._index.get_xb(), self._index.ntotal * self._index.d)
+        rows = stored.reshape(self._index.ntotal, self._index.d)
+        return np.asarray(rows @ vector, dtype=np.float64)
+
+
+class Nearest:
+    """A ranking by cosine that scores only what it is asked for."""
+
+    def __init__(self, index: LargeVectors, vector: Vectors) -> None:
+        self._index, self._vector = index, vector
+
+    def best(self, k: int | None) -> list[tuple[int, float]]:
+        """See Ranking."""
+        return self._index.nearest(self._vector, len(self._index) if k is None else k)
+
+    def of(self, row: int) -> float:
+        """See Ranking."""
+        return self._index.cosine(row, self._vector)

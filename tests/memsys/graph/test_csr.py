@@ -1,0 +1,108 @@
+"""The arrays of a large store hold the graph that networkx holds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+from memsys.graph.build import build_graph
+from memsys.graph.csr import CsrStore, build_csr
+from memsys.graph.expand import Expansion, expand
+from memsys.graph.pagerank import PageRank
+from memsys.graph.settings import GraphSettings
+from memsys.graph.store import ENTITY, MEMORY
+from memsys.types import Memory
+
+SETTINGS = GraphSettings(max_entities=4, max_share=0.3, keyword_weight=0.7, name_weight=1.0)
+WORDS = "harbour lantern copper orchard violin kettle granite meadow saffron ledger".split()
+
+
+def memories(n: int = 60, seed: int = 0) -> list[Memory]:
+    random = np.random.default_rng(seed)
+    return [
+        Memory(f"D{i}", text, text, datetime(2024, 1, 1), "Mara", (f"D{i}",))
+        for i in range(n)
+        for text in [f"Mara: the {' '.join(random.choice(WORDS, 4))} of Old Selwyn"]
+    ]
+
+
+def rows(known: list[Memory]) -> dict[str, int]:
+    return {memory.id: row for row, memory in enumerate(known)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_nodes_edges_weights_and_titles_are_those_of_networkx(seed: int) -> None:
+    known = memories(seed=seed)
+    one, other = build_graph(known, SETTINGS), build_csr(known, rows(known), SETTINGS)
+    assert dict(other.titles) == one.titles
+    assert len(other.titles) == len(one.titles) > 50
+    nodes = [MEMORY + memory.id for memory in known]
+    nodes += sorted({e.node for edges in one.store.neighbours(nodes) for e in edges})
+    for mine, theirs in zip(
+        other.store.neighbours(nodes), one.store.neighbours(nodes), strict=True
+    ):
+        weights = {edge[:2]: edge.weight for edge in theirs}
+        assert {edge[:2]: edge.weight for edge in mine} == pytest.approx(weights, rel=1e-6)
+        assert [edge.weight for edge in mine] == sorted((e.weight for e in mine), reverse=True)
+
+
+def test_expansion_finds_the_same_memories() -> None:
+    known = memories(n=200)
+    one, other = build_graph(known, SETTINGS), build_csr(known, rows(known), SETTINGS)
+    numbers = Expansion(
+        seeds=5,
+        neighbours=3,
+        per_seed=2,
+        edge_weight=0.6,
+        relevance_weight=0.4,
+        threshold=0.0,
+        edges=["mentions", "related_to"],
+    )
+    relevance = {memory.id: 1 / (2 + row) for row, memory in enumerate(known)}
+    seeds = ["D3", "D50", "D77", "D120", "D199"]
+    found = [expand(graph, seeds, relevance.__getitem__, numbers) for graph in (one, other)]
+    assert [(a.memory, a.seed) for a in found[1]] == [(a.memory, a.seed) for a in found[0]]
+    assert len(found[0]) > 3
+
+
+def test_unknown_nodes_have_no_edges() -> None:
+    known = memories(n=20)
+    store = build_csr(known, rows(known), SETTINGS).store
+    assert store.neighbours([MEMORY + "nobody", ENTITY + "nothing", "neither"]) == [[], [], []]
+
+
+@pytest.mark.parametrize("texts", [["a"], ["a", "b"], ["of the", "of the", "of the"]])
+def test_a_store_in_which_nothing_is_shared_has_no_edges(texts: list[str]) -> None:
+    known = [Memory(str(i), t, t, datetime(2024, 1, 1), "M", ()) for i, t in enumerate(texts)]
+    graph = build_csr(known, rows(known), SETTINGS)
+    assert not len(graph.titles)
+    assert graph.store.neighbours([MEMORY + "0"]) == [[]]
+
+
+def walked(known: list[Memory], start: int, damping: float, steps: int) -> list[float]:
+    """The same walk by dense matrices."""
+    store = build_csr(known, rows(known), SETTINGS).store
+    assert isinstance(store, CsrStore)
+    dense = np.zeros((len(known), len(store.mentioned.starts) - 1))
+    for row in range(len(known)):
+        columns, weights = store.mentions.row(row)
+        dense[row, columns] = weights
+    to_entities = dense / np.maximum(dense.sum(1, keepdims=True), 1e-12)
+    to_memories = dense.T / np.maximum(dense.T.sum(1, keepdims=True), 1e-12)
+    restart = np.eye(len(known))[start]
+    share = restart
+    for _ in range(steps):
+        share = (1 - damping) * restart + damping * (share @ to_entities @ to_memories)
+    return list(share)
+
+
+def test_pagerank_is_the_walk_by_dense_matrices() -> None:
+    known = memories()
+    store = build_csr(known, rows(known), SETTINGS).store
+    assert isinstance(store, CsrStore)
+    scores = PageRank(store).scores({7: 3.0}, damping=0.5, steps=20)
+    assert scores == pytest.approx(walked(known, 7, 0.5, 20), abs=1e-6)
+    assert scores.argmax() == 7
+    assert scores.sum() == pytest.approx(1.0)

@@ -1,0 +1,104 @@
+"""What searches a large store: exact where it says so, close where it does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memsys.embed.base import Vectors, unit_rows
+from memsys.errors import InputError
+from memsys.index.large import LargeVectors, Nearest
+from memsys.index.lexical import LexicalIndex
+from memsys.index.rank import IndexSettings, top
+from memsys.index.sparse import SparseLexicalIndex
+
+WORDS = "harbour lantern copper orchard violin kettle granite meadow saffron ledger".split()
+
+
+def vectors(n: int, dimensions: int = 24, seed: int = 0) -> Vectors:
+    """Around fifty centres, as texts gather around topics."""
+    random = np.random.default_rng(seed)
+    centres = random.normal(size=(50, dimensions))
+    rows = centres[random.integers(50, size=n)] + random.normal(size=(n, dimensions)) * 0.5
+    return unit_rows(rows.astype(np.float32))
+
+
+def filled(kind: str, rows: Vectors) -> LargeVectors:
+    index = LargeVectors(kind, rows.shape[1], len(rows))  # type: ignore[arg-type]
+    for part in np.array_split(rows, 3):
+        index.add(part)
+    return index
+
+
+@pytest.mark.parametrize(("kind", "least"), [("flat", 1.0), ("ivf", 0.9), ("hnsw", 0.9)])
+def test_the_nearest_are_found(kind: str, least: float) -> None:
+    rows = vectors(5000)
+    index, queries = filled(kind, rows), vectors(40, seed=1)
+    shares = []
+    for query in queries:
+        exact = top((rows @ query).astype(np.float64), 10)
+        found = index.nearest(query, 10)
+        shares.append(len({row for row, _ in found} & set(exact)) / 10)
+        assert [cosine for _, cosine in found] == sorted((c for _, c in found), reverse=True)
+        assert [c for _, c in found] == pytest.approx([float(rows[r] @ query) for r, _ in found])
+    assert np.mean(shares) >= least
+    assert len(index) == 5000
+
+
+@pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])
+def test_any_row_has_its_exact_cosine(kind: str) -> None:
+    rows = vectors(300)
+    ranking = Nearest(filled(kind, rows), rows[5])
+    assert [ranking.of(row) for row in (0, 5, 299)] == pytest.approx(
+        [float(rows[row] @ rows[5]) for row in (0, 5, 299)], abs=1e-6
+    )
+    assert ranking.best(1)[0][0] == 5
+
+
+def test_only_an_exact_index_scores_every_memory() -> None:
+    rows = vectors(300)
+    assert filled("flat", rows).similarities(rows[0]) == pytest.approx(rows @ rows[0], abs=1e-6)
+    for kind in ("ivf", "hnsw"):
+        with pytest.raises(InputError, match=r"index\.vectors: ivf and hnsw do not score every"):
+            filled(kind, rows).similarities(rows[0])
+
+
+def test_asking_for_more_than_there_is_gives_what_there_is() -> None:
+    rows = vectors(3)
+    for kind in ("flat", "ivf", "hnsw"):
+        assert {row for row, _ in filled(kind, rows).nearest(rows[0], 10)} == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"vectors": "annoy"}, r"index\.vectors: 'annoy' is none of exact, flat, ivf, hnsw"),
+        ({"lexical": "lucene"}, r"index\.lexical: 'lucene' is none of rank_bm25, bm25s"),
+    ],
+)
+def test_unknown_parts_are_named(wrong: dict[str, str], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        IndexSettings(k1=0.9, b=0.4, alpha=0.5, **wrong)  # type: ignore[arg-type]
+
+
+def test_sparse_bm25_ranks_as_rank_bm25_does() -> None:
+    random = np.random.default_rng(0)
+    texts = [f"{' '.join(random.choice(WORDS, 3))} number{i}" for i in range(200)]
+    one, other = LexicalIndex(texts, 0.9, 0.4), SparseLexicalIndex(texts, 0.9, 0.4)
+    for query in ("copper violin", "number17 kettle", "meadow granite saffron"):
+        mine, theirs = other.scores(query), one.scores(query)
+        assert top(mine, 10) == top(theirs, 10)
+        assert np.flatnonzero(mine).tolist() == np.flatnonzero(theirs).tolist()
+
+
+def test_sparse_bm25_knows_nothing_of_unknown_words() -> None:
+    index = SparseLexicalIndex(["copper kettle", "violin"], 0.9, 0.4)
+    assert not index.scores("volcano of the").any()
+    assert not SparseLexicalIndex(["of the"], 0.9, 0.4).scores("copper").any()
+
+
+@pytest.mark.parametrize("k", [1, 10, 60, None])
+def test_the_best_of_many_are_those_of_a_full_sort(k: int | None) -> None:
+    scores = np.random.default_rng(0).integers(0, 40, size=2000).astype(np.float64)
+    full = np.argsort(-scores, kind="stable")[:k]
+    assert top(scores, k) == full.tolist()
