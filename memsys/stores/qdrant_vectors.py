@@ -60,7 +60,12 @@ class QdrantVectors(QdrantPoints):
                     f"vector_store.key_variable: the environment has no {self._key_variable}; "
                     "set it to the server's key, or the setting to null"
                 )
-        return QdrantClient(url=self._url, api_key=key, timeout=self._timeout_s)
+        return QdrantClient(
+            url=self._url,
+            api_key=key,
+            timeout=self._timeout_s,
+            check_compatibility=False,  # would ask, and warn, before anything is wanted
+        )
 
     @cached_property
     def _client(self) -> Any:

@@ -1,0 +1,178 @@
+"""What cannot be used says so in one line, with the setting and the remedy, and no secret."""
+
+import socket
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.stores.faiss_vectors import FaissVectors
+from memsys.stores.neo4j_relations import Neo4jRelations
+from memsys.stores.networkx_relations import NetworkxRelations
+from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
+from memsys.stores.qdrant_vectors import QdrantVectors
+from tests.memsys.stores.arcadedb import DATABASE
+from tests.memsys.stores.made import node, pool
+from tests.memsys.stores.places import PASSWORD_VARIABLE
+
+SECRET = "hunter2"  # noqa: S105 - the one to look for
+(ROW,) = pool(0, 1)
+
+
+@pytest.fixture
+def closed_port():
+    """A port that nobody else gets and nobody listens at."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+def message(error) -> str:
+    text = str(error.value)
+    assert "\n" not in text
+    assert SECRET not in text
+    return text
+
+
+@pytest.mark.parametrize("store", [FaissVectors, NetworkxRelations])
+def test_a_file_that_is_no_store(store, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("no database, but long enough to look like one" * 100)
+    with pytest.raises(InputError, match="name a file") as error:
+        store(str(path))
+    assert f"store.path={path}" in message(error)
+
+
+@pytest.mark.parametrize("store", [FaissVectors, NetworkxRelations])
+def test_a_place_that_cannot_be_written(store, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="name a file"):
+        store(str(tmp_path / "file" / "store.sqlite"))
+
+
+def test_one_qdrant_edge_at_a_time_has_a_folder_open(tmp_path):
+    path = str(tmp_path / "shard")
+    with closing(QdrantEdgeVectors(path)) as first, closing(QdrantEdgeVectors(path)) as second:
+        first.put("ann", ["a"], ROW[None])
+        with pytest.raises(InputError, match="no other store has open") as error:
+            second.ids("ann")
+        assert f"vector_store.path={path}" in message(error)
+        first.close()
+        assert second.ids("ann") == ["a"]
+
+
+def test_a_folder_that_is_not_of_qdrant_edge(tmp_path):
+    (tmp_path / "edge_config.json").write_text("{}")
+    with pytest.raises(InputError, match="name another folder") as error:
+        QdrantEdgeVectors(str(tmp_path)).ids("ann")
+    message(error)
+
+
+def test_nothing_is_connected_before_it_is_asked(closed_port, monkeypatch):
+    monkeypatch.delenv("NEO4J_PASSWORD", raising=False)
+    Neo4jRelations(f"bolt://127.0.0.1:{closed_port}").close()
+    QdrantVectors(f"http://127.0.0.1:{closed_port}").close()
+
+
+def test_no_graph_database_there(closed_port, monkeypatch):
+    monkeypatch.setenv("NEO4J_PASSWORD", SECRET)
+    url = f"bolt://127.0.0.1:{closed_port}"
+    with closing(Neo4jRelations(url)) as store, pytest.raises(InputError, match="server") as error:
+        store.put_nodes("ann", [node("a", ROW)])
+    assert f"relation_store.url={url}" in message(error)
+
+
+def test_no_qdrant_there(closed_port, monkeypatch):
+    monkeypatch.setenv("SOME_KEY", SECRET)
+    url = f"http://127.0.0.1:{closed_port}"
+    with (
+        pytest.warns(UserWarning, match="insecure"),
+        closing(QdrantVectors(url, key_variable="SOME_KEY")) as store,
+        pytest.raises(InputError, match="start Qdrant there") as error,
+    ):
+        store.put("ann", ["a"], ROW[None])
+    assert f"vector_store.url={url}" in message(error)
+
+
+def test_the_variable_of_a_password_or_key_is_empty(monkeypatch):
+    monkeypatch.setenv("SOME_KEY", "")
+    with pytest.raises(InputError, match="has no SOME_KEY") as error:
+        Neo4jRelations("bolt://127.0.0.1", "neo4j", "SOME_KEY").nodes("ann")
+    message(error)
+    with pytest.raises(InputError, match="has no SOME_KEY") as error:
+        QdrantVectors("http://127.0.0.1", key_variable="SOME_KEY").ids("ann")
+    message(error)
+
+
+@pytest.mark.parametrize(
+    "url", [f"bolt://neo4j:{SECRET}@localhost", f"http://{SECRET}", "localhost:7687", "bolt://"]
+)
+def test_addresses_of_graph_databases(url):
+    with pytest.raises(InputError, match=r"relation_store\.url") as error:
+        Neo4jRelations(url)
+    if "@" in url:
+        message(error)
+
+
+@pytest.mark.parametrize("url", [f"http://u:{SECRET}@localhost:6333", "localhost:6333", "bolt://x"])
+def test_addresses_of_qdrant(url):
+    with pytest.raises(InputError, match=r"vector_store\.url") as error:
+        QdrantVectors(url)
+    message(error)
+
+
+def test_names_that_go_into_statements():
+    for label in ("A B", "x) DETACH DELETE n //", "`x`", ""):
+        with pytest.raises(InputError, match="label"):
+            Neo4jRelations("bolt://localhost", label=label)
+    with pytest.raises(InputError, match="similarity"):
+        Neo4jRelations("bolt://localhost", similarity="f(x)")
+
+
+@pytest.mark.parametrize(
+    ("make", "extra"),
+    [
+        (lambda: Neo4jRelations("bolt://localhost"), "neo4j"),
+        (lambda: QdrantVectors("http://localhost"), "qdrant"),
+        (QdrantEdgeVectors, "qdrant"),
+    ],
+)
+def test_a_missing_extra_names_the_command(make, extra, monkeypatch):
+    for module in ("bolt", "qdrant_vectors", "qdrant_edge_vectors"):
+        monkeypatch.setattr(f"memsys.stores.{module}.find_spec", lambda name: None)
+    with pytest.raises(InputError, match=rf"pip install -e '\.\[{extra}\]'") as error:
+        make()
+    message(error)
+
+
+def test_the_default_stores_load_no_driver():
+    code = """if True:
+        import sys
+        from memsys.stores.faiss_vectors import FaissVectors
+        from memsys.stores.networkx_relations import NetworkxRelations
+        FaissVectors(), NetworkxRelations()
+        sys.exit(" ".join({"neo4j", "qdrant_client", "qdrant_edge"} & set(sys.modules)) or 0)
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("variable", "database", "similarity", "told"),
+    [
+        ("WRONG", DATABASE, "vector.similarity.cosine", "Authentication failed"),
+        (PASSWORD_VARIABLE, "nowhere", "vector.similarity.cosine", "nowhere"),
+        (PASSWORD_VARIABLE, DATABASE, "no.such.function", "no.such.function"),
+    ],
+)
+def test_a_server_that_refuses(bolt_url, variable, database, similarity, told, monkeypatch):
+    monkeypatch.setenv("WRONG", SECRET)
+    right = Neo4jRelations(bolt_url, "root", PASSWORD_VARIABLE, DATABASE, "Refused")
+    wrong = Neo4jRelations(bolt_url, "root", variable, database, "Refused", similarity)
+    with closing(right), closing(wrong):
+        right.put_nodes("ann", [node("a", ROW)])
+        with pytest.raises(InputError, match=told) as error:
+            wrong.similar("ann", ROW, 0, 1)
+        assert f"relation_store.url={bolt_url}" in message(error)
