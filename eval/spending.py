@@ -12,7 +12,7 @@ from eval.records import INGEST, read_lines
 from memsys.llm.pricing import Pricing
 
 _INGEST = "ingest"
-_NEEDED = {"id", "conversation", "status", "usage"}
+_NEEDED = {"id", "conversation", "status"}
 _FULL_CONTEXT = "full_context"
 
 
@@ -113,7 +113,7 @@ def load_spending(name: str) -> Spending:
     records = list(load_records(folder, _NEEDED).values())
     pricing = pricing_of(manifest)
     usages: dict[str, list[Mapping[str, Any] | None]] = {
-        phase: [None if r["usage"] is None else r["usage"].get(phase, {}) for r in records]
+        phase: [r["usage"].get(phase, {}) if r.get("usage") is not None else None for r in records]
         for phase in PHASES
     }
     path = folder / INGEST

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from eval import cost_tables
 from eval.costs import SYSTEM, cost_usd, of_records, pricing_of, repaid_after
 from eval.losing.figures import Sample, show
 from eval.losing.section import Table
 from eval.records import INGEST, Record, read_lines
 from eval.reporting.blocks import Block, Part
 from eval.reporting.runs import Reported
+from eval.spending import load_spending
+from eval.writing import Writing, writing_of
 
 _PHASES = ("retrieve", "answer", "judge")
 _FIELDS = ("calls", "input_tokens", "output_tokens")
@@ -26,6 +29,11 @@ def money(runs: Sequence[Reported]) -> Block:
         parts.append(Table(header, usage))
     else:
         parts.append("No model was called for any question.")
+    written = [_written(run) for run in runs]
+    parts += [
+        "What memory costs to write, beside the answers it buys. " + cost_tables.WRITING,
+        Table(*cost_tables.writing(written)),
+    ]
     if len(runs) > 1:
         parts += _repaid(runs)
     return Block("costs", "Costs", parts)
@@ -49,6 +57,11 @@ def ingest_usd(run: Reported) -> float | None:
     conversations = {line["conversation"] for line in lines}
     total = cost_usd((line["usage"] for line in lines), pricing_of(run.manifest))
     return None if total is None or not conversations else total / len(conversations)
+
+
+def _written(run: Reported) -> Writing:
+    folder = run.run.folder
+    return writing_of(load_spending(str(folder)), run.label, folder, run.summary)
 
 
 def _with_usage(record: Record) -> Record:
