@@ -1,8 +1,7 @@
 """A memory that a language model keeps, in the manner of Mem0.
 
 Chhikara et al., 2025: Mem0, building production-ready AI agents with scalable long-term memory
-(arXiv 2504.19413), section 2.1: extraction from a summary, the last messages and a new exchange;
-then ADD, UPDATE, DELETE or NOOP against the most similar facts. docs/mem0.md says what differs.
+(arXiv 2504.19413), section 2.1. docs/mem0.md says how it goes and what differs.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from memsys.facts.book import Change
 from memsys.facts.extract import ExtractSettings
 from memsys.facts.keeper import FactKeeper, UpdateSettings
 from memsys.store import Parts, Store
+from memsys.stores.vectors import VectorStore
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query, Session
 
@@ -30,8 +30,10 @@ class Mem0(Strategy):
         infer: bool,
         facts: Mapping[str, Any],
         update: Mapping[str, Any],
+        vector_store: VectorStore | None = None,
     ) -> None:
         """`infer`: False stores what `parts.memory` makes of the messages and asks no model.
+        `vector_store`: see FactBook.
 
         Raises InputError where there is no model, or a setting or prompt cannot be used.
         """
@@ -44,7 +46,7 @@ class Mem0(Strategy):
                     "strategy.update.calls=schema"
                 )
             settings = ExtractSettings(**facts), UpdateSettings(**update)
-            self._keeper = FactKeeper(parts.llm, parts.embedder, *settings)
+            self._keeper = FactKeeper(parts.llm, parts.embedder, *settings, vector_store)
             self.prompts, self.events = self._keeper.prompts, self._keeper.log
 
     @property
@@ -70,3 +72,8 @@ class Mem0(Strategy):
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Score: the cosine."""
         return self.best(self.store.similarity(query.text)), {}
+
+    def close(self) -> None:
+        """Leave nothing in a shared store."""
+        if self._keeper:
+            self._keeper.book.clear()

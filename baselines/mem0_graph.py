@@ -70,5 +70,6 @@ class Mem0Graph(Mem0):
         return {**super().size(), **self._relations.size()}
 
     def close(self) -> None:
-        """Forget the graph."""
+        """Leave nothing in a shared store."""
+        super().close()
         self._relations.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from uuid import uuid4
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.facts.base import Event, Fact, as_memory, plain
 from memsys.facts.operations import Kind
-from memsys.index.rank import top
+from memsys.stores.faiss_vectors import FaissVectors
+from memsys.stores.vectors import VectorStore
 from memsys.types import Memory
 
 
@@ -45,12 +47,19 @@ def applied(fact: Fact, why: str, change: Change | None) -> Event:
 
 
 class FactBook:
-    """Current facts, oldest first, and their vectors. Ids are never given twice."""
+    """Current facts of one owner, oldest first; their vectors are in a store. Ids are never given
+    twice.
+    """
 
-    def __init__(self, embedder: CachedEmbedder) -> None:
+    def __init__(self, embedder: CachedEmbedder, vectors: VectorStore | None = None) -> None:
+        """`vectors` may be shared: the book has an owner of its own there. None: faiss, in memory.
+
+        Stores raise InputError where they cannot be used; the book then stays as it was.
+        """
         self._embedder = embedder
+        self._store = vectors or FaissVectors()
+        self._owner = f"facts/{uuid4().hex}"
         self._facts: dict[str, Memory] = {}
-        self._vectors: dict[str, Vectors] = {}
         self._made = 0
         self.history: list[Change] = []
 
@@ -67,12 +76,11 @@ class FactBook:
         """The `most` current facts of the same speaker with the highest cosine to `fact`, best
         first. Mem0 keeps a store for each speaker: what one likes says nothing of the other.
         """
-        own = [one for one in self._facts.values() if one.speaker == fact.speaker]
+        own = [one.id for one in self._facts.values() if one.speaker == fact.speaker]
         if not own:
             return []
-        rows = np.stack([self._vectors[one.id] for one in own])
-        cosines = (rows @ self._vector(fact.text)).astype(np.float64)
-        return [own[row] for row in top(cosines, most)]
+        near = self._store.nearest(self._owner, self._vector(fact.text), most, own)
+        return [self._facts[one.id] for one in near]
 
     def add(self, fact: Fact, time: datetime) -> Change | None:
         """Store `fact`; None, and no change, where the speaker's facts hold it word for word."""
@@ -94,9 +102,13 @@ class FactBook:
 
     def delete(self, id_: str, fact: Fact, time: datetime) -> Change:
         """Drop the fact `id_`, which `fact` contradicts; the history keeps it."""
+        self._store.drop(self._owner, [id_])
         old = self._facts.pop(id_)
-        del self._vectors[id_]
         return self._note(Change(id_, "DELETE", old.content, None, time, fact.turns))
+
+    def clear(self) -> None:
+        """Forget the vectors, wherever they are; the book is not to be used afterwards."""
+        self._store.clear(self._owner)
 
     def _note(self, change: Change) -> Change:
         self.history.append(change)
@@ -104,9 +116,9 @@ class FactBook:
 
     def _put(self, memory: Memory) -> None:
         """An updated fact goes to the end: it is as new as its session."""
+        self._store.put(self._owner, [memory.id], self._vector(memory.content)[None])
         self._facts.pop(memory.id, None)
         self._facts[memory.id] = memory
-        self._vectors[memory.id] = self._vector(memory.content)
 
     def _vector(self, text: str) -> Vectors:
         return np.asarray(self._embedder.documents([text])[0])

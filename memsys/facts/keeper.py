@@ -16,6 +16,7 @@ from memsys.facts.listen import Listener, Taken
 from memsys.facts.operations import TOOLS, Calls, Operation, read_operations, schema
 from memsys.llm.base import LLM, Completion, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
+from memsys.stores.vectors import VectorStore
 from memsys.types import Memory, Session
 
 
@@ -49,13 +50,18 @@ class FactKeeper:
     """
 
     def __init__(
-        self, llm: LLM, embedder: CachedEmbedder, facts: ExtractSettings, update: UpdateSettings
+        self,
+        llm: LLM,
+        embedder: CachedEmbedder,
+        facts: ExtractSettings,
+        update: UpdateSettings,
+        vectors: VectorStore | None = None,
     ) -> None:
-        """Raises InputError where a prompt cannot be used."""
+        """`vectors`: see FactBook. Raises InputError where a prompt cannot be used."""
         self._llm, self._update = llm, update
         self._extractor = Extractor(llm, facts)
         self.prompts = {**self._extractor.prompts, "update": update.loaded}
-        self.book = FactBook(embedder)
+        self.book = FactBook(embedder, vectors)
         self.log: list[Event] = []
         self._listener = Listener(self._extractor, self._decide, self.log, facts.retries)
 

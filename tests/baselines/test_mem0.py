@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from baselines.mem0 import Mem0
+from memsys.embed.base import Vectors
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 from memsys.store import Parts
+from memsys.stores.faiss_vectors import FaissVectors
 from memsys.strategy import Strategy
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.contract import Contract
@@ -108,6 +111,27 @@ def test_a_session_without_any_answer_fails_and_what_was_known_stays(parts: Make
     with pytest.raises(LLMError, match="none of 1 exchanges"):
         strategy.ingest(SESSIONS[1])
     assert len(strategy.retrieve(query("pottery")).candidates) == 2
+
+
+def test_two_conversations_in_one_store_share_nothing_and_leave_nothing(parts: MakeParts) -> None:
+    class Noted(FaissVectors):
+        owners: ClassVar[set[str]] = set()
+
+        def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
+            self.owners.add(owner)
+            super().put(owner, ids, vectors)
+
+    store = Noted()
+    llm = Planned(TOLD, [(call("ADD"),)])
+    first = mem0(parts(llm=llm), vector_store=store)
+    first.ingest(SESSIONS[0])
+    second = mem0(parts(llm=Planned(TOLD, [])), vector_store=store)
+    assert second.ingest(SESSIONS[0]) == 2  # each the first of its speaker: nothing to decide
+    assert len(store.owners) == 2
+    assert sum(len(store.ids(owner)) for owner in store.owners) == 4
+    first.close()
+    second.close()
+    assert [store.ids(owner) for owner in store.owners] == [[], []]
 
 
 def test_without_a_model_it_refuses(parts: MakeParts) -> None:

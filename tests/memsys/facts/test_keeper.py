@@ -9,9 +9,12 @@ import pytest
 
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
+from memsys.facts.base import Fact
+from memsys.facts.book import FactBook
 from memsys.facts.extract import ExtractSettings
 from memsys.facts.keeper import FactKeeper, UpdateSettings
 from memsys.llm.base import LLMError
+from memsys.stores.faiss_vectors import FaissVectors
 from memsys.types import Session
 from tests.memsys.build import session
 from tests.memsys.facts.models import Planned, Reply, call, fact, facts, operation, operations
@@ -124,6 +127,35 @@ def test_the_most_similar_are_shown_best_first(bag_of_words: CachedEmbedder) -> 
     one.keep(talk(1, "first", "second"))
     shown = llm.asked["decide"][-1].partition("<stored_facts>\n")[2].partition("\n</stored")[0]
     assert shown == "1. Mara likes kilns\n2. Mara likes old kilns"
+
+
+def test_two_books_in_one_store_share_nothing(bag_of_words: CachedEmbedder) -> None:
+    store = FaissVectors()
+    books = [FactBook(bag_of_words, store) for _ in range(2)]
+    likes = [Fact("", f"Mara likes {what}", None, "Mara", ()) for what in ("kelp", "kilns")]
+    for book, one in zip(books, likes, strict=True):
+        book.add(one, DAY)
+    assert [[m.content for m in book.similar(likes[0], 9)] for book in books] == [
+        ["Mara likes kelp"],
+        ["Mara likes kilns"],
+    ]
+    books[0].clear()
+    assert len(books[1].similar(likes[0], 9)) == 1
+    owners = [book._owner for book in books]
+    assert [store.ids(owner) for owner in owners] == [[], ["f1"]]
+
+
+def test_the_store_follows_every_change(bag_of_words: CachedEmbedder) -> None:
+    book = FactBook(bag_of_words, FaissVectors())
+    kelp = Fact("", "Mara likes kelp", None, "Mara", ())
+    squash = Fact("", "Mara plays squash", None, "Mara", ())
+    for one in (kelp, squash):
+        book.add(one, DAY)
+    book.update("f1", "Mara sold kilns", kelp, DAY)
+    sold = Fact("", "Mara sold kilns", None, "Mara", ())
+    assert [memory.id for memory in book.similar(sold, 1)] == ["f1"]
+    book.delete("f1", sold, DAY)
+    assert [memory.id for memory in book.similar(sold, 9)] == ["f2"]
 
 
 BAD = [
