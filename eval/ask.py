@@ -14,6 +14,7 @@ from eval.questions import Question
 from eval.readers.base import Reader
 from eval.records import Record, json_line
 from eval.trial import NOTHING, Trial
+from memsys.context.base import stamp
 from memsys.meter import Meter
 from memsys.strategy import MemoryStrategy
 from memsys.types import Query
@@ -65,7 +66,7 @@ def ask(question: Question, agent: Agent) -> Callable[[], Asked]:
     def answer() -> Asked:
         if trial.failure is None:
             with trial.phase("answer", agent.meter):
-                trial.answer = agent.reader.read(question.text, trial.retrieval)
+                trial.answer = agent.reader.read(_words(question, agent.reader), trial.retrieval)
         if trial.failure is None and trial.answer and agent.judge and question.gold is not None:
             trial.score_key = agent.judge.score_key
             with trial.phase("judge", agent.meter):
@@ -73,6 +74,15 @@ def ask(question: Question, agent: Agent) -> Callable[[], Asked]:
         return _asked(trial)
 
     return answer
+
+
+def _words(question: Question, reader: Reader) -> str:
+    """The question, with the time it is asked at where it has one of its own and the reader heeds
+    it: "how many days ago" has no answer without.
+    """
+    if question.asked_at is None or not getattr(reader, "dated", False):
+        return question.text
+    return f"{question.text} (asked on {stamp(question.asked_at)})"
 
 
 def failed(question: Question, failure: Failure) -> Asked:

@@ -35,6 +35,8 @@ class LLMReader:
     A reply without such a line is taken whole; what stands between <think> tags never is.
     """
 
+    dated = True  # is told when a question is asked, where the data set says so
+
     def __init__(self, llm: LLM, prompt: Prompt) -> None:
         self.llm, self.prompt = llm, prompt
         self.name = f"llm ({llm.name}, {prompt.name})"

@@ -71,6 +71,23 @@ def test_a_question_that_has_a_time_is_asked_then() -> None:
     assert record["asked_at"] == "2023-06-01T09:05:00"
 
 
+def test_a_reader_that_heeds_time_is_told_when_the_question_is_asked() -> None:
+    meter = Meter()
+    told = []
+
+    class Dated(Fixed):
+        dated = True
+
+        def read(self, question: str, retrieval: Retrieval) -> Answer:
+            told.append(question)
+            return super().read(question, retrieval)
+
+    asked(Dated(meter), meter)
+    record = asked(Dated(meter), meter, replace(QUESTION, asked_at=datetime(2023, 6, 1, 9, 5)))
+    assert told == ["Who?", "Who? (asked on 1 June 2023, 09:05)"]
+    assert record.record["question"] == "Who?"
+
+
 def test_a_replayed_call_counts_at_its_live_time_and_is_marked() -> None:
     meter = Meter()
     fixed = Fixed(meter)
