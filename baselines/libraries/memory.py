@@ -23,7 +23,10 @@ _NOTHING = Retrieval((), "", 0)
 
 
 class LibraryMemory(Strategy):
-    """The k memories that the library gives for the query's words, by its own score."""
+    """The k memories that the library gives for the query's words, by its own score.
+
+    What it gives beside them (relations of a graph) comes on top of k, within the budget.
+    """
 
     def __init__(
         self,
@@ -78,7 +81,7 @@ class LibraryMemory(Strategy):
         if self._open is None:
             return _NOTHING
         ranked, trace = self.rank(query)
-        kept, context = self.parts.context.write(ranked[: self.k], self.budget)
+        kept, context = self.parts.context.write(ranked, self.budget)
         return Retrieval(kept, context, count_tokens(context), trace)
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:

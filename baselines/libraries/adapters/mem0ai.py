@@ -10,9 +10,9 @@ from typing import Any
 
 os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": "./mem0"}
 
-from mem0 import Memory  # type: ignore[import-not-found]
-from mem0.configs import prompts  # type: ignore[import-not-found]
-from mem0.vector_stores.base import VectorStoreBase  # type: ignore[import-not-found]
+from mem0 import Memory
+from mem0.configs import prompts
+from mem0.vector_stores.base import VectorStoreBase
 
 _USER = "conversation"
 
