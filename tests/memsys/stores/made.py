@@ -24,6 +24,13 @@ def pool(seed: int, size: int, dimension: int = DIMENSION) -> Vectors:
     return unit_rows(rng.normal(size=(size, dimension)).astype(np.float32))
 
 
+def near_copies(seed: int, size: int, dimension: int = 384) -> Vectors:
+    """Vectors so alike that single precision cannot order them, shape (size, dimension)."""
+    rng = np.random.default_rng(seed)
+    noise = 1e-6 * rng.normal(size=(size, dimension))
+    return unit_rows((pool(seed, 1, dimension) + noise).astype(np.float32))
+
+
 def node(id_: str, vector: Vectors, mentions: int = 1, kind: str = "person") -> Node:
     seen = START + timedelta(minutes=mentions, microseconds=mentions)
     return Node(id_, f"name of {id_}", kind, vector, mentions, START, seen)

@@ -9,7 +9,18 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.stores.relations import Node, Relation, RelationStore
-from tests.memsys.stores.made import DIMENSION, IDS, ODD, OWNERS, cosine, keys, node, pool, relation
+from tests.memsys.stores.made import (
+    DIMENSION,
+    IDS,
+    ODD,
+    OWNERS,
+    cosine,
+    keys,
+    near_copies,
+    node,
+    pool,
+    relation,
+)
 from tests.memsys.stores.places import LASTING_RELATION_PLACES, RELATION_PLACES, RelationPlace
 
 
@@ -80,6 +91,16 @@ def test_ties_are_in_order_of_ids_though_the_cut_goes_through_them(store, most):
     store.put_nodes("ann", [node(i, one) for i in IDS[::-1]] + [node("zz", other)])
     near = store.similar("ann", one, 0.999, most)
     assert [n.node.id for n in near] == sorted(IDS)[:most]
+
+
+def test_ranks_alike_where_single_precision_cannot_tell(store):
+    rows = near_copies(7, len(IDS))
+    model = Model()
+    model.nodes = {i: node(i, row) for i, row in zip(IDS, rows, strict=True)}
+    store.put_nodes("ann", list(model.nodes.values()))
+    for question in (*rows[:3], *pool(8, 3, 384)):
+        near = store.similar("ann", question, -1, 5)
+        assert [n.node.id for n in near] == model.similar(question, -1, 5)
 
 
 def test_owners_never_mix(store):

@@ -8,7 +8,7 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.stores.vectors import Near, VectorStore
-from tests.memsys.stores.made import DIMENSION, IDS, ODD, OWNERS, cosine, pool
+from tests.memsys.stores.made import DIMENSION, IDS, ODD, OWNERS, cosine, near_copies, pool
 from tests.memsys.stores.places import LASTING_VECTOR_PLACES, VECTOR_PLACES, VectorPlace
 
 # What the imitation of a server says of itself.
@@ -52,6 +52,14 @@ def test_ties_are_in_order_of_ids_though_the_cut_goes_through_them(store, most):
     store.put("ann", IDS[::-1], np.stack([one] * len(IDS)))
     store.put("ann", ["zz"], other[None])
     assert found(store.nearest("ann", one, most)) == sorted(IDS)[:most]
+
+
+def test_ranks_alike_where_single_precision_cannot_tell(store):
+    rows = near_copies(7, len(IDS))
+    store.put("ann", IDS, rows)
+    kept = dict(zip(IDS, rows, strict=True))
+    for question in (*rows[:3], *pool(8, 3, 384)):
+        assert found(store.nearest("ann", question, 5)) == expected(kept, question, 5)
 
 
 def test_owners_never_mix(store):
