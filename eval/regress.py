@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.repin is not None:
             changed = repin(results, options.repin, _CHANGELOG)
             print(f"pinned anew: {', '.join(changed) or 'nothing, all scores are as expected'}")
+            _warn_of_holes([result for result in results if result.pin.name in changed])
             return 0
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -61,6 +62,15 @@ def _check_live(pins: Sequence[Pin], options: argparse.Namespace) -> None:
             f"{replayed[0].name}: --live with --repin: it replays {replayed[0].bundle}; make that "
             "bundle anew and pin the replay, without --live"
         )
+
+
+def _warn_of_holes(results: Sequence[Result]) -> None:
+    """A question that failed is pinned as one, and is in no mean: better to know it."""
+    for result in results:
+        questions = (result.found.questions if result.found else None) or {}
+        failed = [id_ for id_, one in questions.items() if one.failed]
+        if failed:
+            print(f"{result.pin.name}: {len(failed)} questions failed and are pinned so: {failed}")
 
 
 def _parser() -> argparse.ArgumentParser:

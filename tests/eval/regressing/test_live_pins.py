@@ -96,6 +96,20 @@ def test_a_live_pin_from_its_command_to_a_loss(
     assert "- live: 1 question failed that did not when pinned (ash/0); the first in answer:" in out
 
 
+def test_a_run_with_a_failure_is_pinned_with_it_and_says_so(
+    pin: Path, model: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model.refused = 1
+    assert main(["live.yaml", "--repin", "begun"]) == 0
+    assert "live: 1 questions failed and are pinned so: ['ash/0']" in capsys.readouterr().out
+    stored = read(pin.with_name("live.scores.csv"))
+    assert [id_ for id_, one in stored.items() if one.failed] == ["ash/0"]
+    assert main(["live.yaml"]) == 0
+    model.refused = 100
+    assert main(["live.yaml"]) == 1  # all fail: there is nothing to compare
+    assert "21 of 21 questions failed" in capsys.readouterr().out
+
+
 def test_a_pin_that_was_changed_by_hand_is_refused(
     pin: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
