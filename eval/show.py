@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from eval.questions import Dataset
-from eval.tables import by_key, by_protocol, by_type, key_sentences, plain
+from eval.subsets.full_score import sentences
+from eval.tables import answered, by_key, by_protocol, by_type, key_sentences, plain
 
 
 def show_start(manifest: Mapping[str, Any], dataset: Dataset) -> None:
@@ -27,11 +28,13 @@ def show_end(folder: Path, summary: Mapping[str, Any]) -> None:
     if len(summary["protocols"]) > 1:
         print("\nThe same answers under each protocol:\n" + plain(*by_protocol(summary)))
     show_key(summary)
+    for told in sentences(summary):
+        print(f"\n{told}")
     adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
     if adversarial["abstained"] is not None and overall["abstained"] is not None:
         print(
             f"\nAbstained on {_share(adversarial)} of type 5 (right), "
-            f"on {_share(overall)} of types 1-4 (false refusals)"
+            f"on {_share(overall)} of {answered(summary)} (false refusals)"
         )
     if summary["errors"]:
         print(f"{summary['errors']} of {summary['n']} questions failed; they are in no mean")
