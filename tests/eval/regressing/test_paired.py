@@ -12,6 +12,7 @@ from eval.regressing.by_question import Scored
 from eval.regressing.paired import Pairing, pair
 from eval.regressing.pins import Pin
 from eval.regressing.show import report
+from eval.regressing.simulate import rates
 from eval.regressing.verdicts import Result, Verdict, judge
 
 PINNED = scores()
@@ -142,3 +143,9 @@ def test_a_model_on_one_side_only_fails(pin: Pin, expected, found, told: str) ->
     )
     assert result.verdict == Verdict.FAIL
     assert told in result.reasons[0]
+
+
+def test_the_rule_errs_seldom_where_single_intervals_err_often() -> None:
+    any_interval, by_rule = rates(conversations=4, each=30, drop=0.0, pairs=12)
+    assert by_rule <= 1 / 12 < any_interval
+    assert rates(conversations=4, each=30, drop=0.6, pairs=4)[1] == 1
