@@ -8,35 +8,14 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.baselines.libraries.real import MADE, TALK, asking, needs, told
+from tests.baselines.libraries.real import MADE, TALK, asking, calls, needs, told
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.llm import faults
-from tests.memsys.llm.answers import right_answer
-from tests.memsys.llm.server import Behaviour, FaultyServer, Handler
+from tests.memsys.llm.server import Behaviour, FaultyServer
 
 pytestmark = needs("mem0ai_graph")
 LIKES = query("Does Ada like badminton, pizza or burgers?")
 THINGS = ("badminton", "pizza", "burgers")
-
-
-def calls(*made: tuple[str, dict[str, Any]]) -> Behaviour:
-    """An answer of these tool calls."""
-
-    def behave(handler: Handler, body: dict[str, Any]) -> None:
-        value = right_answer({"model": body["model"], "messages": body["messages"]})
-        rows = [
-            {
-                "id": f"c{i}",
-                "type": "function",
-                "function": {"name": name, "arguments": json.dumps(given)},
-            }
-            for i, (name, given) in enumerate(made)
-        ]
-        message = {"role": "assistant", "content": None, "tool_calls": rows}
-        value["choices"][0] |= {"message": message, "finish_reason": "tool_calls"}
-        handler.reply(200, value)
-
-    return behave
 
 
 def memory(body: dict[str, Any]) -> Behaviour:

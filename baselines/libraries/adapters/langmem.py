@@ -1,0 +1,74 @@
+"""langmem's memory manager on langgraph's in-memory store. Runs in the library's own venv."""
+
+from __future__ import annotations
+
+import os
+from importlib.metadata import version
+from typing import Any
+from uuid import uuid4
+
+os.environ |= {"LANGSMITH_TRACING": "false", "LANGCHAIN_TRACING_V2": "false"}
+
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
+from langgraph.store.memory import InMemoryStore
+from langmem import create_memory_store_manager
+
+_PLACE = ("memories",)
+
+
+class Adapter:
+    """One conversation is one namespace. Turns and times are kept here: the library keeps none."""
+
+    library, version = "langmem", version("langmem")
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        """`told`: base_url, key, model, embedder, dimensions, infer, settings."""
+        server = {"api_key": told["key"], "base_url": told["base_url"], "max_retries": 0}
+        embed = OpenAIEmbeddings(
+            model=told["embedder"],
+            check_embedding_ctx_length=False,  # else it sends the numbers of another's tokens
+            **server,
+        )
+        index = {"dims": told["dimensions"], "embed": embed, "fields": ["content.content"]}
+        self._store = InMemoryStore(index=index)
+        self._about: dict[str, dict[str, Any]] = {}
+        self._manager = None
+        if told["infer"]:
+            self._manager = create_memory_store_manager(
+                ChatOpenAI(model=told["model"], **server),
+                namespace=_PLACE,
+                store=self._store,
+                **told["settings"],
+            )
+
+    def degraded(self) -> list[str]:
+        """What is not there without a word of the library's."""
+        return [] if self._manager else ["no memory manager: the store of langgraph alone"]
+
+    def add(self, item: dict[str, Any]) -> int:
+        """How many memories are new."""
+        before = len(self._about)
+        if self._manager is None:
+            for message in item["messages"]:
+                value = {"kind": "Memory", "content": {"content": message["text"]}}
+                self._store.put(_PLACE, key := str(uuid4()), value)
+                self._about[key] = {"turns": item["turns"], "time": item["time"]}
+            return len(self._about) - before
+        said = [{"role": "user", "content": message["text"]} for message in item["messages"]]
+        for put in self._manager.invoke({"messages": said, "max_steps": 1}):
+            old = self._about.get(put["key"], {"turns": []})["turns"]
+            self._about[put["key"]] = {"turns": [*old, *item["turns"]], "time": item["time"]}
+        return len(self._about) - before
+
+    def search(self, query: str, k: int) -> list[dict[str, Any]]:
+        """The k best by cosine; none for a blank query."""
+        found = self._store.search(_PLACE, query=query, limit=k) if query.strip() else []
+        return [
+            {"id": one.key, "text": one.value["content"]["content"], "score": one.score}
+            | self._about[one.key]
+            for one in found
+        ]
+
+    def size(self) -> dict[str, int]:
+        """Memories."""
+        return {"memories": len(self._store.search(_PLACE, limit=10**6))}

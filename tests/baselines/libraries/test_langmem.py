@@ -1,0 +1,73 @@
+"""The real langmem against a scripted server."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from tests.baselines.libraries.real import MADE, TALK, asking, calls, needs, told
+from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.llm.server import Behaviour, FaultyServer
+
+pytestmark = needs("langmem")
+LIKES = query("What does Ada like or love?")
+
+
+def manager(body: dict[str, Any]) -> Behaviour:
+    """Every message is a memory; the changed mind is patched into the memory that it is about."""
+    text = "\n".join(str(message["content"]) for message in body["messages"])
+    old = re.search(r"<instance id=(\w+)[^>]*>\n[^\n]*I like badminton", text)
+    made: list[tuple[str, dict[str, Any]]] = []
+    for said in re.findall(r"(Ada: .+)\.", text.rpartition("<session_")[2]):
+        if "not like" in said and old:
+            patch = {"op": "replace", "path": "/content", "value": said}
+            given = {"json_doc_id": old[1], "planned_edits": "so it is", "patches": [patch]}
+            made.append(("PatchDoc", given))
+        else:
+            made.append(("Memory", {"content": said}))
+    return calls(*made)
+
+
+def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -> None:
+    with told("langmem", parts(), SESSIONS, k=3, infer=False) as strategy:
+        asked = query("sold a bowl at the Lantern market")
+        first = strategy.retrieve(asked)
+        assert first.candidates[0].memory.turns == ("D3:1",)
+        assert first.candidates[0].memory.time == SESSIONS[2].time
+        assert len(first.candidates) == 3
+        assert strategy.retrieve(asked) == first
+        assert strategy.retrieve(query("")).candidates == ()
+        assert strategy.size() == {"memories": 10}
+        assert strategy.details["version"] == MADE["langmem"]
+        assert "blocked" not in strategy.details
+
+
+def test_a_changed_mind_is_patched_and_both_foods_are_kept(
+    parts: MakeParts, tmp_path: Path
+) -> None:
+    with (
+        FaultyServer(manager) as server,
+        told("langmem", asking(parts, server, tmp_path)) as strategy,
+    ):
+        first = strategy.retrieve(LIKES)
+        assert {one.memory.content: one.memory.turns for one in first.candidates} == {
+            "Ada: I do not like badminton any more": ("D1:1", "D1:2", "D2:1", "D2:2"),
+            "Ada: I love pizza": ("D1:1", "D1:2"),
+            "Ada: I also love burgers": ("D2:1", "D2:2"),
+        }
+        assert strategy.retrieve(LIKES) == first
+        assert strategy.details["degraded"] == []
+        assert server.requests == 2
+
+
+def test_a_recorded_memory_is_written_again_without_a_server(
+    parts: MakeParts, tmp_path: Path
+) -> None:
+    texts = []
+    with FaultyServer(manager) as server:
+        for mode in ("auto", "replay"):
+            with told("langmem", asking(parts, server, tmp_path, mode), TALK[:1]) as strategy:
+                found = strategy.retrieve(LIKES).candidates
+                texts.append({one.memory.content for one in found})
+    assert texts[0] == texts[1] == {"Ada: I like badminton", "Ada: I love pizza"}
