@@ -12,11 +12,17 @@ from memsys.index.terms import terms
 from memsys.llm.base import LLM, LLMError
 from memsys.memory.text import line
 from memsys.relations.base import Entity, Triple, is_self, shown
-from memsys.relations.forms import KINDS, ask, conflicts_form, entities_form, relations_form
+from memsys.relations.forms import (
+    KINDS,
+    LONGEST,
+    ask,
+    conflicts_form,
+    entities_form,
+    relations_form,
+)
 from memsys.relations.settings import GraphSettings
 from memsys.types import Turn
 
-_LONGEST = 80  # characters of a name: what is longer is a tale
 _ENDS = ("source", "destination")
 
 
@@ -114,7 +120,7 @@ def _named(rows: Sequence[Mapping[str, Any]], log: list[Event]) -> dict[str, Ent
     found: dict[str, Entity] = {}
     for row in rows:
         name, kind = shown(row["name"]), row["type"].strip().casefold()
-        if not plain(name) or len(name) > _LONGEST:
+        if not plain(name) or len(name) > LONGEST:
             log.append(fault("entities", "bad_argument", f"{name!r} is no name"))
         elif not is_self(name):
             found.setdefault(plain(name), Entity(name, kind if kind in KINDS else "other"))
@@ -142,7 +148,7 @@ def _triples(
         source, destination = ends
         if source is None or destination is None:
             continue
-        if source == destination or not plain(name) or len(name) > _LONGEST:
+        if source == destination or not plain(name) or len(name) > LONGEST:
             log.append(
                 fault("relations", "bad_argument", f"{told}: needs a short name and two ends")
             )

@@ -14,7 +14,9 @@ from memsys.llm.schema import violation
 
 KINDS: Final = tuple("person place organisation thing activity event time other".split())
 _MOST_A_MESSAGE = 8  # entities, and relations
+LONGEST: Final = 60  # characters of a name, or of a reason: a small model never ends a text either
 _TEXT = {"type": "string"}
+_SHORT = {**_TEXT, "pattern": rf'^[^"\\\n]{{1,{LONGEST}}}$'}
 _FREE: Final[
     Mapping[str, Mapping[str, Any]]
 ] = {  # a row as it is read: bounds and lists of words are for those who write by them
@@ -54,18 +56,18 @@ class Form:
 
 def entities_form(messages: int) -> Form:
     """Entities of so many messages, each with its kind."""
-    row = {"name": _TEXT, "type": {"type": "string", "enum": list(KINDS)}}
+    row = {"name": _SHORT, "type": {"type": "string", "enum": list(KINDS)}}
     told = "Note the entities that the messages speak of."
     return Form("entities", "note_entities", told, row, _MOST_A_MESSAGE * messages)
 
 
 def relations_form(messages: int, names: Sequence[str] | None) -> Form:
     """Relations that so many messages tell of. `names`: the only ones for their ends, if any."""
-    end = _TEXT if names is None else {"type": "string", "enum": list(names)}
+    end = _SHORT if names is None else {"type": "string", "enum": list(names)}
     number = {"type": "integer", "minimum": 1, "maximum": messages}
     row = {
         "source": end,
-        "relation": _TEXT,
+        "relation": _SHORT,
         "destination": end,
         "turns": {"type": "array", "items": number, "maxItems": 4},
     }
@@ -75,7 +77,7 @@ def relations_form(messages: int, names: Sequence[str] | None) -> Form:
 
 def conflicts_form(stored: int) -> Form:
     """Which of so many numbered relations do not hold any more."""
-    row = {"relation": {"type": "integer", "minimum": 1, "maximum": stored}, "why": _TEXT}
+    row = {"relation": {"type": "integer", "minimum": 1, "maximum": stored}, "why": _SHORT}
     told = "Name the stored relations that do not hold any more; an empty list if all do."
     return Form("conflicts", "end_relations", told, row, stored)
 

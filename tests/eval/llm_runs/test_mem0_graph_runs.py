@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Run, Start
+from commands import Run, Start, runs_in
 from served import Bench, Model, text_of
 
+from memsys.llm.local import missing
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body, right_answer
 from tests.memsys.llm.server import Behaviour, FaultyServer, Handler
@@ -26,6 +27,7 @@ SAID = [
     ],
     ["I swim.", "I play a lute.", "I like badminton again."],
 ]
+EVIDENCE = ("D2:1", "D3:3")
 Rows = list[dict[str, Any]]
 
 
@@ -130,8 +132,8 @@ def by_tools(calls: list[tuple[str, str]]) -> Behaviour:
     return behave
 
 
-def written(folder: Path, said: list[list[str]]) -> Path:
-    """A data set of one conversation, of what Ada said, with two questions."""
+def written(folder: Path, said: list[list[str]], *evidence: str) -> Path:
+    """A data set of one conversation, of what Ada said, with up to two questions."""
     conversation: dict[str, Any] = {"speaker_a": "Ada", "speaker_b": "Bo"}
     for number, texts in enumerate(said, 1):
         conversation[f"session_{number}_date_time"] = f"1:56 pm on {number} May, 2023"
@@ -139,7 +141,7 @@ def written(folder: Path, said: list[list[str]]) -> Path:
             {"dia_id": f"D{number}:{i}", "speaker": "Ada", "text": text}
             for i, text in enumerate(texts, 1)
         ]
-    asked = [("Does Ada like badminton?", "D2:1"), ("What did Ada meet?", "D3:3")]
+    asked = zip(("Does Ada like badminton?", "What did Ada meet?"), evidence, strict=False)
     qa = [{"question": q, "answer": "no", "evidence": [e], "category": 4} for q, e in asked]
     path = folder / "talk.json"
     path.write_text(json.dumps([{"sample_id": "talk", "conversation": conversation, "qa": qa}]))
@@ -150,7 +152,7 @@ def written(folder: Path, said: list[list[str]]) -> Path:
 def data(tmp_path: Path) -> tuple[str, ...]:
     own = ("strategy=mem0_graph", "strategy.facts.exchange=1", "reader=extractive", "judge=none")
     quick = ("llm.timeout_s=0.5", "llm.retries=0", "k=9")
-    return (*own, *quick, f"dataset.path={written(tmp_path, SAID)}", "dataset.name=talk")
+    return (*own, *quick, f"dataset.path={written(tmp_path, SAID, *EVIDENCE)}", "dataset.name=talk")
 
 
 MakeBench = Callable[[], Bench]
@@ -308,3 +310,29 @@ def test_a_wrong_setting_is_told_in_one_line(
     assert ended.code == 2
     assert wrong.rpartition(".")[2].partition("=")[0] in ended.err
     assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(missing()), reason=f"{missing()} is not installed (make local-model)")
+def test_the_local_model_writes_a_graph(
+    start: Start, data: tuple[str, ...], tmp_path: Path
+) -> None:
+    own = [one for one in data if not one.startswith(("llm.", "dataset.path="))]
+    said = [["I like badminton.", "I bought a kayak."]]
+    ended = start(
+        *own,
+        f"dataset.path={written(tmp_path, said, 'D1:1')}",
+        *("llm=local", "llm.max_tokens=512", "+llm.extra.repeat_penalty=1.1"),
+        *("strategy.update.calls=schema", "strategy.facts.summary_prompt=null"),
+        *("strategy.facts.exchange=2", "strategy.relations.query_entities=rule"),
+    )
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    (record,) = run.records
+    assert record["status"] == "ok", record
+    calls = {event["step"]: event for event in events(run) if "tokens" in event}
+    for step in ("entities", "relations"):
+        assert min(calls[step]["tokens"].values()) > 0
+        assert calls[step][step] >= 1
+    (graph,) = [event for event in events(run) if event["step"] == "graph"]
+    assert (graph["lost"], graph["of"]) == (0, 1)

@@ -252,7 +252,7 @@ def test_what_is_no_name_is_no_relation(bag_of_words: CachedEmbedder) -> None:
         relation("I", "grows", "kelp"),
     ]
     kept = Kept(
-        Scripted(entities=[[entity("kelp"), entity("k" * 81)]], relations=[rows]), bag_of_words
+        Scripted(entities=[[entity("kelp"), entity("k" * 61)]], relations=[rows]), bag_of_words
     )
     kept.tell(2, "I grow kelp.")
     assert set(kept.relations) == {"Mara grows kelp"}
