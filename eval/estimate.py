@@ -7,10 +7,19 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
+from hydra import compose
 from hydra.utils import instantiate
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from eval.costs import repaid_after
+from eval.estimate_facts import (
+    Calls,
+    decision_calls,
+    entity_calls,
+    fact_calls,
+    graph_calls,
+    stand_ins,
+)
 from eval.judges.llm import LLMJudgeSettings
 from eval.judges.panel import PanelSettings
 from eval.questions import Dataset
@@ -21,10 +30,11 @@ from memsys.embed.endpoint import EndpointEmbedder
 from memsys.llm.client import ChatSettings
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
 from memsys.llm.prompt import load_prompt
-from memsys.memory.base import MemoryBuilder
+from memsys.memory.base import MemoryBuilder, WrittenByModel
 from memsys.types import Candidate, Usage
 
 _STRATEGIES = ("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate")
+_WRITERS = ("mem0", "mem0_graph")  # shown where there is a model to write with
 _VERDICT = 40  # output tokens of a judge's reply: a short reason and a word
 _YES_OR_NO = 8  # output tokens of the gate's model
 _UNBOUNDED = 1_000  # output tokens of an answer where max_tokens is null
@@ -42,7 +52,8 @@ class Stage:
 
 
 def show_estimate(config: DictConfig) -> None:
-    """Print the estimate of the five strategies for the data set and models of `config`.
+    """Print the estimate of the five strategies, and of those that have a model write the memory,
+    for the data set and models of `config`.
 
     Raises InputError on data or settings that no run could use.
     """
@@ -51,7 +62,8 @@ def show_estimate(config: DictConfig) -> None:
     asked, conversations = len(dataset.questions), len(dataset.conversations)
     rows, unpriced = [], set()
     full_usd: float | None = None
-    for strategy in _STRATEGIES:
+    writers = _WRITERS if isinstance(instantiate(config.llm), ChatSettings) else ()
+    for strategy in (*_STRATEGIES, *writers):
         stages = list(_stages(config, dataset, strategy))
         unpriced |= {stage.model for stage in stages if pricing.price(stage.model) is None}
         remember = [stage for stage in stages if stage.name == "remember"]
@@ -84,6 +96,9 @@ def show_estimate(config: DictConfig) -> None:
         "\nTokens are o200k and expected: k memories of mean length, answers as long as the gold."
         "\nAt most: contexts as long as the budget, answers as long as llm.max_tokens."
         "\nhybrid_gate: as if every question were put to the gate's model."
+        "\nFacts that a model writes: as many and as long as the data set's own observations (0.43"
+        "\na turn where it has none); at most three a message. The graph of mem0_graph: at most"
+        "\nthree calls an exchange. Calls that are tried again are not counted."
         "\nRepaid after: questions a conversation until remembering costs less than full_context."
         "\nWhat is recorded already costs nothing."
         f"\nPrices as of {pricing.as_of}: {pricing.source}."
@@ -94,16 +109,24 @@ def show_estimate(config: DictConfig) -> None:
 
 def _stages(config: DictConfig, dataset: Dataset, strategy: str) -> Iterator[Stage]:
     asked = len(dataset.questions)
-    lines = _lines(dataset, instantiate(config.memory), instantiate(config.context))
+    reader, llm = instantiate(config.reader), instantiate(config.llm)
+    memory = instantiate(config.memory)
+    written = strategy in _WRITERS or isinstance(memory, WrittenByModel)
+    lines = _lines(dataset, None if written else memory, instantiate(config.context))
+    if isinstance(llm, ChatSettings):
+        yield from _writing(config, dataset, strategy, llm)
+    elif isinstance(memory, WrittenByModel):
+        memory.open(None)  # refuses, as a run would
     embedder = instantiate(config.embedder)
     if isinstance(embedder, EndpointEmbedder) and strategy != "full_context":
         told = sum(map(sum, lines.values()))
         remember = Usage(0, told, 0)
         batches = sum(len(conversation.sessions) for conversation in dataset.conversations)
+        if strategy in _WRITERS:  # each fact is compared by itself
+            batches = sum(map(len, lines.values()))
         yield Stage("remember", embedder.model, batches, remember, remember)
         queries = Usage(0, sum(count_tokens(q.text) for q in dataset.questions), 0)
         yield Stage("retrieve", embedder.model, asked, queries, queries)
-    reader, llm = instantiate(config.reader), instantiate(config.llm)
     if isinstance(llm, ChatSettings) and strategy == "hybrid_gate" and config.gate.domains:
         yield _gate(config, dataset, llm)
     golds = [count_tokens(q.gold) for q in dataset.questions if q.gold is not None]
@@ -149,11 +172,49 @@ def _gate(config: DictConfig, dataset: Dataset, llm: ChatSettings) -> Stage:
     return Stage("retrieve", llm.model, calls, Usage(0, read, calls * _YES_OR_NO), most)
 
 
-def _lines(dataset: Dataset, memory: MemoryBuilder, context: Any) -> dict[str, list[int]]:
-    """By conversation: tokens of each memory as it stands in a context."""
+def _writing(
+    config: DictConfig, dataset: Dataset, strategy: str, llm: ChatSettings
+) -> Iterator[Stage]:
+    """The model that writes the memory, be it the strategy's or that of memory=facts."""
+    limit, conversations = llm.max_tokens or _UNBOUNDED, dataset.conversations
+    made: list[Calls] = []
+    if strategy in _WRITERS:
+        own = _settings_of(config, strategy)
+        made += fact_calls(conversations, limit, own["facts"])
+        made.append(decision_calls(conversations, limit, own["facts"], own["update"]))
+        if "graph" in own:
+            made.append(graph_calls(conversations, limit, own["graph"]))
+        if own.get("relations", {}).get("query_entities") == "llm":
+            asked = [question.text for question in dataset.questions]
+            asked += [""] * len(conversations)  # the warm-up queries
+            one = entity_calls(asked, limit, own["graph"])
+            yield Stage("retrieve", llm.model, one.calls, one.about, one.most)
+    elif isinstance(instantiate(config.memory), WrittenByModel):
+        given: Any = OmegaConf.to_container(config.memory, resolve=True)
+        facts = {name: value for name, value in given.items() if name not in {"_target_", "name"}}
+        made += fact_calls(conversations, limit, {**facts, "place": "memory"})
+    for one in made:
+        yield Stage("remember", llm.model, one.calls, one.about, one.most)
+
+
+def _settings_of(config: DictConfig, strategy: str) -> dict[str, Any]:
+    """Those of `config` where it is of this strategy, else the strategy's own."""
+    composed = compose("config", [f"strategy={strategy}"])
+    same = config.strategy.get("_target_") == composed.strategy._target_
+    whole: Any = OmegaConf.to_container((config if same else composed).strategy, resolve=True)
+    return dict(whole)
+
+
+def _lines(dataset: Dataset, memory: MemoryBuilder | None, context: Any) -> dict[str, list[int]]:
+    """By conversation: tokens of each memory as it stands in a context. None: of facts that a model
+    would write.
+    """
     found: dict[str, list[int]] = {}
     for conversation in dataset.conversations:
-        memories = [m for session in conversation.sessions for m in memory.build(session)]
+        if memory is None:
+            memories = stand_ins(conversation)
+        else:
+            memories = [m for session in conversation.sessions for m in memory.build(session)]
         found[conversation.id] = [
             count_tokens(context.write([Candidate(one, 0.0)], None)[1]) for one in memories
         ]

@@ -13,6 +13,7 @@ from memsys.llm.prompt import load_prompt
 from tests.memsys.llm.server import FaultyServer
 
 FIVE = ("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate")
+WITH_MODEL = (*FIVE, "mem0", "mem0_graph")
 NAMES = ("calls", "read", "written", "system", "judge", "most", "repaid")
 MODELS = ("llm=openai", "reader=llm")
 
@@ -48,7 +49,7 @@ def test_all_five_strategies_without_key_or_request(
     url = f"llm.base_url={server.base_url}"
     embedder = ("embedder=openai", f"embedder.base_url={server.base_url}")
     ended = run_main(tmp_path, cache, "estimate=true", *MODELS, "judge=llm", url, *embedder, *small)
-    assert list(estimated(ended)) == [*FIVE]
+    assert list(estimated(ended)) == [*WITH_MODEL]
     assert server.requests == 0
     assert "Nothing is called" in ended.out
     assert runs_in(tmp_path) == []
@@ -57,7 +58,7 @@ def test_all_five_strategies_without_key_or_request(
 
 def test_no_key_is_needed_for_a_server_elsewhere(start: Start, small: tuple[str, ...]) -> None:
     command = ("estimate=true", *MODELS, "judge=llm", "embedder=openai", *small)
-    assert list(estimated(start(*command))) == [*FIVE]
+    assert list(estimated(start(*command))) == [*WITH_MODEL]
 
 
 def test_calls_are_counted_by_stage(start: Start, small: tuple[str, ...]) -> None:
