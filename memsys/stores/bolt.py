@@ -65,19 +65,16 @@ class Bolt:
         with self._session() as session:
             self._ask(lambda: session.execute_write(work))
 
-    def index(self, label: str, *properties: tuple[str, ...]) -> None:
-        """Have the server find nodes of `label` by these combinations of properties.
+    def index(self, label: str, *properties: str) -> None:
+        """Have the server find nodes of `label` by each of these properties.
 
         Asked in the words of Neo4j, then in those of Memgraph; a server that knows neither finds
         them without, only slower. Raises InputError where it does not answer.
         """
-        for names in properties:
-            neo4j = (
-                f"CREATE INDEX {label}_{'_'.join(names)} IF NOT EXISTS "
-                f"FOR (n:{label}) ON ({', '.join(f'n.{name}' for name in names)})"
-            )
+        for name in properties:
+            neo4j = f"CREATE INDEX {label}_{name} IF NOT EXISTS FOR (n:{label}) ON (n.{name})"
             if not self._alone(neo4j):
-                self._alone(f"CREATE INDEX ON :{label}({', '.join(names)})")
+                self._alone(f"CREATE INDEX ON :{label}({name})")
 
     def close(self) -> None:
         """Let go of the connections."""

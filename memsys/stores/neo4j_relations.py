@@ -45,7 +45,7 @@ class Neo4jRelations:
         self._bolt = Bolt(url, user, password_variable, database)
         self._label, self._similarity = label, similarity
         self._nodes = f"MATCH (n:{label} {{owner: $owner}})"
-        self._node = f"MATCH (n:{label} {{owner: $owner, id: id}})"
+        self._node = f"UNWIND $keys AS key MATCH (n:{label} {{key: key}})"
         self._dimension: int | None = None
         self._indexed = False
         self._lock = RLock()  # a run asks from several threads
@@ -62,11 +62,14 @@ class Neo4jRelations:
                 row = checked(node.vector[None], 1, dimension, "relation_store")
                 dimension = row.shape[1]
             self._write(
-                f"UNWIND $rows AS row MERGE (n:{self._label} {{owner: $owner, id: row.id}}) "
-                "SET n.name = row.name, n.kind = row.kind, n.embedding = row.embedding, "
-                "n.mentions = row.mentions, n.created = row.created, n.last_seen = row.last_seen",
-                owner,
-                [node_row(node) for node in latest],
+                f"UNWIND $rows AS row MERGE (n:{self._label} {{key: row.key}}) "
+                "SET n.owner = row.owner, n.id = row.id, n.name = row.name, n.kind = row.kind, "
+                "n.embedding = row.embedding, n.mentions = row.mentions, "
+                "n.created = row.created, n.last_seen = row.last_seen",
+                [
+                    {"key": key_of(owner, node.id), "owner": owner, **node_row(node)}
+                    for node in latest
+                ],
             )
             self._dimension = dimension
 
@@ -77,30 +80,29 @@ class Neo4jRelations:
         """
         with self._lock:
             ends = {end for r in relations for end in (r.source, r.target)}
-            known = f"UNWIND $ids AS id {self._node} RETURN n.id AS id"
-            found = self._bolt.read(known, owner=owner, ids=sorted(ends)) if ends else []
+            found = self._bolt.read(f"{self._node} RETURN n.id AS id", keys=_keys(owner, ends))
             require_ends(relations, {one["id"] for one in found}, owner)
             latest = {relation.key: relation for relation in relations}
             self._write(
-                f"UNWIND $rows AS row MATCH (a:{self._label} {{owner: $owner, id: row.source}}) "
-                f"MATCH (b:{self._label} {{owner: $owner, id: row.target}}) "
+                f"UNWIND $rows AS row MATCH (a:{self._label} {{key: row.from}}) "
+                f"MATCH (b:{self._label} {{key: row.to}}) "
                 "MERGE (a)-[r:MEMSYS_RELATION {name: row.name}]->(b) "
                 "SET r.mentions = row.mentions, r.created = row.created, "
                 "r.last_seen = row.last_seen, r.ended = row.ended, r.turns = row.turns",
-                owner,
-                [relation_row(relation) for relation in latest.values()],
+                [
+                    {**_ends(owner, relation.key), **relation_row(relation)}
+                    for relation in latest.values()
+                ],
             )
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
         """Forget the relations of these keys; unknown ones are passed over. Nodes stay."""
         with self._lock:
-            rows = [dict(zip(("source", "name", "target"), key, strict=True)) for key in keys]
             self._write(
-                f"UNWIND $rows AS row MATCH (:{self._label} {{owner: $owner, id: row.source}})"
+                f"UNWIND $rows AS row MATCH (:{self._label} {{key: row.from}})"
                 "-[r:MEMSYS_RELATION {name: row.name}]->"
-                f"(:{self._label} {{owner: $owner, id: row.target}}) DELETE r",
-                owner,
-                rows,
+                f"(:{self._label} {{key: row.to}}) DELETE r",
+                [{**_ends(owner, key), "name": key[1]} for key in keys],
             )
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
@@ -132,11 +134,8 @@ class Neo4jRelations:
         with self._lock:
             if ids is None:
                 found = self._bolt.read(f"{self._nodes} RETURN n", owner=owner)
-            elif ids:
-                statement = f"UNWIND $ids AS id {self._node} RETURN n"
-                found = self._bolt.read(statement, owner=owner, ids=sorted(set(ids)))
             else:
-                found = []
+                found = self._bolt.read(f"{self._node} RETURN n", keys=_keys(owner, ids))
             return sorted((node_of(one["n"]) for one in found), key=lambda node: node.id)
 
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
@@ -147,13 +146,9 @@ class Neo4jRelations:
                 found = self._bolt.read(
                     f"{self._nodes} MATCH (n)-[r:MEMSYS_RELATION]->() {told}", owner=owner
                 )
-            elif nodes:
-                statement = (
-                    f"UNWIND $ids AS id {self._node} MATCH (n)-[r:MEMSYS_RELATION]-() {told}"
-                )
-                found = self._bolt.read(statement, owner=owner, ids=sorted(set(nodes)))
             else:
-                found = []
+                statement = f"{self._node} MATCH (n)-[r:MEMSYS_RELATION]-() {told}"
+                found = self._bolt.read(statement, keys=_keys(owner, nodes))
             once = [relation_of(one["source"], one["r"], one["target"]) for one in found]
             return [relation for _, relation in sorted({r.key: r for r in once}.items())]
 
@@ -167,12 +162,12 @@ class Neo4jRelations:
         with self._lock:
             self._bolt.close()
 
-    def _write(self, statement: str, owner: str, rows: Sequence[dict[str, Any]]) -> None:
+    def _write(self, statement: str, rows: Sequence[dict[str, Any]]) -> None:
         if not self._indexed:
-            self._bolt.index(self._label, ("owner",), ("owner", "id"))
+            self._bolt.index(self._label, "key", "owner")
             self._indexed = True
         batches = [rows[start : start + _BATCH] for start in range(0, len(rows), _BATCH)]
-        self._bolt.write(statement, [{"owner": owner, "rows": batch} for batch in batches])
+        self._bolt.write(statement, [{"rows": batch} for batch in batches])
 
     def _known_dimension(self) -> int | None:
         if self._dimension is None:
@@ -180,3 +175,18 @@ class Neo4jRelations:
             found = self._bolt.read(statement)
             self._dimension = found[0]["d"] if found else None
         return self._dimension
+
+
+def key_of(owner: str, id_: str) -> str:
+    """One property to find a node by, as not every engine has indexes over two."""
+    # With its length before it, no owner runs into an id.
+    return f"{len(owner)} {owner}{id_}"
+
+
+def _keys(owner: str, ids: Collection[str]) -> list[str]:
+    return [key_of(owner, id_) for id_ in sorted(set(ids))]
+
+
+def _ends(owner: str, key: tuple[str, str, str]) -> dict[str, str]:
+    source, _, target = key
+    return {"from": key_of(owner, source), "to": key_of(owner, target)}
