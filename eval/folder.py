@@ -13,6 +13,7 @@ from typing import Any
 from eval.costs import PHASES, cost_usd, of_records, pricing_of
 from eval.manifest import check_same_run, git_state, load_manifest, now
 from eval.records import INGEST, MANIFEST, RECORDS, SUMMARY, Record, read_lines, write_json
+from eval.subsets.full_score import sentences
 from eval.summary import summarise
 from eval.tables import by_key, by_protocol, by_type, key_sentences, markdown
 from memsys.errors import InputError
@@ -153,5 +154,6 @@ def _report(manifest: Mapping[str, Any], summary: Mapping[str, Any], files: Sequ
         lines += ["", " ".join(told)]
     if summary["key"] is not None:
         lines += ["", "The same answers under both answer keys:", "", markdown(*by_key(summary))]
+    lines += [f"\n{told}" for told in sentences(summary)]
     lines += [f"\nWarning: {warning}" for warning in summary["warnings"]]
     return "\n".join(lines) + f"\n\nFiles: {', '.join(files)}\n"

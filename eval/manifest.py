@@ -62,6 +62,8 @@ def describe(
         raise InputError(f"seed: {seed!r}; use a whole number of 0 or more")
     kept = _without_operational(config)
     kept["dataset"] = {**kept.get("dataset", {}), "key": dataset.key.name}
+    if kept["dataset"].get("subset") is None:  # all questions: the hash from before there were any
+        kept["dataset"].pop("subset", None)
     for name, value in _leaves(kept):
         if isinstance(value, float) and not math.isfinite(value):
             raise InputError(f"{name}: {value} is no number to run with; use another")
@@ -77,6 +79,7 @@ def describe(
         "config_sha256": digest({"config": kept, "choices": dict(choices)}),
         "data": [asdict(file) for file in dataset.files],
         "key": asdict(dataset.key) | {"wrong": list(dataset.key.wrong)},
+        "subset": None if dataset.subset is None else asdict(dataset.subset),
         "repairs": list(dataset.repairs),
         "git": git_state(),
         "packages": _versions(),
@@ -141,6 +144,8 @@ def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         )
     if old["data"] != new["data"]:
         raise InputError(f"{where}: the data files have changed since; start a new run")
+    if old.get("subset") != new["subset"]:
+        raise InputError(f"{where}: the subset's file has changed since; start a new run")
     if old.get("key") != new["key"]:
         raise InputError(
             f"{where}: the known errors of the answer key have changed since; start a new run"

@@ -98,6 +98,18 @@ class AnswerKey:
 
 
 @dataclass(frozen=True, slots=True)
+class SubsetUsed:
+    """The subset that a data set was cut down to: its name and file, its `questions` and the number
+    `of` those that it stands for.
+    """
+
+    name: str
+    file: SourceFile
+    questions: int
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
 class Dataset:
     """Conversations with their questions in file order, what was mended, the answer key, and the
     types that its questions may have, by id.
@@ -110,3 +122,4 @@ class Dataset:
     repairs: tuple[str, ...] = field(default=())
     key: AnswerKey = field(default=AnswerKey())
     types: Mapping[int, str] = field(default_factory=lambda: TYPES)
+    subset: SubsetUsed | None = None

@@ -17,6 +17,7 @@ from eval.questions import ADVERSARIAL, types_in
 from eval.records import Record
 from eval.scoring import score
 from eval.stats.bootstrap import ClusterBootstrap
+from eval.subsets.full_score import full_score
 from memsys.llm.pricing import Pricing
 
 Cell = dict[str, Any]
@@ -68,6 +69,7 @@ def summarise(
         "scoring": list(names),
         "by_type": by_type,
         "judge": judged(records, manifest, seed),
+        "subset": full_score(records, manifest),
         "protocols": by_protocol(counted, names, seed),
         "ceiling": ceiling(_by_type(records), manifest),
         **_both_keys(records, by_type, key_name(manifest), columns, seed, resamples),

@@ -11,6 +11,7 @@ from eval.datasets.files import DATA, Sample, json_files, read_samples, shared_f
 from eval.datasets.qa import read_questions
 from eval.datasets.sessions import read_conversation
 from eval.datasets.sources import load_sources
+from eval.datasets.subset import open_subset
 from eval.questions import TYPES, Dataset, Question, SourceFile
 from memsys.errors import InputError
 from memsys.types import Conversation
@@ -25,7 +26,8 @@ class LoCoMo:
     types: keep these question types, by name. limit: the first so many questions of each
     conversation, counted after `types`. key: the answer key, original, corrected or excluded (the
     questions whose answer is known to be wrong). key_file: the errors, or the overlay that lists
-    them; None for the one in data/overlays.
+    them; None for the one in data/overlays. subset: only the questions of a subset, `lite` or the
+    path of a file like it (docs/locomo-lite.md); the filters above then cut it down further.
     """
 
     def __init__(
@@ -39,6 +41,7 @@ class LoCoMo:
         limit: int | None = None,
         key: str = "original",
         key_file: str | None = None,
+        subset: str | None = None,
     ) -> None:
         # Checked by load(), not here: Hydra would bury the message of an InputError in its own.
         self.name = name
@@ -49,6 +52,7 @@ class LoCoMo:
         self._limit = limit
         self._key = key
         self._key_file = key_file
+        self._subset = subset
 
     def load(self) -> Dataset:
         """Read, check and filter; a conversation with no question left is left out.
@@ -60,6 +64,9 @@ class LoCoMo:
         """
         self._check_filters()
         samples, files = self._samples()
+        subset = None
+        if self._subset is not None:
+            subset = open_subset(self._subset, files, [sample.id for sample in samples])
         key = read_key(self._key, self._key_file, files, [sample.id for sample in samples])
         published = load_sources()["locomo"].sha256
         mended_files = {file.name for file in files if file.sha256 == published}
@@ -69,7 +76,10 @@ class LoCoMo:
         for sample in self._kept(samples):
             mend = sample.place.file in mended_files
             conversation, asked, mended = _read(sample, captions=self._captions, mend=mend)
-            asked = self._filtered(key.applied(sample.id, asked))
+            asked = key.applied(sample.id, asked)
+            if subset is not None:
+                asked = subset.kept(sample.id, asked)
+            asked = self._filtered(asked)
             if asked:
                 conversations.append(conversation)
                 questions.extend(asked)
@@ -86,6 +96,7 @@ class LoCoMo:
             tuple(files),
             tuple(repairs),
             key.described(questions),
+            subset=None if subset is None else subset.used,
         )
 
     def _check_filters(self) -> None:

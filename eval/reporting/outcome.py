@@ -10,6 +10,7 @@ from eval.losing.section import Table
 from eval.reporting.blocks import Block, Chart, Fold, Part
 from eval.reporting.runs import Reported
 from eval.reporting.svg import Interval, dots
+from eval.subsets.full_score import sentences
 from eval.summary import OVERALL
 from eval.tables import by_key, by_protocol, by_run, by_type, key_sentences
 
@@ -20,6 +21,7 @@ _SCORES = (("f1", "F1"), ("judge", "judge"), ("evidence_recall", "evidence recal
 def headline(runs: Sequence[Reported], found: Sequence[str]) -> Block:
     """What was `found` in sentences, one table of all runs, and what to beware of."""
     parts: list[Part] = [_sentence(runs[0]), *found]
+    parts += [f"{run.label} on {told}" for run in runs for told in sentences(run.summary)]
     parts.append(Table(*by_run([(run.label, run.summary) for run in runs])))
     parts.append(
         "Types 1-4 but where another type is named. In brackets: 95% intervals over conversations. "
