@@ -26,6 +26,7 @@ def by_type(runs: Sequence[Run], seed: int) -> Iterator[tuple[str, list[str], li
     """For each score a title, a header of the types with how many questions each has, and a row a
     run: means with their 95% intervals.
     """
+    grouped = any(" " in run.label for run in runs)
     for key in (own_f1(runs[0]), RECALL, SESSIONS):
         found = [_figures(run, key, seed) for run in runs]
         names = [name for name in types_of(runs) if any(name in one for one in found)]
@@ -33,7 +34,10 @@ def by_type(runs: Sequence[Run], seed: int) -> Iterator[tuple[str, list[str], li
             continue
         counts = {name: next(one[name].n for one in found if name in one) for name in names}
         rows = [
-            [f"`{run.label.partition('=')[2]}`", *(show(one.get(name)) for name in names)]
+            [
+                f"`{run.label if grouped else run.label.partition('=')[2]}`",
+                *(show(one.get(name)) for name in names),
+            ]
             for run, one in zip(runs, found, strict=True)
         ]
         header = ["by type", *(f"{name} ({counts[name]})" for name in names)]

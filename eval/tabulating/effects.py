@@ -17,6 +17,7 @@ from eval.summary import OVERALL, SESSIONS
 from eval.tabulating.grid import Grid
 
 RECALL, MULTI_HOP = "evidence_recall", TYPES[1]
+_LEAST = 3  # questions: of two, an interval says nothing
 HASH = 10  # digits of a configuration's sha256 that tables show
 
 
@@ -38,9 +39,11 @@ def effects(grid: Grid, runs: Sequence[Run], seed: int) -> list[Effects]:
         measures = [
             Measure(own_f1(own[0]), (OVERALL,)),
             Measure(RECALL, (OVERALL, MULTI_HOP)),
-            Measure(ABSTAINED, (ADVERSARIAL,)),
         ]
-        if any(SESSIONS in one["scores"] for one in own[0].records.values()):
+        records = own[0].records.values()
+        if sum(one["type"] == ADVERSARIAL for one in records) >= _LEAST:
+            measures.append(Measure(ABSTAINED, (ADVERSARIAL,)))
+        if any(SESSIONS in one["scores"] for one in records):
             measures.append(Measure(SESSIONS, (OVERALL,)))
         tables = contrast([(measure, share(own, measure)) for measure in measures], seed)
         found.append(Effects(group, own, tuple(map(tuple, tables))))
