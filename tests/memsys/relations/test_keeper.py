@@ -66,6 +66,10 @@ def test_what_ended_is_not_asked_about_again_and_may_begin_anew(
     assert again.turns == ("D2:1", "D4:1")
     assert kept.applied[-1] == ("RENEW", "Mara likes badminton")
     assert kept.relations["Mara does not like badminton"].ended == DAY.replace(day=4)
+    llm.plans["relations"], llm.plans["conflicts"] = [[relation("I", "watch", "badminton")]], [[]]
+    kept.tell(5, "I watch badminton.")
+    shown = llm.asked["conflicts"][-1].partition("<stored_relations>\n")[2].partition("\n</")[0]
+    assert shown == "1. Mara likes badminton"
 
 
 @pytest.mark.parametrize("on_conflict", ["delete", "invalidate"])
