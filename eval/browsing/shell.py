@@ -20,12 +20,12 @@ _PAGE_POLICY = (
 )
 POLICY = f"{_PAGE_POLICY}; frame-ancestors 'none'"
 _STYLE = """
-form{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,130px),1fr));gap:8px 12px;
+form{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,150px),1fr));gap:8px 12px;
 align-items:end;margin:12px 0}
 form .wide{grid-column:1/-1}label{display:block;font-size:.85rem;color:var(--soft)}
 input,select,button{font:inherit;color:var(--ink);background:var(--raised);width:100%;
 border:1px solid var(--edge);border-radius:6px;padding:7px 9px;min-height:40px}
-button{cursor:pointer;width:auto;padding:7px 12px;white-space:nowrap}
+select{text-overflow:ellipsis}button{cursor:pointer;width:auto;padding:7px 12px;white-space:nowrap}
 button:disabled{opacity:.45;cursor:default}
 .bar{display:flex;flex-wrap:wrap;gap:8px 12px;align-items:center;margin:8px 0}
 #told{flex:1;min-width:7em;max-width:none;margin:0}header .toc{padding:0}
