@@ -17,6 +17,7 @@ from memsys.errors import InputError
 from memsys.graph.score import access_frequency, recency
 from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import IndexSettings, Scores, Start, check_start, convex, min_max
+from memsys.index.sparse import SparseLexicalIndex
 from memsys.stores.vectors import Near
 
 _SPARE = 8  # beyond those wanted, to see whether equals follow
@@ -67,7 +68,7 @@ class Ranker:
         check_start(start)
         self._ledger, self._follower = ledger, follower
         self._index, self._start, self._weights = index, start, weights
-        self._lexical: dict[str, tuple[int, LexicalIndex, list[Record]]] = {}
+        self._lexical: dict[str, tuple[int, LexicalIndex | SparseLexicalIndex, list[Record]]] = {}
 
     @property
     def wants_vector(self) -> bool:
@@ -179,7 +180,7 @@ class Ranker:
 
     def _index_of(
         self, owner: Owner, filters: Mapping[str, Any]
-    ) -> tuple[LexicalIndex | None, list[Record]]:
+    ) -> tuple[LexicalIndex | SparseLexicalIndex | None, list[Record]]:
         """BM25 over the owner's memories, made anew where anything was changed since."""
         key, last = repr((owner, sorted(filters.items(), key=repr))), self._ledger.last
         known = self._lexical.get(key)
@@ -190,6 +191,7 @@ class Ranker:
             texts = [one.index_text for one in records]
             while len(self._lexical) >= _INDEXES:
                 self._lexical.pop(next(iter(self._lexical)))
-            known = last, LexicalIndex(texts, self._index.k1, self._index.b), records
+            kind = LexicalIndex if self._index.lexical == "rank_bm25" else SparseLexicalIndex
+            known = last, kind(texts, self._index.k1, self._index.b), records
             self._lexical[key] = known
         return known[1], known[2]

@@ -1,0 +1,222 @@
+"""strategy=rest against a service that a test may make misbehave."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.rest import Rest
+from memsys.errors import InputError
+from memsys.server.client import ServiceError
+from memsys.types import Session, Turn
+from tests.memsys.build import SESSIONS, MakeParts, query
+
+Reply = tuple[int, Any]
+
+
+class Service(ThreadingHTTPServer):
+    """Remembers what it was asked; `script` answers, else everything is fine and empty."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.asked: list[tuple[str, str, Any, dict[str, str]]] = []
+        self.script: Callable[[str, str, Any], Reply | None] = lambda *_: None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Service
+    protocol_version = "HTTP/1.1"
+
+    def _do(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or "null")
+        self.server.asked.append((self.command, self.path, body, dict(self.headers)))
+        status, answer = self.server.script(self.command, self.path, body) or (200, {"results": []})
+        data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_POST = do_DELETE = _do  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    monkeypatch.delenv("MEMSYS_API_KEY", raising=False)
+    with Service() as made:
+        threading.Thread(target=made.serve_forever, args=(0.02,), daemon=True).start()
+        yield made
+        made.shutdown()
+
+
+def make(parts: MakeParts, url: str, **own: Any) -> Rest:
+    fields = {"k": 3, "budget": None, "infer": None, "batch": 1, "timeout_s": 5}
+    return Rest(parts(), **{**fields, "key_variable": "MEMSYS_API_KEY", "url": url, **own})
+
+
+def test_turns_are_posted_one_by_one_with_what_tells_them(
+    service: Service, parts: MakeParts
+) -> None:
+    rest = make(parts, service.url)
+    said = Session("1", datetime(2024, 3, 2, 10, 0), (Turn("D1:1", "Mara", "Look", "a bowl"),))
+    rest.ingest(said)
+    ((method, path, body, _),) = service.asked
+    assert (method, path) == ("POST", "/memories")
+    owner = body.pop("user_id")
+    assert owner.startswith("memsys-")
+    time = "2024-03-02T10:00:00Z"
+    assert body == {
+        "messages": [
+            {"role": "user", "name": "Mara", "id": "D1:1", "content": "Look [image: a bowl]"}
+        ],
+        "metadata": {"turns": ["D1:1"], "speakers": ["Mara"], "time": time},
+        "time": time,
+    }
+    other = make(parts, service.url)
+    other.ingest(said)
+    assert service.asked[-1][2]["user_id"] != owner
+
+
+@pytest.mark.parametrize(("batch", "posts"), [(1, 4), (3, 2), (None, 1)])
+def test_a_post_holds_a_batch(
+    service: Service, parts: MakeParts, batch: int | None, posts: int
+) -> None:
+    rest = make(parts, service.url, batch=batch, infer=False)
+    rest.ingest(SESSIONS[0])
+    assert len(service.asked) == posts
+    told = [one["id"] for _, _, body, _ in service.asked for one in body["messages"]]
+    assert told == ["D1:1", "D1:2", "D1:3", "D1:4"]
+    assert {body["infer"] for _, _, body, _ in service.asked} == {False}
+
+
+def test_memories_are_counted_by_what_was_done(service: Service, parts: MakeParts) -> None:
+    service.script = lambda *_: (
+        201,
+        {"results": [{"event": "ADD"}, {"event": "ADD"}, {"event": "DELETE"}, {"event": "UPDATE"}]},
+    )
+    rest = make(parts, service.url, batch=None)
+    assert [rest.ingest(one) for one in SESSIONS[:2]] == [1, 1]
+    assert rest.size() == {"memories": 2}
+
+
+ROW = {"id": "m1", "memory": "Mara sold a bowl", "score": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("more", "turns"),
+    [
+        ({"turns": ["D3:1"], "metadata": {"turns": ["D1:1", "D1:2"]}}, ("D3:1",)),
+        ({"metadata": {"turns": ["D1:1"], "time": "2024-03-02T10:00:00Z"}}, ("D1:1",)),
+        ({"metadata": None}, ()),
+        ({}, ()),
+    ],
+)
+def test_evidence_is_what_a_result_tells(
+    service: Service, parts: MakeParts, more: dict[str, Any], turns: tuple[str, ...]
+) -> None:
+    service.script = lambda *_: (200, {"results": [{**ROW, **more}] * 5})
+    rest = make(parts, service.url, k=2)
+    found = rest.retrieve(query("bowl"))
+    assert [c.memory.turns for c in found.candidates] == [turns] * 2  # k, though it gave more
+    assert "Mara sold a bowl" in found.context
+    assert found.context_tokens > 0
+    asked = service.asked[-1][2]
+    assert (asked["query"], asked["top_k"]) == ("bowl", 2)
+    told = (more.get("metadata") or {}).get("time")
+    expected = datetime(2024, 3, 2, 10, 0) if told else query("").time
+    assert found.candidates[0].memory.time == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        ((500, {"error": {"message": "oh"}}), "POST /search: 500 oh"),
+        ((503, b"busy"), "POST /search: 503"),
+        ((404, {"detail": "no"}), "POST /search: 404"),
+        ((200, b"<html>"), "POST /search: the answer is no JSON object"),
+        ((200, {"results": 3}), "POST /search: `results` is no list"),
+    ],
+)
+def test_a_failure_names_its_status(
+    service: Service, parts: MakeParts, reply: Reply, message: str
+) -> None:
+    service.script = lambda *_: reply
+    with pytest.raises(ServiceError, match=f"^{message}"):
+        make(parts, service.url).retrieve(query("bowl"))
+
+
+def test_who_never_answered_is_wrong_input_and_who_is_gone_is_not(
+    service: Service, parts: MakeParts
+) -> None:
+    make(parts, service.url).retrieve(query("bowl"))
+    url = service.url
+    service.shutdown()
+    service.server_close()
+    gone = make(parts, url)
+    with pytest.raises(ServiceError, match="POST /search: Connect"):
+        gone.retrieve(query("bowl"))
+    with pytest.raises(InputError, match=r"nobody answers there; start .*python -m memsys.serve"):
+        make(parts, "http://127.0.0.1:9").retrieve(query("bowl"))
+
+
+def test_the_key_is_sent_and_a_refused_one_named(
+    service: Service, parts: MakeParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTHER_KEY", "a-secret-of-the-tests")
+    rest = make(parts, service.url, key_variable="OTHER_KEY")
+    rest.retrieve(query("bowl"))
+    assert service.asked[-1][3]["Authorization"] == "Bearer a-secret-of-the-tests"
+    service.script = lambda *_: (401, {})
+    with pytest.raises(InputError, match=r"refuses the key; .* OTHER_KEY") as caught:
+        rest.retrieve(query("bowl"))
+    assert "a-secret" not in str(caught.value)
+    assert "a-secret" not in json.dumps(rest.details)
+
+
+def test_close_deletes_what_was_posted_and_asks_nobody_else(
+    service: Service, parts: MakeParts
+) -> None:
+    make(parts, service.url).close()
+    assert service.asked == []
+    rest = make(parts, service.url)
+    rest.ingest(SESSIONS[0])
+    owner = service.asked[0][2]["user_id"]
+    service.script = lambda *_: (500, {})  # of no use to a run that is over
+    rest.close()
+    assert service.asked[-1][:2] == ("DELETE", f"/memories?user_id={owner}")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"url": "ftp://x"}, "^strategy.url: "),
+        ({"url": "http://me:secret@x"}, "^strategy.url: holds a password"),
+        ({"batch": 0}, "^strategy.batch: 0"),
+        ({"timeout_s": 0}, "^strategy.timeout_s: 0"),
+        ({"k": 0}, "^k: 0"),
+    ],
+)
+def test_wrong_settings_are_named(parts: MakeParts, wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make(parts, **{"url": "http://127.0.0.1:9", **wrong})
+
+
+def test_it_is_short() -> None:
+    path = Path(str(Rest.ingest.__code__.co_filename))
+    assert len(path.read_text(encoding="utf-8").splitlines()) < 80
