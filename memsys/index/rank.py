@@ -20,7 +20,8 @@ class IndexSettings:
 
     `vectors` and `lexical`: what searches. The defaults score every memory, exactly; the others
     are for large stores (memsys/index/large.py, memsys/index/sparse.py). `expected`: memories of a
-    large store, 0 where they are all there when it is first asked.
+    large store, 0 where they are all there when it is first asked. `searched`: of ivf, the share of
+    its lists that a question looks into, 0 to 1: more is slower and misses less.
     """
 
     k1: float
@@ -29,6 +30,7 @@ class IndexSettings:
     vectors: Literal["exact", "flat", "ivf", "hnsw"] = "exact"
     lexical: Literal["rank_bm25", "bm25s"] = "rank_bm25"
     expected: int = 0
+    searched: float = 0.06
 
     def __post_init__(self) -> None:
         """Raises InputError on a value outside its range."""
@@ -38,6 +40,8 @@ class IndexSettings:
                 raise InputError(f"index.{name}: {getattr(self, name)!r} is none of {choices}")
         if not 0 <= self.alpha <= 1:
             raise InputError(f"index.alpha: {self.alpha} is not between 0 and 1")
+        if not 0 < self.searched <= 1:
+            raise InputError(f"index.searched: {self.searched} is not in (0, 1]")
         if self.k1 < 0 or not 0 <= self.b <= 1:
             raise InputError(f"index: k1={self.k1}, b={self.b}; need k1 >= 0 and 0 <= b <= 1")
 

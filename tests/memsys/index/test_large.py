@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -24,7 +26,7 @@ def vectors(n: int, dimensions: int = 24, seed: int = 0) -> Vectors:
 
 
 def filled(kind: str, rows: Vectors) -> LargeVectors:
-    index = LargeVectors(kind, rows.shape[1], len(rows))  # type: ignore[arg-type]
+    index = LargeVectors(kind, rows.shape[1], len(rows), 0.25)  # type: ignore[arg-type]
     for part in np.array_split(rows, 3):
         index.add(part)
     return index
@@ -43,6 +45,18 @@ def test_the_nearest_are_found(kind: str, least: float) -> None:
         assert [c for _, c in found] == pytest.approx([float(rows[r] @ query) for r, _ in found])
     assert np.mean(shares) >= least
     assert len(index) == 5000
+
+
+@pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])
+def test_a_saved_index_is_the_same_index(kind: str, tmp_path: Path) -> None:
+    rows = vectors(500)
+    index = filled(kind, rows)
+    index.save(tmp_path / "index")
+    again = LargeVectors.open(tmp_path / "index")
+    assert again.nearest(rows[3], 10) == index.nearest(rows[3], 10)
+    assert again.cosine(499, rows[3]) == index.cosine(499, rows[3])
+    again.add(rows[:7])
+    assert len(again) == 507
 
 
 @pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])

@@ -1,0 +1,1 @@
+"""What `python -m eval.bench_scale` measures, each size in a process of its own."""
