@@ -151,7 +151,11 @@ class LibraryMemory(Strategy):
 
 
 def _item(messages: list[dict[str, str]], time: datetime, turns: tuple[str, ...]) -> dict[str, Any]:
-    return {"messages": messages, "time": time.isoformat(), "turns": list(turns)}
+    """`about` is for the library to keep with what it makes of the messages."""
+    speakers = {message["speaker"] for message in messages}
+    speaker = speakers.pop() if len(speakers) == 1 else ""
+    about = {"turns": list(turns), "time": time.isoformat(), "speaker": speaker}
+    return {"messages": messages, "about": about}
 
 
 def _candidate(found: Mapping[str, Any]) -> Candidate:

@@ -50,9 +50,9 @@ class Adapter:
     def add(self, item: dict[str, Any]) -> int:
         """How many facts are new or changed."""
         said = "\n".join(message["text"] for message in item["messages"])
-        at = datetime.fromisoformat(item["time"]).replace(tzinfo=UTC)
-        made = self._run(self._graph.add_episode(item["turns"][0], said, "chat", at))
-        self._episodes[made.episode.uuid] = item
+        at = datetime.fromisoformat(item["about"]["time"]).replace(tzinfo=UTC)
+        made = self._run(self._graph.add_episode(item["about"]["turns"][0], said, "chat", at))
+        self._episodes[made.episode.uuid] = item["about"]
         return len(made.edges)
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:

@@ -52,12 +52,13 @@ class Adapter:
             for message in item["messages"]:
                 value = {"kind": "Memory", "content": {"content": message["text"]}}
                 self._store.put(_PLACE, key := str(uuid4()), value)
-                self._about[key] = {"turns": item["turns"], "time": item["time"]}
+                self._about[key] = item["about"]
             return len(self._about) - before
         said = [{"role": "user", "content": message["text"]} for message in item["messages"]]
         for put in self._manager.invoke({"messages": said, "max_steps": 1}):
             old = self._about.get(put["key"], {"turns": []})["turns"]
-            self._about[put["key"]] = {"turns": [*old, *item["turns"]], "time": item["time"]}
+            turns = [*old, *item["about"]["turns"]]
+            self._about[put["key"]] = {**item["about"], "turns": turns}
         return len(self._about) - before
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:

@@ -52,8 +52,8 @@ class Adapter:
         """One exchange, or one message as it is; how many memories that made."""
         said = [{"role": "user", "content": message["text"]} for message in item["messages"]]
         # The library's "today": relative dates would else be counted from the day of the run.
-        prompts.datetime = _clock(item["time"])
-        about = {"turns": item["turns"], "time": item["time"], "created_at": item["time"]}
+        prompts.datetime = _clock(item["about"]["time"])
+        about = {**item["about"], "created_at": item["about"]["time"]}
         made = self._memory.add(said, user_id=_USER, infer=self._infer, metadata=about)
         return len(made["results"])
 

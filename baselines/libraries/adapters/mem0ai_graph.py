@@ -48,10 +48,9 @@ class Adapter:
         """By how many the memories grew."""
         said = [{"role": "user", "content": message["text"]} for message in item["messages"]]
         # The library's "today": relative dates would else be counted from the day of the run.
-        day = f"{datetime.fromisoformat(item['time']).date()}"
+        about, self._last = item["about"], item["about"]["time"]
+        day = f"{datetime.fromisoformat(self._last).date()}"
         utils.USER_MEMORY_EXTRACTION_PROMPT = _PROMPT.replace(_TODAY, day)
-        self._last = item["time"]
-        about = {"turns": item["turns"], "time": item["time"]}
         made = self._memory.add(said, user_id=_USER, infer=self._infer, metadata=about)["results"]
         return sum({"ADD": 1, "DELETE": -1}.get(one["event"], 0) for one in made)
 

@@ -51,8 +51,8 @@ class Adapter:
             asked = {"model": "any", "messages": [{"role": "user", "content": text}]}
             answer = self.post("/chat/completions", asked)
             text = answer["choices"][0]["message"]["content"]
-        row = {"text": text, "turns": item["turns"], "time": item["time"]}
-        self.rows.append({"id": item["turns"][0], "vector": self.vector(text), **row})
+        row = {"text": text, **item["about"]}
+        self.rows.append({"id": row["turns"][0], "vector": self.vector(text), **row})
         return 1
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:

@@ -43,6 +43,7 @@ def test_evidence_time_and_score_are_the_library_s(keeper: Keeper, parts: MakePa
     (found,) = strategy.retrieve(query("sold a bowl at the Lantern market")).candidates
     assert found.memory.turns == ("D3:1",)
     assert found.memory.time == SESSIONS[2].time
+    assert found.memory.speaker == "Mara"
     assert 0 < found.score <= 1
     assert strategy.size() == {"memories": 10}
 

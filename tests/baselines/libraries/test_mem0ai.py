@@ -30,6 +30,7 @@ def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -
         first = strategy.retrieve(asked)
         assert first.candidates[0].memory.turns == ("D3:1",)
         assert first.candidates[0].memory.time == SESSIONS[2].time
+        assert first.candidates[0].memory.speaker == "Mara"
         assert len(first.candidates) == 3
         strategy.retrieve(query("Who will drain the field?"))
         assert strategy.retrieve(asked) == first
