@@ -281,6 +281,25 @@ def test_the_nearest_relations_are_shown_first_and_not_too_many(
     assert llm.schemas[-1]["properties"]["conflicts"]["maxItems"] == 2
 
 
+def test_an_equal_name_is_near_whatever_the_embedder_makes_of_it(
+    bag_of_words: CachedEmbedder,
+) -> None:
+    llm = Scripted(
+        entities=[[entity("The Who")], [entity("kelp")], [entity("the who")]],
+        relations=[
+            [relation("Mara", "likes", "The Who")],
+            [relation("Mara", "likes", "kelp")],
+            [relation("Mara", "left", "the who")],
+        ],
+    )
+    kept = Kept(llm, bag_of_words, shown=1)
+    for day in (2, 3, 4):
+        kept.tell(day, "The Who, kelp, and The Who.")
+    assert not bag_of_words.documents(["The Who"]).any()
+    assert "1. Mara likes The Who" in llm.asked["conflicts"][-1]
+    assert kept.graph.size() == {"nodes": 3, "edges": 3}
+
+
 def test_two_owners_of_one_store_see_nothing_of_each_other(bag_of_words: CachedEmbedder) -> None:
     one = changed(bag_of_words, "delete")
     llm = Scripted(entities=[BADMINTON], relations=[LIKES])
