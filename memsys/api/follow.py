@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from itertools import groupby
+from uuid import uuid4
 
 import numpy as np
 
 from memsys.api.ledger import Ledger
+from memsys.embed.base import Vectors
 from memsys.stores.faiss_vectors import FaissVectors
-from memsys.stores.vectors import VectorStore
+from memsys.stores.vectors import Near, VectorStore
 
 
 class Follower:
@@ -24,14 +27,22 @@ class Follower:
         and how far it came is then kept in the ledger.
         """
         self._ledger, self._kept = ledger, store is not None
-        self.store: VectorStore = store if store is not None else FaissVectors()
+        self._store: VectorStore = store if store is not None else FaissVectors()
         self._shelves: set[str] = set()
-        self._mark = 0
+        self._mark, self._folder = 0, ""
         if self._kept:
             with ledger.writing():
                 self._mark = int(ledger.state("applied", "0"))
+                # Other folders may use the same store, and have owners of the same names.
+                self._folder = ledger.state("folder", uuid4().hex)
             self._compare()
         self.catch_up()
+
+    def nearest(
+        self, shelf: str, vector: Vectors, most: int, among: Collection[str] | None = None
+    ) -> list[Near]:
+        """See VectorStore."""
+        return self._store.nearest(self._owner(shelf), vector, most, among)
 
     def catch_up(self) -> None:
         """Apply what was changed since the last time. Cheap where nothing was."""
@@ -47,22 +58,25 @@ class Follower:
                 rows = [(id_, vector) for _, id_, vector in group]
                 held = {id_: vector for id_, vector in rows if vector is not None}
                 if gone := [id_ for id_, vector in rows if vector is None]:
-                    self.store.drop(shelf, gone)
+                    self._store.drop(self._owner(shelf), gone)
                 if held:
-                    self.store.put(shelf, list(held), np.stack(list(held.values())))
+                    self._store.put(self._owner(shelf), list(held), np.stack(list(held.values())))
             if self._kept:
                 self._ledger.set_state("applied", str(last))
             self._mark = last
 
     def close(self) -> None:
         """Let go of the store."""
-        self.store.close()
+        self._store.close()
+
+    def _owner(self, shelf: str) -> str:
+        return f"{self._folder}/{shelf}"
 
     def _clear(self) -> None:
         """The ledger was emptied: so is every shelf that was known then."""
         known = json.loads(self._ledger.state("cleared_shelves", "[]"))
         for shelf in sorted(self._shelves.union(known)):
-            self.store.clear(shelf)
+            self._store.clear(self._owner(shelf))
         if self._kept:
             self._ledger.set_state("cleared_shelves", "[]")
         self._shelves.clear()
@@ -73,8 +87,8 @@ class Follower:
             wanted = self._ledger.by_shelf()
             for shelf, ids in wanted.items():
                 self._shelves.add(shelf)
-                there = set(self.store.ids(shelf))
+                there = set(self._store.ids(self._owner(shelf)))
                 if extra := there - ids:
-                    self.store.drop(shelf, extra)
+                    self._store.drop(self._owner(shelf), extra)
                 if missing := sorted(ids - there):
-                    self.store.put(shelf, missing, self._ledger.vectors_of(missing))
+                    self._store.put(self._owner(shelf), missing, self._ledger.vectors_of(missing))

@@ -104,7 +104,7 @@ class Ranker:
             return []
         self._follower.catch_up()
         by_id = {one.id: one for one in among}
-        near = self._follower.store.nearest(among[0].owner.shelf, vector, most, list(by_id))
+        near = self._follower.nearest(among[0].owner.shelf, vector, most, list(by_id))
         return [by_id[id_] for id_, _ in near]
 
     def _score(self, record: Record, relevance: float, now: datetime) -> float:
@@ -138,7 +138,7 @@ class Ranker:
         """The `wanted` nearest and those as near as the last of them."""
         asked = wanted + _SPARE
         while True:
-            found = [self._follower.store.nearest(s, vector, asked, among) for s in shelves]
+            found = [self._follower.nearest(s, vector, asked, among) for s in shelves]
             near = sorted((one for some in found for one in some), key=lambda one: -one.cosine)
             cut = max((some[-1].cosine for some in found if len(some) == asked), default=-2.0)
             if len(near) <= wanted or near[wanted - 1].cosine > cut or cut == -2.0:
@@ -174,7 +174,7 @@ class Ranker:
     def _cosines(self, vector: Vectors, owner: Owner, records: Sequence[Record]) -> Scores:
         shelves = [owner.shelf] if owner.user_id is not None else self._ledger.shelves(owner)
         ids = [one.id for one in records]
-        found = [self._follower.store.nearest(s, vector, len(ids), ids) for s in shelves]
+        found = [self._follower.nearest(s, vector, len(ids), ids) for s in shelves]
         by_id = {id_: cosine for some in found for id_, cosine in some}
         return np.array([by_id.get(id_, 0.0) for id_ in ids], dtype=np.float64)
 
