@@ -66,7 +66,7 @@ def by_schema(calls: Calls) -> Behaviour:
 def extraction(text: str) -> Behaviour:
     """Every new message is a fact in its own words, but of one none is made, and one is refused."""
     new = text.partition("<new_messages>")[2].partition("</new_messages>")[0]
-    ((number, speaker, said),) = re.findall(r"(?m)^(\d+)\. (\w+): (.+)\.$", new)
+    ((number, speaker, said),) = re.findall(r"(?m)^(\d+)\. (\w+): (.+?)\.(?: \[image: .+)?$", new)
     if "Thunder" in said:
         return faults.status(400, "no talk of thunder")
     fact = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -9,11 +10,12 @@ from pathlib import Path
 import pytest
 from commands import Start
 from keeping import Mem0Model, events, faults_of, talk
-from served import Bench
+from served import Bench, text_of
 
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import FaultyServer
 
+URL = "https://example.org/court.jpg"
 FACTS = ("memory=facts", "memory.exchange=1", "memory.retries=0")
 
 
@@ -77,3 +79,27 @@ def test_facts_without_a_model_are_refused_in_one_line(start: Start, data: tuple
     (line,) = ended.err.splitlines()
     message = "error: memory=facts: no model to write the facts; add llm=openai or llm=local"
     assert line == message
+
+
+def test_images_reach_a_model_that_can_see(
+    make: MakeBench, data: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "talk.json"
+    (sample,) = json.loads(path.read_text())
+    sample["conversation"]["session_1"][0] |= {"img_url": [URL], "blip_caption": "a court"}
+    path.write_text(json.dumps([sample]))
+    own = [one for one in data if not one.startswith("strategy")]
+    for images in ("caption", "endpoint"):
+        bench = make()
+        bench.folder = tmp_path / images
+        bench.folder.mkdir()
+        ended = bench.start(*own, *FACTS, f"memory.images={images}", "strategy=bm25")
+        assert ended.code == 0, ended.err
+        sent = [text_of(body) for body in bench.server.bodies]
+        assert any(URL in text for text in sent) is (images == "endpoint")
+        shown = "Ada talks." if images == "endpoint" else "a court"
+        told = [text for text in sent if "<new_messages>" in text and "like badminton." in text]
+        assert len(told) == len([t for t in told if f"badminton. [image: {shown}]" in t]) > 0
+        assert faults_of(bench) == ["no_answer"]  # of the thunder
+        assert ("image" in bench.run.manifest["prompts"]) is (images == "endpoint")
+    assert [(e["turn"], e["shown"]) for e in events(bench, "image")] == [("D1:1", "Ada talks.")]
