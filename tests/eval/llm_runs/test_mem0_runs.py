@@ -91,6 +91,20 @@ def test_by_schema_the_memory_is_the_same(make: MakeBench, data: tuple[str, ...]
     assert set(faults_of(bench)) == {"no_answer", "unknown_id", "bad_argument"}
 
 
+def test_any_vector_store_serves_as_well(make: MakeBench, data: tuple[str, ...]) -> None:
+    pytest.importorskip("qdrant_edge")
+    told = []
+    for store in ("faiss", "qdrant_edge"):
+        bench = make()
+        bench.folder = bench.folder / store
+        bench.folder.mkdir()
+        ended = bench.start(*data, f"vector_store={store}")
+        assert ended.code == 0, ended.err
+        told.append([(e["operation"], e["old"], e["new"]) for e in events(bench, "apply")])
+    assert told[0] == told[1]
+    assert len(told[0]) == 6
+
+
 def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(
     make: MakeBench, data: tuple[str, ...]
 ) -> None:
