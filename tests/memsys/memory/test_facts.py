@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from omegaconf import OmegaConf
 
 from baselines.bm25 import BM25
 from baselines.mem0 import Mem0
@@ -19,6 +21,7 @@ from memsys.strategies.vector_only import VectorOnly
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.facts.models import Planned, fact, facts
 
+CONF = Path(__file__).parents[3] / "conf"
 NO_MORE = fact("Theo has no allotment any more", "Theo", 9)
 TOLD = [
     facts(fact("Mara takes pottery lessons", "Mara", 1), fact("Theo has an allotment", "Theo", 2)),
@@ -68,8 +71,7 @@ def test_what_was_done_is_logged() -> None:
 @pytest.mark.parametrize("kind", ["vector", "words", "graph", "mem0 without operations"])
 def test_any_strategy_can_use_them(parts: MakeParts, kind: str) -> None:
     given = parts(memory=unit(), llm=Planned(TOLD))
-    expansion: Any = {"seeds": 2, "neighbours": 5, "per_seed": 2, "threshold": 0.0}
-    expansion |= {"edge_weight": 0.6, "relevance_weight": 0.4, "edges": ["mentions"]}
+    expansion: Any = OmegaConf.to_container(OmegaConf.load(CONF / "expansion" / "one_hop.yaml"))
     if kind == "vector":
         one: Any = VectorOnly(given, 9, None)
     elif kind == "words":
