@@ -118,7 +118,11 @@ class LibraryMemory(Strategy):
             "dimensions": len(self.parts.embedder.documents([first])[0]),
             "settings": self._settings,
         }
-        reply = self._ask({"op": "start", **told})
+        try:
+            reply = self._ask({"op": "start", **told})
+        except BaseException:
+            self.close()  # half a start is none
+            raise
         self.details |= {name: reply[name] for name in ("library", "version", "degraded")}
 
     def _ask(self, message: Mapping[str, Any], query: bool = False) -> Mapping[str, Any]:

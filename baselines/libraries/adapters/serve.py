@@ -48,7 +48,7 @@ def _guard(event: str, arguments: tuple[Any, ...]) -> None:
 
 def main() -> None:
     """One reply for each line on stdin, until it ends."""
-    out = os.fdopen(os.dup(1), "wb", buffering=0)
+    out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints is no reply
     sys.addaudithook(_guard)
     del sys.path[0]  # this folder: an adapter must not stand before the library of its name
@@ -58,26 +58,33 @@ def main() -> None:
     warnings = _Warnings()
     logging.getLogger().addHandler(warnings)
     adapter: Any = None
-    for line in sys.stdin.buffer:
-        asked = json.loads(line)
-        reply: dict[str, Any] = {"id": asked["id"]}
-        try:
-            if adapter is None:
-                adapter = runpy.run_path(sys.argv[1])["Adapter"](asked)
-                reply |= {name: getattr(adapter, name) for name in ("library", "version")}
-                reply["degraded"] = adapter.degraded()
-            elif asked["op"] == "add":
-                reply["made"] = sum(adapter.add(item) for item in asked["items"])
-            elif asked["op"] == "search":
-                reply["found"] = adapter.search(asked["query"], asked["k"])
-            else:
-                reply["size"] = adapter.size()
-        except Exception as error:
-            reply["error"] = f"{type(error).__name__}: {error}"
-        reply |= {"warnings": warnings.take(), "blocked": sorted(_blocked)}
-        out.write(json.dumps(reply).encode() + b"\n")
-    if hasattr(adapter, "close"):
-        adapter.close()
+    try:
+        for line in sys.stdin.buffer:
+            asked = json.loads(line)
+            reply: dict[str, Any] = {"id": asked["id"]}
+            try:
+                if adapter is None:
+                    adapter = runpy.run_path(sys.argv[1])["Adapter"](asked)
+                    reply |= {name: getattr(adapter, name) for name in ("library", "version")}
+                    reply["degraded"] = adapter.degraded()
+                else:
+                    reply |= _answer(adapter, asked)
+            except Exception as error:
+                reply["error"] = f"{type(error).__name__}: {error}"
+            reply |= {"warnings": warnings.take(), "blocked": sorted(_blocked)}
+            out.write(json.dumps(reply).encode() + b"\n")
+            out.flush()
+    finally:  # also where nobody is left to read a reply
+        if hasattr(adapter, "close"):
+            adapter.close()
+
+
+def _answer(adapter: Any, asked: dict[str, Any]) -> dict[str, Any]:
+    if asked["op"] == "add":
+        return {"made": sum(adapter.add(item) for item in asked["items"])}
+    if asked["op"] == "search":
+        return {"found": adapter.search(asked["query"], asked["k"])}
+    return {"size": adapter.size()}
 
 
 if __name__ == "__main__":
