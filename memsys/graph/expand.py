@@ -18,7 +18,8 @@ class Expansion:
     of each entity that is gone out from. `hops`: 1, from a seed's title, or 2, from these entities
     once more. `per_seed`: most memories a seed adds. `threshold`: least relevance of an
     added memory. Its score is edge_weight * edge + relevance_weight * relevance. `edges`: the
-    kinds that are followed.
+    kinds that are followed. `reserved`: places among the k that added memories have to themselves;
+    0, and they compete with direct results by score.
     """
 
     seeds: int
@@ -29,6 +30,7 @@ class Expansion:
     threshold: float
     edges: Collection[EdgeKind]
     hops: int = 1
+    reserved: int = 0
 
     def __post_init__(self) -> None:
         """Raises InputError on an unknown edge kind, a count below 1, or other hops."""
@@ -37,6 +39,8 @@ class Expansion:
             raise InputError("expansion.edges: use one or both of mentions, related_to")
         if min(self.seeds, self.neighbours, self.per_seed) < 1:
             raise InputError("expansion: seeds, neighbours and per_seed must be 1 or more")
+        if not isinstance(self.reserved, int) or self.reserved < 0:
+            raise InputError(f"expansion.reserved: {self.reserved!r}; use 0 or more")
         if self.hops not in (1, 2):
             raise InputError(f"expansion.hops: {self.hops!r}; use 1 or 2")
 

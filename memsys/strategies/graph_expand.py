@@ -40,6 +40,7 @@ class GraphExpand(Strategy):
 
     def expanded(self, relevance: Ranking) -> tuple[list[Candidate], dict[str, Any]]:
         """Direct candidates and those that the graph adds, best first, and the trace."""
+        k = self.k or len(self.store.memories)
         direct = self.best(relevance)
         rows = self.store.rows
 
@@ -48,9 +49,14 @@ class GraphExpand(Strategy):
 
         seeds = [candidate.memory.id for candidate in direct[: self._expansion.seeds]]
         added = expand(self.store.graph, seeds, relevance_of, self._expansion)
-        present = set(seeds) | {candidate.memory.id for candidate in direct}
+        found = {candidate.memory.id: candidate for candidate in direct}
+        kept = direct
+        if self._expansion.reserved:
+            kept = direct[: max(k - self._expansion.reserved, 0)]
+        present = {*seeds, *(candidate.memory.id for candidate in kept)}
         extra = [
-            Candidate(self.store.memories[rows[one.memory]], one.score, "expanded")
+            found.get(one.memory)
+            or Candidate(self.store.memories[rows[one.memory]], one.score, "expanded")
             for one in added
             if one.memory not in present
         ]
@@ -60,4 +66,7 @@ class GraphExpand(Strategy):
                 for one in added
             ]
         }
-        return sorted(direct + extra, key=lambda candidate: -candidate.score), trace
+        if self._expansion.reserved:
+            extra = [*extra[: self._expansion.reserved], *direct[len(kept) :]]
+            extra = list(dict.fromkeys(extra))[: max(k - len(kept), 0)]
+        return sorted(kept + extra, key=lambda candidate: -candidate.score), trace

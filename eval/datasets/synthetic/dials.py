@@ -8,7 +8,7 @@ from eval.datasets.synthetic.language import LANGUAGES
 from memsys.errors import InputError
 
 _MOST_HOPS = 4  # person, person, firm, town, dish: longer chains would only be of people
-_VISITS = 0.2  # of the turns that tell something that is asked for
+_VISITS = 0.25  # questions for a day, for each one about a chain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +60,14 @@ class Dials:
         return round(self.sessions * self.turns * (1 - self.distractors))
 
     @property
-    def visits(self) -> int:
-        """Questions for a day, of a conversation."""
-        return round(self.told * _VISITS)
-
-    @property
     def chains(self) -> int:
         """Questions for the end of a chain, of a conversation."""
-        return (self.told - self.visits) // (self.hops * (1 + self.updates))
+        return int(self.told / (self.hops * (1 + self.updates) + _VISITS))
+
+    @property
+    def visits(self) -> int:
+        """Questions for a day, of a conversation."""
+        return int(self.chains * _VISITS)
 
     @property
     def untold(self) -> int:

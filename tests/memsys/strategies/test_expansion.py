@@ -81,6 +81,26 @@ def test_what_was_found_directly_stays_direct(parts: MakeParts) -> None:
     assert found[-1].score == pytest.approx(0.35)
 
 
+def test_reserved_places_are_for_what_the_graph_adds(parts: MakeParts) -> None:
+    planned = parts(Planned(COSINES))
+    weak = {"edge_weight": 0.1, "relevance_weight": 0.1}  # else it would come last and be cut
+    found = told(graph_expand(planned, 4, **weak, reserved=2)).retrieve(query("?")).candidates
+    plain = told(graph_expand(planned, 4, **weak)).retrieve(query("?")).candidates
+    assert LINKED not in [one.memory.content for one in plain]
+    # One is added; the place that is left goes to the best of the rest.
+    assert [one.memory.content for one in found[:3]] == [c.memory.content for c in plain[:3]]
+    assert (found[3].memory.content, found[3].origin) == (LINKED, "expanded")
+
+
+def test_reserved_places_do_not_drop_what_was_found_directly_as_well(parts: MakeParts) -> None:
+    planned = parts(Planned(COSINES))
+    everything = told(graph_expand(planned, 16, reserved=15)).retrieve(query("?")).candidates
+    assert len({one.memory.id for one in everything}) == 16
+    assert {one.origin for one in everything} == {"direct"}
+    with pytest.raises(InputError, match=r"expansion\.reserved: -1"):
+        graph_expand(planned, 2, reserved=-1)
+
+
 def test_only_seeds_are_expanded(parts: MakeParts) -> None:
     cosines = {**COSINES, SEED: 0.45, LINKED: 0.31}  # sixth: after .50 to .46
     planned = parts(Planned(cosines))
