@@ -62,6 +62,21 @@ def test_in_both_directions_and_no_more_than_the_limit(bag_of_words: CachedEmbed
     assert "Mara owns kayak" in found
 
 
+def test_a_subgraph_is_ranked_by_the_words_of_the_question(bag_of_words: CachedEmbedder) -> None:
+    asked = [[entity("Mara", "person")]]
+    _, find = told(bag_of_words, asked, by="entity", query_entities="llm", limit=1)
+    assert texts(find.find("Does she own a kayak?")) == ["Mara owns kayak"]
+
+
+def test_of_both_ways_none_takes_all_the_places(bag_of_words: CachedEmbedder) -> None:
+    asked = [[entity("Bergen", "place")]]
+    _, find = told(bag_of_words, asked, query_entities="llm", limit=2)
+    found, trace = find.find("Mara owns a kayak, a flute and kelp?")
+    assert len(found) == 2
+    assert "Theo lives in Bergen" in texts((found,))
+    assert sorted(one["by"] for one in trace["found"]) == [["entity"], ["triple"]]
+
+
 def test_by_triple_only_what_is_like_the_question(bag_of_words: CachedEmbedder) -> None:
     _, find = told(bag_of_words, by="triple", similarity=0.6)
     found, trace = find.find("Where in Bergen does Theo live?")
