@@ -56,7 +56,7 @@ class LibraryMemory(Strategy):
             )
         if infer and parts.llm is None:
             raise InputError(
-                f"strategy={name}: no model to write the memory; add llm=openai or llm=local "
+                f"strategy={name}: no model to write the memory; add llm=openai "
                 "(mem0ai, mem0ai_graph and langmem also run with strategy.infer=false)"
             )
         self._command = [python_of(name), HERE / "adapters" / "serve.py", adapter_of(name)]
