@@ -68,7 +68,9 @@ def fact_calls(
             for turns in _exchanges(session.turns, settings.exchange):
                 sizes = [count_tokens(line(turn)) + _NUMBER for turn in turns]
                 recent = said[max(len(said) - settings.recent, 0) :]
-                shape = count_tokens(json.dumps(form(len(turns), len(turns) + len(recent))))
+                shape = count_tokens(
+                    json.dumps(form(len(turns), len(turns) + len(recent), settings.most))
+                )
                 shown = frame + shape + sum(sizes) + sum(recent)
                 read += shown + _SUMMARY * known
                 most_read += shown + limit * known

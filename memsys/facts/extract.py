@@ -26,7 +26,8 @@ _NOTHING = "(nothing yet)"
 @dataclass(frozen=True, kw_only=True)
 class ExtractSettings:
     """`exchange`: new messages a call; `recent`: messages before them that are shown. `retries`:
-    how often what no answer came for is tried again once the session has been gone through.
+    how often what no answer came for is tried again once the session has been gone through. `most`:
+    facts an exchange, None for three a message; a small model needs fewer to end within its limit.
 
     `prompt`, `summary_prompt`, `assistant_prompt`, `image_prompt`: a name under conf/prompts or a
     path. Without a summary prompt no running summary is kept; without one for facts of an assistant
@@ -43,6 +44,7 @@ class ExtractSettings:
     images: Images = "caption"
     image_prompt: str = "facts_image"
     retries: int = 1
+    most: int | None = None
     place: str = "strategy.facts"
 
     def __post_init__(self) -> None:
@@ -51,6 +53,8 @@ class ExtractSettings:
             value = getattr(self, name)
             if not isinstance(value, int) or value < least:
                 raise InputError(f"{self.place}.{name}: {value!r}; use {least} or more")
+        if self.most is not None and (not isinstance(self.most, int) or self.most < 1):
+            raise InputError(f"{self.place}.most: {self.most!r}; use 1 or more, or null")
         if self.images not in get_args(Images):
             known = ", ".join(get_args(Images))
             raise InputError(f"{self.place}.images: {self.images!r} is none of {known}")
@@ -110,7 +114,7 @@ class Extractor:
             messages=_numbered(shown[len(before) :], len(before) + 1),
             time=stamp(time),
         )
-        schema = form(len(new), len(shown))
+        schema = form(len(new), len(shown), self._settings.most)
         reply = self._llm.complete([{"role": "user", "content": text}], schema=schema)
         try:
             rows = [dict(row) for row in json.loads(reply.text)["facts"]]

@@ -20,8 +20,9 @@ _TEXT = {"type": "string"}
 MOST = 3  # facts a message
 
 
-def form(new: int, shown: int) -> dict[str, Any]:
-    """The JSON schema of a reply on so many `new` of the `shown` messages.
+def form(new: int, shown: int, most: int | None = None) -> dict[str, Any]:
+    """The JSON schema of a reply on so many `new` of the `shown` messages, with `most` facts (None:
+    three a message).
 
     Bounds are for servers that write by the schema: small models never end a list by themselves.
     """
@@ -29,7 +30,7 @@ def form(new: int, shown: int) -> dict[str, Any]:
     sources = {"type": "array", "items": number, "maxItems": 4}
     fields = {**dict.fromkeys(("title", "content", "when", "speaker"), _TEXT), "turns": sources}
     fact = _object(fields)
-    return _object({"facts": {"type": "array", "items": fact, "maxItems": MOST * new}}) | {
+    return _object({"facts": {"type": "array", "items": fact, "maxItems": most or MOST * new}}) | {
         "title": "facts"
     }
 
