@@ -3,6 +3,7 @@
 `python -m tests.memsys.stores.arcadedb FOLDER PASSWORD`, which prints the port when it is ready.
 """
 
+import os
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from threading import Timer
 DATABASE = "memory"
 READY = "listening on "
 _START_S = 120
+_PROJECT = Path(__file__).parents[3]
 
 
 @contextmanager
@@ -24,7 +26,13 @@ def served(folder: Path, password: str) -> Iterator[str]:
     with (
         log.open("w") as errors,
         subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            cwd=folder,  # where it puts its logs
+            env={**os.environ, "PYTHONPATH": str(_PROJECT)},
         ) as server,
     ):
         assert server.stdin
