@@ -30,7 +30,9 @@ GRAPH: dict[str, Any] = {
 RELATIONS: dict[str, Any] = {
     **{"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4}
 }
-FIRST = session(1, datetime(2024, 3, 2), ("Mara", "I like badminton."), ("Mara", "I own a kiln <small>."))
+FIRST = session(
+    1, datetime(2024, 3, 2), ("Mara", "I like badminton."), ("Mara", "I own a kiln <small>.")
+)
 LATER = session(2, datetime(2024, 4, 10), ("Mara", "I do not like badminton any more."))
 
 
@@ -86,6 +88,16 @@ def test_relations_come_beside_the_k_facts(parts: MakeParts) -> None:
     assert "[10 April 2024, 00:00] Mara does not like badminton" in lines
     expanded = {turn for c in found.candidates if c.origin == "expanded" for turn in c.memory.turns}
     assert {"D1:1", "D2:1"} <= expanded
+
+
+def test_facts_and_relations_are_one_ranking(parts: MakeParts) -> None:
+    strategy = told(strategy_of(parts(llm=model()), k=3, infer=False))
+    found = strategy.retrieve(query("Does Mara like badminton?")).candidates
+    scores = [one.score for one in found]
+    assert scores == sorted(scores, reverse=True)
+    assert found[0].origin != found[-1].origin
+    origins = [one.origin for one in found]
+    assert origins != sorted(origins)  # not the facts and then the relations
 
 
 def test_the_limit_is_for_relations_alone(parts: MakeParts) -> None:

@@ -13,7 +13,7 @@ from memsys.index.rank import IndexSettings
 from memsys.llm.base import LLMError
 from memsys.relations.find import Finder, content_words
 from memsys.relations.settings import RelationSettings
-from tests.memsys.relations.models import Kept, Scripted, conflict, entity, relation, settings
+from tests.memsys.relations.models import DAY, Kept, Scripted, conflict, entity, relation, settings
 
 OWNED = ("kelp", "flute", "kayak", "anvil")
 ROWS = [
@@ -109,11 +109,16 @@ def test_a_found_relation_is_a_candidate_that_the_graph_added(
     bag_of_words: CachedEmbedder,
 ) -> None:
     kept, find = told(bag_of_words)
+    llm = kept.extractor._llm
+    assert isinstance(llm, Scripted)
+    llm.plans["relations"] = [[relation("Mara", "owns", "kelp")]]
+    kept.tell(9, "Mara owns kelp.")
     (found,) = [one for one in find.find("kelp")[0] if "kelp" in one.memory.content]
     (stored,) = [one for one in kept.graph.relations() if one.target == "kelp"]
     assert found.origin == "expanded"
-    assert (found.memory.id, found.memory.turns) == ("r:mara|owns|kelp", ("D2:1",))
-    assert (found.memory.time, found.memory.speaker) == (stored.created, "Mara")
+    assert (found.memory.id, found.memory.turns) == ("r:mara|owns|kelp", ("D2:1", "D9:1"))
+    assert (found.memory.time, found.memory.speaker) == (DAY, "Mara")
+    assert (stored.created, stored.last_seen) == (DAY, DAY.replace(day=9))
 
 
 def test_what_ended_says_until_when_it_held(bag_of_words: CachedEmbedder) -> None:
