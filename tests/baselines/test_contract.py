@@ -1,10 +1,11 @@
-"""The four baselines keep the contract of every strategy."""
+"""The baselines keep the contract of every strategy."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from baselines.bm25 import BM25
+from baselines.graph_walk import GraphWalk
 from baselines.hybrid_rank import HybridRank
 from baselines.no_memory import NoMemory
 from baselines.oracle import Oracle
@@ -23,6 +24,13 @@ class TestBM25(Contract):
 class TestHybridRank(Contract):
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
         return HybridRank(parts, k, budget)
+
+
+class TestGraphWalk(Contract):
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        return GraphWalk(
+            parts, k, budget, start="hybrid", seeds=2, damping=0.9, steps=20, weight=0.3
+        )
 
 
 class TestNoMemory(Contract):

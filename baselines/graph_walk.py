@@ -1,0 +1,63 @@
+"""A walk over the graph from what was found, as HippoRAG ranks passages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memsys.errors import InputError
+from memsys.graph.csr import CsrStore, build_csr
+from memsys.graph.pagerank import PageRank
+from memsys.index.rank import Start, check_start, min_max, top
+from memsys.store import Parts
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Query
+
+
+class GraphWalk(Strategy):
+    """Personalised PageRank that starts again at the best direct results.
+
+    Score: weight * relevance + (1 - weight) * share of the walk, both scaled to 0..1 per query
+    (Gutierrez et al., 2024, arXiv 2405.14831, rank by the walk alone: weight 0).
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        k: int,
+        budget: int | None,
+        start: Start,
+        seeds: int,
+        damping: float,
+        steps: int,
+        weight: float,
+    ) -> None:
+        """`seeds`: direct results where the walk starts, in proportion to their relevance.
+
+        Raises InputError on an unknown start or a number out of range.
+        """
+        super().__init__(parts, k, budget)
+        check_start(start)
+        if seeds < 1 or steps < 1 or not 0 <= damping < 1 or not 0 <= weight <= 1:
+            raise InputError(
+                f"strategy=graph_walk: seeds={seeds}, steps={steps}, damping={damping}, weight="
+                f"{weight}; use 1 or more of the first two, 0 to 1 for the others"
+            )
+        self._start, self._seeds, self._weight = start, seeds, weight
+        self._damping, self._steps = damping, steps
+        self._built: tuple[int, PageRank] | None = None
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Candidates by the mixed score."""
+        relevance = min_max(self.store.relevance(query.text, self._start))
+        restart = {row: float(relevance[row]) for row in top(relevance, self._seeds)}
+        walk = min_max(self._walk().scores(restart, self._damping, self._steps))
+        return self.best(self._weight * relevance + (1 - self._weight) * walk), {}
+
+    def _walk(self) -> PageRank:
+        memories = self.store.memories
+        if self._built is None or self._built[0] != len(memories):
+            graph = build_csr(memories, self.store.rows, self.parts.graph).store
+            assert isinstance(graph, CsrStore)  # noqa: S101 - for the type checker
+            self._built = len(memories), PageRank(graph)
+        return self._built[1]
