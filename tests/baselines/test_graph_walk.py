@@ -47,11 +47,10 @@ def test_relevance_alone_is_the_start_ranking(parts: MakeParts) -> None:
 def test_a_new_session_changes_the_graph(parts: MakeParts) -> None:
     strategy = walk(parts, 5)
     assert set(found(strategy)[:3]) == set(CHAIN[:3])
-    closer = session(
-        2, datetime(2024, 3, 3), ("Mara", "copper kettle"), ("Mara", "a copper kettle")
-    )
-    strategy.ingest(closer)
-    assert set(found(strategy)[:4]) >= {"copper kettle", "a copper kettle"}
+    strategy.ingest(session(2, datetime(2024, 3, 3), ("Mara", "barley feeds the geese of Ilse")))
+    # Unknown texts are most like the question: the walk starts at the new one, from the other end.
+    assert found(strategy)[0] == CHAIN[2]
+    assert "barley feeds the geese of Ilse" in found(strategy)[:3]
 
 
 @pytest.mark.parametrize(
