@@ -22,6 +22,7 @@ _FIELDS: Final = {
     "content": {"type": "string", "description": "the stored fact's new sentence"},
     "why": {"type": "string", "description": "the reason, in a few words"},
 }
+_LONGEST: Final = {"content": 240, "why": 60}  # characters, for servers that write by the schema
 _KINDS: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "ADD": ("Store the new fact.", ("why",)),
     "UPDATE": ("Put a new sentence in the place of a stored fact.", ("id", "content", "why")),
@@ -51,6 +52,8 @@ def schema(stored: int) -> dict[str, Any]:
     """
     row = _object(("id", "content", "why"), operation={"type": "string", "enum": list(_KINDS)})
     row["properties"]["id"] = {"type": "integer", "minimum": 0, "maximum": stored}
+    for name, longest in _LONGEST.items():
+        row["properties"][name] = {"type": "string", "pattern": rf'^[^"\\\n]{{0,{longest}}}$'}
     return {
         "title": "operations",
         "type": "object",

@@ -16,7 +16,7 @@ from memsys.types import Turn
 Said = tuple[datetime, Turn]  # a turn and the time of its session
 _EXAMPLE = re.compile(r"<example>(.*?)</example>", re.DOTALL)  # in a prompt of one's own
 _SPEAKS = re.compile(r"^(?:\d+\. )?(\w[\w ]*): ", re.MULTILINE)
-_TEXT = {"type": "string"}
+_LONGEST = {"title": 60, "content": 240, "when": 40, "speaker": 40}  # characters of a fact's parts
 MOST = 3  # facts a message
 
 
@@ -24,11 +24,17 @@ def form(new: int, shown: int, most: int | None = None) -> dict[str, Any]:
     """The JSON schema of a reply on so many `new` of the `shown` messages, with `most` facts (None:
     three a message).
 
-    Bounds are for servers that write by the schema: small models never end a list by themselves.
+    Bounds are for servers that write by the schema: small models end neither a list nor a sentence
+    by themselves.
     """
     number = {"type": "integer", "minimum": 1, "maximum": shown}
     sources = {"type": "array", "items": number, "maxItems": 4}
-    fields = {**dict.fromkeys(("title", "content", "when", "speaker"), _TEXT), "turns": sources}
+    # By a pattern: servers that write by a schema know it where they do not know maxLength.
+    texts = {
+        name: {"type": "string", "pattern": rf'^[^"\\\n]{{0,{longest}}}$'}
+        for name, longest in _LONGEST.items()
+    }
+    fields = {**texts, "turns": sources}
     fact = _object(fields)
     return _object({"facts": {"type": "array", "items": fact, "maxItems": most or MOST * new}}) | {
         "title": "facts"
