@@ -14,7 +14,7 @@ from eval.regressing.verdicts import Verdict
 
 KEYLESS = (
     *("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate"),
-    *("no_memory", "oracle", "bm25", "hybrid_rank"),
+    *("no_memory", "oracle", "bm25", "hybrid_rank", "graph_follow", "graph_walk"),
 )
 SAMPLE = sorted(EXPECTED.glob("sample_*.yaml"))
 REPLAYED = {"sample_bm25_llm"}
