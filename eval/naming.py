@@ -14,6 +14,8 @@ _USAGE = """memsys: benchmark the long-term memory of a conversational agent
   python -m eval.run dataset=locomo strategy=graph_expand    on LoCoMo
   python -m eval.run dataset=locomo dataset.path=my.json     on your own conversations
   python -m eval.run -m strategy=vector_only,graph_expand    several runs and a table of them
+  python -m eval.run -m hydra/launcher=joblib strategy=...   in several processes, or on a cluster:
+                                                             docs/distributed.md
   python -m eval.run ... resume=RUN_ID                       go on where a run stopped
 
 Any value of the configuration can be set on the command line (k=5, strategy.start=hybrid);

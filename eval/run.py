@@ -12,7 +12,7 @@ from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
-from eval import exits, naming
+from eval import exits, sweep
 from eval import folder as folders
 from eval.building import build
 from eval.estimate import show_estimate
@@ -20,9 +20,6 @@ from eval.ingest import THROUGH
 from eval.manifest import describe
 from eval.runner import Runner
 from eval.show import show_end, show_start, show_stop
-
-naming.register()
-_begun: list[str] = []  # ids of the runs that this process has begun
 
 
 @hydra.main(version_base="1.3", config_path="../conf", config_name="config")
@@ -39,13 +36,17 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
         show_estimate(config)
         folders.discard_if_empty(folder)
         return
+    resume = config.resume
+    if left := sweep.left_behind(folder):
+        folders.discard_if_empty(folder)
+        folder, resume = left, left.name
     built = build(config, choices, folders.spent_usd(folder))
     resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     described, overrides = built.described(), HydraConfig.get().overrides.task
     manifest = describe(folder.name, resolved, choices, built.dataset, described, overrides)
+    manifest["sweep"] = sweep.described()
     with folders.locked(folder):
-        manifest = folders.begin(folder, manifest, config.resume)
-        _begun.append(folder.name)
+        manifest = folders.begin(folder, manifest, resume)
         show_start(manifest, built.dataset)
         gc.freeze()  # what is loaded stays: to search it for garbage again and again is a tenth
         runner = Runner(built, folder, config.concurrency)
@@ -61,4 +62,4 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    exits.leave(_main, _begun)
+    exits.leave(_main)
