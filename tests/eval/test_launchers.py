@@ -27,7 +27,7 @@ from launching import (
 )
 
 joblib = pytest.mark.skipif(
-    find_spec("joblib") is None or find_spec("hydra_plugins") is None,
+    find_spec("hydra_plugins") is None or find_spec("hydra_plugins.hydra_joblib_launcher") is None,
     reason="pip install -e '.[joblib]' -c requirements.lock",
 )
 ray = pytest.mark.skipif(not (RAY / "ray").exists(), reason="make ray")
