@@ -22,7 +22,7 @@ from eval.scaling.plot import plot
 
 _SIZES = (1_000, 10_000, 100_000, 1_000_000)
 _LIBRARY = 10_000  # the library adds its memories one by one
-_PATIENCE_S = 900  # with it; our own stores take less at a million
+_PATIENCE_S = 300  # with it; our own stores take less at a million
 _HNSW = 100_000  # it takes long to build
 _TABLES, _PICTURES = Path("results/tables"), Path("docs/pictures")
 
