@@ -1,4 +1,4 @@
-"""What a model wrote of the sample, memories and relations: its bundle replays without the model."""
+"""What a model wrote of the sample, facts and relations: its bundle replays without the model."""
 
 from __future__ import annotations
 
