@@ -81,12 +81,15 @@ class Handler(BaseHTTPRequestHandler):
             server.under_way += 1
             server.most_under_way = max(server.most_under_way, server.under_way)
             behave = server.choose(body)
+        if behave is None:
+            time.sleep(server.delay_s)
+            # Before the answer goes out: whoever has it may ask again at once.
+            with server.lock:
+                server.under_way -= 1
+            self.reply(200, right_answer(body))
+            return
         try:
-            if behave is None:
-                time.sleep(server.delay_s)
-                self.reply(200, right_answer(body))
-            else:
-                behave(self, body)
+            behave(self, body)
         finally:
             with server.lock:
                 server.under_way -= 1
