@@ -21,8 +21,8 @@ from memsys.errors import InputError
 from memsys.facts.base import Event, Fact, as_memory, fault, plain, subject_of
 from memsys.facts.extract import Extractor
 from memsys.facts.listen import Listener, Taken
-from memsys.facts.operations import TOOLS, Operation, read_operations, schema
-from memsys.llm.base import LLM, Completion, LLMError
+from memsys.facts.operations import Operation, read_operations
+from memsys.llm.base import LLM, LLMError
 from memsys.types import Session, Turn
 
 
@@ -75,7 +75,7 @@ class FactWriting:
         if not stored:
             return self._apply(Operation("ADD", 0, "", "nothing is stored"), fact, stored, session)
         try:
-            reply = self._ask(fact, stored)
+            reply = self._update.ask(self._llm, fact, [record.memory for record in stored])
         except LLMError as error:
             self._log.append(fault("decide", "no_answer", error, fact=fact.text))
             return "no_answer"
@@ -96,14 +96,6 @@ class FactWriting:
             for one in owned
             if (one.owner, one.kind, one.speaker) == (self._about.owner, "fact", fact.speaker)
         ]
-
-    def _ask(self, fact: Fact, stored: Sequence[Record]) -> Completion:
-        listed = "\n".join(f"{n}. {record.memory}" for n, record in enumerate(stored, 1))
-        text = self._update.loaded.fill(memories=listed, fact=fact.text)
-        messages = [{"role": "user", "content": text}]
-        if self._update.calls == "tools":
-            return self._llm.complete(messages, tools=TOOLS)
-        return self._llm.complete(messages, schema=schema(len(stored)))
 
     def _blame(self, event: Event, fact: Fact) -> Taken:
         self._log.append({**event, "fact": fact.text})

@@ -43,6 +43,16 @@ class UpdateSettings:
         """The prompt. Raises InputError where it is missing or lacks a place."""
         return load_prompt(self.prompt, ["memories", "fact"])
 
+    def ask(self, llm: LLM, fact: Fact, stored: Sequence[str]) -> Completion:
+        """What `llm` wants done about `fact`, shown the texts that are `stored` under numbers from
+        1 on. Raises LLMError without a usable reply.
+        """
+        listed = "\n".join(f"{n}. {text}" for n, text in enumerate(stored, 1))
+        messages = [{"role": "user", "content": self.loaded.fill(memories=listed, fact=fact.text)}]
+        if self.calls == "tools":
+            return llm.complete(messages, tools=TOOLS)
+        return llm.complete(messages, schema=schema(len(stored)))
+
 
 class FactKeeper:
     """Keeps the facts of one owner. What goes wrong with one fact costs that fact alone; it goes
@@ -79,7 +89,7 @@ class FactKeeper:
             self._apply(Operation("ADD", 0, "", "nothing is stored"), fact, stored, session)
             return "done"
         try:
-            reply = self._ask(fact, stored)
+            reply = self._update.ask(self._llm, fact, [memory.content for memory in stored])
         except LLMError as error:
             self.log.append(fault("decide", "no_answer", error, fact=fact.text))
             return "no_answer"
@@ -92,14 +102,6 @@ class FactKeeper:
             for one in read
         ]
         return "done" if any(done) else "unusable"
-
-    def _ask(self, fact: Fact, stored: Sequence[Memory]) -> Completion:
-        listed = "\n".join(f"{n}. {memory.content}" for n, memory in enumerate(stored, 1))
-        text = self._update.loaded.fill(memories=listed, fact=fact.text)
-        messages = [{"role": "user", "content": text}]
-        if self._update.calls == "tools":
-            return self._llm.complete(messages, tools=TOOLS)
-        return self._llm.complete(messages, schema=schema(len(stored)))
 
     def _blame(self, event: Event, fact: Fact) -> bool:
         self.log.append({**event, "fact": fact.text})

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 from commands import Run, Start, runs_in
+from keeping import by_tools
 from served import Bench, Model, text_of
 
 from memsys.llm.local import missing
 from tests.memsys.llm import faults
-from tests.memsys.llm.answers import Body, right_answer
-from tests.memsys.llm.server import Behaviour, FaultyServer, Handler
+from tests.memsys.llm.answers import Body
+from tests.memsys.llm.server import Behaviour, FaultyServer
 
 SAID = [
     ["I like badminton.", "I love pizza.", "Mind the gap."],
@@ -116,20 +117,6 @@ class GraphModel(Model):
             return faults.says(value.replace('"I"', '"Ada"'))
         also = [("paint", "{}")] if said_in(text_of(body)) == "I ate a fig" else []
         return by_tools([*also, (tool, value)])
-
-
-def by_tools(calls: list[tuple[str, str]]) -> Behaviour:
-    def behave(handler: Handler, body: Body) -> None:
-        value = right_answer(body)
-        made = [
-            {"id": str(n), "type": "function", "function": {"name": name, "arguments": given}}
-            for n, (name, given) in enumerate(calls)
-        ]
-        message = {"role": "assistant", "content": None, "tool_calls": made}
-        value["choices"][0] |= {"message": message, "finish_reason": "tool_calls"}
-        handler.reply(200, value)
-
-    return behave
 
 
 def written(folder: Path, said: list[list[str]], *evidence: str) -> Path:
