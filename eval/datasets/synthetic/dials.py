@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
-from eval.datasets.synthetic.language import LANGUAGES
+from eval.datasets.synthetic.languages import LANGUAGES
 from memsys.errors import InputError
 
 _MOST_HOPS = 4  # person, person, firm, town, dish: longer chains would only be of people
+Tellers = Literal["any", "one"]
 _VISITS = 0.25  # questions for a day, for each one about a chain
 
 
@@ -16,7 +18,9 @@ class Dials:
     """`turns` are of a session. `distractors`: share of all turns that tell nothing asked for, half
     of them facts of the same kind about others, half small talk. `hops`: facts that a question
     takes. `updates`: how often each of these changes before the end. `relative_dates`: share of
-    visits told in words that count from the day ("yesterday").
+    visits told in words that count from the day ("yesterday"). `tellers`: whether `one` speaker
+    tells a fact and all its changes, or `any`. `past`: earlier values are asked for too, by a day;
+    a change then does not name what was before, and is told in a session of its own.
     """
 
     conversations: int
@@ -28,6 +32,8 @@ class Dials:
     relative_dates: float
     language: str
     seed: int
+    tellers: Tellers = "any"
+    past: bool = False
 
     def __post_init__(self) -> None:
         """Raises InputError on a dial out of its range, and where no question fits the turns."""
@@ -47,6 +53,14 @@ class Dials:
         if self.language not in LANGUAGES:
             known = ", ".join(LANGUAGES)
             raise InputError(f"dataset.language: {self.language!r} is none of {known}")
+        if self.tellers not in get_args(Tellers):
+            known = ", ".join(get_args(Tellers))
+            raise InputError(f"dataset.tellers: {self.tellers!r} is none of {known}")
+        if self.past and not 1 <= self.updates < self.sessions:
+            raise InputError(
+                f"dataset.past: takes dataset.updates of 1 to {self.sessions - 1}, one less than "
+                f"dataset.sessions; it is {self.updates}"
+            )
         if self.chains < 1:
             raise InputError(
                 f"dataset: {self.told} turns that tell something are too few for a question of "

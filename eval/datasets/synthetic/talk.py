@@ -5,13 +5,16 @@ from __future__ import annotations
 from random import Random
 
 from eval.datasets.synthetic.dials import Dials
-from eval.datasets.synthetic.language import LANGUAGES, RELATIONS, VISIT, Language, Telling
+from eval.datasets.synthetic.language import RELATIONS, VISIT, Language, Telling
+from eval.datasets.synthetic.languages import LANGUAGES
 from eval.datasets.synthetic.names import Names
+from eval.datasets.synthetic.places import Places
 from eval.datasets.synthetic.world import Asked, World, session_times
 from eval.questions import ADVERSARIAL, TYPES, Question
 from memsys.types import Conversation, Session, Turn
 
-_MULTI_HOP, _TEMPORAL, _SINGLE_HOP = 1, 2, 4
+_MULTI_HOP, _TEMPORAL, _SINGLE_HOP, _FORMER = 1, 2, 4, 6
+_TYPES = {**TYPES, _FORMER: "former_value"}  # of our own: LoCoMo has none like it
 _CHAT = {
     "en": (
         "How was your week, {n}? Mine went by too fast.",
@@ -40,13 +43,12 @@ def talk(dials: Dials, number: int) -> tuple[Conversation, list[Question]]:
     """Conversation `number` and its questions; the same for the same dials and number."""
     random = Random(f"{dials.seed}/{number}")  # noqa: S311 - a world, not a secret
     names, language = Names(dials.language, random), LANGUAGES[dials.language]
-    total = dials.sessions * dials.turns
-    places = random.sample(range(total), total)
-    world = World(names, random, places)
+    world = World(names, random, Places(dials, random), dials.past)
     chains = [world.chain(dials.hops, dials.updates) for _ in range(dials.chains)]
     visits = [world.visit(dials.relative_dates) for _ in range(dials.visits)]
     people = [one for one in chains if RELATIONS[one.chain[0]][0] == "person"]
     untold = [world.untold(one) for one in people[: dials.untold]]
+    former = [world.former(one) for one in chains] if dials.past else []
     for _ in range(dials.near):
         world.near()
     speakers = (names.first(), names.first())
@@ -57,7 +59,12 @@ def talk(dials: Dials, number: int) -> tuple[Conversation, list[Question]]:
 
     def question(index: int, asked: Asked) -> Question:
         gold, category = asked.answer, _MULTI_HOP if dials.hops > 1 else _SINGLE_HOP
-        if asked.chain[0].startswith(VISIT):
+        day = None
+        if asked.until is not None:
+            category = _FORMER
+            told, changed = (starts[at // dials.turns] for at in (asked.evidence[0], asked.until))
+            day = told + (changed - told) // 2
+        elif asked.chain[0].startswith(VISIT):
             category = _TEMPORAL
             telling = next(one for one in world.tellings if one.place == asked.evidence[0])
             said = starts[telling.place // dials.turns]
@@ -68,14 +75,16 @@ def talk(dials: Dials, number: int) -> tuple[Conversation, list[Question]]:
             id=f"{conversation.id}/{index}",
             conversation=conversation.id,
             category=category,
-            type=TYPES[category],
-            text=language.ask(asked.subject, asked.chain),
+            type=_TYPES[category],
+            text=language.ask(asked.subject, asked.chain, day),
             gold=gold,
             evidence=tuple(turns[place].id for place in asked.evidence),
             adversarial=next(o.answer for o in chains) if gold is None else None,
         )
 
-    return conversation, [question(i, one) for i, one in enumerate([*chains, *visits, *untold])]
+    return conversation, [
+        question(i, one) for i, one in enumerate([*chains, *visits, *untold, *former])
+    ]
 
 
 def _sessions(

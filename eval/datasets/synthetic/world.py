@@ -10,18 +10,21 @@ from random import Random
 
 from eval.datasets.synthetic.language import RELATIONS, VISIT, Fact, Telling
 from eval.datasets.synthetic.names import Names
+from eval.datasets.synthetic.places import Places
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question: where its chain starts, the chain, its answer (None: nothing was told), and the
-    places of the tellings that it takes, in the order of the chain.
+    places of the tellings that it takes, in the order of the chain. `until`: the place where that
+    answer changes, if it is a former one that is asked for.
     """
 
     subject: str
     chain: tuple[str, ...]
     answer: str | None
     evidence: tuple[int, ...]
+    until: int | None = None
 
 
 def paths(hops: int) -> list[tuple[str, ...]]:
@@ -37,11 +40,12 @@ def paths(hops: int) -> list[tuple[str, ...]]:
 
 
 class World:
-    """Tells facts at places drawn beforehand, each place once, updates in order of time."""
+    """Tells facts at places of their own, updates in order of time."""
 
-    def __init__(self, names: Names, random: Random, places: list[int]) -> None:
+    def __init__(self, names: Names, random: Random, places: Places, past: bool) -> None:
+        """`past`: earlier values are asked for, so no later telling may name them."""
         self._names, self._random = names, random
-        self._places = iter(places)
+        self._places, self._past = places, past
         self.tellings: list[Telling] = []
 
     def chain(self, hops: int, updates: int) -> Asked:
@@ -51,17 +55,26 @@ class World:
         evidence = []
         for relation in relations:
             former = None
-            for place in sorted(self._draw(1 + updates)):
+            for place in self._places.changes(1 + updates):
                 value = self._names.new(RELATIONS[relation][1])
-                self.tellings.append(Telling(place, Fact(subject, relation, value), former))
+                fact = Fact(subject, relation, value)
+                self.tellings.append(Telling(place, fact, None if self._past else former))
                 former, last = value, place
             evidence.append(last)
             subject = value
         return Asked(start, relations, subject, tuple(evidence))
 
+    def former(self, known: Asked) -> Asked:
+        """A question for one of the earlier values of the first fact of `known`."""
+        key = known.subject, known.chain[0]
+        told = [one for one in self.tellings if (one.fact.subject, one.fact.relation) == key]
+        at = self._random.randrange(len(told) - 1)
+        value, evidence = told[at].fact.value, (told[at].place,)
+        return Asked(known.subject, known.chain[:1], value, evidence, told[at + 1].place)
+
     def visit(self, relative_share: float) -> Asked:
         """Somebody's visit to a town; the answer is told by whoever knows the days."""
-        (place,) = self._draw(1)
+        (place,) = self._places.changes(1)
         fact = Fact(self._names.new("person"), VISIT, self._names.new("town"))
         relative = self._random.random() < relative_share
         back = self._random.randint(1, 4)
@@ -82,11 +95,8 @@ class World:
         relation = self._random.choice(list(RELATIONS))
         of, to = RELATIONS[relation]
         fact = Fact(self._names.new(of), relation, self._names.new(to))
-        (place,) = self._draw(1)
+        (place,) = self._places.changes(1)
         self.tellings.append(Telling(place, fact))
-
-    def _draw(self, number: int) -> list[int]:
-        return [next(self._places) for _ in range(number)]
 
 
 def session_times(sessions: int, random: Random) -> Iterator[datetime]:

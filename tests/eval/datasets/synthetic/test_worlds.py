@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from eval.datasets.synthetic.dataset import Synthetic
-from eval.datasets.synthetic.language import LANGUAGES, VISIT
+from eval.datasets.synthetic.language import VISIT
+from eval.datasets.synthetic.languages import LANGUAGES
 from eval.questions import Dataset
 from eval.readers.chain import ChainReader
 from memsys.errors import InputError
@@ -151,7 +152,7 @@ def test_a_question_is_read_as_it_was_asked(language: str) -> None:
     grammar = LANGUAGES[language]
     name = "Velma Orr" if language == "en" else "沈青禾"
     for chain in (("cousin", "workplace", "town", "dish"), ("teacher",), (f"{VISIT}Port Sule",)):
-        assert grammar.asked(grammar.ask(name, chain)) == (name, chain)
+        assert grammar.asked(grammar.ask(name, chain)) == (name, chain, None)
     assert grammar.asked("How are you?") is None
 
 

@@ -1,0 +1,135 @@
+"""The model of model.py behind the OpenAI protocol, on a loopback port of this process."""
+
+from __future__ import annotations
+
+import json
+import threading
+import weakref
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Final
+
+from eval.datasets.synthetic.model import UnknownPromptError, answer
+from memsys.context.tokens import count_tokens
+
+_TOOLS: Final = {
+    "note_entities": "entities",
+    "note_relations": "relations",
+    "end_relations": "conflicts",
+    "ADD": "operations",
+}
+_REMEDY: Final = (
+    "llm=grammar knows how memories are written (strategy=mem0, mem0_graph, memory=facts) and "
+    "nothing else; use reader=chain judge=none"
+)
+
+
+class GrammarServer:
+    """Started with the first call. Stateless: a reply depends on its request alone."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._base_url = ""
+
+    def start(self) -> str:
+        """Listen, unless that is done; gives `http://127.0.0.1:PORT/v1`."""
+        with self._lock:
+            if not self._base_url:
+                server = _Listening(("127.0.0.1", 0), _Handler)
+                threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+                weakref.finalize(self, server.end)
+                self._base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+            return self._base_url
+
+
+class _Listening(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def end(self) -> None:
+        self.shutdown()
+        self.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        try:
+            status, value = 200, reply(body)
+        except UnknownPromptError as error:
+            status, value = 400, {"error": {"message": f"{_REMEDY} ({error})"}}
+        data = json.dumps(value, ensure_ascii=False).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
+        pass
+
+
+def reply(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to a chat request, by tool calls where tools are offered, else as the schema has
+    it. `misses` of the request: see model.answer. Tokens are o200k, of contents and arguments.
+
+    Raises UnknownPromptError.
+    """
+    prompt = "\n".join(str(message["content"]) for message in body["messages"])
+    tools = [tool["function"]["name"] for tool in body.get("tools", ())]
+    schema = body.get("response_format", {}).get("json_schema", {}).get("name")
+    step = _TOOLS.get(tools[0], "") if tools else schema or "summary"
+    found = answer(step, prompt, body.get("misses", 0.0))
+    message: dict[str, Any] = {"role": "assistant", "content": None}
+    if isinstance(found, str):
+        message["content"] = said = found
+    elif tools:
+        calls = _calls(step, tools[0], found)
+        message["tool_calls"] = calls
+        said = "\n".join(call["function"]["arguments"] for call in calls)
+    else:
+        message["content"] = said = json.dumps({step: found}, ensure_ascii=False)
+    read, written = count_tokens(prompt), count_tokens(said)
+    return {
+        "id": "grammar",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body["model"],
+        "choices": [
+            {"index": 0, "message": message, "finish_reason": "tool_calls" if tools else "stop"}
+        ],
+        "usage": {
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "total_tokens": read + written,
+        },
+    }
+
+
+def _calls(step: str, tool: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Operations are a call each, with the arguments that the tool has; a list is one call."""
+    if step == "operations":
+        made = [
+            (row["operation"], {name: row[name] for name in _ARGUMENTS[row["operation"]]})
+            for row in rows
+        ]
+    else:
+        made = [(tool, {step: rows})]
+    return [
+        {
+            "id": f"call_{number}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(given, ensure_ascii=False)},
+        }
+        for number, (name, given) in enumerate(made)
+    ]
+
+
+_ARGUMENTS: Final = {
+    "ADD": ("why",),
+    "NOOP": ("why",),
+    "UPDATE": ("id", "content", "why"),
+    "DELETE": ("id", "why"),
+}

@@ -1,0 +1,74 @@
+"""Runs whose memories `llm=grammar` writes, through the real client and server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from commands import Run, run_main
+
+SMALL = (
+    *("dataset=synthetic", "llm=grammar", "reader=chain", "k=3"),
+    *("dataset.conversations=1", "dataset.sessions=8", "dataset.turns=12"),
+    *("dataset.hops=1", "dataset.updates=2", "dataset.past=true", "dataset.tellers=one"),
+)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+def f1(tmp_path: Path, cache: Path, *options: str) -> dict[str, float]:
+    """By type that has answers; every question was answered."""
+    ended = run_main(tmp_path, cache, *SMALL, *options, f"hydra.run.dir={tmp_path / 'run'}")
+    assert ended.code == 0, ended.err
+    run = Run(tmp_path / "run", ended)
+    assert {record["status"] for record in run.records} == {"ok"}
+    faults = [e for line in run.ingests for e in line.get("events", []) if "fault" in e]
+    assert not faults
+    cells = run.summary["by_type"].items()
+    return {name: cell["f1"] for name, cell in cells if name != "adversarial"}
+
+
+def test_facts_that_are_kept_tell_what_holds_and_nothing_of_the_past(
+    tmp_path: Path, cache: Path
+) -> None:
+    found = f1(tmp_path, cache, "strategy=mem0")
+    assert found["single_hop"] == found["temporal"] == 1.0
+    assert found["former_value"] == 0.0
+
+
+@pytest.mark.parametrize(("on_conflict", "past"), [("delete", 0.0), ("invalidate", 1.0)])
+def test_relations_that_are_marked_and_not_dropped_tell_the_past(
+    tmp_path: Path, cache: Path, on_conflict: str, past: float
+) -> None:
+    chosen = f"strategy.graph.on_conflict={on_conflict}"
+    found = f1(tmp_path, cache, "strategy=mem0_graph", chosen)
+    assert found["single_hop"] == found["temporal"] == 1.0
+    assert found["former_value"] == past
+
+
+def test_facts_by_schema_and_in_chinese(tmp_path: Path, cache: Path) -> None:
+    own = ("strategy=mem0_graph", "strategy.update.calls=schema", "dataset.language=zh")
+    found = f1(tmp_path, cache, *own, "strategy.graph.on_conflict=invalidate")
+    assert found["single_hop"] == found["former_value"] == 1.0
+
+
+def test_facts_that_nobody_changes_tell_the_past(tmp_path: Path, cache: Path) -> None:
+    found = f1(tmp_path, cache, "memory=facts", "strategy=vector_only", "k=50")
+    assert min(found.values()) == 1.0
+
+
+def test_what_it_overlooks_is_missing(tmp_path: Path, cache: Path) -> None:
+    found = f1(tmp_path, cache, "strategy=mem0", "llm.extra.misses=0.5")
+    assert 0.0 < found["single_hop"] < 1.0
+
+
+def test_another_prompt_is_refused_with_the_remedy(tmp_path: Path, cache: Path) -> None:
+    options = ("strategy=bm25", "reader=llm", f"hydra.run.dir={tmp_path / 'run'}")
+    ended = run_main(tmp_path, cache, *SMALL, *options)
+    run = Run(tmp_path / "run", ended)
+    errors = {record["error"]["message"] for record in run.records}
+    assert len(errors) == 1
+    assert "use reader=chain judge=none" in errors.pop()
