@@ -49,10 +49,16 @@ def test_relations_that_are_marked_and_not_dropped_tell_the_past(
     assert found["former_value"] == past
 
 
-def test_facts_by_schema_and_in_chinese(tmp_path: Path, cache: Path) -> None:
-    own = ("strategy=mem0_graph", "strategy.update.calls=schema", "dataset.language=zh")
+def test_by_schema_in_place_of_tools(tmp_path: Path, cache: Path) -> None:
+    own = ("strategy=mem0_graph", "strategy.update.calls=schema")
     found = f1(tmp_path, cache, *own, "strategy.graph.on_conflict=invalidate")
     assert found["single_hop"] == found["former_value"] == 1.0
+
+
+def test_facts_in_chinese(tmp_path: Path, cache: Path) -> None:
+    own = ("memory=facts", "strategy=bm25", "dataset.language=zh")  # our vectors know no Chinese
+    found = f1(tmp_path, cache, *own, "k=50")
+    assert found["single_hop"] == found["former_value"] == found["temporal"] == 1.0
 
 
 def test_facts_that_nobody_changes_tell_the_past(tmp_path: Path, cache: Path) -> None:
