@@ -25,7 +25,7 @@ def test_every_experiment_is_a_grid_with_a_reference_in_each_group(name: str) ->
 
 
 def test_the_last_parameter_is_compared_within_the_others() -> None:
-    grid = load_grid("memory")
+    grid = load_grid("memory_unit")
     assert grid.factor == "memory"
     assert [job.label for job in grid.jobs[:3]] == ["turns", "windows", "observations"]
     assert {job.group for job in grid.jobs[:3]} == {"strategy=vector_only"}
@@ -33,7 +33,7 @@ def test_the_last_parameter_is_compared_within_the_others() -> None:
 
 
 def test_what_was_given_to_the_sweep_takes_the_place_of_the_grids_values() -> None:
-    grid = load_grid("memory", ["memory=turns,windows", "strategy=bm25", "k=3"])
+    grid = load_grid("memory_unit", ["memory=turns,windows", "strategy=bm25", "k=3"])
     assert [job.overrides for job in grid.jobs] == [
         ("strategy=bm25", "memory=turns", "k=3"),
         ("strategy=bm25", "memory=windows", "k=3"),
@@ -60,7 +60,7 @@ def test_the_newest_complete_run_of_a_job_counts(tmp_path: Path) -> None:
     write(tmp_path / "2", "context=flat hydra.run.dir=elsewhere cache=other")
     write(tmp_path / "3", "context=flat", status="interrupted")
     write(tmp_path / "4", "context=flat k=3")  # another experiment, as it were
-    write(tmp_path / "5", "context=layered", experiment="memory")
+    write(tmp_path / "5", "context=layered", experiment="memory_unit")
     with pytest.raises(InputError, match=r"1 of 2 runs are missing .*context=layered"):
         find_runs(grid, tmp_path)
     write(tmp_path / "6", "context=layered")

@@ -53,8 +53,8 @@ def test_an_experiment_becomes_a_page_and_a_csv(
 def test_runs_that_are_missing_are_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["memory", "k=3"]) == 2
+    assert main(["memory_unit", "k=3"]) == 2
     told = capsys.readouterr().err
     assert "9 of 9 runs are missing" in told
-    assert "run python -m eval.run -m experiment=memory k=3" in told
+    assert "run python -m eval.run -m experiment=memory_unit k=3" in told
     assert not (tmp_path / "results").exists()
