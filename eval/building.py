@@ -13,6 +13,7 @@ from eval.models import Models, open_models
 from eval.questions import Dataset
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
+from memsys.llm.budget import Ledger
 from memsys.llm.prompt import Prompt
 from memsys.meter import Meter
 from memsys.store import Parts
@@ -39,14 +40,14 @@ class Built:
         return {**told, "prompts": {**told["prompts"], **own}}
 
 
-def build(config: DictConfig, choices: Mapping[str, str], spent_usd: float) -> Built:
-    """Build what `config` names, each shared part once. `spent_usd`: see open_models.
+def build(config: DictConfig, choices: Mapping[str, str], ledger: Ledger | None = None) -> Built:
+    """Build what `config` names, each shared part once. `ledger`: see open_models.
 
     Raises InputError on whatever of the input or the configuration cannot be used.
     """
     dataset = instantiate(config.dataset).load()
     meter = Meter()
-    models = open_models(config, meter, spent_usd)
+    models = open_models(config, meter, ledger)
     parts = Parts(
         memory=instantiate(config.memory),
         embedder=CachedEmbedder(models.embedder, config.cache, meter),

@@ -10,9 +10,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from eval.costs import PHASES, cost_usd, of_records, pricing_of
 from eval.manifest import check_same_run, git_state, load_manifest, now
-from eval.records import INGEST, MANIFEST, RECORDS, SUMMARY, Record, read_lines, write_json
+from eval.records import INGEST, MANIFEST, RECORDS, SUMMARY, Record, write_json
 from eval.subsets.full_score import sentences
 from eval.summary import summarise
 from eval.tables import by_key, by_protocol, by_type, key_sentences, markdown
@@ -28,19 +27,6 @@ def locked(folder: Path) -> Iterator[None]:
         except OSError as error:
             raise InputError(f"{folder}: another process is writing this run") from error
         yield
-
-
-def spent_usd(folder: Path) -> float:
-    """US dollars that the run in `folder` has cost so far: 0.0 where there is none yet.
-
-    Of what its files tell: attempts that failed are not in them.
-    """
-    if not (folder / MANIFEST).exists():
-        return 0.0
-    pricing = pricing_of(load_manifest(folder))
-    ingested = cost_usd((line["usage"] for line in read_lines(folder / INGEST, torn=True)), pricing)
-    answered = of_records(read_lines(folder / RECORDS, torn=True), PHASES, pricing)
-    return (ingested or 0.0) + (answered or 0.0)
 
 
 def begin(folder: Path, manifest: dict[str, Any], resume: str | int | None) -> dict[str, Any]:

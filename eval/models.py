@@ -16,7 +16,7 @@ from memsys.embed.base import Embedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.errors import InputError
 from memsys.llm.base import LLM
-from memsys.llm.budget import Budget
+from memsys.llm.budget import Budget, Ledger
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
 from memsys.llm.recording import Recording
@@ -56,17 +56,16 @@ class Models:
         }
 
 
-def open_models(config: DictConfig, meter: Meter, spent_usd: float) -> Models:
+def open_models(config: DictConfig, meter: Meter, ledger: Ledger | None = None) -> Models:
     """The models of the run that `config` describes, their calls recorded and replayed.
 
-    `spent_usd`: what the run has cost so far, where it is gone on with. Raises InputError where a
-    key, a model, a prompt or a price is missing.
+    `ledger`: of what the run pays for, and has paid for where it is gone on with. Raises InputError
+    where a key, a model, a prompt or a price is missing.
     """
     settings: ChatSettings | NoModel = instantiate(config.llm)
     pricing = load_pricing(config.pricing or PRICING)
     recording = Recording(config.cache, settings.cache)
-    limit = settings.budget_usd
-    budget = None if limit is None else Budget(limit, pricing, spent_usd)
+    budget = Budget(settings.budget_usd, pricing, ledger)
     embedder = instantiate(config.embedder)
     if isinstance(embedder, EndpointEmbedder):
         embedder.open(recording, budget)

@@ -18,6 +18,7 @@ from eval.building import build
 from eval.estimate import show_estimate
 from eval.ingest import THROUGH
 from eval.manifest import describe
+from eval.paid import PaidCalls
 from eval.runner import Runner
 from eval.show import show_end, show_start, show_stop
 
@@ -40,7 +41,7 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
     if left := sweep.left_behind(folder):
         folders.discard_if_empty(folder)
         folder, resume = left, left.name
-    built = build(config, choices, folders.spent_usd(folder))
+    built = build(config, choices, PaidCalls(folder))
     resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     described, overrides = built.described(), HydraConfig.get().overrides.task
     manifest = describe(folder.name, resolved, choices, built.dataset, described, overrides)

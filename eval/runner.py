@@ -14,6 +14,7 @@ from eval.ask import Agent, Asked, Spent, ask, failed
 from eval.building import Built
 from eval.in_order import in_order
 from eval.ingest import ingest
+from eval.paid import begin as begin_paid
 from eval.questions import Question
 from eval.records import CALLS, INGEST, RECORDS, LineWriter, Record, read_lines, write_lines
 from memsys.errors import InputError
@@ -62,6 +63,7 @@ class Writers:
     def note_calls(self, calls: list[Record]) -> None:
         """Which recorded answers were used: what a bundle of the run has to hold."""
         if calls and self.calls is None:
+            begin_paid(self.folder)
             self.calls = LineWriter(self.folder / CALLS)
         for call in calls:
             assert self.calls is not None  # noqa: S101 - for the type checker

@@ -44,7 +44,7 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
     try:
         with tempfile.TemporaryDirectory() as folder:
             config, choices = _composed([*arguments, *_answers_from(bundle, live, Path(folder))])
-            built = build(config, choices, 0.0)
+            built = build(config, choices)
             resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
             described = built.models.described()
             manifest = describe("regress", resolved, choices, built.dataset, described)

@@ -16,7 +16,7 @@ from memsys.llm.budget import Budget, BudgetReached, Reservation
 from memsys.llm.exchange import EXCHANGE, Exchange, key_of, rejected_key
 from memsys.llm.limits import Limits
 from memsys.llm.recording import Recorded, Recording
-from memsys.llm.usage import input_tokens, output_limit, usage_of
+from memsys.llm.usage import usage_of
 
 _SECRET_LENGTH = 8  # shorter values are words, as in API_KEY=none
 _KEPT_HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
@@ -76,7 +76,7 @@ class RecordingTransport(httpx2.BaseTransport):
         model = str(body.get("model", ""))
         held = None
         if self._budget is not None:
-            held = self._budget.reserve(model, input_tokens(body), output_limit(body) or 0)
+            held = self._budget.reserve(model, body)
         started = time.perf_counter()
         exchange.attempts += 1
         exchange.waited_ms = exchange.spent_ms

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from commands import Run
 from served import ALL, Bench, requests_of
 
+from tests.memsys.llm import faults
 from tests.memsys.llm.answers import right_answer
 
 # A dollar a thousand tokens, so that budgets are whole dollars.
@@ -63,6 +65,7 @@ def test_a_run_stops_and_goes_on_with_more(priced: Bench, unbounded: Run, worker
     again = priced.start(f"llm.budget_usd={LIMIT}", resume=True)
     assert again.code == 1  # no more than a call of the question that was begun
     assert priced.server.requests - requests <= 1
+    assert paid(priced, before) <= LIMIT  # of both together
 
     more = priced.start("llm.budget_usd=100", resume=True)
     assert more.code == 0, more.err
@@ -79,6 +82,67 @@ def test_a_replayed_run_costs_nothing_of_a_budget(priced: Bench, unbounded: Run)
     assert ended.code == 0, ended.err
     assert Run(priced.folder / "again").untimed == first
     assert priced.server.requests == requests
+
+
+WARM = "dataset.conversations=[ash]"
+
+
+@pytest.fixture
+def half_warm(priced: Bench) -> Bench:
+    """A third of the run's calls are in the cache already; the run itself has not begun."""
+    assert priced.start(WARM, f"hydra.run.dir={priced.folder / 'before'}").code == 0
+    assert paid(priced) > 1
+    return priced
+
+
+def test_a_resumed_run_has_not_paid_for_what_was_replayed(half_warm: Bench) -> None:
+    before = half_warm.server.requests
+    assert half_warm.start("llm.budget_usd=1").code == 1
+    once = half_warm.server.requests
+    assert paid(half_warm, before) <= 1  # of its own; what was replayed cost more than that
+    assert len(half_warm.run.records) > 7
+    assert half_warm.start("llm.budget_usd=2", resume=True).code == 1
+    assert half_warm.server.requests > once + 3
+    assert 1 < paid(half_warm, before) <= 2
+    sum_ = sum(row["input_tokens"] + row["output_tokens"] for row in ledger(half_warm))
+    assert sum_ / 1000 == pytest.approx(paid(half_warm, before))
+
+
+def test_a_limit_may_come_later(half_warm: Bench) -> None:
+    """What was paid without a limit counts under one, be the question recorded or not."""
+    before = half_warm.server.requests
+    half_warm.model.break_down(faults.status(401), "judge", "flute with beech")
+    assert half_warm.start().code == 2
+    spent, once = paid(half_warm, before), half_warm.server.requests
+    half_warm.model.recover()
+    assert half_warm.start(f"llm.budget_usd={spent}", resume=True).code == 1
+    assert half_warm.server.requests == once
+    assert half_warm.start(f"llm.budget_usd={spent + 0.5}", resume=True).code == 1
+    assert half_warm.server.requests > once
+
+
+def test_a_run_of_before_is_taken_at_its_records(half_warm: Bench) -> None:
+    assert half_warm.start("llm.budget_usd=1").code == 1
+    (half_warm.run.folder / "paid.jsonl").unlink()
+    recorded = sum(
+        one["input_tokens"] + one["output_tokens"]
+        for record in half_warm.run.records
+        for one in record["usage"].values()
+    )
+    asked = half_warm.server.requests
+    assert half_warm.start(f"llm.budget_usd={recorded / 1000}", resume=True).code == 1
+    assert half_warm.server.requests == asked  # replayed calls count, for want of a ledger
+    assert ledger(half_warm) == []
+    assert half_warm.start(f"llm.budget_usd={recorded / 1000 + 1}", resume=True).code == 1
+    new = paid(half_warm, asked)
+    assert 0 < new <= 1
+    sum_ = sum(row["input_tokens"] + row["output_tokens"] for row in ledger(half_warm))
+    assert sum_ / 1000 == pytest.approx(recorded / 1000 + new)
+
+
+def ledger(bench: Bench) -> list[dict[str, int]]:
+    path = bench.run.folder / "paid.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def test_a_budget_that_no_call_fits_in(priced: Bench) -> None:

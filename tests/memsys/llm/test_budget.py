@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,19 @@ from tests.memsys.llm.server import FaultyServer
 HELLO = [{"role": "user", "content": "hello there"}]
 PRICING = load_pricing()
 COST = (2 * 0.15 + 2 * 0.60) / 1e6  # of HELLO: two words, and two tokens for the answer
+
+
+class Paid:
+    """A ledger in memory."""
+
+    def __init__(self, paid: Iterable[tuple[str, Usage]] = ()) -> None:
+        self.paid = list(paid)
+
+    def rows(self) -> Iterable[tuple[str, Usage]]:
+        return self.paid
+
+    def note(self, model: str, usage: Usage) -> None:
+        self.paid.append((model, usage))
 
 
 def budget(limit: float) -> Budget:
@@ -77,9 +92,37 @@ def test_an_answer_that_tells_no_usage_counts_in_full(make: Make) -> None:
 
 def test_what_was_spent_before_counts(make: Make) -> None:
     with FaultyServer() as server:
-        with pytest.raises(BudgetReached, match=r"\$1 is reached.*resume"):
-            make(server, budget=Budget(1.0, PRICING, spent_usd=1.0)).complete(HELLO)
+        ledger = Paid([("gpt-4o-mini", Usage(1, 4_000_000, 400_000))])  # 60 and 24 cents
+        one = Budget(0.8401, PRICING, ledger)
+        assert one.spent_usd == pytest.approx(0.84)
+        with pytest.raises(BudgetReached, match=r"\$0.8401 is reached.*resume"):
+            make(server, budget=one).complete(HELLO)
         assert server.requests == 0
+
+
+def test_every_live_call_is_in_the_ledger_with_and_without_a_limit(make: Make) -> None:
+    spent = []
+    for limit in (1.0, None):
+        ledger = Paid()
+        one = Budget(limit, PRICING, ledger)
+        with FaultyServer([None, faults.status(500), faults.half_body]) as server:
+            client = make(server, "off", budget=one, retries=0)
+            for _ in range(3):
+                with suppress(LLMError):
+                    client.complete(HELLO)
+        (first, lost) = ledger.paid  # what was refused is free
+        assert first == ("gpt-4o-mini", Usage(1, 2, 2))
+        assert lost[1].output_tokens == 512  # as the server may bill it
+        spent.append(Budget(1.0, PRICING, ledger).spent_usd)
+        assert one.spent_usd == (pytest.approx(spent[0]) if limit else 0)
+    assert spent[0] == spent[1] > COST
+
+
+def test_what_was_paid_without_a_price_is_named_under_a_limit(make: Make) -> None:
+    ledger = Paid([("nobody-knows-it", Usage(1, 1, 1))])
+    make("http://localhost/v1", budget=Budget(None, PRICING, ledger), model="nobody-knows-it")
+    with pytest.raises(InputError, match=r"nobody-knows-it.*price"):
+        Budget(1.0, PRICING, ledger)
 
 
 def test_a_budget_needs_a_price_and_a_bound(make: Make) -> None:
