@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from threading import RLock
 from typing import Any
 
@@ -67,7 +67,7 @@ class Neo4jRelations:
                 "n.embedding = row.embedding, n.mentions = row.mentions, "
                 "n.created = row.created, n.last_seen = row.last_seen",
                 [
-                    {"key": key_of(owner, node.id), "owner": owner, **node_row(node)}
+                    {"key": key_of(owner, node.id), "owner": owner, **_properties(node)}
                     for node in latest
                 ],
             )
@@ -121,7 +121,7 @@ class Neo4jRelations:
                 found = self._bolt.read(
                     statement, owner=owner, embedding=query.tolist(), most=wanted
                 )
-                nodes = [node_of(one["n"]) for one in found]
+                nodes = [_node(one["n"]) for one in found]
                 seen.update((node.id, node) for node in nodes)
                 rows = np.array([node.vector for node in nodes], dtype=np.float32)
                 return [node.id for node in nodes], rows
@@ -136,7 +136,7 @@ class Neo4jRelations:
                 found = self._bolt.read(f"{self._nodes} RETURN n", owner=owner)
             else:
                 found = self._bolt.read(f"{self._node} RETURN n", keys=_keys(owner, ids))
-            return sorted((node_of(one["n"]) for one in found), key=lambda node: node.id)
+            return sorted((_node(one["n"]) for one in found), key=lambda node: node.id)
 
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
         """Relations that begin or end at one of `nodes` (None: all), each once, sorted by key."""
@@ -181,6 +181,15 @@ def key_of(owner: str, id_: str) -> str:
     """One property to find a node by, as not every engine has indexes over two."""
     # With its length before it, no owner runs into an id.
     return f"{len(owner)} {owner}{id_}"
+
+
+def _properties(node: Node) -> dict[str, Any]:
+    vector = np.asarray(node.vector, dtype=np.float32)
+    return {**node_row(node), "embedding": vector.tolist()}  # a list is what all engines keep
+
+
+def _node(row: Mapping[str, Any]) -> Node:
+    return node_of(row, np.array(row["embedding"], dtype=np.float32))
 
 
 def _keys(owner: str, ids: Collection[str]) -> list[str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from memsys.stores.files import open_store
 from memsys.stores.relations import Node, Relation
+from memsys.stores.rows import node_of, node_row, relation_of, relation_row
 
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS nodes (
@@ -22,6 +23,7 @@ _TABLES = (
     mentions INTEGER NOT NULL, created TEXT NOT NULL, last_seen TEXT NOT NULL, ended TEXT,
     turns TEXT NOT NULL, PRIMARY KEY (owner, source, name, target))""",
 )
+_FLOAT = np.float32  # of a vector's numbers, one after another
 
 
 class RelationFile:
@@ -32,19 +34,28 @@ class RelationFile:
 
     def __init__(self, path: str) -> None:
         self._db = open_store(path, _TABLES, "relation_store")
+        self._db.row_factory = sqlite3.Row
 
     def put_nodes(self, owner: str, nodes: Iterable[Node]) -> None:
         """Write `nodes` over those of the same ids."""
         self._write(
-            "REPLACE INTO nodes VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(owner, *_node_row(node)) for node in nodes],
+            "REPLACE INTO nodes VALUES"
+            " (:owner, :id, :name, :kind, :vector, :mentions, :created, :last_seen)",
+            [
+                {**node_row(node), "owner": owner, "vector": node.vector.astype(_FLOAT).tobytes()}
+                for node in nodes
+            ],
         )
 
     def put_relations(self, owner: str, relations: Iterable[Relation]) -> None:
         """Write `relations` over those of the same keys."""
         self._write(
-            "REPLACE INTO relations VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(owner, *_relation_row(relation)) for relation in relations],
+            "REPLACE INTO relations VALUES"
+            " (:owner, :source, :name, :target, :mentions, :created, :last_seen, :ended, :turns)",
+            [
+                {**relation_row(one), "owner": owner, "turns": json.dumps(one.turns)}
+                for one in relations
+            ],
         )
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
@@ -62,21 +73,16 @@ class RelationFile:
 
     def nodes(self, owner: str) -> list[Node]:
         """All nodes of `owner`."""
-        found = self._db.execute(
-            "SELECT id, name, kind, vector, mentions, created, last_seen FROM nodes"
-            " WHERE owner = ?",
-            (owner,),
-        )
-        return [_node(row) for row in found]
+        found = self._db.execute("SELECT * FROM nodes WHERE owner = ?", (owner,))
+        return [node_of(row, np.frombuffer(row["vector"], dtype=_FLOAT)) for row in found]
 
     def relations(self, owner: str) -> list[Relation]:
         """All relations of `owner`."""
-        found = self._db.execute(
-            "SELECT source, name, target, mentions, created, last_seen, ended, turns"
-            " FROM relations WHERE owner = ?",
-            (owner,),
-        )
-        return [_relation(row) for row in found]
+        found = self._db.execute("SELECT * FROM relations WHERE owner = ?", (owner,))
+        return [
+            relation_of(row["source"], {**row, "turns": json.loads(row["turns"])}, row["target"])
+            for row in found
+        ]
 
     def dimension(self) -> int | None:
         """Of the vectors in the file; None while there are none."""
@@ -87,38 +93,6 @@ class RelationFile:
         """Let go of the file."""
         self._db.close()
 
-    def _write(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
+    def _write(self, statement: str, rows: Sequence[tuple[Any, ...] | Mapping[str, Any]]) -> None:
         with self._db:
             self._db.executemany(statement, rows)
-
-
-def _node_row(node: Node) -> tuple[Any, ...]:
-    vector = node.vector.astype(np.float32).tobytes()
-    times = node.created.isoformat(), node.last_seen.isoformat()
-    return node.id, node.name, node.kind, vector, node.mentions, *times
-
-
-def _node(row: tuple[Any, ...]) -> Node:
-    id_, name, kind, vector, mentions, created, last_seen = row
-    times = datetime.fromisoformat(created), datetime.fromisoformat(last_seen)
-    return Node(id_, name, kind, np.frombuffer(vector, dtype=np.float32), mentions, *times)
-
-
-def _relation_row(relation: Relation) -> tuple[Any, ...]:
-    times = relation.created.isoformat(), relation.last_seen.isoformat()
-    ended = None if relation.ended is None else relation.ended.isoformat()
-    return *relation.key, relation.mentions, *times, ended, json.dumps(relation.turns)
-
-
-def _relation(row: tuple[Any, ...]) -> Relation:
-    source, name, target, mentions, created, last_seen, ended, turns = row
-    return Relation(
-        source,
-        name,
-        target,
-        mentions,
-        datetime.fromisoformat(created),
-        datetime.fromisoformat(last_seen),
-        None if ended is None else datetime.fromisoformat(ended),
-        tuple(json.loads(turns)),
-    )

@@ -1,4 +1,4 @@
-"""Nodes and relations as the properties that a graph database keeps: text, numbers and lists."""
+"""Nodes and relations as text and numbers by name: what every engine keeps of them."""
 
 from __future__ import annotations
 
@@ -6,31 +6,29 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-
+from memsys.embed.base import Vectors
 from memsys.stores.relations import Node, Relation
 
 
 def node_row(node: Node) -> dict[str, Any]:
-    """The properties of `node`; its vector is `embedding`, a list of d numbers."""
+    """`node` without its vector, of which each engine has a form of its own."""
     return {
         "id": node.id,
         "name": node.name,
         "kind": node.kind,
-        "embedding": np.asarray(node.vector, dtype=np.float32).tolist(),
         "mentions": node.mentions,
         "created": node.created.isoformat(),
         "last_seen": node.last_seen.isoformat(),
     }
 
 
-def node_of(row: Mapping[str, Any]) -> Node:
-    """The node that `node_row` made properties of."""
+def node_of(row: Mapping[str, Any], vector: Vectors) -> Node:
+    """The node that `node_row` made a row of, and its `vector`, shape (d,)."""
     return Node(
         id=row["id"],
         name=row["name"],
         kind=row["kind"],
-        vector=np.array(row["embedding"], dtype=np.float32),
+        vector=vector,
         mentions=row["mentions"],
         created=datetime.fromisoformat(row["created"]),
         last_seen=datetime.fromisoformat(row["last_seen"]),
@@ -38,7 +36,7 @@ def node_of(row: Mapping[str, Any]) -> Node:
 
 
 def relation_row(relation: Relation) -> dict[str, Any]:
-    """The properties of `relation`, its ends among them."""
+    """`relation`, its ends among the rest."""
     return {
         "source": relation.source,
         "name": relation.name,
@@ -52,7 +50,7 @@ def relation_row(relation: Relation) -> dict[str, Any]:
 
 
 def relation_of(source: str, row: Mapping[str, Any], target: str) -> Relation:
-    """The relation between two ids that `relation_row` made the other properties of."""
+    """The relation between two ids that `relation_row` made the rest of."""
     ended = row.get("ended")  # a graph database keeps no property without a value
     return Relation(
         source=source,
