@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memsys.embed.base import Vectors
+from memsys.threads import one_thread
 
 
 class VectorIndex:
@@ -21,7 +22,8 @@ class VectorIndex:
 
     def similarities(self, vector: Vectors) -> NDArray[np.float64]:
         """Cosine of `vector`, shape (d,), to every row, shape (n,), in -1 to 1."""
-        found, rows = self._index.search(vector[None, :], self._index.ntotal)
+        with one_thread():
+            found, rows = self._index.search(vector[None, :], self._index.ntotal)
         cosines = np.empty(self._index.ntotal, dtype=np.float64)
         cosines[rows[0]] = found[0]
         return cosines

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from threading import RLock
 
 import faiss
@@ -13,6 +12,7 @@ from memsys.embed.base import Vectors
 from memsys.stores.exact import best, checked
 from memsys.stores.files import open_store
 from memsys.stores.vectors import Near
+from memsys.threads import one_thread
 
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors (
     owner TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (owner, id))"""
@@ -163,7 +163,7 @@ class _Index:
             if rows is not None:
                 chosen = faiss.IDSelectorBatch(np.array(rows, dtype=np.int64))
                 params.sel = chosen  # must outlive the search
-            with _one_thread():
+            with one_thread():
                 found = self._flat.search(query, min(most, len(self.ids)), params=params)[1][0]
         return [self.ids[row] for row in found], self._rows[found]
 
@@ -173,16 +173,3 @@ class _Index:
         flat = self._flat
         held: Vectors = faiss.rev_swig_ptr(flat.get_xb(), flat.ntotal * flat.d)
         return held.reshape(flat.ntotal, flat.d)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Search on this thread alone: threads wait for each other longer than one query takes, a
-    hundred times as long where the machine is busy.
-    """
-    before = faiss.omp_get_max_threads()  # of the calling thread
-    faiss.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        faiss.omp_set_num_threads(before)
