@@ -9,6 +9,7 @@ from memsys.errors import InputError
 from memsys.graph.csr import CsrStore, build_csr
 from memsys.graph.pagerank import PageRank
 from memsys.index.rank import Start, check_start, min_max, top
+from memsys.size import together
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query
@@ -53,6 +54,11 @@ class GraphWalk(Strategy):
         restart = {row: float(relevance[row]) for row in top(relevance, self._seeds)}
         walk = min_max(self._walk().scores(restart, self._damping, self._steps))
         return self.best(self._weight * relevance + (1 - self._weight) * walk), {}
+
+    def size(self) -> Mapping[str, int]:
+        """With the nodes and edges that it walks over."""
+        graph = self._walk().size() if self.store.memories else {"nodes": 0, "edges": 0}
+        return together(super().size(), graph)
 
     def _walk(self) -> PageRank:
         memories = self.store.memories

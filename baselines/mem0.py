@@ -13,7 +13,8 @@ from memsys.errors import InputError
 from memsys.facts.book import Change
 from memsys.facts.extract import ExtractSettings
 from memsys.facts.keeper import FactKeeper, UpdateSettings
-from memsys.store import Parts, Store
+from memsys.facts.store import FactStore
+from memsys.store import Parts
 from memsys.stores.vectors import VectorStore
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query, Session
@@ -65,8 +66,7 @@ class Mem0(Strategy):
         try:
             self._keeper.keep(session)
         finally:
-            self.store = Store(self.parts)
-            self.store.add(self._keeper.book.memories)
+            self.store = FactStore(self.parts, self._keeper.book)
         return len(self.store.memories) - before
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:

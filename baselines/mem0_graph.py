@@ -13,6 +13,7 @@ from baselines.mem0 import Mem0
 from memsys.context.tokens import count_tokens
 from memsys.errors import InputError
 from memsys.relations.memory import RelationMemory
+from memsys.size import together
 from memsys.store import Parts
 from memsys.stores.relations import RelationStore
 from memsys.types import Candidate, Query, Retrieval, Session
@@ -67,7 +68,7 @@ class Mem0Graph(Mem0):
 
     def size(self) -> Mapping[str, int]:
         """As Mem0 says, with the nodes and edges of the graph."""
-        return {**super().size(), **self._relations.size()}
+        return together(super().size(), self._relations.size())
 
     def close(self) -> None:
         """Leave nothing in a shared store."""

@@ -13,8 +13,9 @@ UNKNOWN, NOT_TOLD = "unknown", "-"
 WRITING = (
     "Writing: every session's ingest and the building of the indexes; replayed calls count at the "
     "cost and time they had when live, waiting and failed attempts not at all. Stored: at the end "
-    "of a conversation, the mean; tokens are o200k; - where the run does not tell. Repaid after: "
-    "questions until writing and questions cost less than the full_context run among these."
+    "of a conversation, the mean; tokens are o200k; kB are 1,000 bytes of memories, vectors and "
+    "graph in plain files (docs/models.md); - where the run does not tell. Repaid after: questions "
+    "until writing and questions cost less than the full_context run among these."
 )
 _SCORES = ("F1", "judge", "evidence recall", "context tokens")  # of eval.tables.HEADER
 
@@ -112,8 +113,10 @@ def _written(run: Writing, runs: Sequence[Spending]) -> list[tuple[str, str]]:
             (f"seconds a {unit}", _seconds(each(run.seconds), replayed=run.replayed)),
         ]
     for unit in UNITS:
-        held = run.store.get(unit)
-        rows.append((f"{unit} stored, a conversation", NOT_TOLD if held is None else mean(held)))
+        held, shown = run.store.get(unit), unit
+        if unit == "bytes":
+            held, shown = None if held is None else held / 1000, "kB"
+        rows.append((f"{shown} stored, a conversation", NOT_TOLD if held is None else mean(held)))
     scores = dict(zip(HEADER, cells(run.cell), strict=True))
     for name in _SCORES:
         counted = f" n={scores['n']}" if "[" in scores[name] else ""

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from memsys.context.base import ContextWriter
+from memsys.context.tokens import count_tokens
 from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import MemoryGraph, build_graph
@@ -23,6 +24,7 @@ from memsys.index.sparse import SparseLexicalIndex
 from memsys.index.vector import VectorIndex
 from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
+from memsys.size import lines, singles, together
 from memsys.types import Memory
 
 
@@ -99,6 +101,30 @@ class Store:
         """What the graph says of each memory whatever the query, n of them."""
         return self._derived.standing
 
+    def size(self, *, graph: bool) -> dict[str, int]:
+        """What is held, by unit: `memories`, their o200k `tokens`, `bytes` (memsys/size.py) of the
+        memories, of the vectors that queries have asked for so far, and of the graph, with its
+        `nodes` and `edges`, where there is one; `graph`: there is, if only for later queries.
+        """
+        memories = self.memories
+        held = {
+            "memories": len(memories),
+            "tokens": sum(count_tokens(memory.content) for memory in memories),
+            "bytes": lines(memories) + self.bytes_beside,
+        }
+        if not memories:
+            return held | ({"nodes": 0, "edges": 0} if graph else {})
+        found = self._derived.graph_if_built
+        if found is None and graph:
+            # Not kept: a later query is to take as long as if nobody had asked for the size.
+            found = self._derived.new_graph()
+        return together(held, found.store.size()) if found else held
+
+    @property
+    def bytes_beside(self) -> int:
+        """Of the vectors that are held so far; see memsys/size.py."""
+        return self._derived.vectors.bytes
+
     @property
     def graph(self) -> MemoryGraph:
         """The graph over all memories so far."""
@@ -116,6 +142,11 @@ class _VectorRows:
 
     def __len__(self) -> int:
         return len(self.large) if self.large is not None else len(self.rows)
+
+    @property
+    def bytes(self) -> int:
+        """Counted once, though an exact index copies the rows."""
+        return singles(self.rows) if self.large is None else self.large.bytes
 
 
 class _Derived:
@@ -158,10 +189,17 @@ class _Derived:
 
     @cached_property
     def graph(self) -> MemoryGraph:
+        return self.new_graph()
+
+    def new_graph(self) -> MemoryGraph:
         settings = self._parts.graph
         if settings.store == "csr":
             return build_csr(self._memories, self.rows, settings)
         return build_graph(self._memories, settings)
+
+    @property
+    def graph_if_built(self) -> MemoryGraph | None:
+        return self.graph if "graph" in self.__dict__ else None
 
     @cached_property
     def standing(self) -> list[Standing]:

@@ -26,8 +26,9 @@ class MemoryStrategy(Protocol):
     A strategy may also have, and a run then heeds: `events`, a list of JSON objects that goes into
     ingest.jsonl session by session and is emptied; `prompts`, by which it asks a model, by role;
     `details`, a JSON object on the system behind it for the manifest, with `degraded`, a list of
-    what that system does without here; `size()`, what it holds once all is ingested, by unit
-    (memories, tokens, bytes, nodes, edges); `close()`, called when its conversation is done with.
+    what that system does without here; `size()`, what it holds once all is ingested and a first
+    question was asked, by unit (memories, tokens, nodes, edges, bytes); `close()`, called when its
+    conversation is done with.
     """
 
     def ingest(self, session: Session) -> int:
@@ -48,6 +49,8 @@ class Strategy(ABC):
 
     # Only the oracle baseline sees evidence; it is named here so that a run can say so.
     sees_evidence: ClassVar[bool] = False
+    # Whether `rank` may ask for `store.graph`: it is then told of, asked for so far or not.
+    uses_graph: ClassVar[bool] = False
 
     def __init__(self, parts: Parts, k: int | None = None, budget: int | None = None) -> None:
         """Raises InputError if `k` or `budget` is below 1, or the memory option wants a model."""
@@ -77,10 +80,8 @@ class Strategy(ABC):
         return len(memories)
 
     def size(self) -> Mapping[str, int]:
-        """Memories and their o200k tokens. A strategy that holds more says so."""
-        memories = self.store.memories
-        tokens = sum(count_tokens(memory.content) for memory in memories)
-        return {"memories": len(memories), "tokens": tokens}
+        """See Store.size. A strategy that holds more than its store says so."""
+        return self.store.size(graph=self.uses_graph)
 
     def retrieve(self, query: Query) -> Retrieval:
         """See MemoryStrategy."""

@@ -12,6 +12,7 @@ from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.facts.base import Event, Fact, as_memory, plain
 from memsys.facts.operations import Kind
+from memsys.size import lines
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.vectors import VectorStore
 from memsys.types import Memory
@@ -61,12 +62,18 @@ class FactBook:
         self._owner = f"facts/{uuid4().hex}"
         self._facts: dict[str, Memory] = {}
         self._made = 0
+        self._dimension = 0  # of a vector; none yet
         self.history: list[Change] = []
 
     @property
     def memories(self) -> list[Memory]:
         """The facts that hold now."""
         return list(self._facts.values())
+
+    @property
+    def bytes(self) -> int:
+        """Of the vectors of the current facts and of the history; see memsys/size.py."""
+        return 4 * len(self._facts) * self._dimension + lines(self.history)
 
     def of(self, id_: str) -> Memory | None:
         """The current fact of this id."""
@@ -116,7 +123,9 @@ class FactBook:
 
     def _put(self, memory: Memory) -> None:
         """An updated fact goes to the end: it is as new as its session."""
-        self._store.put(self._owner, [memory.id], self._vector(memory.content)[None])
+        vector = self._vector(memory.content)
+        self._store.put(self._owner, [memory.id], vector[None])
+        self._dimension = len(vector)
         self._facts.pop(memory.id, None)
         self._facts[memory.id] = memory
 

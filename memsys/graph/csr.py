@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -18,10 +19,12 @@ from memsys.graph.build import MemoryGraph
 from memsys.graph.entities import EntityKind, entities
 from memsys.graph.settings import GraphSettings
 from memsys.graph.store import ENTITY, MEMORY, Edge, EdgeKind
+from memsys.size import lines
 from memsys.types import Memory
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
+_ENTRIES = 200_000  # mentions whose pairs are counted at a time
 _KINDS: tuple[EntityKind, ...] = ("name", "phrase", "keyword")
 
 
@@ -58,6 +61,34 @@ class CsrStore:
     def neighbours(self, nodes: Sequence[str]) -> list[list[Edge]]:
         """See GraphStore."""
         return [sorted(self._edges(node), key=lambda e: (-e.weight, e.node)) for node in nodes]
+
+    def size(self) -> dict[str, int]:
+        """See GraphStore. Held are the entities, a line of JSON each, and who mentions what, both
+        ways round; RELATED_TO edges are counted, as they are for a query, but not held.
+        """
+        arrays = [array for csr in (self.mentions, self.mentioned) for array in csr]
+        return {
+            "nodes": int(np.count_nonzero(np.diff(self.mentions.starts))) + len(self._keys),
+            "edges": len(self.mentions.columns) + self._pairs(),
+            "bytes": lines(self._keys) + sum(array.nbytes for array in arrays),
+        }
+
+    def _pairs(self) -> int:
+        """How many pairs of entities some memory mentions, counted by blocks of entities: those of
+        all at once would not fit into memory where the store is large.
+        """
+        starts, found = self.mentioned.starts, 0
+        sizes = np.diff(self.mentions.starts)
+        blocks = np.unique(np.searchsorted(starts, np.arange(0, starts[-1], _ENTRIES)))
+        for first, last in pairwise([*blocks.tolist(), len(self._keys)]):
+            rows = self.mentioned.columns[starts[first] : starts[last]]
+            many = sizes[rows]  # entities of the memory of each entry
+            own = np.repeat(np.arange(first, last), np.diff(starts[first : last + 1])).repeat(many)
+            begin = self.mentions.starts[rows] - np.cumsum(many) + many
+            others = self.mentions.columns[np.arange(len(own)) + begin.repeat(many)]
+            later = others > own  # each pair once
+            found += len(np.unique(own[later] * len(self._keys) + others[later]))
+        return found
 
     def _edges(self, node: str) -> Iterator[Edge]:
         name = node[len(MEMORY) :]

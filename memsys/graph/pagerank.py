@@ -41,6 +41,16 @@ class PageRank:
         self._to_memories = matrix(store.mentioned, memories).T.tocsr()
         self._size = memories
 
+    def size(self) -> dict[str, int]:
+        """As GraphStore.size, of the mentions alone: it walks no other edges. Held as arrays."""
+        both = self._to_entities, self._to_memories
+        linked = int(np.count_nonzero(np.diff(self._to_memories.indptr)))
+        return {
+            "nodes": linked + self._to_entities.shape[0],
+            "edges": int(self._to_entities.nnz),
+            "bytes": sum(m.data.nbytes + m.indices.nbytes + m.indptr.nbytes for m in both),
+        }
+
     def scores(self, restart: Mapping[int, float], damping: float, steps: int) -> Scores:
         """The walk's share at each memory, shape (n,): x <- (1 - damping) r + damping x P, so many
         steps from x = r. `restart`: rows and their weights, of which r are the shares; what a

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
+from memsys.size import lines
+
 if TYPE_CHECKING:
     import networkx as nx
 
@@ -25,6 +27,12 @@ class GraphStore(Protocol):
 
     def neighbours(self, nodes: Sequence[str]) -> list[list[Edge]]:
         """The edges of each node, heaviest first, ties by name; [] for an unknown node."""
+        ...
+
+    def size(self) -> dict[str, int]:
+        """`nodes`: memories and entities with an edge; `edges`: each once, of both kinds; `bytes`:
+        what is held of them (memsys/size.py).
+        """
         ...
 
 
@@ -49,6 +57,12 @@ class NetworkXStore:
             if node not in self._sorted:
                 self._sorted[node] = self._heaviest_first(node)
         return [self._sorted[node] for node in nodes]
+
+    def size(self) -> dict[str, int]:
+        """See GraphStore; a line of JSON an edge: node, node, kind, weight."""
+        graph = self._graph
+        edges = ([one, far, d["kind"], d["weight"]] for one, far, d in graph.edges(data=True))
+        return {"nodes": len(graph), "edges": graph.number_of_edges(), "bytes": lines(edges)}
 
     def _heaviest_first(self, node: str) -> list[Edge]:
         if node not in self._graph:

@@ -62,6 +62,19 @@ class LargeVectors:
         opened._index = faiss.read_index(str(path))
         return opened
 
+    @property
+    def bytes(self) -> int:
+        """Of the file that `save` would write: vectors, and the lists or links to search them."""
+        written = 0
+
+        def count(chunk: bytes) -> None:
+            nonlocal written
+            written += len(chunk)
+
+        writer: Any = getattr(faiss, "PyCallbackIOWriter")  # noqa: B009 - its stubs do not know it
+        faiss.write_index(self._index, writer(count))
+        return written
+
     def __len__(self) -> int:
         """Rows so far."""
         return int(self._index.ntotal)

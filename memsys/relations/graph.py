@@ -14,7 +14,9 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.facts.base import plain
 from memsys.relations.base import Entity, Triple, verbalised
 from memsys.relations.settings import GraphSettings
+from memsys.size import lines, singles
 from memsys.stores.relations import Node, Relation, RelationStore
+from memsys.stores.rows import node_row, relation_row
 
 Applied = Literal["ADD", "MENTION", "RENEW", "DELETE", "END"]
 
@@ -73,9 +75,14 @@ class OwnGraph:
         return self._store.relations(self._owner)
 
     def size(self) -> dict[str, int]:
-        """Numbers of nodes and of edges."""
+        """Numbers of nodes and of edges, and their bytes: a line of JSON each, by the properties
+        that a store keeps, and the vectors of the nodes; see memsys/size.py.
+        """
         nodes, edges = self._store.nodes(self._owner), self._store.relations(self._owner)
-        return {"nodes": len(nodes), "edges": len(edges)}
+        vectors = singles(node.vector for node in nodes)
+        rows = [{n: v for n, v in node_row(node).items() if n != "embedding"} for node in nodes]
+        size = lines(rows) + vectors + lines(relation_row(edge) for edge in edges)
+        return {"nodes": len(nodes), "edges": len(edges), "bytes": size}
 
     def ends(self, relations: Collection[Relation]) -> list[tuple[Node, Node]]:
         """Source and target of each of `relations`."""

@@ -51,7 +51,7 @@ class RelationMemory:
         return self._finder.find(question)
 
     def size(self) -> dict[str, int]:
-        """Numbers of nodes and of edges."""
+        """See OwnGraph.size."""
         return self._graph.size()
 
     def clear(self) -> None:

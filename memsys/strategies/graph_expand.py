@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from memsys.graph.expand import Expansion, expand
 from memsys.index.rank import Start, check_start
@@ -19,6 +19,8 @@ class GraphExpand(Strategy):
     A direct result scores its relevance, an added one `edge_weight` * edge + `relevance_weight` *
     relevance: at equal k an added memory must push a direct one out.
     """
+
+    uses_graph: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from memsys.errors import InputError
 from memsys.graph.score import access_frequency, recency
@@ -31,6 +31,8 @@ class GraphScore(Strategy):
     Score = similarity, access frequency, recency, importance and connectivity g, each 0 to 1 (a
     cosine may be negative), times their weights; see memsys.graph.score for the formulas.
     """
+
+    uses_graph: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from baselines.mem0 import Mem0
 from memsys.embed.base import Vectors
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
+from memsys.size import lines
 from memsys.store import Parts
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.strategy import Strategy
@@ -81,6 +82,18 @@ def test_memories_can_grow_fewer(parts: MakeParts) -> None:
     strategy, grown = told(parts, (call("DELETE", id=1),))
     assert grown == [2, -1, 0]
     assert len(strategy.store.memories) == sum(grown)
+
+
+def test_vectors_are_counted_once_and_the_history_is_too(parts: MakeParts) -> None:
+    strategy, _ = told(parts, (call("ADD"),), (call("DELETE", id=1),))
+    held, kept = strategy.size(), strategy.store.memories
+    assert {change.operation for change in strategy.history} == {"ADD", "DELETE"}
+    told_of = sum(len(change.new or "") + len(change.old or "") for change in strategy.history)
+    history = held["bytes"] - lines(kept) - len(kept) * 64 * 4
+    assert told_of < history == lines(strategy.history)
+    strategy.retrieve(query("bowl"))  # the facts' own vectors go into the store's index
+    assert strategy.size() == held
+    assert held.keys() == {"memories", "tokens", "bytes"}
 
 
 def test_k_and_budget_are_kept(parts: MakeParts) -> None:

@@ -14,6 +14,7 @@ from memsys.context.layered import Layered
 from memsys.context.tokens import count_tokens
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
+from memsys.size import lines
 from memsys.store import Parts
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.strategy import Strategy
@@ -143,7 +144,11 @@ def test_its_size_counts_nodes_and_edges_and_closing_clears_its_own(parts: MakeP
     store = NetworkxRelations()
     one = told(strategy_of(parts(llm=model()), store=store))
     other = told(strategy_of(parts(llm=model()), store=store))
-    assert one.size() == {"memories": 0, "tokens": 0, "nodes": 3, "edges": 3}
+    held = one.size()
+    assert held == {"memories": 0, "tokens": 0, "nodes": 3, "edges": 3, "bytes": held["bytes"]}
+    assert 3 * 64 * 4 < held["bytes"] == one._relations.size()["bytes"]
+    both = told(strategy_of(parts(llm=model()), infer=False))
+    assert both.size()["bytes"] == held["bytes"] + lines(both.store.memories)
     one.close()
     assert (one.size()["nodes"], other.size()["nodes"]) == (0, 3)
 

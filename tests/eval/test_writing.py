@@ -16,6 +16,7 @@ from eval.reporting.runs import load
 from eval.writing import load_writing
 
 Rows = dict[str, list[str]]
+LEXICAL = ("strategy.start=lexical",)  # what has no vectors need not embed
 
 
 def rows(out: str) -> Rows:
@@ -71,6 +72,8 @@ def test_keyless_runs_cost_nothing_but_their_seconds(
         assert [one["memories"] for one in held] == [6, 6, 6]
         tokens = sum(one["tokens"] for one in held) / 3
         assert found["tokens stored, a conversation"][i] == f"{tokens:,.1f}"
+        kilobytes = sum(one["bytes"] for one in held) / 3 / 1000
+        assert found["kB stored, a conversation"][i] == f"{kilobytes:,.1f}" > "1"
         cell = run.summary["by_type"]["overall"]
         low, high = cell["f1_ci"]
         assert found["F1, types 1-4"][i] == f"{cell['f1']:.3f} [{low:.3f}, {high:.3f}] n=18"
@@ -79,6 +82,28 @@ def test_keyless_runs_cost_nothing_but_their_seconds(
     assert found["memories stored, a conversation"] == ["6.0", "6.0"]
     assert found["judge, types 1-4"] == ["no judge", "no judge"]
     assert found["repaid after questions of a conversation"] == ["-", "0.0"]
+
+
+def test_the_size_of_a_graph_stands_beside_its_answers(
+    start: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    some = ("dataset.conversations=[harbour]", "dataset.limit=8", "dataset.types=[single_hop]")
+    made = []
+    for strategy, *own in (["bm25"], ["graph_expand", *LEXICAL], ["graph_walk", *LEXICAL]):
+        folder = tmp_path / strategy
+        ended = start(f"strategy={strategy}", *own, *some, f"hydra.run.dir={folder}")
+        assert ended.code == 0, ended.err
+        made.append(Run(folder, ended))
+    found = shown(capsys, *made)
+    nodes, edges, kilobytes = (
+        found[f"{unit} stored, a conversation"] for unit in ("nodes", "edges", "kB")
+    )
+    assert (nodes[0], edges[0]) == ("-", "-")
+    assert nodes[1] == nodes[2]
+    more, fewer = (float(cell.replace(",", "")) for cell in edges[1:])
+    assert more > fewer > float(nodes[1]) > float(found["memories stored, a conversation"][0])
+    assert float(kilobytes[1]) > float(kilobytes[2]) > float(kilobytes[0]) > 10
+    assert all("n=8" in cell for cell in found["F1, types 1-4"])
 
 
 def test_a_run_that_does_not_tell_its_store_shows_none(
@@ -91,14 +116,14 @@ def test_a_run_that_does_not_tell_its_store_shows_none(
     with edited(part.folder / "ingest.jsonl") as lines:
         for line in lines:
             if line["phase"] == "index":
-                line["store"] |= {"nodes": 4, "edges": 10, "bytes": 3000}
+                line["store"] |= {"nodes": 4, "edges": 10, "bytes": 1_234_567}
         lines[-1]["store"].pop("edges")  # not known of one conversation: of none
         lines[-1]["store"]["nodes"] = 10
     found = shown(capsys, old, part)
     assert found["memories stored, a conversation"] == ["-", "6.0"]
     assert found["nodes stored, a conversation"] == ["-", "6.0"]
     assert found["edges stored, a conversation"] == ["-", "-"]
-    assert found["bytes stored, a conversation"] == ["-", "3,000.0"]
+    assert found["kB stored, a conversation"] == ["-", "1,234.6"]
     with edited(part.folder / "ingest.jsonl") as lines:
         lines[-1].pop("store")
     assert shown(capsys, part)["nodes stored, a conversation"] == ["-"]

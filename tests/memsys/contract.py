@@ -73,6 +73,16 @@ class Contract:
         backwards = [self.told(parts()).retrieve(one) for one in reversed(QUERIES)]
         assert forwards == backwards[::-1]
 
+    def test_telling_its_size_changes_nothing(self, parts: MakeParts) -> None:
+        expected = [self.told(parts()).retrieve(one) for one in QUERIES]
+        strategy = self.told(parts())
+        strategy.size()
+        assert [strategy.retrieve(one) for one in QUERIES] == expected
+        held = strategy.size()
+        assert held["memories"] == (10 if self.remembers else 0)
+        assert [strategy.retrieve(one) for one in QUERIES] == expected
+        assert strategy.size() == held
+
     def test_asking_early_does_not_change_what_is_found_late(self, parts: MakeParts) -> None:
         strategy = self.make(parts())
         for session in SESSIONS:

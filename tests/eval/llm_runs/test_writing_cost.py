@@ -46,4 +46,8 @@ def test_writing_by_a_model_is_told_by_session(
         total["input_tokens"] / sessions, abs=0.05
     )
     assert figures["$ a session"] == pytest.approx(usd / sessions, abs=1e-7)
+    (store,) = [line["store"] for line in lines if line["phase"] == "index"]
+    assert f"kB stored, a conversation {store['bytes'] / 1000:>22,.1f}".split() in [
+        line.split() for line in out.splitlines()
+    ]
     assert "no such run" in out  # nothing among these to be repaid against

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from memsys.graph import csr
 from memsys.graph.build import build_graph
 from memsys.graph.csr import CsrStore, build_csr
 from memsys.graph.expand import Expansion, expand
@@ -67,6 +69,42 @@ def test_expansion_finds_the_same_memories() -> None:
     assert len(found[0]) > 3
 
 
+@pytest.mark.parametrize("entries", [1, 7, 200_000])
+def test_its_nodes_and_edges_are_as_many_as_those_of_networkx(
+    entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(csr, "_ENTRIES", entries)
+    alone = [Memory("alone", "zebra", "zebra", datetime(2024, 1, 1), "Mara", ())]
+    known = [*memories(), *alone, *memories(n=75, seed=5)[60:]]
+    one, other = build_graph(known, SETTINGS).store, build_csr(known, rows(known), SETTINGS).store
+    held, expected = other.size(), one.size()
+    assert (held["nodes"], held["edges"]) == (expected["nodes"], expected["edges"])
+    assert held["edges"] > held["nodes"] > len(known)
+
+
+def test_its_bytes_are_those_of_its_arrays_in_a_file(tmp_path: Path) -> None:
+    known = memories()
+    store = build_csr(known, rows(known), SETTINGS).store
+    assert isinstance(store, CsrStore)
+    with (tmp_path / "graph").open("wb") as file:
+        for array in (*store.mentions, *store.mentioned):
+            array.tofile(file)
+        for key in {e.node for m in known for e in store.neighbours([MEMORY + m.id])[0]}:
+            file.write(f'"{key.removeprefix(ENTITY)}"\n'.encode())
+    assert store.size()["bytes"] == (tmp_path / "graph").stat().st_size
+
+
+def test_a_walk_holds_mentions_alone() -> None:
+    known = memories()
+    store = build_csr(known, rows(known), SETTINGS).store
+    assert isinstance(store, CsrStore)
+    mentions = sum(len(edges) for edges in store.neighbours([MEMORY + m.id for m in known]))
+    held = PageRank(store).size()
+    assert (held["nodes"], held["edges"]) == (store.size()["nodes"], mentions)
+    entities = len(store.mentioned.starts) - 1
+    assert held["bytes"] == 2 * mentions * (8 + 4) + 4 * (len(known) + 1 + entities + 1)
+
+
 def test_unknown_nodes_have_no_edges() -> None:
     known = memories(n=20)
     store = build_csr(known, rows(known), SETTINGS).store
@@ -79,6 +117,8 @@ def test_a_store_in_which_nothing_is_shared_has_no_edges(texts: list[str]) -> No
     graph = build_csr(known, rows(known), SETTINGS)
     assert not len(graph.titles)
     assert graph.store.neighbours([MEMORY + "0"]) == [[]]
+    held = graph.store.size()
+    assert (held["nodes"], held["edges"]) == (0, 0)
 
 
 def walked(known: list[Memory], start: int, damping: float, steps: int) -> list[float]:

@@ -52,6 +52,7 @@ def test_a_saved_index_is_the_same_index(kind: str, tmp_path: Path) -> None:
     rows = vectors(500)
     index = filled(kind, rows)
     index.save(tmp_path / "index")
+    assert index.bytes == (tmp_path / "index").stat().st_size > rows.nbytes
     again = LargeVectors.open(tmp_path / "index")
     assert again.nearest(rows[3], 10) == index.nearest(rows[3], 10)
     assert again.cosine(499, rows[3]) == index.cosine(499, rows[3])

@@ -1,0 +1,159 @@
+"""What each strategy says that it holds: memories, and of vectors and graph what it goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from baselines.bm25 import BM25
+from baselines.graph_walk import GraphWalk
+from baselines.hybrid_rank import HybridRank
+from baselines.no_memory import NoMemory
+from baselines.oracle import Oracle
+from memsys.context.tokens import count_tokens
+from memsys.index.rank import IndexSettings
+from memsys.size import lines
+from memsys.store import Parts
+from memsys.strategies.full_context import FullContext
+from memsys.strategies.vector_only import VectorOnly
+from memsys.strategy import Strategy
+from tests.memsys.build import SESSIONS, BagOfWords, MakeParts, query
+from tests.memsys.contract import QUERIES
+from tests.memsys.strategies import make
+
+DIMENSION = 64
+NUMBERS = {"seeds": 2, "damping": 0.9, "steps": 20, "weight": 0.3}
+SHUT: dict[str, Any] = {"english": [], "chinese": [], "similarity": -1.0}
+Make = Callable[[Parts], Strategy]
+
+
+def told(strategy: Strategy) -> Strategy:
+    for session in SESSIONS:
+        strategy.ingest(session)
+    return strategy
+
+
+def of_memories(strategy: Strategy) -> int:
+    assert len(strategy.store.memories) == 10
+    return lines(strategy.store.memories)
+
+
+WORDS_ALONE: dict[str, Make] = {
+    "bm25": lambda parts: BM25(parts, 3),
+    "full_context": FullContext,
+    "oracle": lambda parts: Oracle(parts, None, {"talk/0": ["D1:1"]}),
+}
+VECTORS: dict[str, Make] = {
+    "vector_only": lambda parts: VectorOnly(parts, 3),
+    "hybrid_rank": lambda parts: HybridRank(parts, 3),
+}
+GRAPHS: dict[str, Make] = {
+    "graph_score": lambda parts: make.graph_score(parts, pool=99),
+    "graph_expand": make.graph_expand,
+    "hybrid_gate": make.hybrid_gate,
+}
+
+
+@pytest.mark.parametrize("name", WORDS_ALONE)
+def test_who_holds_no_vectors_is_not_charged_for_any(parts: MakeParts, name: str) -> None:
+    embedder = BagOfWords()
+    strategy = told(WORDS_ALONE[name](parts(embedder)))
+    for _ in range(2):
+        assert strategy.size() == {
+            "memories": 10,
+            "tokens": sum(count_tokens(one.content) for one in strategy.store.memories),
+            "bytes": of_memories(strategy),
+        }
+        strategy.retrieve(QUERIES[0])
+    assert embedder.batches == []
+
+
+def test_no_memory_holds_nothing(parts: MakeParts) -> None:
+    assert told(NoMemory(parts(), 3)).size() == {"memories": 0, "tokens": 0, "bytes": 0}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_vectors_are_counted_once_they_are_there(parts: MakeParts, name: str) -> None:
+    strategy = told(VECTORS[name](parts()))
+    assert strategy.size()["bytes"] == of_memories(strategy)
+    strategy.retrieve(QUERIES[0])
+    held = strategy.size()
+    assert held["bytes"] == of_memories(strategy) + 10 * DIMENSION * 4
+    assert held.keys() == {"memories", "tokens", "bytes"}
+
+
+@pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])
+def test_a_large_index_counts_as_it_is_saved(parts: MakeParts, kind: str) -> None:
+    index = IndexSettings(k1=0.9, b=0.4, alpha=0.5, vectors=kind)  # type: ignore[arg-type]
+    strategy = told(VectorOnly(parts(index=index), 3))
+    strategy.retrieve(QUERIES[0])
+    beyond = strategy.size()["bytes"] - of_memories(strategy) - 10 * DIMENSION * 4
+    assert 0 < beyond < 10_000  # its head, lists and links
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("store", ["networkx", "csr"])
+def test_a_graph_has_nodes_edges_and_bytes(parts: MakeParts, name: str, store: str) -> None:
+    strategy = told(GRAPHS[name](parts(graph=replace(parts().graph, store=store))))
+    strategy.retrieve(QUERIES[1])
+    held = strategy.size()
+    around = strategy.store.graph.store
+    names = {"m:" + one.id for one in strategy.store.memories}
+    linked = {name for name in names if around.neighbours([name])[0]}
+    linked |= {edge.node for name in linked for edge in around.neighbours([name])[0]}
+    ends = sum(len(edges) for edges in around.neighbours(sorted(linked)))
+    assert held["nodes"] == len(linked) > 10 >= len(linked & names) > 3
+    assert held["edges"] == ends / 2 > 10
+    assert held["bytes"] == of_memories(strategy) + 10 * DIMENSION * 4 + around.size()["bytes"]
+
+
+def test_a_graph_from_words_is_not_charged_for_vectors(parts: MakeParts) -> None:
+    embedder = BagOfWords()
+    strategy = told(make.graph_expand(parts(embedder), start="lexical"))
+    strategy.retrieve(QUERIES[0])
+    graph = strategy.store.graph.store.size()["bytes"]
+    assert strategy.size()["bytes"] == of_memories(strategy) + graph
+    assert embedder.batches == []
+
+
+def test_behind_a_shut_gate_the_graph_is_told_and_stays_unbuilt(
+    parts: MakeParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strategy = told(make.hybrid_gate(parts(), **SHUT))
+    assert strategy.retrieve(query("bowl")).trace["gate"]["open"] is False
+    open_one = told(make.graph_expand(parts()))
+    open_one.retrieve(query("bowl"))
+    assert strategy.size() == open_one.size()
+    assert strategy.store._derived.graph_if_built is None
+    assert open_one.store._derived.graph_if_built is not None
+
+
+def test_an_empty_store_with_a_graph_holds_none(parts: MakeParts) -> None:
+    nothing = {"memories": 0, "tokens": 0, "bytes": 0, "nodes": 0, "edges": 0}
+    for one in (*GRAPHS.values(), lambda given: GraphWalk(given, 3, None, "hybrid", **NUMBERS)):
+        assert one(parts()).size() == nothing
+
+
+def test_who_walks_holds_mentions_alone(parts: MakeParts) -> None:
+    walk = told(GraphWalk(parts(), 3, None, "lexical", **NUMBERS))  # type: ignore[arg-type]
+    held, expanding = walk.size(), told(make.graph_expand(parts())).size()
+    assert held["nodes"] == expanding["nodes"]
+    around = told(make.graph_expand(parts())).store.graph.store
+    mentions = around.neighbours(["m:" + one.id for one in walk.store.memories])
+    assert held["edges"] == sum(len(edges) for edges in mentions) < expanding["edges"]
+    assert of_memories(walk) < held["bytes"] < expanding["bytes"]
+
+
+def test_a_strategy_of_one_s_own_need_not_say_that_it_asks_for_the_graph(parts: MakeParts) -> None:
+    class Own(BM25):
+        def rank(self, asked: Any) -> Any:
+            assert self.store.graph
+            return super().rank(asked)
+
+    strategy = told(Own(parts(), 3))
+    assert "nodes" not in strategy.size()
+    strategy.retrieve(QUERIES[0])
+    assert strategy.size()["nodes"] > 10
