@@ -44,6 +44,24 @@ def call(kind: str, **arguments: Any) -> tuple[str, str]:
     return kind, json.dumps({"why": "so it is", **arguments})
 
 
+def planned(plan: Sequence[Any] | Callable[[str], Any], text: str, asked: list[str]) -> Any:
+    """What `plan` replies to `text`, which is noted among what was `asked`: what its rule makes of
+    it, or the next of its list, whose last entry is for ever.
+    """
+    asked.append(text)
+    return plan(text) if callable(plan) else plan[min(len(asked), len(plan)) - 1]
+
+
+def completion(reply: Reply, name: str, finish: str = "stop") -> Completion:
+    """`reply` as the model `name` would give it; raises it if it is a failure."""
+    if isinstance(reply, LLMError):
+        raise reply
+    if isinstance(reply, str):
+        return Completion(reply, USAGE, name, finish)
+    calls = tuple(ToolCall(f"c{n}", tool, given) for n, (tool, given) in enumerate(reply))
+    return Completion("", USAGE, name, "tool_calls", calls)
+
+
 class Planned(LLM):
     """Answers calls by kind from lists, the last entry for ever; remembers what it was asked.
 
@@ -75,14 +93,5 @@ class Planned(LLM):
         title = (schema or {}).get("title")
         kind = "decide" if tools or title == "operations" else "extract" if schema else "summary"
         self.by_tools += bool(tools)
-        text = str(messages[0]["content"])
-        asked = self.asked[kind]
-        asked.append(text)
-        plan = self._plans[kind]
-        reply = plan(text) if callable(plan) else plan[min(len(asked), len(plan)) - 1]
-        if isinstance(reply, LLMError):
-            raise reply
-        if isinstance(reply, str):
-            return Completion(reply, USAGE, self.name, self._finish)
-        calls = tuple(ToolCall(f"c{n}", name, given) for n, (name, given) in enumerate(reply))
-        return Completion("", USAGE, self.name, "tool_calls", calls)
+        reply = planned(self._plans[kind], str(messages[0]["content"]), self.asked[kind])
+        return completion(reply, self.name, self._finish)

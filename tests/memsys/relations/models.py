@@ -9,17 +9,17 @@ from typing import Any
 
 from memsys.embed.cache import CachedEmbedder
 from memsys.facts.base import Event
-from memsys.llm.base import LLM, Completion, LLMError, Message, Tool, ToolCall
+from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
 from memsys.relations.extract import Extractor
 from memsys.relations.graph import OwnGraph
 from memsys.relations.keeper import GraphKeeper
 from memsys.relations.settings import GraphSettings
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import Relation, RelationStore
-from memsys.types import Session, Usage
+from memsys.types import Session
 from tests.memsys.build import session
+from tests.memsys.facts.models import completion, planned
 
-USAGE = Usage(1, 100, 10)
 DAY = datetime(2024, 3, 2, 10, 0)
 TOOLS = {"note_entities": "entities", "note_relations": "relations", "end_relations": "conflicts"}
 Rows = list[Any]  # in the form that was asked for
@@ -42,6 +42,11 @@ def relation(source: str, name: str, destination: str, *turns: int) -> dict[str,
 
 def conflict(number: int, why: str = "not any more") -> dict[str, Any]:
     return {"relation": number, "why": why}
+
+
+BADMINTON: Reply = [entity("badminton", "activity")]
+LIKES: Reply = [relation("Mara", "likes", "badminton")]
+NO_MORE: Reply = [relation("Mara", "does not like", "badminton")]
 
 
 class Scripted(LLM):
@@ -72,19 +77,11 @@ class Scripted(LLM):
         kind = TOOLS.get(tools[0].name, "operations") if tools else (schema or {})["title"]
         self.schemas.append(tools[0].parameters if tools else schema or {})
         text = str(messages[0]["content"])
-        asked = self.asked.setdefault(kind, [])
-        asked.append(text)
-        plan = self.plans[kind]
-        reply = plan(text) if callable(plan) else plan[min(len(asked), len(plan)) - 1]
-        if isinstance(reply, LLMError):
-            raise reply
+        reply = planned(self.plans[kind], text, self.asked.setdefault(kind, []))
         if isinstance(reply, list):
             value = json.dumps({kind: reply})
             reply = ((tools[0].name, value),) if tools else value
-        if isinstance(reply, str):
-            return Completion(reply, USAGE, self.name, "stop")
-        calls = tuple(ToolCall(f"c{n}", name, given) for n, (name, given) in enumerate(reply))
-        return Completion("", USAGE, self.name, "tool_calls", calls)
+        return completion(reply, self.name)
 
 
 def settings(**own: Any) -> GraphSettings:
@@ -134,3 +131,12 @@ class Kept:
 
 def talk(number: int, *texts: str, speaker: str = "Mara") -> Session:
     return session(number, DAY.replace(day=number), *((speaker, text) for text in texts))
+
+
+def changed(embedder: CachedEmbedder, on_conflict: str, calls: str = "tools") -> Kept:
+    """Told of a liking, and a day later of its end."""
+    llm = Scripted(entities=[BADMINTON], relations=[LIKES, NO_MORE], conflicts=[[conflict(1)]])
+    kept = Kept(llm, embedder, on_conflict=on_conflict, calls=calls)
+    kept.tell(2, "I like badminton.")
+    kept.tell(3, "I do not like badminton any more.")
+    return kept
