@@ -13,25 +13,14 @@ from baselines.no_memory import NoMemory
 from baselines.oracle import Oracle
 from memsys.index.rank import IndexSettings
 from memsys.memory.turns import Turns
-from memsys.strategy import Strategy
 from memsys.types import Retrieval
-from tests.memsys.build import SESSIONS, BagOfWords, MakeParts, Planned, query, session
+from tests.memsys.build import SESSIONS, BagOfWords, MakeParts, Planned, ids, query, session, tell
 
 COSINES = {"Mara: salt": 0.1, "Mara: kiln": 0.3, "Mara: wool": 0.5, "Mara: fern": -0.3}
 TALK = session(
     1, datetime(2024, 3, 2), *(("Mara", content.removeprefix("Mara: ")) for content in COSINES)
 )
 FILLER = session(2, datetime(2024, 3, 3), *[("Theo", "rain")] * 4)
-
-
-def ids(retrieval: Retrieval) -> list[str]:
-    return [candidate.memory.id for candidate in retrieval.candidates]
-
-
-def tell(strategy: Strategy) -> Strategy:
-    for one in SESSIONS:
-        strategy.ingest(one)
-    return strategy
 
 
 def test_bm25_ranks_by_words_and_embeds_nothing(parts: MakeParts) -> None:

@@ -19,7 +19,8 @@ from memsys.index.terms import terms
 from memsys.memory.base import MemoryBuilder
 from memsys.memory.turns import Turns
 from memsys.store import Parts
-from memsys.types import Candidate, Memory, Origin, Query, Session, Turn, Usage
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Memory, Origin, Query, Retrieval, Session, Turn, Usage
 
 NOON = datetime(2024, 3, 2, 12, 0)
 
@@ -71,6 +72,18 @@ SESSIONS = (
     ),
 )
 TURN_IDS = [turn.id for one in SESSIONS for turn in one.turns]
+
+
+def tell(strategy: Strategy) -> Strategy:
+    """The same, which has ingested SESSIONS."""
+    for one in SESSIONS:
+        strategy.ingest(one)
+    return strategy
+
+
+def ids(retrieval: Retrieval) -> list[str]:
+    """Of the memories found, best first."""
+    return [candidate.memory.id for candidate in retrieval.candidates]
 
 
 def query(text: str, id_: str = "talk/0", time: datetime = datetime(2024, 7, 1)) -> Query:

@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from chromium import dump, needs_chromium
-
-from eval.browsing.questions import Questions
-from eval.browsing.server import LOOPBACK, Site, serve
 
 pytestmark = needs_chromium
 
 
-@pytest.fixture(scope="module")
-def address(questions: Questions) -> Iterator[str]:
-    with serve(Site(questions), 0) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://{LOOPBACK}:{server.server_address[1]}/"
-        server.shutdown()
-        thread.join()
-
-
-def test_all_questions_are_listed(address: str, tmp_path: Path):
-    found = dump(address, tmp_path)
+def test_all_questions_are_listed(home: str, tmp_path: Path):
+    found = dump(home, tmp_path)
     assert "1 to 30 of 30 questions" in found
     assert len(re.findall(r'<details class="card"', found)) == 30
     assert found.count("<script") == 1
     assert "<img" not in found
 
 
-def test_an_address_filters_and_opens(address: str, tmp_path: Path):
-    found = dump(f"{address}?verdict=abstained&run=2&open=ash/1", tmp_path)
+def test_an_address_filters_and_opens(home: str, tmp_path: Path):
+    found = dump(f"{home}?verdict=abstained&run=2&open=ash/1", tmp_path)
     assert "1 to 2 of 2 questions" in found
     card = re.search(r'<details class="card" data-id="ash/1".*?</details>', found, re.DOTALL)
     assert card is not None
@@ -48,7 +32,7 @@ def test_an_address_filters_and_opens(address: str, tmp_path: Path):
     assert "Not mentioned." not in other[0]
 
 
-def test_what_is_wrong_is_told(address: str, tmp_path: Path):
-    found = dump(f"{address}?start=9999999999", tmp_path)
+def test_what_is_wrong_is_told(home: str, tmp_path: Path):
+    found = dump(f"{home}?start=9999999999", tmp_path)
     assert "Cannot be found: start: use a whole number" in found
-    assert "No question is like that." in dump(f"{address}?q=nowhere", tmp_path)
+    assert "No question is like that." in dump(f"{home}?q=nowhere", tmp_path)

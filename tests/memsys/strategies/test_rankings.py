@@ -13,21 +13,19 @@ from memsys.errors import InputError
 from memsys.index.rank import Start
 from memsys.strategies.full_context import FullContext
 from memsys.strategies.vector_only import VectorOnly
-from memsys.strategy import Strategy
-from memsys.types import Retrieval
-from tests.memsys.build import SESSIONS, TURN_IDS, BagOfWords, MakeParts, Planned, query, session
+from tests.memsys.build import (
+    SESSIONS,
+    TURN_IDS,
+    BagOfWords,
+    MakeParts,
+    Planned,
+    ids,
+    query,
+    session,
+    tell,
+)
 from tests.memsys.contract import QUERIES
 from tests.memsys.strategies.make import graph_score
-
-
-def ids(retrieval: Retrieval) -> list[str]:
-    return [candidate.memory.id for candidate in retrieval.candidates]
-
-
-def tell(strategy: Strategy) -> Strategy:
-    for one in SESSIONS:
-        strategy.ingest(one)
-    return strategy
 
 
 def test_full_context_is_all_turns_in_the_order_they_were_said(parts: MakeParts) -> None:
