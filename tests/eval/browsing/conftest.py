@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Iterator
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -58,13 +59,18 @@ def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 
 
 @pytest.fixture(scope="session")
-def home(questions: Questions) -> Iterator[str]:
-    with serve(Site(questions), 0) as server:
-        thread = threading.Thread(target=server.serve_forever)
+def server(questions: Questions) -> Iterator[ThreadingHTTPServer]:
+    with serve(Site(questions), 0) as made:
+        thread = threading.Thread(target=made.serve_forever)
         thread.start()
-        yield f"http://{LOOPBACK}:{server.server_address[1]}/"
-        server.shutdown()
+        yield made
+        made.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="session")
+def home(server: ThreadingHTTPServer) -> str:
+    return f"http://{LOOPBACK}:{server.server_address[1]}/"
 
 
 @pytest.fixture

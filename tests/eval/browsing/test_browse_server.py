@@ -2,8 +2,6 @@ from __future__ import annotations
 
 import http.client
 import json
-import threading
-from collections.abc import Iterator
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
@@ -14,16 +12,6 @@ from eval import browse
 from eval.browsing.questions import Questions
 from eval.browsing.server import LOOPBACK, Site, serve
 from memsys.errors import InputError
-
-
-@pytest.fixture(scope="module")
-def server(questions: Questions) -> Iterator[ThreadingHTTPServer]:
-    with serve(Site(questions), 0) as made:
-        thread = threading.Thread(target=made.serve_forever)
-        thread.start()
-        yield made
-        made.shutdown()
-        thread.join()
 
 
 def _get(
