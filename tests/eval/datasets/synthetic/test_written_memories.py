@@ -23,6 +23,7 @@ def f1(tmp_path: Path, cache: Path, *options: str) -> dict[str, float]:
     """By type that has answers; every question was answered."""
     ended = run_main(tmp_path, cache, *SMALL, *options, f"hydra.run.dir={tmp_path / 'run'}")
     assert ended.code == 0, ended.err
+    assert "overall (all but type 5)" in ended.out  # it has a type that LoCoMo has not
     run = Run(tmp_path / "run", ended)
     assert {record["status"] for record in run.records} == {"ok"}
     faults = [e for line in run.ingests for e in line.get("events", []) if "fault" in e]
