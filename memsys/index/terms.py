@@ -7,7 +7,9 @@ between two strategies is never a difference between two tokenisers.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+from itertools import chain
 
 from Stemmer import Stemmer
 
@@ -42,7 +44,7 @@ def is_cjk(text: str) -> bool:
 @lru_cache(maxsize=65_536)
 def words(text: str) -> tuple[str, ...]:
     """Lowercase words in order; a run of Chinese characters is one word. Length: any."""
-    return tuple(word.lower().replace("’", "'") for word in _WORD.findall(text))
+    return tuple(map(_lower, _WORD.findall(text)))
 
 
 @lru_cache(maxsize=65_536)
@@ -62,13 +64,27 @@ def cjk_terms(run: str) -> list[str]:
     return [pair for pair in pairs if not (pair[0] in _CJK_STOP and pair[1] in _CJK_STOP)]
 
 
+def terms_of(text: str) -> Iterator[str]:
+    """Index terms in order: stems of content words, bigrams of Chinese runs. Remembers its words
+    and not the text: right for a million texts, of which each is read once.
+    """
+    return chain.from_iterable(map(_word_terms, _WORD.findall(text)))
+
+
 @lru_cache(maxsize=65_536)
 def terms(text: str) -> tuple[str, ...]:
-    """Index terms in order: stems of content words, bigrams of Chinese runs."""
-    found: list[str] = []
-    for word in words(text):
-        if is_cjk(word):
-            found.extend(cjk_terms(word))
-        elif word not in STOPWORDS:
-            found.append(stem(word))
-    return tuple(found)
+    """The terms of terms_of, remembered by text."""
+    return tuple(terms_of(text))
+
+
+@lru_cache(maxsize=262_144)
+def _word_terms(written: str) -> tuple[str, ...]:
+    """Terms of one word or run, as it stands in a text."""
+    word = _lower(written)
+    if is_cjk(word):
+        return tuple(cjk_terms(word))
+    return () if word in STOPWORDS else (stem(word),)
+
+
+def _lower(word: str) -> str:
+    return word.lower().replace("’", "'")

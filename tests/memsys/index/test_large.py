@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import bm25s
 import numpy as np
 import pytest
 
@@ -104,6 +105,21 @@ def test_sparse_bm25_ranks_as_rank_bm25_does() -> None:
         mine, theirs = other.scores(query), one.scores(query)
         assert top(mine, 10) == top(theirs, 10)
         assert np.flatnonzero(mine).tolist() == np.flatnonzero(theirs).tolist()
+
+
+def test_sparse_scores_are_those_of_the_library() -> None:
+    random = np.random.default_rng(0)
+    # Some without a word, some with one twice; WORDS[0] in more than half, so of no weight.
+    texts = [" ".join([*random.choice(WORDS, i % 7), WORDS[0] * (i % 3 > 0)]) for i in range(300)]
+    ids = [[WORDS.index(word) for word in text.split()] for text in texts]
+    library = bm25s.BM25(k1=0.9, b=0.4, method="robertson")
+    library.index((ids, {word: i for i, word in enumerate(WORDS)}), show_progress=False)
+    index = SparseLexicalIndex(texts, 0.9, 0.4)
+    assert not index.scores(WORDS[0]).any()
+    for query in (WORDS[3:4], WORDS[:3], WORDS[:1:-1]):
+        theirs = library.get_scores(query)
+        assert index.scores(" ".join(query)).tolist() == theirs.tolist()
+        assert theirs.any()
 
 
 def test_sparse_bm25_knows_nothing_of_unknown_words() -> None:
