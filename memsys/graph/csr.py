@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -107,8 +108,8 @@ class CsrStore:
         """Entities that the same memories mention, by the Jaccard index of all their mentions."""
         around = [self.mentions.row(row)[0] for row in rows.tolist()]
         columns, together = np.unique(np.concatenate(around), return_counts=True)
-        used = np.diff(self.mentioned.starts)
-        jaccard = together / (used[own] + used[columns] - together)
+        starts = self.mentioned.starts
+        jaccard = together / (len(rows) + starts[columns + 1] - starts[columns] - together)
         kind: EdgeKind = "related_to"
         for column, weight in zip(columns.tolist(), jaccard.tolist(), strict=True):
             if column != own:
@@ -174,13 +175,13 @@ def _found(
     entries start, and the key and kind of each entry.
     """
     speakers = {memory.speaker for memory in memories}
-    vocabulary: dict[str, int] = {}
+    vocabulary: defaultdict[str, int] = defaultdict(lambda: len(vocabulary))
     found, kinds, sizes = array("i"), array("b"), array("q", [0])
     code = {kind: number for number, kind in enumerate(_KINDS)}
     for memory in memories:
         own = entities(memory.content, speakers)
-        found.extend([vocabulary.setdefault(key, len(vocabulary)) for key in own])
-        kinds.extend([code[kind] for kind in own.values()])
+        found.extend(map(vocabulary.__getitem__, own))
+        kinds.extend(map(code.__getitem__, own.values()))
         sizes.append(len(own))
     return (
         vocabulary,

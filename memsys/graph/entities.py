@@ -7,7 +7,7 @@ weighted by rarity, connect it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -26,38 +26,53 @@ def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind
     A key is stems joined by a space (Chinese: a bigram or a quoted phrase). `speakers` are left
     out: a name that stands in every turn links nothing.
     """
-    ignored = {_key(part) for name in speakers for part in [*name.split(), name]}
+    ignored = _ignored(frozenset(speakers))
     found: dict[str, EntityKind] = {}
     for quoted in _QUOTED.findall(content):
         key = _key(quoted)
         if key and key not in ignored:
             found[key] = "name"
-    run: list[str] = []
+    before = ""  # key of the word just before, where it is one of the same phrase
     starts_sentence = True
     capitalised = False
     for token in _TOKEN.findall(content):
-        lower = token.lower().replace("’", "'")
-        key = stem(lower)
-        content_word = token[0].isalnum() and lower not in STOPWORDS and key not in ignored
-        if is_cjk(token):
-            run = []
-            for pair in cjk_terms(token):
-                found.setdefault(pair, "keyword")
-        elif content_word and not (lower.isdigit() or len(lower) < 3):
-            name = token[0].isupper() and not starts_sentence
+        key, pairs, is_upper, ends = _read(token)
+        if key and key not in ignored:
+            name = is_upper and not starts_sentence
             if name or key not in found:
                 found[key] = "name" if name else "keyword"
-            if run:
+            if before:
                 both_names = name and capitalised
-                phrase = f"{run[-1]} {key}"
+                phrase = f"{before} {key}"
                 if both_names or phrase not in found:
                     found[phrase] = "name" if both_names else "phrase"
-            run.append(key)
+            before = key
             capitalised = name
         else:
-            run = []
-        starts_sentence = token in _SENTENCE_END
+            before = ""
+            for pair in pairs:
+                found.setdefault(pair, "keyword")
+        starts_sentence = ends
+    if ignored.isdisjoint(found):
+        return found
     return {key: kind for key, kind in found.items() if key not in ignored}
+
+
+@lru_cache(maxsize=262_144)
+def _read(token: str) -> tuple[str, Sequence[str], bool, bool]:
+    """Of a token what does not depend on its place: its key, "" if it is no entity by itself; the
+    bigrams of a Chinese run; whether it is capitalised, and whether it ends a sentence.
+    """
+    if is_cjk(token):
+        return "", cjk_terms(token), False, False
+    word = token.lower().replace("’", "'")
+    telling = token[0].isalnum() and len(word) > 2 and not word.isdigit() and word not in STOPWORDS
+    return stem(word) if telling else "", (), token[0].isupper(), token in _SENTENCE_END
+
+
+@lru_cache(maxsize=1024)
+def _ignored(speakers: frozenset[str]) -> frozenset[str]:
+    return frozenset(_key(part) for name in speakers for part in [*name.split(), name])
 
 
 @lru_cache(maxsize=65_536)

@@ -29,6 +29,7 @@ from memsys.graph.entities import entities
             | {"old red": "phrase", "red bowl": "phrase"},
         ),
         ("ox 12 is", {}),  # too short, a number, a stopword
+        ("red s's bowl", {"red": "keyword", "bowl": "keyword"}),  # what is without a stem
         ("", {}),
         ("...", {}),
     ],
