@@ -6,6 +6,7 @@ import os
 from datetime import datetime
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": "./mem0"}
@@ -65,8 +66,9 @@ class Adapter:
         return [{**one, **one["metadata"], "text": one["memory"]} for one in found]
 
     def size(self) -> dict[str, int]:
-        """Memories."""
-        return {"memories": len(self._memory.vector_store.docstore)}
+        """Memories, and the bytes of all files of the library's folder."""
+        files = (path.stat().st_size for path in Path().rglob("*") if path.is_file())
+        return {"memories": len(self._memory.vector_store.docstore), "bytes": sum(files)}
 
 
 def _clock(time: str) -> type[datetime]:

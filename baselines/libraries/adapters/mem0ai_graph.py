@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from datetime import date, datetime
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 os.environ |= {"MEM0_TELEMETRY": "False", "MEM0_DIR": "./mem0"}
@@ -69,6 +70,8 @@ class Adapter:
         return rows
 
     def size(self) -> dict[str, int]:
-        """Memories, and the relations between entities."""
+        """Memories, the relations between entities, and the bytes of the library's folder."""
         held = self._memory.get_all(user_id=_USER, limit=10**6)
-        return {"memories": len(held["results"]), "edges": len(held.get("relations", ()))}
+        files = (path.stat().st_size for path in Path().rglob("*") if path.is_file())
+        found = {"memories": len(held["results"]), "edges": len(held.get("relations", ()))}
+        return {**found, "bytes": sum(files)}
