@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -96,19 +97,24 @@ def runs_in(folder: Path) -> list[Run]:
 Start = Callable[..., Ended]
 
 
+def conversation(said: list[list[str]], *speakers: str) -> dict[str, Any]:
+    """LoCoMo's form of what `speakers` said, in turns, session by session."""
+    found: dict[str, Any] = {"speaker_a": "Ada", "speaker_b": "Bo"}
+    for number, texts in enumerate(said, 1):
+        found[f"session_{number}_date_time"] = f"1:56 pm on {number} May, 2023"
+        found[f"session_{number}"] = [
+            {"dia_id": f"D{number}:{i}", "speaker": speaker, "text": text}
+            for i, (speaker, text) in enumerate(zip(cycle(speakers), texts), 1)
+        ]
+    return found
+
+
 def small_sample(name: str) -> dict[str, Any]:
     """A conversation whose questions are of the types 1, 2, 3, 4, 5, 4, 1."""
     said = [
         [f"I play the flute in {name} hall.", "I keep nine bees there.", f"My boat is a {name}."],
         [f"The thunder of {name} woke me.", "I bought a red kite.", "Mine is a blue kayak."],
     ]
-    conversation: dict[str, Any] = {"speaker_a": "Ada", "speaker_b": "Bo"}
-    for number, texts in enumerate(said, 1):
-        conversation[f"session_{number}_date_time"] = f"1:56 pm on {number} May, 2023"
-        conversation[f"session_{number}"] = [
-            {"dia_id": f"D{number}:{i}", "speaker": "Ada" if i % 2 else "Bo", "text": text}
-            for i, text in enumerate(texts, 1)
-        ]
     asked = [
         ("What does Ada keep or play?", "flute", ["D1:1", "D1:2"], 1),
         ("When did Ada buy the red kite?", "2 May 2023", ["D2:2"], 2),
@@ -123,7 +129,7 @@ def small_sample(name: str) -> dict[str, Any]:
         | ({"adversarial_answer": "blue"} if answer is None else {"answer": answer})
         for text, answer, evidence, category in asked
     ]
-    return {"sample_id": name, "conversation": conversation, "qa": qa}
+    return {"sample_id": name, "conversation": conversation(said, "Ada", "Bo"), "qa": qa}
 
 
 # `python -m eval.run`, but a shell that runs the tests in the background has its programs ignore

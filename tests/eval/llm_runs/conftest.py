@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from commands import Run
-from served import Bench, Model
+from keeping import talk
+from served import Bench, Model, Scripted
 
 from tests.memsys.llm.server import FaultyServer
 
@@ -31,6 +32,24 @@ def make(tmp_path: Path, small: tuple[str, ...]) -> Iterator[Make]:
             model = Model()
             server = stack.enter_context(FaultyServer(model, delay_s))
             return Bench(tmp_path / name, tmp_path / name / "cache", server, model, small)
+
+        yield made
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> tuple[str, ...]:
+    """Options for a conversation in which a model that keeps facts takes every branch."""
+    return talk(tmp_path)
+
+
+@pytest.fixture
+def scripted(tmp_path: Path) -> Iterator[Scripted]:
+    """A bench in the test's own folder, whose server follows the script that it is given."""
+    with ExitStack() as stack:
+
+        def made(model: Model) -> Bench:
+            server = stack.enter_context(FaultyServer(model))
+            return Bench(tmp_path, tmp_path / "cache", server, model, ())
 
         yield made
 

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from commands import conversation
 from served import Bench, Model, text_of
 
 from tests.memsys.llm import faults
@@ -100,32 +101,32 @@ class Mem0Model(Model):
         return faults.says("Ada talks.")
 
 
+def written(folder: Path, said: list[list[str]], *asked: tuple[str, str]) -> tuple[str, ...]:
+    """Options for a data set of what Ada `said`; a question comes with the turn that answers it."""
+    qa = [
+        {"question": question, "answer": "no", "evidence": [turn], "category": 4}
+        for question, turn in asked
+    ]
+    talk = {"sample_id": "talk", "conversation": conversation(said, "Ada"), "qa": qa}
+    path = folder / "talk.json"
+    path.write_text(json.dumps([talk]))
+    return (f"dataset.path={path}", "dataset.name=talk")
+
+
 def talk(tmp_path: Path) -> tuple[str, ...]:
     """Options for a conversation of four sessions with two questions."""
-    conversation: dict[str, Any] = {"speaker_a": "Ada", "speaker_b": "Bo"}
-    for number, texts in enumerate(SAID, 1):
-        conversation[f"session_{number}_date_time"] = f"1:56 pm on {number} May, 2023"
-        conversation[f"session_{number}"] = [
-            {"dia_id": f"D{number}:{i}", "speaker": "Ada", "text": text}
-            for i, text in enumerate(texts, 1)
-        ]
-    qa = [
-        {"question": "Does Ada like badminton?", "answer": "no", "evidence": [turn], "category": 4}
-        for turn in ("D2:1", "D1:1")
-    ]
-    path = tmp_path / "talk.json"
-    path.write_text(json.dumps([{"sample_id": "talk", "conversation": conversation, "qa": qa}]))
+    asked = [("Does Ada like badminton?", turn) for turn in ("D2:1", "D1:1")]
     own = ("strategy=mem0", "strategy.facts.exchange=1", "strategy.facts.retries=0")
     own += ("reader=extractive", "judge=none", "k=9")
     quick = ("llm.timeout_s=0.5", "llm.retries=0")
-    return (*own, *quick, f"dataset.path={path}", "dataset.name=talk")
+    return (*own, *quick, *written(tmp_path, SAID, *asked))
 
 
-def events(bench: Bench, step: str) -> list[dict[str, Any]]:
+def events(bench: Bench, step: str | None = None) -> list[dict[str, Any]]:
+    """The log of a bench's run, of all steps or of one."""
     found = [event for line in bench.run.ingests for event in line.get("events", [])]
-    return [event for event in found if event["step"] == step]
+    return [event for event in found if step in (None, event["step"])]
 
 
 def faults_of(bench: Bench) -> list[str]:
-    lines = [event for line in bench.run.ingests for event in line.get("events", [])]
-    return [event["fault"] for event in lines if "fault" in event]
+    return [event["fault"] for event in events(bench) if "fault" in event]

@@ -8,7 +8,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,6 +120,9 @@ class Bench:
         return {r["id"]: r["error"] for r in self.run.records if r["status"] == "error"}
 
 
+Scripted = Callable[[Model], Bench]
+
+
 def scores(run: Run) -> dict[str, Any]:
     """The cells of a run's summary without latencies."""
     return {
@@ -141,5 +144,4 @@ def files_with(folder: Path, secret: str) -> tuple[int, list[str]]:
 
 
 def _unpacked(data: bytes) -> bytes:
-
     return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data

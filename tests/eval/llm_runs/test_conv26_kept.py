@@ -10,23 +10,20 @@ import hashlib
 import json
 import re
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Run
-from keeping import by_tools
-from served import Bench, Model, text_of
+from keeping import WHY, by_tools, events
+from served import Model, Scripted, text_of
 
 from eval.datasets.files import shared_folder
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
-from tests.memsys.llm.server import Behaviour, FaultyServer
+from tests.memsys.llm.server import Behaviour
+from tests.memsys.relations.models import TOOLS
 
 LOCOMO = shared_folder() / "locomo" / "locomo10.json"
-WHY = '{"why": "so it is"}'
 CUT = '{"facts": [{"title": "cu'
-TOOLS = {"note_entities": "entities", "note_relations": "relations", "end_relations": "conflicts"}
 
 
 def said_in(text: str) -> list[tuple[int, str, str]]:
@@ -106,29 +103,23 @@ class Everything(Model):
         return decision(branch) if tool else faults.says("They talk.")
 
 
-def run_of(strategy: str, tmp_path: Path) -> Run:
-    with FaultyServer(model := Everything()) as server:
-        bench = Bench(tmp_path, tmp_path / "cache", server, model, ())
-        ended = bench.start(
-            *(f"strategy={strategy}", "reader=extractive", "judge=none", "llm.retries=0"),
-            *("dataset=locomo", f"dataset.path={LOCOMO}", "dataset.conversations=[conv-26]"),
-        )
-    assert ended.code == 0, ended.err
-    return bench.run
-
-
 @pytest.mark.slow
 @pytest.mark.skipif(not LOCOMO.is_file(), reason="locomo/locomo10.json is not in $MEMSYS_SHARED")
 @pytest.mark.parametrize("strategy", ["mem0", "mem0_graph"])
-def test_a_whole_conversation_takes_every_branch(strategy: str, tmp_path: Path) -> None:
-    run = run_of(strategy, tmp_path)
-    events = [event for line in run.ingests for event in line.get("events", [])]
+def test_a_whole_conversation_takes_every_branch(scripted: Scripted, strategy: str) -> None:
+    bench = scripted(Everything())
+    ended = bench.start(
+        *(f"strategy={strategy}", "reader=extractive", "judge=none", "llm.retries=0"),
+        *("dataset=locomo", f"dataset.path={LOCOMO}", "dataset.conversations=[conv-26]"),
+    )
+    assert ended.code == 0, ended.err
+    run, log = bench.run, events(bench)
     assert [line["status"] for line in run.ingests] == ["ok"] * 20
     assert len(run.records) == 199
     assert run.summary["errors_by_kind"] == {}
-    applied = Counter(e["operation"] for e in events if e["step"] == "apply")
+    applied = Counter(e["operation"] for e in log if e["step"] == "apply")
     assert min(applied[name] for name in ("ADD", "UPDATE", "DELETE", "NOOP")) > 5
-    wrong = Counter((e["step"], e["fault"]) for e in events if "fault" in e)
+    wrong = Counter((e["step"], e["fault"]) for e in log if "fault" in e)
     of_facts = {
         *(("extract", "no_answer"), ("extract", "unknown_turn"), ("decide", "no_answer")),
         *(("decide", "broken_json"), ("decide", "unknown_operation"), ("decide", "bad_argument")),
@@ -138,7 +129,7 @@ def test_a_whole_conversation_takes_every_branch(strategy: str, tmp_path: Path) 
     (store,) = [line["store"] for line in run.ingests if "store" in line]
     assert store["memories"] == applied["ADD"] - applied["DELETE"]
     if strategy == "mem0_graph":
-        relations = Counter(e["operation"] for e in events if e["step"] == "apply_relation")
+        relations = Counter(e["operation"] for e in log if e["step"] == "apply_relation")
         assert relations["ADD"] > 50 < store["nodes"]
         assert relations["DELETE"] > 5
         assert store["edges"] == relations["ADD"] - relations["DELETE"]

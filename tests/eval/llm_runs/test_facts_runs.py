@@ -3,47 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from commands import Start
-from keeping import Mem0Model, events, faults_of, talk
-from served import Bench, text_of
+from keeping import Mem0Model, events, faults_of
+from served import Scripted, text_of
 
 from tests.memsys.llm import faults
-from tests.memsys.llm.server import FaultyServer
 
 URL = "https://example.org/court.jpg"
 FACTS = ("memory=facts", "memory.exchange=1", "memory.retries=0")
 
 
-MakeBench = Callable[[], Bench]
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> tuple[str, ...]:
-    return talk(tmp_path)
-
-
-@pytest.fixture
-def make(tmp_path: Path) -> Iterator[MakeBench]:
-    with ExitStack() as stack:
-
-        def made() -> Bench:
-            model = Mem0Model()
-            server = stack.enter_context(FaultyServer(model))
-            return Bench(tmp_path, tmp_path / "cache", server, model, ())
-
-        yield made
-
-
 @pytest.mark.parametrize("strategy", ["vector_only", "bm25", "graph_expand"])
 def test_facts_are_a_memory_of_any_strategy(
-    make: MakeBench, data: tuple[str, ...], strategy: str
+    scripted: Scripted, data: tuple[str, ...], strategy: str
 ) -> None:
-    bench = make()
+    bench = scripted(Mem0Model())
     own = [one for one in data if not one.startswith("strategy")]
     ended = bench.start(*own, *FACTS, f"strategy={strategy}")
     assert ended.code == 0, ended.err
@@ -63,10 +40,10 @@ def test_facts_are_a_memory_of_any_strategy(
     assert not any("tools" in body for body in bench.server.bodies)
 
 
-def test_facts_want_a_server_that_answers(make: MakeBench, data: tuple[str, ...]) -> None:
-    bench = make()
-    assert isinstance(bench.model, Mem0Model)
-    bench.model.down = faults.status(500)
+def test_facts_want_a_server_that_answers(scripted: Scripted, data: tuple[str, ...]) -> None:
+    model = Mem0Model()
+    bench = scripted(model)
+    model.down = faults.status(500)
     own = [one for one in data if not one.startswith("strategy")]
     assert bench.start(*own, *FACTS, "strategy=bm25").code == 0
     assert {r["error"]["phase"] for r in bench.run.records} == {"ingest session_1"}
@@ -82,7 +59,7 @@ def test_facts_without_a_model_are_refused_in_one_line(start: Start, data: tuple
 
 
 def test_images_reach_a_model_that_can_see(
-    make: MakeBench, data: tuple[str, ...], tmp_path: Path
+    scripted: Scripted, data: tuple[str, ...], tmp_path: Path
 ) -> None:
     path = tmp_path / "talk.json"
     (sample,) = json.loads(path.read_text())
@@ -90,7 +67,7 @@ def test_images_reach_a_model_that_can_see(
     path.write_text(json.dumps([sample]))
     own = [one for one in data if not one.startswith("strategy")]
     for images in ("caption", "endpoint"):
-        bench = make()
+        bench = scripted(Mem0Model())
         bench.folder = tmp_path / images
         bench.folder.mkdir()
         ended = bench.start(*own, *FACTS, f"memory.images={images}", "strategy=bm25")

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from keeping import Mem0Model, talk
-from served import Bench
+from keeping import Mem0Model
+from served import Scripted
 
 from eval import cost
-from tests.memsys.llm.server import FaultyServer
 
 PRICE = {"input": 0.15, "output": 0.6}  # of gpt-4o-mini in conf/pricing.yaml, a million tokens
 
 
 def test_writing_by_a_model_is_told_by_session(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    scripted: Scripted, data: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model = Mem0Model()
-    with FaultyServer(model) as server:
-        bench = Bench(tmp_path, tmp_path / "cache", server, model, ())
-        ended = bench.start(*talk(tmp_path))
+    bench = scripted(Mem0Model())
+    ended = bench.start(*data)
     assert ended.code == 0, ended.err
     lines = bench.run.ingests
     sessions = sum(line["phase"] == "ingest" for line in lines)
