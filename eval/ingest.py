@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -11,14 +10,13 @@ from typing import Any
 from eval.records import Record
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
+from memsys.llm.secrets import without_secrets
 from memsys.meter import Meter, Reading
 from memsys.strategy import MemoryStrategy
 from memsys.types import Conversation, Query
 
 THROUGH = (InputError, BudgetReached)  # what fails or ends a run, not its questions
 _WARM_UP = "Where did we leave off?"  # any words do
-_SECRET = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")  # ends of the names of such variables
-_SECRET_LENGTH = 8  # shorter values are words, as in API_KEY=none
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,20 +79,13 @@ def ingest(
 
 def describe(phase: str, error: Exception) -> Failure:
     """`error`, as it is recorded: a server may repeat the key in its message, a record must not."""
-    return Failure(phase, type(error).__name__, _without_secrets(str(error)))
+    return Failure(phase, type(error).__name__, without_secrets(str(error)))
 
 
 def used(reading: Reading) -> Record:
     """The usage of a phase as it is recorded: the sum, and by model where models have names."""
     by_model = {name: asdict(usage) for name, usage in reading.by_model.items()}
     return asdict(reading.usage) | ({"by_model": by_model} if by_model else {})
-
-
-def _without_secrets(text: str) -> str:
-    for name, value in os.environ.items():
-        if name.endswith(_SECRET) and len(value) >= _SECRET_LENGTH:
-            text = text.replace(value, f"${name}")
-    return text
 
 
 def _events(strategy: MemoryStrategy) -> list[Record]:
@@ -108,7 +99,7 @@ def _events(strategy: MemoryStrategy) -> list[Record]:
 
 
 def _clean(value: Any) -> Any:
-    return _without_secrets(value) if isinstance(value, str) else value
+    return without_secrets(value) if isinstance(value, str) else value
 
 
 def _steps(

@@ -1,7 +1,8 @@
 """A bundle: the recorded answers of a run in one file, which shows whether it is whole.
 
 Gzipped JSON lines. The first holds `format`, `version`, `count` and `sha256` (of the lines after
-it, in UTF-8); each other line is one answer with the fields of memsys.llm.recording.Recorded.
+it, in UTF-8); each other line is one answer, or one failure, with the fields of
+memsys.llm.recording.Recorded.
 """
 
 from __future__ import annotations

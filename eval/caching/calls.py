@@ -1,4 +1,4 @@
-"""Which recorded answers a run used: `calls.jsonl`, one line a call."""
+"""Which recorded answers and failures a run met: `calls.jsonl`, one line a call."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def keys_of(folder: Path) -> list[str]:
 
 
 def answers_of(folder: Path, recording: Recording) -> list[Recorded]:
-    """Every answer that the run in `folder` used, in order of key.
+    """Every answer that the run in `folder` used, and every failure, in order of key.
 
     Raises InputError if the recording lacks one: such a bundle would not replay the run.
     """

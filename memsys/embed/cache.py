@@ -70,8 +70,11 @@ class CachedEmbedder:
 
     def _recorded(self, kind: Kind, texts: Sequence[str]) -> Vectors:
         """By an embedder that replays: a batch is always whole, so that it is found again."""
-        vectors, _ = self._embedder.embed(self._marked(kind, texts))
-        self._meter.note(self._embedder.last_call())  # type: ignore[attr-defined]
+        try:
+            vectors, _ = self._embedder.embed(self._marked(kind, texts))
+        finally:  # what failed is replayed as well
+            if (call := self._embedder.last_call()) is not None:  # type: ignore[attr-defined]
+                self._meter.note(call)
         return vectors
 
     def _look_up(self, kind: Kind, texts: Sequence[str]) -> Vectors:

@@ -78,25 +78,20 @@ class EndpointEmbedder:
             _vectors(answer, self.model, len(texts))
 
         exchange = Exchange(check)
-        answer = self._endpoint.post("/embeddings", body, exchange)
+        try:
+            answer = self._endpoint.post("/embeddings", body, exchange)
+        except LLMError:
+            self._own.call = exchange.call(self.model, None)
+            raise
         vectors = _vectors(answer, self.model, len(texts))
         usage = usage_of(answer) or Usage(calls=1)
-        self._own.call = Call(
-            spent_ms=exchange.spent_ms,
-            live_ms=exchange.latency_ms,
-            replayed=exchange.replayed,
-            usage=usage,
-            waited_ms=exchange.waited_ms,
-            attempts=exchange.attempts,
-            key=exchange.key,
-            recorded=exchange.created if exchange.replayed else None,
-            model=self.model,
-        )
+        self._own.call = exchange.call(self.model, usage)
         return unit_rows(vectors), usage
 
     def last_call(self) -> Call | None:
-        """How this thread's last `embed` was had; None if it failed or there was none. Whoever
-        times `embed` from outside would count pauses between attempts, and a replay as fast.
+        """How this thread's last `embed` was had, or failed; None if it ended the run or there was
+        none. Whoever times `embed` from outside would count pauses between attempts, and a replay
+        as fast.
         """
         call: Call | None = getattr(self._own, "call", None)
         return call

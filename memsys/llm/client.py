@@ -16,7 +16,7 @@ from memsys.llm.limits import Limits
 from memsys.llm.recording import Mode, Recording
 from memsys.llm.reply import completion
 from memsys.llm.usage import usage_of
-from memsys.meter import Call, Meter
+from memsys.meter import Meter
 from memsys.types import Usage
 
 _OWN = frozenset(
@@ -171,33 +171,9 @@ class ChatClient(LLM):
         try:
             answer = self._endpoint.post("/chat/completions", body, exchange)
         except LLMError:
-            spent = exchange.spent_ms  # all of it in vain: no latency of an answer
-            self._meter.note(
-                Call(
-                    spent_ms=spent,
-                    live_ms=0.0,
-                    replayed=exchange.replayed,
-                    usage=exchange.rejected or Usage(),
-                    waited_ms=spent,
-                    attempts=exchange.attempts,
-                    key=exchange.key if exchange.rejected else None,
-                    model=self.name,
-                )
-            )
+            self._meter.note(exchange.call(self.name, None))
             raise
-        self._meter.note(
-            Call(
-                spent_ms=exchange.spent_ms,
-                live_ms=exchange.latency_ms,
-                replayed=exchange.replayed,
-                usage=usage_of(answer) or Usage(calls=1),
-                waited_ms=exchange.waited_ms,
-                attempts=exchange.attempts,
-                key=exchange.key,
-                recorded=exchange.created if exchange.replayed else None,
-                model=self.name,
-            )
-        )
+        self._meter.note(exchange.call(self.name, usage_of(answer) or Usage(calls=1)))
         return answer
 
 

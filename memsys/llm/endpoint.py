@@ -6,6 +6,7 @@ import json
 import os
 import threading
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
@@ -14,7 +15,7 @@ from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget
 from memsys.llm.exchange import EXCHANGE, Exchange, key_of, rejected_key
 from memsys.llm.limits import Limits
-from memsys.llm.recording import Recording
+from memsys.llm.recording import Recorded, Recording
 from memsys.llm.usage import usage_of
 from memsys.types import Usage
 
@@ -66,10 +67,10 @@ class Endpoint:
     def post(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
         """The JSON answer to `body`; `path` begins with a slash. How it was had is in `exchange`.
 
-        An answer that fails the exchange's check raises LLMError; it is recorded apart, and is
-        given again in a replay alone. Raises LLMError where there is no answer after all retries;
-        InputError where the configuration is to blame, or where the recording is only to be
-        replayed and has no answer; BudgetReached.
+        Raises LLMError for an answer that fails the exchange's check, and where there is none
+        after all retries: both are recorded apart, and raised again in a replay alone. InputError
+        where the configuration is to blame, or where the recording is only to be replayed and has
+        no answer; BudgetReached.
         """
         exchange.key = key_of("POST", self._path + path, body, exchange.sample)
         found = self._recording.find(exchange.key)
@@ -79,6 +80,9 @@ class Endpoint:
         if found is not None:
             exchange.replay(found.latency_ms, found.created)
             data = found.body
+            if not found.answered:
+                exchange.fail(Usage())
+                raise LLMError(_message(data))
         elif self._recording.mode == "replay":
             raise InputError(
                 f"llm.cache=replay: no recorded answer of {body.get('model')} to request "
@@ -91,8 +95,7 @@ class Endpoint:
         try:
             exchange.check(answer)
         except LLMError:
-            exchange.key = rejected_key(exchange.key)
-            exchange.rejected = usage_of(answer) or Usage(calls=1)
+            exchange.fail(usage_of(answer) or Usage(calls=1))
             raise
         return answer
 
@@ -100,32 +103,35 @@ class Endpoint:
         import httpx2  # noqa: PLC0415 - half a second that a replayed run does not need
         import openai  # noqa: PLC0415
 
-        from memsys.llm.failures import explain  # noqa: PLC0415
+        from memsys.llm.failures import explain, status_to_keep  # noqa: PLC0415
 
         client = self._client()
         token = EXCHANGE.set(exchange)
         try:
             reply = client.post(path, cast_to=httpx2.Response, body=dict(body))
         except openai.OpenAIError as error:
+            model, status = str(body.get("model")), status_to_keep(error)
             failure = exchange.stopped or explain(
-                error,
-                str(body.get("model")),
-                self._key_variable,
-                self._timeout_s,
-                exchange.attempts,
+                error, model, self._key_variable, self._timeout_s, exchange.attempts
             )
         else:
             return reply.content
         finally:
             EXCHANGE.reset(token)
         # Outside of the handler, or the error would drag along the request and its headers.
-        raise self._masked(failure)
+        if isinstance(failure, LLMError) and status is not None:
+            exchange.fail(Usage())
+            self._keep(self._path + path, model, exchange, status, str(failure))
+        raise failure
 
-    def _masked(self, failure: Exception) -> Exception:
-        key = os.environ.get(self._key_variable)
-        if not key or not isinstance(failure, LLMError | InputError):
-            return failure
-        return type(failure)(str(failure).replace(key, f"${self._key_variable}"))
+    def _keep(self, path: str, model: str, exchange: Exchange, status: int, message: str) -> None:
+        """Record a failure, for replays alone."""
+        if self._recording.mode == "off":
+            return
+        body = json.dumps({"error": {"message": message}}, ensure_ascii=False)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        row = Recorded(exchange.key, path, model, status, body, 0.0, None, None, now)
+        self._recording.keep_failed(row)
 
     def _client(self) -> openai.OpenAI:
         import httpx2  # noqa: PLC0415
@@ -147,6 +153,12 @@ class Endpoint:
                     http_client=httpx2.Client(transport=transport),
                 )
             return self._opened
+
+
+def _message(body: str) -> str:
+    """The words of a recorded failure; a bundle may have been written by something else."""
+    told = json.loads(body).get("error")
+    return str(told.get("message")) if isinstance(told, Mapping) else body
 
 
 def check_address(base_url: str, where: str) -> str:

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from memsys.meter import Call
 from memsys.types import Usage
 
 Check = Callable[[Mapping[str, Any]], None]
@@ -23,7 +24,8 @@ class Exchange:
     rest is told: `latency_ms` is that of the successful attempt alone, when it was live;
     `waited_ms` is everything before that attempt (queue, rate limit, failed attempts and the pauses
     after them); `created` is when the answer was live (ISO, UTC). `stopped` is an error that must
-    not be retried. `rejected`: the usage of an answer that came whole and failed the check.
+    not be retried. `rejected`: the usage of an answer that came whole and failed the check; of no
+    tokens where none came in the end, though a server was there. Either is recorded under `key`.
     """
 
     check: Check
@@ -42,6 +44,36 @@ class Exchange:
     def spent_ms(self) -> float:
         """Milliseconds since the call began."""
         return (time.perf_counter() - self.started) * 1000
+
+    def fail(self, usage: Usage) -> None:
+        """No usable answer came: what did is recorded elsewhere (see rejected_key)."""
+        self.key, self.rejected = rejected_key(self.key), usage
+
+    def call(self, model: str, usage: Usage | None) -> Call:
+        """For the meter. `usage` of a usable answer, None where there is none."""
+        spent = self.spent_ms
+        if usage is None:  # all of it in vain: no latency of an answer
+            return Call(
+                spent_ms=spent,
+                live_ms=0.0,
+                replayed=self.replayed,
+                usage=self.rejected or Usage(),
+                waited_ms=spent,
+                attempts=self.attempts,
+                key=self.key if self.rejected is not None else None,
+                model=model,
+            )
+        return Call(
+            spent_ms=spent,
+            live_ms=self.latency_ms,
+            replayed=self.replayed,
+            usage=usage,
+            waited_ms=self.waited_ms,
+            attempts=self.attempts,
+            key=self.key,
+            recorded=self.created if self.replayed else None,
+            model=model,
+        )
 
     def replay(self, latency_ms: float, created: str) -> None:
         """The answer was recorded: at that latency, then."""
@@ -66,7 +98,8 @@ def key_of(method: str, path: str, body: Mapping[str, Any], sample: int) -> str:
 
 
 def rejected_key(key: str) -> str:
-    """Where an answer to the request `key` is kept that failed its check: a run whose question
-    failed by it replays to the same failure, and a live call never finds it.
+    """Where it is kept how the request `key` failed last: the answer that failed its check, or a
+    failure after all retries. A run whose question failed by it replays to the same failure, and a
+    live call never finds it.
     """
     return hashlib.sha256(f"{key} rejected".encode()).hexdigest()

@@ -27,7 +27,9 @@ _BATCH = 500  # keys a look-up; SQLite takes at least 999
 class Recorded(NamedTuple):
     """One recorded answer. `body` is the server's JSON; tokens are None where it told none.
 
-    The request is not kept: its key is enough to find the answer.
+    The request is not kept: its key is enough to find the answer. A failure is kept in the same
+    form: `status` is not 2xx but the server's, or 0 where nothing whole came, and `body` is
+    {"error": {"message": ...}} with the words of the error.
     """
 
     key: str
@@ -39,6 +41,11 @@ class Recorded(NamedTuple):
     input_tokens: int | None
     output_tokens: int | None
     created: str
+
+    @property
+    def answered(self) -> bool:
+        """Whether the server answered; else it is a failure."""
+        return 200 <= self.status < 300
 
 
 class Recording:
@@ -100,10 +107,25 @@ class Recording:
         with self._blamed(), self._guard, self._db:
             return self._db.executemany(insert, answers).rowcount
 
+    def keep_failed(self, row: Recorded) -> Recorded:
+        """Keep how a request failed last, and return what is kept now: of unusable answers who
+        comes first stays, as ever, but a failure takes the place of anything and gives way to
+        anything. Raises InputError.
+        """
+        first = self.find(row.key)
+        if first is not None and first.answered and row.answered:
+            return first
+        with self._blamed(), self._guard, self._db:
+            self._db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        return row
+
     def totals(self) -> list[tuple[str, str, int, int, int, str, str]]:
-        """By path and model: answers, input and output tokens, dates of the first and the last."""
+        """By path and model: answers, input and output tokens, dates of the first and the last.
+        Failures are none.
+        """
         select = """SELECT path, model, count(*), total(input_tokens), total(output_tokens),
-            min(created), max(created) FROM calls GROUP BY path, model ORDER BY path, model"""
+            min(created), max(created) FROM calls
+            WHERE status BETWEEN 200 AND 299 GROUP BY path, model ORDER BY path, model"""
         with self._blamed(), self._guard:
             rows = self._db.execute(select).fetchall()
         return [(path, model, n, int(i), int(o), a, b) for path, model, n, i, o, a, b in rows]

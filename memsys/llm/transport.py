@@ -142,6 +142,8 @@ class RecordingTransport(httpx2.BaseTransport):
             output_tokens=usage.output_tokens if usage else None,
             created=str(exchange.created),
         )
+        if key != exchange.key:
+            return self._recording.keep_failed(row).body.encode()
         if not self._recording.keep([row]):
             first = self._recording.find(key)
             return (first or row).body.encode()

@@ -8,10 +8,9 @@ from statistics import median
 import pytest
 from commands import Run
 from conftest import Make
-from served import MIDDLE_WORDS, Bench, scores
+from served import Bench, scores
 
 from eval import cache
-from tests.memsys.llm import faults
 
 DEAD = ("llm.cache=replay", "llm.base_url=https://nobody.invalid/v1")
 SLACK_MS = 40  # of the code around the calls, on a busy machine
@@ -82,11 +81,14 @@ def test_a_request_that_is_not_recorded(elsewhere: Bench, workers: int) -> None:
     assert [record for record in elsewhere.run.records if record["status"] == "error"] == []
 
 
-def test_a_question_of_the_run_that_failed_is_not_in_the_bundle(make: Make) -> None:
-
+def test_a_server_that_was_not_there_leaves_nothing_to_replay(make: Make) -> None:
     bench = make()
-    bench.model.break_down(faults.status(400), "answer", MIDDLE_WORDS)
-    assert bench.start().code == 0
-    ended = bench.start(*DEAD, f"hydra.run.dir={bench.folder / 'again'}")
+    bench.server.shutdown()
+    bench.server.server_close()
+    ended = bench.start("llm.retries=0", "dataset.limit=1")
+    assert ended.code == 0, ended.err
+    assert bench.run.summary["errors_by_kind"] == {"answer: LLMError": 3}
+    again = f"hydra.run.dir={bench.folder / 'again'}"
+    ended = bench.start("dataset.limit=1", "llm.cache=replay", again)
     assert ended.code == 2
     assert "no recorded answer" in ended.err

@@ -86,6 +86,11 @@ def test_errors_that_quote_the_header(bench: Bench, status: int, code: int) -> N
     assert ended.code == code
     told = ended.err if code else bench.run.records[0]["error"]["message"]
     assert "not accepted: Bearer $OPENAI_API_KEY" in told
+    if code == 0:  # then it is recorded
+        bundle = ["--out", str(bench.folder / "b.jsonl.gz"), "--cache", str(bench.cache)]
+        assert cache.main(["export", str(bench.run.folder), *bundle]) == 0
+        kept = files_with(bench.folder, "not accepted: Bearer $OPENAI_API_KEY")[1]
+        assert "b.jsonl.gz" in {name.rpartition("/")[2] for name in kept}
     check(bench, ended.out, ended.err, at_least=4)
 
 

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 from commands import Start
 from keeping import WHY, Mem0Model, events, faults_of, talk
-from served import Bench, files_with, text_of
+from served import Bench, files_with
 
 from tests.memsys.llm import faults
-from tests.memsys.llm.answers import Body
-from tests.memsys.llm.server import Behaviour, FaultyServer
+from tests.memsys.llm.server import FaultyServer
 
 MakeBench = Callable[[], Bench]
 
@@ -174,42 +173,9 @@ def test_a_run_that_was_cut_in_a_conversation_goes_on_as_if_it_had_not_been(
     path.write_text(path.read_text().splitlines(keepends=True)[0])
     for name in ("summary.json", "summary.csv", "report.md"):
         (bench.run.folder / name).unlink()
-    # Thunder is refused each time: a refusal by status is no answer that could be kept.
+    # Thunder is refused each time: only a replay takes a refusal for the answer.
     asked = bench.server.requests
     assert bench.start(*data, resume=True).code == 0
     assert bench.server.requests == asked + 1
     assert [r["retrieved"] for r in bench.run.records] == [r["retrieved"] for r in whole]
     assert bench.run.ingests == lines
-
-
-def test_a_passing_outage_costs_a_run_no_memory_and_the_run_replays(
-    make: MakeBench, data: tuple[str, ...]
-) -> None:
-    bench = make()
-    left = [faults.status(503)]
-
-    class Passing(Mem0Model):
-        decide = staticmethod(lambda _: [("ADD", WHY)])
-
-        def __call__(self, body: Body) -> Behaviour | None:
-            new = text_of(body).partition("<new_messages>")[2]
-            if "Thunder" in new:  # a refusal by status would be no answer to be replayed
-                return faults.says('{"facts": []}')
-            if left and "not like badminton any more" in new:
-                return left.pop()
-            return super().__call__(body)
-
-    bench.server.choose = Passing()
-    own = (*data, "strategy.facts.retries=1")
-    assert bench.start(*own).code == 0
-    ends = events(bench, "session")
-    assert [(end["faults"], end["lost"]) for end in ends] == [(0, 0), (1, 0), (0, 0), (0, 0)]
-    told = [e["new"] for e in events(bench, "apply")]
-    assert told[2:4] == ["Ada: I do not like badminton any more", "Ada: I also like burgers"]
-    first, asked = bench.run.records, bench.server.requests
-    bench.folder = bench.folder / "again"
-    bench.folder.mkdir()
-    ended = bench.start(*own, "llm.cache=replay")
-    assert ended.code == 0, ended.err
-    assert bench.server.requests == asked
-    assert [r["retrieved"] for r in bench.run.records] == [r["retrieved"] for r in first]

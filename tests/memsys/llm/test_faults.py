@@ -69,18 +69,32 @@ def test_a_fault_that_passes_is_retried_and_counted_once(
 
 
 @pytest.mark.parametrize("fault", PASSING.values(), ids=PASSING)
-def test_a_fault_that_stays_is_an_error_and_nothing_is_kept(
+def test_a_fault_that_stays_is_an_error_that_a_replay_alone_repeats(
     fault: Behaviour, make: Make, tmp_path: Path
 ) -> None:
     meter = Meter()
     with FaultyServer(lambda _: fault) as server:
         client = make(server, meter=meter, retries=1, timeout_s=0.2)
-        with meter.phase() as reading, pytest.raises(LLMError, match=r"gpt-4o-mini: .*2 attempts"):
+        with (
+            meter.phase() as reading,
+            pytest.raises(LLMError, match=r"gpt-4o-mini: .*2 attempts") as live,
+        ):
             client.complete(HELLO)
         assert server.requests == 2
-    assert (reading.attempts, reading.usage, reading.keys) == (2, Usage(), ())
+    assert (reading.attempts, reading.usage) == (2, Usage())
     assert reading.waited_ms > 8
-    assert Recording(tmp_path).totals() == []
+    assert Recording(tmp_path).totals() == []  # of answers
+    replaying = make("http://elsewhere/v1", "replay", meter=meter)
+    with meter.phase() as again, pytest.raises(LLMError) as replayed:
+        replaying.complete(HELLO)
+    assert str(replayed.value) == str(live.value)
+    assert (again.source, again.attempts, again.usage) == ("recorded", 0, Usage())
+    assert again.keys == reading.keys
+    assert [row.answered for row in Recording(tmp_path).find_all(again.keys)] == [False]
+    with FaultyServer() as server:
+        text = make(server).complete(HELLO).text  # asked again, and mended
+        assert server.requests == 1
+    assert replaying.complete(HELLO).text == text
 
 
 @pytest.mark.parametrize(("fault", "words"), OF_THE_ANSWER.values(), ids=OF_THE_ANSWER)
@@ -89,13 +103,13 @@ def test_an_answer_that_is_none_is_told_at_once_and_asked_again_later(
 ) -> None:
     with FaultyServer([fault]) as server:
         client = make(server, retries=3)
-        with pytest.raises(LLMError, match=words):
+        with pytest.raises(LLMError, match=words) as live:
             client.complete(HELLO)
         assert server.requests == 1
         replayed = make(server, mode="replay")
-        # A replay fails where the run failed; a refusal by status is no answer that it could give.
-        with pytest.raises((LLMError, InputError), match=f"{words}|no recorded answer"):
+        with pytest.raises(LLMError) as told:
             replayed.complete(HELLO)
+        assert str(told.value) == str(live.value)
         assert server.requests == 1
         assert client.complete(HELLO).text.startswith("answer ")
         assert server.requests == 2
@@ -116,7 +130,8 @@ def test_what_every_call_would_meet_stops_the_run(
 ) -> None:
     with FaultyServer(lambda _: fault) as server, pytest.raises(InputError, match=words):
         make(server, retries=1).complete(HELLO)
-    assert Recording(tmp_path).totals() == []
+    with pytest.raises(InputError, match="no recorded answer"):
+        make("http://elsewhere/v1", "replay").complete(HELLO)
 
 
 def test_no_server_at_all(make: Make) -> None:
@@ -124,6 +139,39 @@ def test_no_server_at_all(make: Make) -> None:
         address = server.base_url
     with pytest.raises(LLMError, match="connection failed"):
         make(address, retries=0).complete(HELLO)
+    with pytest.raises(InputError, match="no recorded answer"):  # nobody said anything
+        make(address, "replay").complete(HELLO)
+
+
+def test_a_replay_repeats_how_a_request_failed_last(make: Make) -> None:
+    script = [
+        faults.status(500, "first"),
+        faults.says(None),
+        faults.says("so so"),
+        faults.status(400, "last"),
+        None,
+    ]
+    schema = {"type": "object", "properties": {"why": {"type": "string"}}, "required": ["why"]}
+    told = []
+    with FaultyServer(script) as server:
+        for _ in range(4):
+            for mode in ("auto", "replay"):
+                with pytest.raises(LLMError) as error:
+                    make(server, mode, retries=0).complete(HELLO, schema=schema)  # type: ignore[arg-type]
+                told.append(str(error.value))
+        assert server.requests == 4
+        assert told[::2] == told[1::2]
+        assert ["first" in told[0], "no content" in told[2], "last" in told[6]] == [True] * 3
+        assert told[4] == told[2]  # of unusable answers who comes first wins, also live
+        assert make(server).complete(HELLO, schema=schema) == make(server, "replay").complete(
+            HELLO, schema=schema
+        )
+
+
+def test_nothing_of_a_failure_is_kept_where_nothing_is_recorded(make: Make, tmp_path: Path) -> None:
+    with FaultyServer([faults.status(400)]) as server, pytest.raises(LLMError):
+        make(server, "off").complete(HELLO)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_server_says_when_to_come_back(make: Make) -> None:

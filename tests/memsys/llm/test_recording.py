@@ -29,6 +29,25 @@ def test_who_comes_first_wins(tmp_path: Path) -> None:
     assert recording.find("ef" * 32) is None
 
 
+def test_a_failure_takes_any_place_and_gives_way_to_anything(tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    first, second = _ONE, _ONE._replace(body="{}")
+    failed, again = (_ONE._replace(status=status, body='{"error": {}}') for status in (400, 0))
+    for row, kept in [
+        (failed, failed),
+        (again, again),
+        (first, first),
+        (second, first),
+        (failed, failed),
+        (second, second),
+    ]:
+        assert recording.keep_failed(row) == kept
+        assert recording.find(_ONE.key) == kept
+    assert recording.keep([failed]) == 0  # a bundle changes nothing that is here
+    recording.keep_failed(failed)
+    assert recording.totals() == []
+
+
 def test_more_keys_than_one_look_up_takes(tmp_path: Path) -> None:
     recording = Recording(tmp_path)
     rows = [_ONE._replace(key=f"{i:064x}") for i in range(1203)]

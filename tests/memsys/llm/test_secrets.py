@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ def test_the_key_is_sent_and_left_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("MY_KEY", KEY)
+    monkeypatch.setenv("ANOTHER_TOKEN", "another-secret-42")
     caplog.set_level(logging.DEBUG)
     told = right_answer({"model": "m", "messages": HELLO})
     told["choices"][0]["message"]["content"] = f"your key is {KEY}"
@@ -37,6 +39,8 @@ def test_the_key_is_sent_and_left_nowhere(
         faults.status(401, leaks),
         faults.answer({"error": {"message": leaks}}),
         faults.reset,
+        faults.status(400, f"{'x' * 190} {KEY}"),  # where the message is cut off
+        faults.status(400, "for $another: another-secret-42"),
     ]
     seen: list[str] = []
     behind: list[BaseException | None] = []  # would hold the request and its headers
@@ -45,7 +49,7 @@ def test_the_key_is_sent_and_left_nowhere(
             model="m", base_url=server.base_url, key_variable="MY_KEY", retries=0, timeout_s=2
         )
         client = settings.open(Recording(tmp_path), Meter())
-        for sample in range(7):
+        for sample in range(9):
             try:
                 seen.append(repr(client.complete(HELLO, sample=sample)))
             except (LLMError, InputError) as error:
@@ -55,13 +59,20 @@ def test_the_key_is_sent_and_left_nowhere(
     seen += [repr(client), repr(settings), repr(vars(client)), caplog.text]
     assert sum("$MY_KEY" in text for text in seen) >= 3
     assert "your key is $" in "".join(seen)
-    assert not [text for text in seen if KEY in text]
-    assert len(behind) == 10
+    assert not [text for text in seen if KEY[:4] in text or "another-secret" in text]
+    assert len(behind) == 14
     assert not any(behind)
+    replaying = replace(settings, base_url="http://elsewhere/v1")
+    client = replaying.open(Recording(tmp_path, "replay"), Meter())
+    for sample in (2, 3, 7, 8):
+        with pytest.raises(LLMError) as told:
+            client.complete(HELLO, sample=sample)
+        assert f"LLMError: {told.value}\n" in "".join(seen)  # the same words without the key
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert {"calls.sqlite", "calls.sqlite-wal"} <= {path.name for path in files}
     for path in files:
         data = path.read_bytes()
-        assert KEY.encode() not in data
+        assert KEY[:4].encode() not in data
+        assert b"another-secret" not in data
         assert b"uthorization" not in data
         assert b"127.0.0.1" not in data
