@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -19,8 +18,7 @@ from memsys.meter import Meter
 from memsys.store import Parts
 from memsys.types import Session
 from tests.memsys.build import MakeParts, session
-from tests.memsys.llm.answers import right_answer
-from tests.memsys.llm.server import Behaviour, FaultyServer, Handler
+from tests.memsys.llm.server import FaultyServer
 
 MADE = {"mem0ai": "2.2.1", "mem0ai_graph": "1.0.11", "graphiti": "0.31.1", "langmem": "0.0.30"}
 TALK = (  # the examples of Mem0's own documentation: a changed mind, and one that grew
@@ -58,23 +56,3 @@ def asking(parts: MakeParts, server: FaultyServer, folder: Path, mode: Mode = "a
     """Parts with a model behind `server`."""
     settings = ChatSettings(model="gpt-4o-mini", base_url=server.base_url, retries=0)
     return parts(llm=settings.open(Recording(folder, mode), Meter()))
-
-
-def calls(*made: tuple[str, dict[str, Any]]) -> Behaviour:
-    """An answer of these tool calls."""
-
-    def behave(handler: Handler, body: dict[str, Any]) -> None:
-        value = right_answer({"model": body["model"], "messages": body["messages"]})
-        rows = [
-            {
-                "id": f"c{i}",
-                "type": "function",
-                "function": {"name": name, "arguments": json.dumps(given)},
-            }
-            for i, (name, given) in enumerate(made)
-        ]
-        message = {"role": "assistant", "content": None, "tool_calls": rows}
-        value["choices"][0] |= {"message": message, "finish_reason": "tool_calls"}
-        handler.reply(200, value)
-
-    return behave

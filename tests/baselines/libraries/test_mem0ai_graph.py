@@ -8,10 +8,11 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.baselines.libraries.real import MADE, TALK, asking, calls, needs, told
+from tests.baselines.libraries.real import MADE, TALK, asking, needs, told
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
+from tests.memsys.llm.tool_calls import calls
 
 pytestmark = needs("mem0ai_graph")
 LIKES = query("Does Ada like badminton, pizza or burgers?")

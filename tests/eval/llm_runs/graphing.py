@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from keeping import by_tools, written
+from keeping import written
 from served import Model, text_of
 
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour
+from tests.memsys.llm.tool_calls import calls
 from tests.memsys.relations.models import TOOLS, relation
 
 SAID = [
@@ -107,7 +108,7 @@ class GraphModel(Model):
         if tool is None:  # bound to the names it was shown, no server writes another
             return faults.says(value.replace('"I"', '"Ada"'))
         also = [("paint", "{}")] if said_in(text_of(body)) == "I ate a fig" else []
-        return by_tools([*also, (tool, value)])
+        return calls(*also, (tool, value))
 
 
 def graph_options(*more: str) -> tuple[str, ...]:

@@ -11,8 +11,9 @@ from commands import conversation
 from served import Bench, Model, text_of
 
 from tests.memsys.llm import faults
-from tests.memsys.llm.answers import Body, right_answer
-from tests.memsys.llm.server import Behaviour, Handler
+from tests.memsys.llm.answers import Body
+from tests.memsys.llm.server import Behaviour
+from tests.memsys.llm.tool_calls import calls
 
 SAID = [
     ["I like badminton.", "I love pizza.", "Mind the gap."],
@@ -39,26 +40,12 @@ def decision(text: str) -> Calls | Behaviour:
         "gate": faults.hang(),
         "still": [("NOOP", WHY)],
     }
-    return next((calls for word, calls in planned.items() if word in fact), [("ADD", WHY)])
+    return next((made for word, made in planned.items() if word in fact), [("ADD", WHY)])
 
 
-def by_tools(calls: Calls) -> Behaviour:
-    def behave(handler: Handler, body: Body) -> None:
-        value = right_answer(body)
-        made = [
-            {"id": str(n), "type": "function", "function": {"name": name, "arguments": given}}
-            for n, (name, given) in enumerate(calls)
-        ]
-        message = {"role": "assistant", "content": None, "tool_calls": made}
-        value["choices"][0] |= {"message": message, "finish_reason": "tool_calls"}
-        handler.reply(200, value)
-
-    return behave
-
-
-def by_schema(calls: Calls) -> Behaviour:
+def by_schema(made: Calls) -> Behaviour:
     try:
-        rows = [{"id": 0, "content": "", **json.loads(g), "operation": name} for name, g in calls]
+        rows = [{"id": 0, "content": "", **json.loads(g), "operation": name} for name, g in made]
     except ValueError:
         return faults.says('{"operations": [{"why": "cut')
     return faults.says(json.dumps({"operations": rows}))
@@ -96,7 +83,7 @@ class Mem0Model(Model):
         if form == "operations" or "tools" in body:
             planned = self.decide(text)
             if isinstance(planned, list):
-                return by_tools(planned) if "tools" in body else by_schema(planned)
+                return calls(*planned) if "tools" in body else by_schema(planned)
             return planned
         return faults.says("Ada talks.")
 

@@ -13,13 +13,14 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from keeping import WHY, by_tools, events
+from keeping import WHY, events
 from served import Model, Scripted, text_of
 
 from eval.datasets.files import shared_folder
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour
+from tests.memsys.llm.tool_calls import calls
 from tests.memsys.relations.models import TOOLS
 
 LOCOMO = shared_folder() / "locomo" / "locomo10.json"
@@ -60,7 +61,7 @@ def decision(branch: int) -> Behaviour:
         5: [("DELETE", '{"id": 77, "why": "so it is"}')],
         6: [("UPDATE", dropped)],
     }
-    return faults.says(None) if branch == 7 else by_tools(planned.get(branch, [("ADD", WHY)]))
+    return faults.says(None) if branch == 7 else calls(*planned.get(branch, [("ADD", WHY)]))
 
 
 def graph(kind: str, text: str, branch: int) -> Any:
@@ -99,7 +100,7 @@ class Everything(Model):
                 return faults.says(None)
             called = "paint" if branch == 4 and said_in(text) else tool
             value = reply if isinstance(reply, str) else json.dumps({TOOLS[tool]: reply})
-            return by_tools([(called, value)])
+            return calls((called, value))
         return decision(branch) if tool else faults.says("They talk.")
 
 
