@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
-from keeping import WHY, Calls, Mem0Model, events, faults_of, talk
-from served import Bench, text_of
+from keeping import WHY, Calls, Mem0Model, events, faults_of
+from served import Bench, Scripted, text_of
 
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
-from tests.memsys.llm.server import Behaviour, FaultyServer
+from tests.memsys.llm.server import Behaviour
 
 MEMORY = ("conversation", "phase", "session", "status", "error", "memories", "usage", "events")
 
@@ -22,15 +19,8 @@ def memory_of(bench: Bench) -> list[dict[str, object]]:
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> tuple[str, ...]:
-    return talk(tmp_path)
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    model = Mem0Model()
-    with FaultyServer(model) as server:
-        yield Bench(tmp_path, tmp_path / "cache", server, model, ())
+def bench(scripted: Scripted) -> Bench:
+    return scripted(Mem0Model())
 
 
 def check_replays(bench: Bench, own: list[str]) -> None:

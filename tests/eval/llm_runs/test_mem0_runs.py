@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from pathlib import Path
-
 import pytest
 from commands import Start
-from keeping import WHY, Mem0Model, events, faults_of, talk
-from served import Bench, files_with
+from keeping import WHY, Mem0Model, events, faults_of
+from served import Scripted, files_with
 
 from tests.memsys.llm import faults
-from tests.memsys.llm.server import FaultyServer
-
-MakeBench = Callable[[], Bench]
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> tuple[str, ...]:
-    return talk(tmp_path)
-
-
-@pytest.fixture
-def make(tmp_path: Path) -> Iterator[MakeBench]:
-    with ExitStack() as stack:
-
-        def made() -> Bench:
-            model = Mem0Model()
-            server = stack.enter_context(FaultyServer(model))
-            return Bench(tmp_path, tmp_path / "cache", server, model, ())
-
-        yield made
-
-
-def test_a_run_takes_every_branch(make: MakeBench, data: tuple[str, ...]) -> None:
-    bench = make()
+def test_a_run_takes_every_branch(scripted: Scripted, data: tuple[str, ...]) -> None:
+    bench = scripted(Mem0Model())
     ended = bench.start(*data)
     assert ended.code == 0, ended.err
     changes = [(e["operation"], e["old"], e["new"]) for e in events(bench, "apply")]
@@ -60,9 +36,9 @@ def test_a_run_takes_every_branch(make: MakeBench, data: tuple[str, ...]) -> Non
 
 
 def test_the_cost_of_a_session_is_that_of_its_events(
-    make: MakeBench, data: tuple[str, ...]
+    scripted: Scripted, data: tuple[str, ...]
 ) -> None:
-    bench = make()
+    bench = scripted(Mem0Model())
     bench.start(*data)
     lines = [line for line in bench.run.ingests if line["phase"] == "ingest"]
     assert [line["memories"] for line in lines] == [2, 1, 0, 0]
@@ -79,9 +55,9 @@ def test_the_cost_of_a_session_is_that_of_its_events(
     assert {role: prompts[role]["name"] for role in roles} == roles
 
 
-def test_by_schema_the_memory_is_the_same(make: MakeBench, data: tuple[str, ...]) -> None:
+def test_by_schema_the_memory_is_the_same(scripted: Scripted, data: tuple[str, ...]) -> None:
     """What a tool call gets wrong by itself fails the whole reply here, and costs its fact."""
-    bench = make()
+    bench = scripted(Mem0Model())
     ended = bench.start(*data, "strategy.update.calls=schema")
     assert ended.code == 0, ended.err
     assert not any("tools" in body for body in bench.server.bodies)
@@ -90,11 +66,11 @@ def test_by_schema_the_memory_is_the_same(make: MakeBench, data: tuple[str, ...]
     assert set(faults_of(bench)) == {"no_answer", "unknown_id", "bad_argument"}
 
 
-def test_any_vector_store_serves_as_well(make: MakeBench, data: tuple[str, ...]) -> None:
+def test_any_vector_store_serves_as_well(scripted: Scripted, data: tuple[str, ...]) -> None:
     pytest.importorskip("qdrant_edge")
     told = []
     for store in ("faiss", "qdrant_edge"):
-        bench = make()
+        bench = scripted(Mem0Model())
         bench.folder = bench.folder / store
         bench.folder.mkdir()
         ended = bench.start(*data, f"vector_store={store}")
@@ -105,16 +81,16 @@ def test_any_vector_store_serves_as_well(make: MakeBench, data: tuple[str, ...])
 
 
 def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(
-    make: MakeBench, data: tuple[str, ...]
+    scripted: Scripted, data: tuple[str, ...]
 ) -> None:
-    bench = make()
-    assert isinstance(bench.model, Mem0Model)
-    bench.model.down = faults.status(500)
+    model = Mem0Model()
+    bench = scripted(model)
+    model.down = faults.status(500)
     assert bench.start(*data).code == 0
     assert {r["error"]["phase"] for r in bench.run.records} == {"ingest session_1"}
     (line,) = bench.run.ingests
     assert (line["status"], len(line["events"])) == ("error", 5)
-    bench.model.down = None
+    model.down = None
     assert bench.start(*data, resume=True).code == 0
     ok = [line for line in bench.run.ingests if line["status"] == "ok"]
     assert [line["memories"] for line in ok] == [2, 1, 0, 0, 0]
@@ -122,13 +98,13 @@ def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(
 
 
 def test_a_server_s_words_with_the_key_stay_out_of_the_events(
-    make: MakeBench, data: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    scripted: Scripted, data: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     key = "sk-distinctive-77aa88bb"
     monkeypatch.setenv("ANOTHER_SECRET", key)
-    bench = make()
-    assert isinstance(bench.model, Mem0Model)
-    bench.model.down = faults.status(400, f"not for {key}")
+    model = Mem0Model()
+    bench = scripted(model)
+    model.down = faults.status(400, f"not for {key}")
     bench.start(*data)
     assert "no_answer" in faults_of(bench)
     assert files_with(bench.folder / "run", key)[1] == []
@@ -139,34 +115,13 @@ def test_raw_messages_need_no_model(start: Start, data: tuple[str, ...]) -> None
     assert start(*raw, "strategy.infer=false", "llm=none").code == 0
 
 
-def test_without_a_model_one_line_tells_and_the_code_is_2(
-    start: Start, data: tuple[str, ...], tmp_path: Path
-) -> None:
-    ended = start(*[one for one in data if not one.startswith("llm.")])
-    assert ended.code == 2
-    (line,) = ended.err.splitlines()
-    assert line.startswith("error: strategy=mem0: no model to write the memory; add llm=openai")
-    assert not list(tmp_path.glob("results/runs/*"))
-
-
-@pytest.mark.parametrize("wrong", ["strategy.update.calls=words", "+strategy.facts.colour=red"])
-def test_a_wrong_setting_is_told_in_one_line(
-    start: Start, data: tuple[str, ...], wrong: str
-) -> None:
-    ended = start(*data, "llm=openai", "llm.base_url=http://127.0.0.1:9/v1", wrong)
-    assert ended.code == 2
-    assert wrong.rpartition(".")[2].partition("=")[0] in ended.err
-    assert len(ended.err.splitlines()) == 1
-
-
 def test_a_run_that_was_cut_in_a_conversation_goes_on_as_if_it_had_not_been(
-    make: MakeBench, data: tuple[str, ...]
+    scripted: Scripted, data: tuple[str, ...]
 ) -> None:
     """Ingesting again is a replay: no call that was answered is made again, no fact is doubled."""
-    bench = make()
     quiet = Mem0Model()
     quiet.decide = lambda _: [("ADD", WHY)]
-    bench.server.choose = quiet
+    bench = scripted(quiet)
     assert bench.start(*data).code == 0
     whole, lines = bench.run.records, bench.run.ingests
     path = bench.run.folder / "records.jsonl"
