@@ -87,7 +87,7 @@ class Finder:
         """The relations around `names`, ranked by BM25 against the question, as the package mem0ai
         does (mem0/memory/graph_memory.py, `search`); of equals the nearer to the names first.
         """
-        near = [relation for relation, _ in self._graph.around(names)]
+        near = [relation for relation, _ in self._graph.around(names, self._settings.hops)]
         if not near:
             return []
         index = LexicalIndex(self._graph.sentences(near), self._index.k1, self._index.b)

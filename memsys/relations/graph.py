@@ -60,15 +60,25 @@ class OwnGraph:
                 found[node.id] = max(found.get(node.id, -1.0), cosine)
         return found | {node.id: 1.0 for node in same}
 
-    def around(self, names: Sequence[str]) -> list[tuple[Relation, float]]:
+    def around(self, names: Sequence[str], hops: int = 1) -> list[tuple[Relation, float]]:
         """Relations that begin or end near one of `names`, each once, and how near: the sum of the
         cosines of its ends, so that what joins two of the names comes before all else that one of
-        them is joined to. Nearest first, then what was seen last.
+        them is joined to. Nearest first, then what was seen last. Of each further hop, behind all
+        nearer ones, the relations of where those lead.
         """
         near = self.near(names)
-        found = self._store.relations(self._owner, near) if near else []
-        rated = [(one, near.get(one.source, 0.0) + near.get(one.target, 0.0)) for one in found]
-        return sorted(rated, key=lambda pair: (-pair[1], -_order(pair[0].last_seen), pair[0].key))
+        found: dict[tuple[str, str, str], tuple[Relation, float]] = {}
+        for _ in range(hops):
+            held = self._store.relations(self._owner, near) if near else []
+            rated = [
+                (one, near.get(one.source, 0.0) + near.get(one.target, 0.0))
+                for one in held
+                if one.key not in found
+            ]
+            rated.sort(key=lambda pair: (-pair[1], -_order(pair[0].last_seen), pair[0].key))
+            found |= {one.key: (one, value) for one, value in rated}
+            near = dict.fromkeys((end for one, _ in rated for end in (one.source, one.target)), 0.0)
+        return list(found.values())
 
     def relations(self) -> list[Relation]:
         """All, those that ended too."""

@@ -58,13 +58,15 @@ class GraphSettings:
 class RelationSettings:
     """Which relations a question finds: `by` its entities, by its likeness to whole triples, or
     both. `query_entities`: a model names the question's entities, or its content words do.
-    `limit`: most relations; `similarity`: least cosine of question and triple.
+    `limit`: most relations; `similarity`: least cosine of question and triple. `hops`: how far from
+    the question's entities.
     """
 
     by: By
     query_entities: QueryEntities
     limit: int
     similarity: float
+    hops: int = 1
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
@@ -72,6 +74,7 @@ class RelationSettings:
         kinds = get_args(QueryEntities)
         _choice("strategy.relations.query_entities", self.query_entities, kinds)
         _whole("strategy.relations.limit", self.limit)
+        _whole("strategy.relations.hops", self.hops)
         _cosine("strategy.relations.similarity", self.similarity)
 
 

@@ -62,6 +62,20 @@ def test_in_both_directions_and_no_more_than_the_limit(bag_of_words: CachedEmbed
     assert "Mara owns kayak" in found
 
 
+def test_a_further_hop_stands_behind_the_nearer_ones(bag_of_words: CachedEmbedder) -> None:
+    asked = [[entity("flute", "thing")]] * 2
+    question = "Where is the house of who has a flute?"
+    own = {"by": "entity", "query_entities": "llm"}
+    kept, find = told(bag_of_words, asked, **own, limit=9)
+    assert set(texts(find.find(question))) == {"Theo plays flute", "Mara owns flute"}
+    found = texts(finder(kept, bag_of_words, **own, limit=9, hops=2).find(question))
+    assert len(found) == len(ROWS)
+    around = kept.graph.sentences([one for one, _ in kept.graph.around(["flute"], hops=2)])
+    assert set(around[:2]) == {"Theo plays flute", "Mara owns flute"}
+    assert "Theo lives in Bergen" in around[2:]
+    assert len(kept.graph.around(["Bergen"], hops=2)) == 2  # and not what is three hops away
+
+
 def test_a_subgraph_is_ranked_by_the_words_of_the_question(bag_of_words: CachedEmbedder) -> None:
     asked = [[entity("Mara", "person")]]
     _, find = told(bag_of_words, asked, by="entity", query_entities="llm", limit=1)
@@ -154,6 +168,7 @@ def test_words_that_may_name_an_entity() -> None:
         {"by": "words"},
         {"query_entities": "none"},
         {"limit": 0},
+        {"hops": 0},
         {"limit": True},
         {"similarity": "high"},
         {"similarity": 1.5},
