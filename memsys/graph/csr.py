@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memsys.graph.build import MemoryGraph
-from memsys.graph.entities import EntityKind, entities
+from memsys.graph.entities import EntityKind, entities_in, names_of
+from memsys.graph.numbers import NumberedKeys
 from memsys.graph.settings import GraphSettings
 from memsys.graph.store import ENTITY, MEMORY, Edge, EdgeKind
 from memsys.size import lines
@@ -26,6 +26,7 @@ from memsys.types import Memory
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
 _ENTRIES = 200_000  # mentions whose pairs are counted at a time
+_BEYOND = np.iinfo(np.int64).max  # any key's number
 _KINDS: tuple[EntityKind, ...] = ("name", "phrase", "keyword")
 
 
@@ -143,9 +144,9 @@ def build_csr(
     memories: Sequence[Memory], rows: Mapping[str, int], settings: GraphSettings
 ) -> MemoryGraph:
     """The graph of build_graph, for hundreds of thousands of memories. `rows`: see Store.rows."""
-    vocabulary, starts, found, kinds = _found(memories)
+    keys, starts, numbers, kinds = _found(memories)
     n = len(memories)
-    frequency = np.bincount(found, minlength=len(vocabulary))
+    known, frequency = np.unique(numbers, return_counts=True)
     most = min(max(settings.max_share * n, 2), n - 1)
     weight_of = {
         "name": settings.name_weight,
@@ -153,7 +154,10 @@ def build_csr(
         "keyword": settings.keyword_weight,
     }
     by_kind = np.array([weight_of[kind] for kind in _KINDS])
-    linking = (frequency[found] > 1) & (frequency[found] <= most)
+    links = (frequency > 1) & (frequency <= most)  # few do, so the rest is left out early
+    known, frequency = np.append(known[links], _BEYOND), frequency[links]
+    found = np.searchsorted(known, numbers)
+    linking = known[found] == numbers
     of = np.repeat(np.arange(n, dtype=np.int32), np.diff(starts))[linking]
     found, kinds = found[linking], kinds[linking]
     weights = by_kind[kinds] * (np.log(n / frequency[found]) / math.log(max(n, 2)))
@@ -161,32 +165,31 @@ def build_csr(
     place = np.arange(len(of)) - _starts(of, n)[of]  # of an entry within its memory, once ordered
     kept = order[place < settings.max_entities]
     used, columns = np.unique(found[kept], return_inverse=True)
-    names = list(vocabulary)
-    keys = [names[key] for key in used]
     by = Csr(_starts(of[kept], n), columns.astype(np.int32), weights[kept].astype(np.float32))
-    ids = [memory.id for memory in memories]
-    return MemoryGraph(CsrStore(ids, rows, keys, by), Titles(rows, keys, by))
+    ids, names = [memory.id for memory in memories], keys.texts(known[used].tolist())
+    return MemoryGraph(CsrStore(ids, rows, names, by), Titles(rows, names, by))
 
 
 def _found(
     memories: Sequence[Memory],
-) -> tuple[dict[str, int], NDArray[np.int64], Ints, NDArray[np.int8]]:
-    """Every entity of every memory, in order of appearance: number of each key, where each memory's
-    entries start, and the key and kind of each entry.
+) -> tuple[NumberedKeys, NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
+    """Every entity of every memory, in order of appearance: where each memory's entries start, and
+    the key and kind of each entry.
     """
-    speakers = {memory.speaker for memory in memories}
-    vocabulary: defaultdict[str, int] = defaultdict(lambda: len(vocabulary))
-    found, kinds, sizes = array("i"), array("b"), array("q", [0])
+    keys = NumberedKeys()
+    speakers = frozenset(memory.speaker for memory in memories)
+    ignored = frozenset(keys.number(name) for name in names_of(speakers))
+    found, kinds, sizes = array("q"), array("b"), array("q", [0])
     code = {kind: number for number, kind in enumerate(_KINDS)}
     for memory in memories:
-        own = entities(memory.content, speakers)
-        found.extend(map(vocabulary.__getitem__, own))
+        own = entities_in(memory.content, ignored, keys)
+        found.extend(own)
         kinds.extend(map(code.__getitem__, own.values()))
         sizes.append(len(own))
     return (
-        vocabulary,
+        keys,
         np.cumsum(np.frombuffer(sizes, dtype=np.int64)),
-        np.frombuffer(found, dtype=np.int32),
+        np.frombuffer(found, dtype=np.int64),
         np.frombuffer(kinds, dtype=np.int8),
     )
 

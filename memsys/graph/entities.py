@@ -7,17 +7,36 @@ weighted by rarity, connect it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from memsys.index.terms import STOPWORDS, cjk_terms, is_cjk, stem
 
 EntityKind = Literal["name", "phrase", "keyword"]
+Key = TypeVar("Key", bound=Hashable)
 
 _TOKEN = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]|\n")
 _QUOTED = re.compile(r"[\"“”「『《]([^\"“”「」『』《》]{2,40})[\"“”」』》]")
 _SENTENCE_END = frozenset(".!?。！？:：\n[")
+
+
+class Keys(Protocol[Key]):
+    """How the keys of entities are written: as text, or otherwise where there are very many."""
+
+    def read(self, token: str) -> tuple[Key | None, Sequence[Key], bool, bool]:
+        """Of a token what does not depend on its place: its key, None if it is no entity by itself;
+        the bigrams of a Chinese run; whether it is capitalised; whether it ends a sentence.
+        """
+        ...
+
+    def quoted(self, text: str) -> Key | None:
+        """Of a quoted phrase; None where it has no content word."""
+        ...
+
+    def phrase(self, before: Key, key: Key) -> Key:
+        """Of two words that stand together."""
+        ...
 
 
 def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind]:
@@ -26,30 +45,34 @@ def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind
     A key is stems joined by a space (Chinese: a bigram or a quoted phrase). `speakers` are left
     out: a name that stands in every turn links nothing.
     """
-    ignored = _ignored(frozenset(speakers))
-    found: dict[str, EntityKind] = {}
+    return entities_in(content, names_of(frozenset(speakers)), _TEXT)
+
+
+def entities_in(content: str, ignored: frozenset[Key], keys: Keys[Key]) -> dict[Key, EntityKind]:
+    """The entities of `content` but for those `ignored`, under such `keys`."""
+    found: dict[Key, EntityKind] = {}
     for quoted in _QUOTED.findall(content):
-        key = _key(quoted)
-        if key and key not in ignored:
+        key = keys.quoted(quoted)
+        if key is not None and key not in ignored:
             found[key] = "name"
-    before = ""  # key of the word just before, where it is one of the same phrase
+    before: Key | None = None  # of the word just before, where it is one of the same phrase
     starts_sentence = True
     capitalised = False
     for token in _TOKEN.findall(content):
-        key, pairs, is_upper, ends = _read(token)
-        if key and key not in ignored:
+        key, pairs, is_upper, ends = keys.read(token)
+        if key is not None and key not in ignored:
             name = is_upper and not starts_sentence
             if name or key not in found:
                 found[key] = "name" if name else "keyword"
-            if before:
+            if before is not None:
                 both_names = name and capitalised
-                phrase = f"{before} {key}"
+                phrase = keys.phrase(before, key)
                 if both_names or phrase not in found:
                     found[phrase] = "name" if both_names else "phrase"
             before = key
             capitalised = name
         else:
-            before = ""
+            before = None
             for pair in pairs:
                 found.setdefault(pair, "keyword")
         starts_sentence = ends
@@ -58,27 +81,42 @@ def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind
     return {key: kind for key, kind in found.items() if key not in ignored}
 
 
-@lru_cache(maxsize=262_144)
-def _read(token: str) -> tuple[str, Sequence[str], bool, bool]:
-    """Of a token what does not depend on its place: its key, "" if it is no entity by itself; the
-    bigrams of a Chinese run; whether it is capitalised, and whether it ends a sentence.
-    """
-    if is_cjk(token):
-        return "", cjk_terms(token), False, False
-    word = token.lower().replace("’", "'")
-    telling = token[0].isalnum() and len(word) > 2 and not word.isdigit() and word not in STOPWORDS
-    return stem(word) if telling else "", (), token[0].isupper(), token in _SENTENCE_END
-
-
 @lru_cache(maxsize=1024)
-def _ignored(speakers: frozenset[str]) -> frozenset[str]:
-    return frozenset(_key(part) for name in speakers for part in [*name.split(), name])
+def names_of(speakers: frozenset[str]) -> frozenset[str]:
+    """The keys of speakers' names and of the parts of these."""
+    return frozenset(key_of(part) for name in speakers for part in [*name.split(), name])
 
 
 @lru_cache(maxsize=65_536)
-def _key(text: str) -> str:
+def key_of(text: str) -> str:
     """Stems of the content words of a quoted phrase; a Chinese phrase as it stands."""
     if is_cjk(text):
         return text.strip()
     tokens = [t.lower().replace("’", "'") for t in _TOKEN.findall(text) if t[0].isalnum()]
     return " ".join(stem(token) for token in tokens if token not in STOPWORDS)
+
+
+@lru_cache(maxsize=65_536)
+def read(token: str) -> tuple[str | None, Sequence[str], bool, bool]:
+    """See Keys."""
+    if is_cjk(token):
+        return None, cjk_terms(token), False, False
+    word = token.lower().replace("’", "'")
+    telling = token[0].isalnum() and len(word) > 2 and not word.isdigit() and word not in STOPWORDS
+    key = stem(word) if telling else ""
+    return key or None, (), token[0].isupper(), token in _SENTENCE_END
+
+
+class _Text:
+    """Keys as they are read."""
+
+    read = staticmethod(read)
+
+    def quoted(self, text: str) -> str | None:
+        return key_of(text) or None
+
+    def phrase(self, before: str, key: str) -> str:
+        return f"{before} {key}"
+
+
+_TEXT = _Text()
