@@ -60,9 +60,10 @@ class CsrStore:
         self._of = {key: column for column, key in enumerate(keys)}
         self.mentions, self.mentioned = by, by.transposed(len(keys))
 
-    def neighbours(self, nodes: Sequence[str]) -> list[list[Edge]]:
+    def neighbours(self, nodes: Sequence[str], mentions_only: bool = False) -> list[list[Edge]]:
         """See GraphStore."""
-        return [sorted(self._edges(node), key=lambda e: (-e.weight, e.node)) for node in nodes]
+        found = (self._edges(node, mentions_only) for node in nodes)
+        return [sorted(edges, key=lambda e: (-e.weight, e.node)) for edges in found]
 
     def size(self) -> dict[str, int]:
         """See GraphStore. Held are the entities, a line of JSON each, and who mentions what, both
@@ -92,7 +93,7 @@ class CsrStore:
             found += len(np.unique(own[later] * len(self._keys) + others[later]))
         return found
 
-    def _edges(self, node: str) -> Iterator[Edge]:
+    def _edges(self, node: str, mentions_only: bool) -> Iterator[Edge]:
         name = node[len(MEMORY) :]
         if node.startswith(MEMORY) and name in self._rows:
             columns, weights = self.mentions.row(self._rows[name])
@@ -103,7 +104,8 @@ class CsrStore:
             rows, weights = self.mentioned.row(own)
             for row, weight in zip(rows.tolist(), weights.tolist(), strict=True):
                 yield Edge(MEMORY + self._ids[row], "mentions", weight)
-            yield from self._related(own, rows)
+            if not mentions_only:
+                yield from self._related(own, rows)
 
     def _related(self, own: int, rows: Ints) -> Iterator[Edge]:
         """Entities that the same memories mention, by the Jaccard index of all their mentions."""

@@ -92,13 +92,14 @@ def _reach(
     ways = [{title: 1.0} for title in titles]  # its title and all that was reached from it
     fronts = [dict(way) for way in ways]
     edges_of: dict[str, list[Edge]] = {}
-    _look_up(graph, fronts, edges_of)
-    for _ in range(settings.hops if "related_to" in settings.edges else 0):
+    hops = settings.hops if "related_to" in settings.edges else 0
+    _look_up(graph, fronts, edges_of, is_last=hops == 0)
+    for hop in range(1, hops + 1):
         fronts = [
             _step(front, way, edges_of, settings.neighbours)
             for front, way in zip(fronts, ways, strict=True)
         ]
-        _look_up(graph, fronts, edges_of)
+        _look_up(graph, fronts, edges_of, is_last=hop == hops)
         for way, front in zip(ways, fronts, strict=True):
             way.update(front)
     if "mentions" not in settings.edges:
@@ -108,11 +109,16 @@ def _reach(
 
 
 def _look_up(
-    graph: MemoryGraph, fronts: Sequence[Mapping[str, float]], edges_of: dict[str, list[Edge]]
+    graph: MemoryGraph,
+    fronts: Sequence[Mapping[str, float]],
+    edges_of: dict[str, list[Edge]],
+    is_last: bool,
 ) -> None:
-    """Fetch the edges of whatever is in `fronts` and not yet in `edges_of`."""
+    """Fetch the edges of whatever is in `fronts` and not yet in `edges_of`; from the last on, no
+    RELATED_TO edge is followed.
+    """
     new = sorted({node for front in fronts for node in front} - edges_of.keys())
-    edges_of.update(zip(new, graph.store.neighbours(new), strict=True))
+    edges_of.update(zip(new, graph.store.neighbours(new, is_last), strict=True))
 
 
 def _step(

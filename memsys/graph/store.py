@@ -25,8 +25,11 @@ class Edge(NamedTuple):
 class GraphStore(Protocol):
     """An undirected weighted graph with batched look-ups."""
 
-    def neighbours(self, nodes: Sequence[str]) -> list[list[Edge]]:
-        """The edges of each node, heaviest first, ties by name; [] for an unknown node."""
+    def neighbours(self, nodes: Sequence[str], mentions_only: bool = False) -> list[list[Edge]]:
+        """The edges of each node, heaviest first, ties by name; [] for an unknown node.
+
+        `mentions_only`: without RELATED_TO edges, which cost most where they are many.
+        """
         ...
 
     def size(self) -> dict[str, int]:
@@ -51,12 +54,15 @@ class NetworkXStore:
             self._graph.add_edge(one, other, kind=kind, weight=weight)
         self._sorted.clear()
 
-    def neighbours(self, nodes: Sequence[str]) -> list[list[Edge]]:
+    def neighbours(self, nodes: Sequence[str], mentions_only: bool = False) -> list[list[Edge]]:
         """See GraphStore."""
         for node in nodes:
             if node not in self._sorted:
                 self._sorted[node] = self._heaviest_first(node)
-        return [self._sorted[node] for node in nodes]
+        found = [self._sorted[node] for node in nodes]
+        if mentions_only:
+            return [[edge for edge in edges if edge.kind == "mentions"] for edges in found]
+        return found
 
     def size(self) -> dict[str, int]:
         """See GraphStore; a line of JSON an edge: node, node, kind, weight."""

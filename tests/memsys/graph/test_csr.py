@@ -50,6 +50,15 @@ def test_nodes_edges_weights_and_titles_are_those_of_networkx(seed: int) -> None
         assert [edge.weight for edge in mine] == sorted((e.weight for e in mine), reverse=True)
 
 
+def test_mentions_alone_are_the_same_mentions() -> None:
+    known = memories()
+    for graph in (build_graph(known, SETTINGS), build_csr(known, rows(known), SETTINGS)):
+        nodes = [MEMORY + "D7", *graph.titles.values()]
+        every = graph.store.neighbours(nodes)
+        mentions = [[edge for edge in edges if edge.kind == "mentions"] for edges in every]
+        assert graph.store.neighbours(nodes, mentions_only=True) == mentions != every
+
+
 def test_expansion_finds_the_same_memories() -> None:
     known = memories(n=200)
     one, other = build_graph(known, SETTINGS), build_csr(known, rows(known), SETTINGS)

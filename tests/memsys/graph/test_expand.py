@@ -18,9 +18,9 @@ class Counting(NetworkXStore):
         super().__init__()
         self.look_ups: list[list[str]] = []
 
-    def neighbours(self, nodes: Sequence[str]) -> list[list[Edge]]:
+    def neighbours(self, nodes: Sequence[str], mentions_only: bool = False) -> list[list[Edge]]:
         self.look_ups.append(list(nodes))
-        return super().neighbours(nodes)
+        return super().neighbours(nodes, mentions_only)
 
 
 @pytest.fixture
