@@ -52,9 +52,13 @@ def load_texts(manifest: Mapping[str, Any]) -> Texts:
     told = config.get("dataset")
     if not isinstance(told, Mapping) or "_target_" not in told:
         raise InputError("the manifest does not tell how the data set was loaded")
+    # The answer key says nothing of turns, and its own file may be gone. Manifests name the key of
+    # every data set, also of those that have no choice of it.
+    own = {name: value for name, value in told.items() if name != "key"}
+    if "key_file" in own:
+        own |= {"key": "original", "key_file": None}
     try:
-        # The answer key says nothing of turns, and its own file may be gone.
-        dataset: Dataset = _build({**told, "key": "original", "key_file": None}, _DATASETS).load()
+        dataset: Dataset = _build(own, _DATASETS).load()
     except TypeError as error:
         raise InputError(f"the manifest's data set cannot be loaded ({error})") from error
     wanted = {file["sha256"] for file in manifest["data"]}

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from commands import Run, run_main
 
+from eval.reporting.texts import load_texts
+
 SMALL = (
     *("dataset=synthetic", "llm=grammar", "reader=chain", "k=3"),
     *("dataset.conversations=1", "dataset.sessions=8", "dataset.turns=12"),
@@ -48,6 +50,16 @@ def test_relations_that_are_marked_and_not_dropped_tell_the_past(
     found = f1(tmp_path, cache, "strategy=mem0_graph", chosen)
     assert found["single_hop"] == found["temporal"] == 1.0
     assert found["former_value"] == past
+
+
+def test_a_report_finds_the_words_of_the_conversation_again(tmp_path: Path, cache: Path) -> None:
+    f1(tmp_path, cache, "strategy=bm25")
+    run = Run(tmp_path / "run")
+    texts = load_texts(run.manifest)  # the manifest names an answer key that there is no choice of
+    (first, *_) = run.records[0]["evidence"]
+    told = texts.turn("world-0", first)
+    assert told is not None
+    assert str(run.records[0]["gold"]) in told[0]
 
 
 def test_by_schema_in_place_of_tools(tmp_path: Path, cache: Path) -> None:
