@@ -53,6 +53,11 @@ class Run:
         """False for imported answers, which do not tell what was retrieved."""
         return all(record["retrieved"] is not None for record in self.counted)
 
+    @property
+    def written(self) -> bool:
+        """Whether a model wrote the memories, so that one may rest on a turn and not tell it."""
+        return "facts" in (self.manifest.get("prompts") or {})
+
     def traces(self, part: str) -> bool:
         """Whether the counted questions' traces hold `part` (`expansion` or `gate`).
 

@@ -127,6 +127,11 @@ def stages(run: Run, marking: Marking) -> Section:
     found = [row for name, records in groups for row in _by_state(name, records, marking, run.seed)]
     header = ["type", "evidence retrieved", "n", marking.score, "share correct"]
     parts: list[str | Table] = [_rule(overall, marking), Table(header, found)]
+    if run.written:
+        parts.append(
+            "A model wrote these memories: evidence counts as retrieved where one rests on it, "
+            "whatever that one still tells. What was lost in writing stands under reading."
+        )
     if run.retrieval_known:
         return Section(_TITLE, [*parts, *_split(groups, marking, run.seed)])
     parts.append(

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from commands import Run, run_main
 
+from eval.losses import main as losses
 from eval.reporting.texts import load_texts
 
 SMALL = (
@@ -35,11 +36,13 @@ def f1(tmp_path: Path, cache: Path, *options: str) -> dict[str, float]:
 
 
 def test_facts_that_are_kept_tell_what_holds_and_nothing_of_the_past(
-    tmp_path: Path, cache: Path
+    tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = f1(tmp_path, cache, "strategy=mem0")
     assert found["single_hop"] == found["temporal"] == 1.0
     assert found["former_value"] == 0.0
+    assert losses([str(tmp_path / "run")]) == 0
+    assert "What was lost in writing stands under reading" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("on_conflict", "past"), [("delete", 0.0), ("invalidate", 1.0)])
@@ -52,8 +55,12 @@ def test_relations_that_are_marked_and_not_dropped_tell_the_past(
     assert found["former_value"] == past
 
 
-def test_a_report_finds_the_words_of_the_conversation_again(tmp_path: Path, cache: Path) -> None:
+def test_a_report_finds_the_words_of_the_conversation_again(
+    tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     f1(tmp_path, cache, "strategy=bm25")
+    assert losses([str(tmp_path / "run")]) == 0
+    assert "lost in writing" not in capsys.readouterr().out
     run = Run(tmp_path / "run")
     texts = load_texts(run.manifest)  # the manifest names an answer key that there is no choice of
     (first, *_) = run.records[0]["evidence"]
