@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
+from eval.datasets.synthetic.libraries.known import LIBRARIES
 from eval.datasets.synthetic.model import UnknownPromptError, answer
 from memsys.context.tokens import count_tokens
 
@@ -77,28 +78,19 @@ def reply(body: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises UnknownPromptError.
     """
-    prompt = "\n".join(str(message["content"]) for message in body["messages"])
-    tools = [tool["function"]["name"] for tool in body.get("tools", ())]
-    schema = body.get("response_format", {}).get("json_schema", {}).get("name")
-    step = _TOOLS.get(tools[0], "") if tools else schema or "summary"
-    found = answer(step, prompt, body.get("misses", 0.0))
-    message: dict[str, Any] = {"role": "assistant", "content": None}
-    if isinstance(found, str):
-        message["content"] = said = found
-    elif tools:
-        calls = _calls(step, tools[0], found)
-        message["tool_calls"] = calls
-        said = "\n".join(call["function"]["arguments"] for call in calls)
-    else:
-        message["content"] = said = json.dumps({step: found}, ensure_ascii=False)
-    read, written = count_tokens(prompt), count_tokens(said)
+    misses = body.get("misses", 0.0)
+    answers = (message_of(body, misses) for message_of in LIBRARIES)
+    message = next((one for one in answers if one is not None), None) or _own(body, misses)
+    calls = message.get("tool_calls", ())
+    said = [message["content"] or "", *(call["function"]["arguments"] for call in calls)]
+    read, written = count_tokens(_prompt(body)), count_tokens("\n".join(said))
     return {
         "id": "grammar",
         "object": "chat.completion",
         "created": 0,
         "model": body["model"],
         "choices": [
-            {"index": 0, "message": message, "finish_reason": "tool_calls" if tools else "stop"}
+            {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
         ],
         "usage": {
             "prompt_tokens": read,
@@ -106,6 +98,24 @@ def reply(body: Mapping[str, Any]) -> dict[str, Any]:
             "total_tokens": read + written,
         },
     }
+
+
+def _own(body: Mapping[str, Any], misses: float) -> dict[str, Any]:
+    """The reply to a prompt of this project."""
+    tools = [tool["function"]["name"] for tool in body.get("tools", ())]
+    schema = body.get("response_format", {}).get("json_schema", {}).get("name")
+    step = _TOOLS.get(tools[0], "") if tools else schema or "summary"
+    found = answer(step, _prompt(body), misses)
+    message: dict[str, Any] = {"role": "assistant", "content": None}
+    if isinstance(found, str):
+        return message | {"content": found}
+    if tools:
+        return message | {"tool_calls": _calls(step, tools[0], found)}
+    return message | {"content": json.dumps({step: found}, ensure_ascii=False)}
+
+
+def _prompt(body: Mapping[str, Any]) -> str:
+    return "\n".join(str(message["content"]) for message in body["messages"])
 
 
 def _calls(step: str, tool: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
