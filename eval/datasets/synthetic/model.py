@@ -6,7 +6,6 @@ strategy makes of its answers is the strategy's own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, Final
@@ -20,6 +19,7 @@ from eval.datasets.synthetic.reading import (
     heard,
     messages,
     numbered,
+    part,
     read,
     triple,
 )
@@ -47,7 +47,7 @@ def answer(step: str, prompt: str, misses: float = 0.0) -> str | Rows:
 
 def _facts(prompt: str, misses: float) -> Rows:
     rows = []
-    for message in heard(messages(_part(prompt, "new_messages"), None), "facts", misses):
+    for message in heard(messages(part(prompt, "new_messages"), None), "facts", misses):
         for language, fact in read(message.text, message.day):
             visit = fact.relation.startswith(VISIT)
             day = language.parse(fact.value) if visit else None
@@ -66,9 +66,9 @@ def _facts(prompt: str, misses: float) -> Rows:
 def _operations(prompt: str, misses: float) -> Rows:
     """What replaces a value updates it; further facts of the same kind, if any, are dropped."""
     del misses  # who is shown a fact has it before him
-    facts = list(read(_part(prompt, "new_fact"), date.max))
+    facts = list(read(part(prompt, "new_fact"), date.max))
     rows: Rows = []
-    for number, text in numbered(_part(prompt, "stored_facts")):
+    for number, text in numbered(part(prompt, "stored_facts")):
         for _, old in read(text, date.max):
             for language, new in facts:
                 if (old.subject, old.relation) != (new.subject, new.relation):
@@ -89,7 +89,7 @@ def _operation(kind: str, number: int = 0, content: str = "", why: str = "") -> 
 
 def _entities(prompt: str, misses: float) -> Rows:
     """Of messages, or of a question."""
-    text = _part(prompt, "text")
+    text = part(prompt, "text")
     found: dict[str, str] = {}
     for _, line in numbered(text):
         if (question := asked(line)) is not None:
@@ -107,7 +107,7 @@ def _relations(prompt: str, misses: float) -> Rows:
     said = day_in(prompt, r"The messages are of (.+?)\.")
     return [
         {"source": source, "relation": name, "destination": end, "turns": [message.number]}
-        for message in heard(messages(_part(prompt, "messages"), said), "relations", misses)
+        for message in heard(messages(part(prompt, "messages"), said), "relations", misses)
         for language, fact in read(message.text, message.day)
         for source, name, end in [triple(language, fact)]
     ]
@@ -116,10 +116,10 @@ def _relations(prompt: str, misses: float) -> Rows:
 def _conflicts(prompt: str, misses: float) -> Rows:
     """Stored relations that a new one puts another end in the place of."""
     del misses
-    new = {(f.subject, f.relation): f.value for _, f in read(_part(prompt, "new_relations"))}
+    new = {(f.subject, f.relation): f.value for _, f in read(part(prompt, "new_relations"))}
     return [
         {"relation": number, "why": "another one holds now"}
-        for number, text in numbered(_part(prompt, "stored_relations"))
+        for number, text in numbered(part(prompt, "stored_relations"))
         for _, old in read(text)
         if new.get((old.subject, old.relation), old.value) != old.value
     ]
@@ -127,7 +127,7 @@ def _conflicts(prompt: str, misses: float) -> Rows:
 
 def _summary(prompt: str, misses: float) -> str:
     del misses
-    _part(prompt, "latest_conversation")
+    part(prompt, "latest_conversation")
     return _SUMMARY
 
 
@@ -139,10 +139,3 @@ _STEPS: Final[Mapping[str, Callable[[str, float], str | Rows]]] = {
     "conflicts": _conflicts,
     "summary": _summary,
 }
-
-
-def _part(prompt: str, name: str) -> str:
-    found = re.search(rf"<{name}>\n(.*?)\n?</{name}>", prompt, re.DOTALL)
-    if found is None:
-        raise NoPlaceError(name)
-    return found[1]

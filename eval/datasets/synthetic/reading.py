@@ -30,6 +30,14 @@ class NoPlaceError(Exception):
     """The prompt does not have a part."""
 
 
+def part(prompt: str, name: str) -> str:
+    """What stands in a `prompt` between the lines `<name>` and `</name>`. Raises NoPlaceError."""
+    found = re.search(rf"<{name}>\n(.*?)\n?</{name}>", prompt, re.DOTALL)
+    if found is None:
+        raise NoPlaceError(name)
+    return found[1]
+
+
 def numbered(text: str) -> Iterator[tuple[int, str]]:
     """Lines of the form `3. words`: number and words."""
     for line in text.splitlines():
