@@ -166,9 +166,10 @@ def build_csr(
     order = np.lexsort((-weights, of))  # stable: of equal weight the first to appear
     place = np.arange(len(of)) - _starts(of, n)[of]  # of an entry within its memory, once ordered
     kept = order[place < settings.max_entities]
-    used, columns = np.unique(found[kept], return_inverse=True)
-    by = Csr(_starts(of[kept], n), columns.astype(np.int32), weights[kept].astype(np.float32))
-    ids, names = [memory.id for memory in memories], keys.texts(known[used].tolist())
+    used = np.bincount(found[kept], minlength=len(frequency)) > 0
+    columns = (np.cumsum(used, dtype=np.int32) - 1)[found[kept]]
+    by = Csr(_starts(of[kept], n), columns, weights[kept].astype(np.float32))
+    ids, names = [memory.id for memory in memories], keys.texts(known[:-1][used].tolist())
     return MemoryGraph(CsrStore(ids, rows, names, by), Titles(rows, names, by))
 
 

@@ -14,7 +14,9 @@ from memsys.errors import InputError
 
 Kind = Literal["flat", "ivf", "hnsw"]
 _BY_ROW = 1  # faiss's DirectMap.Array, which its stubs do not know
-_TRAINED_ON = 64  # vectors a list: k-means gains little from more
+_LISTS = 2048  # at most: each vector that comes is compared with the centroids of all
+_TRAINED_ON, _TRAINED_ON_ALL = 64, 100_000  # vectors a list: k-means gains little from more
+_ITERATIONS = 5  # of k-means
 _SEARCHED = 128  # of hnsw: candidates that a search keeps
 _BUILT = 80  # of hnsw: candidates that an insertion keeps
 
@@ -29,7 +31,8 @@ class LargeVectors:
 
     def __init__(self, kind: Kind, dimensions: int, expected: int, searched: float) -> None:
         """`expected`: vectors at the end, by which the number of lists is chosen: 4 sqrt(n), but
-        none of fewer than 64 vectors. `searched`: share of the lists that a question looks into.
+        2,048 at most and none of fewer than 64 vectors. `searched`: share of the lists that a
+        question looks into.
 
         Raises InputError on an unknown kind.
         """
@@ -43,12 +46,13 @@ class LargeVectors:
             index = faiss.IndexHNSWFlat(dimensions, 32, product)
             index.hnsw.efConstruction, index.hnsw.efSearch = _BUILT, _SEARCHED
         else:
-            lists = max(1, min(int(4 * expected**0.5), expected // _TRAINED_ON))
+            lists = max(1, min(int(4 * expected**0.5), expected // _TRAINED_ON, _LISTS))
             quantiser: Any = faiss.IndexFlatIP(dimensions)
             index = faiss.IndexIVFFlat(quantiser, dimensions, lists, product)
             index.nprobe = min(lists, max(8, round(lists * searched)))
             index.set_direct_map_type(_BY_ROW)  # so that a row's vector can be had
-            index.cp.max_points_per_centroid = _TRAINED_ON
+            index.cp.max_points_per_centroid = min(_TRAINED_ON, _TRAINED_ON_ALL // lists)
+            index.cp.niter = _ITERATIONS
         self._index = index
 
     def save(self, path: Path) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.index.terms import terms, terms_of
+from memsys.index.terms import terms, word_terms, written
 
 
 class SparseLexicalIndex:
@@ -23,13 +24,13 @@ class SparseLexicalIndex:
 
     def __init__(self, texts: Sequence[str], k1: float, b: float) -> None:
         """`texts`: at least 1."""
-        vocabulary: defaultdict[str, int] = defaultdict(lambda: len(vocabulary))
+        numbers = _TermNumbers()
         found, lengths = array("i"), array("i")
         for text in texts:
             before = len(found)
-            found.extend(map(vocabulary.__getitem__, terms_of(text)))
+            found.extend(chain.from_iterable(map(numbers.__getitem__, written(text))))
             lengths.append(len(found) - before)
-        self._size, self._vocabulary = len(texts), dict(vocabulary)
+        self._size, self._vocabulary = len(texts), dict(numbers.vocabulary)
         self._starts, self._texts, self._weights = _columns(
             np.frombuffer(found, np.int32), np.frombuffer(lengths, np.int32), k1, b
         )
@@ -42,6 +43,19 @@ class SparseLexicalIndex:
                 own = slice(self._starts[number], self._starts[number + 1])
                 scores[self._texts[own]] += self._weights[own]  # a text is there once
         return scores.astype(np.float64)
+
+
+class _TermNumbers(dict[str, tuple[int, ...]]):
+    """Of a word as it stands in a text the numbers of its terms, looked up once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.vocabulary: defaultdict[str, int] = defaultdict(lambda: len(self.vocabulary))
+
+    def __missing__(self, word: str) -> tuple[int, ...]:
+        """Number the terms of a word that comes for the first time."""
+        self[word] = tuple(self.vocabulary[term] for term in word_terms(word))
+        return self[word]
 
 
 def _columns(

@@ -7,7 +7,6 @@ between two strategies is never a difference between two tokenisers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import chain
 
@@ -44,7 +43,7 @@ def is_cjk(text: str) -> bool:
 @lru_cache(maxsize=65_536)
 def words(text: str) -> tuple[str, ...]:
     """Lowercase words in order; a run of Chinese characters is one word. Length: any."""
-    return tuple(map(_lower, _WORD.findall(text)))
+    return tuple(map(_lower, written(text)))
 
 
 @lru_cache(maxsize=65_536)
@@ -64,26 +63,24 @@ def cjk_terms(run: str) -> list[str]:
     return [pair for pair in pairs if not (pair[0] in _CJK_STOP and pair[1] in _CJK_STOP)]
 
 
-def terms_of(text: str) -> Iterator[str]:
-    """Index terms in order: stems of content words, bigrams of Chinese runs. Remembers its words
-    and not the text: right for a million texts, of which each is read once.
-    """
-    return chain.from_iterable(map(_word_terms, _WORD.findall(text)))
+@lru_cache(maxsize=65_536)
+def terms(text: str) -> tuple[str, ...]:
+    """Index terms in order: stems of content words, bigrams of Chinese runs."""
+    return tuple(chain.from_iterable(map(word_terms, written(text))))
+
+
+def written(text: str) -> list[str]:
+    """Words and Chinese runs as they stand in a text, in order."""
+    return _WORD.findall(text)
 
 
 @lru_cache(maxsize=65_536)
-def terms(text: str) -> tuple[str, ...]:
-    """The terms of terms_of, remembered by text."""
-    return tuple(terms_of(text))
-
-
-@lru_cache(maxsize=262_144)
-def _word_terms(written: str) -> tuple[str, ...]:
-    """Terms of one word or run, as it stands in a text."""
-    word = _lower(written)
-    if is_cjk(word):
-        return tuple(cjk_terms(word))
-    return () if word in STOPWORDS else (stem(word),)
+def word_terms(word: str) -> tuple[str, ...]:
+    """Terms of one word or run as it stands in a text."""
+    lower = _lower(word)
+    if is_cjk(lower):
+        return tuple(cjk_terms(lower))
+    return () if lower in STOPWORDS else (stem(lower),)
 
 
 def _lower(word: str) -> str:
