@@ -1,0 +1,142 @@
+"""What mem0ai 1 is answered: facts, what becomes of the stored ones, entities and relations."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any, Final
+
+from eval.datasets.synthetic.language import VISIT, Fact
+from eval.datasets.synthetic.languages import asked
+from eval.datasets.synthetic.libraries.mem0ai import messages, spoken
+from eval.datasets.synthetic.reading import ends, heard, read, triple
+
+Rows = list[dict[str, str]]
+_TODAY: Final = re.compile(r"Today's date is (\d{4}-\d\d-\d\d)")
+_LIST: Final = re.compile(r"```\s*(\[.*?\])\s*```", re.DOTALL)
+
+
+def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
+    """See known.MessageOf. A value takes the place of the one before, in the facts and in the
+    graph; facts and graph are written by calls of their own, each of which may overlook others.
+    """
+    said = [str(message["content"]) for message in body["messages"]]
+    tools = {tool["function"]["name"] for tool in body.get("tools", ())}
+    for name in tools & _TOOLS.keys():
+        return _TOOLS[name](said[-1], misses)
+    today = _TODAY.search(said[0])
+    if today is not None and said[-1].startswith("Input:\n"):
+        return _facts(said[-1], date.fromisoformat(today[1]), misses)
+    if "retrieved facts" in said[-1] and (lists := _LIST.findall(said[-1])):
+        *shown, new = map(ast.literal_eval, lists)
+        return spoken({"memory": _memories(shown[0] if shown else [], new)})
+    return None
+
+
+def _facts(text: str, day: date, misses: float) -> dict[str, Any]:
+    said = heard(messages(text, day), "mem0ai_graph/facts", misses)
+    told = [language.stated(fact) for one in said for language, fact in read(one.text, day)]
+    return spoken({"facts": list(dict.fromkeys(told))})
+
+
+def _memories(shown: Rows, new: list[str]) -> Rows:
+    """All that is to be remembered from now on, and what becomes of it. Where several of the shown
+    memories have former values of a fact, one is updated and the others go.
+    """
+    told = {_key(f): (f.value, words.stated(f)) for text in new for words, f in read(text)}
+    old = [[fact for _, fact in read(row["text"])] for row in shown]
+    placed = {_key(f) for facts in old for f in facts if f.value == told.get(_key(f), ("",))[0]}
+    rows: Rows = []
+    for row, facts in zip(shown, old, strict=True):
+        rows.append({"id": row["id"], "text": row["text"], "event": "NONE"})
+        for fact in facts:
+            value, text = told.get(_key(fact), (fact.value, ""))
+            if value == fact.value:
+                continue
+            if _key(fact) in placed:
+                rows[-1]["event"] = "DELETE"
+            else:
+                placed.add(_key(fact))
+                rows[-1] |= {"text": text, "event": "UPDATE", "old_memory": row["text"]}
+    for key, (_, text) in told.items():
+        if key not in placed:
+            rows.append({"id": str(len(rows)), "text": text, "event": "ADD"})
+    return rows
+
+
+def _key(fact: Fact) -> tuple[str, str]:
+    return fact.subject, fact.relation
+
+
+def _entities(text: str, misses: float) -> dict[str, Any]:
+    """Of messages, or of a question."""
+    found: dict[str, str] = {}
+    if (question := asked(text)) is not None:
+        subject, (first, *_), _ = question[1]
+        found |= ends(Fact(subject, first, ""))
+    for one in heard(messages(text, date.max), "mem0ai_graph/entities", misses):
+        for _, fact in read(one.text):
+            found |= ends(fact)
+    rows = [{"entity": name, "entity_type": kind} for name, kind in found.items()]
+    return _called(("extract_entities", {"entities": rows}))
+
+
+def _relations(text: str, misses: float) -> dict[str, Any]:
+    rows = _triples(text.partition("Text: ")[2], "relations", misses)
+    return _called(("establish_relationships", {"entities": rows}))
+
+
+def _outdated(text: str, misses: float) -> dict[str, Any]:
+    """Stored relations, in the library's spelling, that a new one puts another end in place of."""
+    stored, _, new = text.partition("New Information: ")
+    ends_now = {
+        (_spelt(row["source"]), _spelt(row["relationship"])): _spelt(row["destination"])
+        for row in _triples(new, "outdated", misses, visits=False)
+    }
+    rows = dict.fromkeys(re.findall(r"(\S+) -- (\S+) -- (\S+)", stored))
+    return _called(
+        *(
+            ("delete_graph_memory", {"source": source, "relationship": name, "destination": end})
+            for source, name, end in rows
+            if ends_now.get((source, name), end) != end
+        )
+    )
+
+
+def _triples(text: str, step: str, misses: float, visits: bool = True) -> Rows:
+    rows = []
+    for one in heard(messages(text, date.max), f"mem0ai_graph/{step}", misses):
+        for language, fact in read(one.text):
+            if visits or not fact.relation.startswith(VISIT):
+                names = ("source", "relationship", "destination")
+                rows.append(dict(zip(names, triple(language, fact), strict=True)))
+    return rows
+
+
+def _spelt(name: str) -> str:
+    return name.lower().replace(" ", "_")
+
+
+def _called(*made: tuple[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """A message that calls tools; one that says so where there is nothing to call them for."""
+    if not made:
+        return {"role": "assistant", "content": "Nothing has changed."}
+    calls = [
+        {
+            "id": f"call_{number}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(given, ensure_ascii=False)},
+        }
+        for number, (name, given) in enumerate(made)
+    ]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+_TOOLS: Final[Mapping[str, Callable[[str, float], dict[str, Any]]]] = {
+    "extract_entities": _entities,
+    "establish_relationships": _relations,
+    "delete_graph_memory": _outdated,
+}

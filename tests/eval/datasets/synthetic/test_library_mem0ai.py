@@ -1,0 +1,224 @@
+"""What the model that knows the grammar answers to mem0ai 2 and 1, and what they make of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Run, run_main
+
+from eval.datasets.synthetic.libraries import mem0ai, mem0ai_graph
+from eval.datasets.synthetic.served import reply
+from tests.baselines.libraries.real import MADE, needs
+
+SAID = [
+    "Ada: I heard that Velma Orr's cousin is Dar Sule.",
+    "Bo: The rain did not stop for 3 hours here.",
+    "Bo: Nev Lar visited Port Sen the day before yesterday.",
+]
+LINES = "\n".join(SAID)
+COUSIN = "Velma Orr's cousin is Dar Sule."
+FORMER = "Velma Orr's cousin is Lor Nen."
+VISIT = "Nev Lar visited Port Sen on 7 May 2023."
+
+
+def asking(*said: str, tool: str = "") -> dict[str, Any]:
+    """A chat request."""
+    body: dict[str, Any] = {"model": "grammar", "messages": [{"content": one} for one in said]}
+    return body | ({"tools": [{"function": {"name": tool}}]} if tool else {})
+
+
+def extraction(known: list[str], said: list[str]) -> dict[str, Any]:
+    """Of mem0ai 2."""
+    rows = [{"id": str(i), "text": text} for i, text in enumerate(known)]
+    lines = "".join(f"user: {one}\n" for one in said)
+    parts = {"Last k Messages": "user: Ada: Velma Orr's teacher is Fen Varic.\n"}
+    parts |= {"Existing Memories": json.dumps(rows), "New Messages": lines}
+    parts |= {"Observation Date": "2023-05-09", "Current Date": "2023-05-10"}
+    written = "\n\n".join(f"## {name}\n{text}" for name, text in parts.items())
+    return asking("Note what is new.", f"{written}\n\n# Output:")
+
+
+def update(known: list[str], new: list[str]) -> dict[str, Any]:
+    """Of mem0ai 1, which shows lists as Python has them."""
+    rows = [{"id": str(i), "text": text} for i, text in enumerate(known)]
+    old = f"What I know:\n```\n{rows}\n```" if rows else "I know nothing."
+    return asking(f"{old}\nThe retrieved facts:\n```\n{new}\n```\nAnswer by JSON.")
+
+
+def content(message: dict[str, Any] | None) -> Any:
+    assert message is not None
+    return json.loads(message["content"])
+
+
+def called(message: dict[str, Any] | None) -> list[tuple[str, Any]]:
+    assert message is not None
+    functions = [call["function"] for call in message.get("tool_calls", ())]
+    return [(one["name"], json.loads(one["arguments"])) for one in functions]
+
+
+def relation(source: str, name: str, end: str) -> dict[str, str]:
+    return {"source": source, "relationship": name, "destination": end}
+
+
+def test_a_new_memory_is_what_no_shown_one_tells_and_links_to_its_subject() -> None:
+    known = [FORMER, "Velma Orr works at Tor Mill.", "Nev Lar works at Tor Mill.", VISIT]
+    rows = content(mem0ai.message_of(extraction(known, SAID), 0.0))["memory"]
+    assert rows == [
+        {"id": "0", "text": COUSIN, "attributed_to": "user", "linked_memory_ids": ["0", "1"]}
+    ]
+    rows = content(mem0ai.message_of(extraction([], [*SAID, SAID[0]]), 0.0))["memory"]
+    assert [(row["id"], row["text"]) for row in rows] == [("0", COUSIN), ("1", VISIT)]
+    assert [row["linked_memory_ids"] for row in rows] == [[], []]
+    chinese = extraction([], ["小红: 沈青禾在昨天去了若云镇。"])
+    (row,) = content(mem0ai.message_of(chinese, 0.0))["memory"]
+    assert row["text"] == "沈青禾在2023年5月8日去了若云镇。"
+
+
+def test_facts_are_those_of_the_messages_with_days_from_the_prompts() -> None:
+    lines = "".join(f"user: {one}\n" for one in SAID)
+    body = asking(f"{FORMER} Today's date is 2023-05-09.", f"Input:\n{lines}")
+    assert content(mem0ai_graph.message_of(body, 0.0)) == {"facts": [COUSIN, VISIT]}
+
+
+@pytest.mark.parametrize(
+    ("known", "changes"),
+    [
+        ([], [("0", "ADD", COUSIN)]),
+        (["Nev Lar works at Tor Mill."], [("0", "NONE", ""), ("1", "ADD", COUSIN)]),
+        (["Nev Lar works at Tor Mill.", FORMER], [("0", "NONE", ""), ("1", "UPDATE", COUSIN)]),
+        (["Velma Orr's teacher is Lor Nen."], [("0", "NONE", ""), ("1", "ADD", COUSIN)]),
+        ([COUSIN], [("0", "NONE", "")]),
+        ([FORMER, COUSIN], [("0", "DELETE", ""), ("1", "NONE", "")]),
+        (
+            [FORMER, "Velma Orr's cousin is Hal Bert."],
+            [("0", "UPDATE", COUSIN), ("1", "DELETE", "")],
+        ),
+    ],
+)
+def test_a_value_takes_the_place_of_the_one_before(
+    known: list[str], changes: list[tuple[str, str, str]]
+) -> None:
+    rows = content(mem0ai_graph.message_of(update(known, [COUSIN]), 0.0))["memory"]
+    shown = [(row["id"], row["event"], row["text"]) for row in rows]
+    expected = [(i, event, text or known[int(i)]) for i, event, text in changes]
+    assert shown == expected
+    updated = {row["id"]: row["old_memory"] for row in rows if row["event"] == "UPDATE"}
+    assert updated == {i: known[int(i)] for i, event, _ in changes if event == "UPDATE"}
+
+
+def test_a_visit_is_beside_other_visits_and_the_last_of_two_values_holds() -> None:
+    other = "Nev Lar visited Port Lan on 7 May 2023."
+    rows = content(mem0ai_graph.message_of(update([other], [VISIT]), 0.0))["memory"]
+    assert [row["event"] for row in rows] == ["NONE", "ADD"]
+    rows = content(mem0ai_graph.message_of(update([], [FORMER, COUSIN]), 0.0))["memory"]
+    assert [row["text"] for row in rows] == [COUSIN]
+
+
+def test_it_names_the_entities_of_messages_and_of_questions() -> None:
+    people = {"Velma Orr": "person", "Dar Sule": "person"}
+    visit = {"Nev Lar": "person", "Port Sen": "place"}
+    for text, kinds in (
+        (LINES, people | visit),
+        ("Who was Velma Orr's cousin on 3 May 2023?", {"Velma Orr": "person"}),
+        ("When did Nev Lar visit Port Sen?", visit),
+        ("How are you?", {}),
+    ):
+        body = asking("Name them.", text, tool="extract_entities")
+        ((name, given),) = called(mem0ai_graph.message_of(body, 0.0))
+        assert name == "extract_entities"
+        assert {row["entity"]: row["entity_type"] for row in given["entities"]} == kinds
+
+
+def test_it_states_relations_and_drops_those_that_have_another_end_now() -> None:
+    text = f"List of entities: ['velma_orr']. \n\nText: {LINES}"
+    ((name, given),) = called(
+        mem0ai_graph.message_of(asking("Relate.", text, tool="establish_relationships"), 0.0)
+    )
+    assert name == "establish_relationships"
+    assert given["entities"] == [
+        relation("Velma Orr", "has as cousin", "Dar Sule"),
+        relation("Nev Lar", "visited", "Port Sen"),
+    ]
+    stored = [
+        "velma_orr -- has_as_cousin -- lor_nen",
+        "velma_orr -- has_as_cousin -- dar_sule",
+        "velma_orr -- has_as_teacher -- lor_nen",
+        "lor_nen -- has_as_cousin -- velma_orr",
+        "nev_lar -- visited -- port_lan",
+        "velma_orr -- has_as_cousin -- lor_nen",
+    ]
+
+    def dropped(stored: list[str]) -> list[tuple[str, Any]]:
+        shown = "\n".join(stored)
+        told = f"They are: {shown} \n\n New Information: {LINES}"
+        return called(
+            mem0ai_graph.message_of(asking("Drop.", told, tool="delete_graph_memory"), 0.0)
+        )
+
+    former = relation("velma_orr", "has_as_cousin", "lor_nen")
+    assert dropped(stored) == [("delete_graph_memory", former)]
+    assert dropped(stored[1:5]) == []
+
+
+def test_what_is_overlooked_is_a_share_of_the_messages_and_another_in_each_step() -> None:
+    names = [f"Velma {chr(65 + n // 26)}{chr(97 + n % 26)}r" for n in range(400)]
+    said = [f"Ada: {name}'s cousin is Dar Sule." for name in names]
+    rows = content(mem0ai.message_of(extraction([], said), 0.25))["memory"]
+    assert len(rows) == pytest.approx(300, abs=30)
+    lines = "".join(f"user: {one}\n" for one in said)
+    facts = asking("Today's date is 2023-05-09.", f"Input:\n{lines}")
+    heard = content(mem0ai_graph.message_of(facts, 0.25))["facts"]
+    assert len(heard) == pytest.approx(300, abs=30)
+    text = asking("Relate.", "Text: " + "\n".join(said), tool="establish_relationships")
+    ((_, given),) = called(mem0ai_graph.message_of(text, 0.25))
+    related = {row["source"] for row in given["entities"]}
+    assert len(related) == pytest.approx(300, abs=30)
+    assert related != {one.partition("'")[0] for one in heard}
+    assert content(mem0ai_graph.message_of(facts, 1.0)) == {"facts": []}
+
+
+def test_the_server_answers_the_libraries_and_not_what_is_none_of_theirs() -> None:
+    message = reply(extraction([], SAID))["choices"][0]["message"]
+    assert content(message)["memory"][0]["text"] == COUSIN
+    value = reply(asking("Name them.", SAID[0], tool="extract_entities"))
+    assert value["choices"][0]["finish_reason"] == "tool_calls"
+    for body in (
+        asking("Answer.", "Who is Velma Orr's cousin?"),
+        asking("Call it.", SAID[0], tool="note_entities"),
+    ):
+        assert mem0ai.message_of(body, 0.0) is None
+        assert mem0ai_graph.message_of(body, 0.0) is None
+
+
+SMALL = (
+    *("dataset=synthetic", "llm=grammar", "reader=chain", "k=3"),
+    *("dataset.conversations=1", "dataset.sessions=6", "dataset.turns=12"),
+    *("dataset.hops=1", "dataset.updates=2", "dataset.past=true", "dataset.tellers=one"),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "past"),
+    [
+        pytest.param("mem0ai", 1.0, marks=needs("mem0ai")),  # it drops nothing: three values, k=3
+        pytest.param("mem0ai_graph", 0.0, marks=needs("mem0ai_graph")),
+    ],
+)
+def test_a_run_with_the_real_library(tmp_path: Path, name: str, past: float) -> None:
+    cache, folder = tmp_path / "cache", tmp_path / "run"
+    ended = run_main(tmp_path, cache, *SMALL, f"strategy={name}", f"hydra.run.dir={folder}")
+    assert ended.code == 0, ended.err
+    run = Run(folder, ended)
+    assert {record["status"] for record in run.records} == {"ok"}
+    assert not [e for line in run.ingests for e in line.get("events", []) if "fault" in e]
+    assert run.manifest["system"]["version"] == MADE[name]
+    found = {kind: cell["f1"] for kind, cell in run.summary["by_type"].items()}
+    assert found["single_hop"] == found["temporal"] == 1.0
+    assert found["former_value"] == past
+    relations = [
+        row for record in run.records for row in record["retrieved"] if row[3] == "expanded"
+    ]
+    assert bool(relations) == (name == "mem0ai_graph")
