@@ -1,0 +1,131 @@
+"""What `llm=grammar` answers to graphiti's requests, and a graph that is written by it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from eval.datasets.synthetic.libraries.graphiti import message_of
+from eval.datasets.synthetic.served import reply
+
+EPISODE = """Ada: I heard that Velma Orr's cousin is Dar Sule.
+Bo: Nev Lar visited Port Sen the day before yesterday.
+Ada: My tea got cold while we were talking."""
+AT = "2023-05-09 10:30:00+00:00  # the time"
+
+
+def body(schema: str, **parts: Any) -> dict[str, Any]:
+    """A request that asks for `schema`, with the parts of its prompt."""
+    prompt = "\n\n".join(
+        f"<{name}>\n{text if isinstance(text, str) else json.dumps(text)}\n</{name}>"
+        for name, text in parts.items()
+    )
+    messages = [{"role": "system", "content": "Do."}, {"role": "user", "content": prompt}]
+    wanted = {"type": "json_schema", "json_schema": {"name": schema, "schema": {}}}
+    return {"model": "grammar", "messages": messages, "response_format": wanted}
+
+
+def asked(schema: str, misses: float = 0.0, **parts: Any) -> Any:
+    message = message_of(body(schema, **parts), misses)
+    assert message is not None
+    return json.loads(message["content"])
+
+
+def test_speakers_and_the_ends_of_facts_are_entities() -> None:
+    found = asked("ExtractedEntities", **{"CURRENT MESSAGE": EPISODE})["extracted_entities"]
+    names = [row["name"] for row in found]
+    assert names == ["Ada", "Velma Orr", "Dar Sule", "Bo", "Nev Lar", "Port Sen"]
+    assert {row["entity_type_id"] for row in found} == {0}
+
+
+def test_who_has_another_name_is_somebody_else() -> None:
+    found = asked(
+        "NodeResolutions",
+        **{
+            "ENTITIES": [{"id": 0, "name": "Dar Sule"}, {"id": 1, "name": "Dar Sulen"}],
+            "EXISTING ENTITIES": [
+                {"candidate_id": 0, "name": "Dar Sulenka"},
+                {"candidate_id": 1, "name": "Dar Sule"},
+            ],
+        },
+    )["entity_resolutions"]
+    assert [(row["id"], row["duplicate_candidate_id"]) for row in found] == [(0, 1), (1, -1)]
+
+
+def edges(*names: str, misses: float = 0.0) -> list[dict[str, Any]]:
+    entities = [{"name": name, "entity_types": ["Entity"]} for name in names]
+    given = {"CURRENT_MESSAGE": EPISODE, "ENTITIES": entities, "REFERENCE_TIME": AT}
+    found: list[dict[str, Any]] = asked("ExtractedEdges", misses, **given)["edges"]
+    return found
+
+
+def test_a_fact_holds_from_when_it_is_told_and_a_visit_is_of_its_day() -> None:
+    cousin, visit = edges("Ada", "Velma Orr", "Dar Sule", "Nev Lar", "Port Sen")
+    assert cousin == {
+        "source_entity_name": "Velma Orr",
+        "target_entity_name": "Dar Sule",
+        "relation_type": "HAS_AS_COUSIN",
+        "fact": "Velma Orr's cousin is Dar Sule.",
+        "valid_at": "2023-05-09T10:30:00Z",
+        "invalid_at": None,
+    }
+    assert visit["fact"] == "Nev Lar visited Port Sen on 7 May 2023."
+    assert visit["valid_at"] == "2023-05-07T00:00:00Z"
+
+
+def test_only_entities_that_are_listed_are_named() -> None:
+    assert [one["fact"] for one in edges("Velma Orr", "Dar Sule", "Nev Lar")] == [
+        "Velma Orr's cousin is Dar Sule."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("new", "duplicates", "contradicted"),
+    [
+        ("Velma Orr's cousin is Dar Sule.", [1], [0, 3]),
+        ("Velma Orr's cousin is Fen Varic.", [], [0, 1, 3]),
+        ("Velma Orr visited Port Sen on 9 May 2023.", [], []),
+        ("Nev Lar works at Tor Mill.", [], []),
+    ],
+)
+def test_another_value_contradicts_and_the_same_is_a_duplicate(
+    new: str, duplicates: list[int], contradicted: list[int]
+) -> None:
+    existing = [
+        {"idx": 0, "fact": "Velma Orr's cousin is Ros Nald."},
+        {"idx": 1, "fact": "Velma Orr's cousin is Dar Sule."},
+        {"idx": 2, "fact": "Velma Orr visited Port Sen on 7 May 2023."},
+    ]
+    more = [
+        {"idx": 3, "fact": "Velma Orr's cousin is Pia Tosk."},
+        {"idx": 4, "fact": "Nev Lar works at Tor Mill."},
+    ]
+    parts = {"EXISTING FACTS": str(existing), "FACT INVALIDATION CANDIDATES": str(more)}
+    found = asked("EdgeDuplicate", **parts, **{"NEW FACT": new})
+    assert found == {"duplicate_facts": duplicates, "contradicted_facts": contradicted}
+
+
+def test_summaries_are_of_whoever_it_is_asked_for_and_no_longer_than_wanted() -> None:
+    long = "\n".join(f"Velma Orr visited Port Sen on {day} May 2023." for day in range(1, 32))
+    rows = [{"name": "Ada", "summary": ""}, {"name": "Velma Orr", "summary": long}]
+    ada, velma = asked("SummarizedEntities", ENTITIES=rows)["summaries"]
+    assert ada["summary"].startswith("Ada ")
+    assert len(velma["summary"]) <= 1000
+    assert velma["summary"].endswith("on 31 May 2023.")
+
+
+def test_what_it_overlooks_is_not_named() -> None:
+    assert edges("Velma Orr", "Dar Sule", "Nev Lar", "Port Sen", misses=1.0) == []
+    given = {"CURRENT MESSAGE": EPISODE}
+    assert asked("ExtractedEntities", 1.0, **given) == {"extracted_entities": []}
+
+
+def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
+    served = reply(body("ExtractedEntities", **{"CURRENT MESSAGE": EPISODE}))
+    assert "Port Sen" in served["choices"][0]["message"]["content"]
+    assert served["usage"]["prompt_tokens"] > 0
+    for schema, parts in (("ExtractedEntities", {}), ("facts", {"CURRENT MESSAGE": EPISODE})):
+        assert message_of(body(schema, **parts), 0.0) is None
+    assert message_of({"model": "grammar", "messages": []}, 0.0) is None
