@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from library_runs import f1_of
 
 from eval.datasets.synthetic.libraries.langmem import message_of
 from eval.datasets.synthetic.served import reply
+from tests.baselines.libraries.real import needs
 
 COUSIN = "Ada: I heard that Velma Orr's cousin is Dar Sule."
 VISIT = "Bo: By the way, Nev Lar visited Port Sen the day before yesterday."
@@ -105,3 +108,17 @@ def test_the_server_answers_and_leaves_other_requests_to_others() -> None:
     other = body([COUSIN], {})
     other["tools"] = []
     assert message_of(other, 0.0) is None
+
+
+class TestWithTheLibrary:
+    pytestmark = needs("langmem")
+
+    def test_what_is_patched_tells_what_holds_and_nothing_of_the_past(self, tmp_path: Path) -> None:
+        found = f1_of(tmp_path, "strategy=langmem", "strategy.exchange=1", "k=5")
+        assert found == {"single_hop": 1.0, "former_value": 0.0}
+
+    def test_it_looks_up_the_last_message_only_so_some_old_values_stay(
+        self, tmp_path: Path
+    ) -> None:
+        found = f1_of(tmp_path, "strategy=langmem", "strategy.exchange=2", "k=5")
+        assert 0.0 < found["former_value"] < 1.0
