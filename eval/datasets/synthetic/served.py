@@ -20,8 +20,9 @@ _TOOLS: Final = {
     "ADD": "operations",
 }
 _REMEDY: Final = (
-    "llm=grammar knows how memories are written (strategy=mem0, mem0_graph, memory=facts) and "
-    "nothing else; use reader=chain judge=none"
+    "llm=grammar knows how memories are written (strategy=mem0, mem0_graph, memory=facts, and the "
+    "libraries graphiti, langmem, mem0ai, mem0ai_graph) and nothing else; use reader=chain "
+    "judge=none"
 )
 
 
