@@ -9,6 +9,7 @@ from typing import Any
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
+from eval.datasets.synthetic.alone import check_choices
 from eval.models import Models, open_models
 from eval.questions import Dataset
 from memsys.embed.cache import CachedEmbedder
@@ -45,7 +46,9 @@ def build(config: DictConfig, choices: Mapping[str, str], ledger: Ledger | None 
 
     Raises InputError on whatever of the input or the configuration cannot be used.
     """
-    dataset = instantiate(config.dataset).load()
+    source = instantiate(config.dataset)
+    check_choices(choices, source, config.llm)
+    dataset = source.load()
     meter = Meter()
     models = open_models(config, meter, ledger)
     parts = Parts(

@@ -17,6 +17,7 @@ from omegaconf.errors import OmegaConfBaseException
 from eval import sweep as sweeps
 from eval.callbacks import show_sweep
 from eval.folder import discard_if_empty
+from eval.naming import no_such_setting
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 
@@ -89,6 +90,8 @@ def blame(error: BaseException) -> str | None:
         inner = inner.__cause__
     if isinstance(error, HydraException | OmegaConfBaseException):
         message = " ".join(str(error).partition("Config search path")[0].split())
+        if unknown := re.match(r"Could not override '([^']+)'", message):
+            return no_such_setting(unknown[1])
         missing = re.search("'hydra/launcher/(joblib|ray)'", message)
         return (
             f"{message.rstrip('.')}; install it: {_LAUNCHERS[missing[1]]}" if missing else message

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from omegaconf import OmegaConf
 
@@ -14,6 +17,8 @@ _USAGE = """memsys: benchmark the long-term memory of a conversational agent
   python -m eval.run dataset=locomo strategy=graph_expand    on LoCoMo
   python -m eval.run dataset=locomo dataset.path=my.json     on your own conversations
   python -m eval.run -m strategy=vector_only,graph_expand    several runs and a table of them
+  python -m eval.run -m experiment=NAME                      an experiment of those below, all its
+                                                             runs: docs/experiments.md, docs/kept.md
   python -m eval.run -m hydra/launcher=joblib strategy=...   in several processes, or on a cluster:
                                                              docs/distributed.md
   python -m eval.run ... resume=RUN_ID                       go on where a run stopped
@@ -42,11 +47,43 @@ def help_text() -> str:
         if not options:
             continue
         text += f"{group.name}=\n"
-        text += "".join(f"  {path.stem:<14} {title(path)}\n" for path in options)
+        width = max(14, *(len(path.stem) for path in options))
+        text += "".join(f"  {path.stem:<{width}} {title(path)}\n" for path in options)
     values = (CONF / "config.yaml").read_text(encoding="utf-8").split("  - override")[-1]
     settings = values.split("\n\n")[1]
     text += "\nSettings and their defaults:\n" + settings + "\n"
     return text.replace("$", "$$")  # Hydra fills the help in as a string.Template
+
+
+def no_such_setting(given: str) -> str:
+    """One line on a setting that there is not, with the one of the nearest name if one is near.
+
+    Names are those of conf/ alone: of `given`'s group all options count, whichever is chosen.
+    """
+    group, _, _ = given.partition(".")
+    known = [name for name in _settings(CONF / "config.yaml") if name != "defaults"]
+    known += [folder.name for folder in CONF.iterdir() if folder.is_dir()]
+    if (CONF / group).is_dir():
+        for path in sorted((CONF / group).glob("*.yaml")):
+            known += [f"{group}.{name}" for name in _settings(path)]
+    near = get_close_matches(given, [name for name in known if "_target_" not in name], 1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return (
+        f"{given}: no such setting{hint} (python -m eval.run --cfg job prints all; a new one that "
+        f"a part would take: +{given}=...)"
+    )
+
+
+def _settings(path: Path) -> Iterator[str]:
+    def names(node: Mapping[Any, Any], before: str) -> Iterator[str]:
+        for name, value in node.items():
+            yield f"{before}{name}"
+            if isinstance(value, Mapping):
+                yield from names(value, f"{before}{name}.")
+
+    node = OmegaConf.to_container(OmegaConf.load(path))
+    if isinstance(node, Mapping):
+        yield from names(node, "")
 
 
 def register() -> None:

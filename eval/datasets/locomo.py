@@ -4,10 +4,11 @@ and any file of its layout, which data/README.md describes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from eval.datasets.answer_key import read_key
 from eval.datasets.files import DATA, Sample, json_files, read_samples, shared_folder
+from eval.datasets.filters import check_limit, check_names
 from eval.datasets.qa import read_questions
 from eval.datasets.sessions import read_conversation
 from eval.datasets.sources import load_sources
@@ -100,9 +101,8 @@ class LoCoMo:
         )
 
     def _check_filters(self) -> None:
-        if self._limit is not None and self._limit < 1:
-            raise InputError(f"dataset.limit={self._limit}: must be 1 or more, or null for all")
-        _check_names("types", self._types, TYPES.values())
+        check_limit(self._limit)
+        check_names("types", self._types, TYPES.values())
 
     def _samples(self) -> tuple[list[Sample], list[SourceFile]]:
         samples: dict[str, Sample] = {}
@@ -120,7 +120,7 @@ class LoCoMo:
         return list(samples.values()), files
 
     def _kept(self, samples: list[Sample]) -> list[Sample]:
-        _check_names("conversations", self._conversations, [sample.id for sample in samples])
+        check_names("conversations", self._conversations, [sample.id for sample in samples])
         if self._conversations is None:
             return samples
         return [sample for sample in samples if sample.id in self._conversations]
@@ -128,15 +128,6 @@ class LoCoMo:
     def _filtered(self, questions: list[Question]) -> list[Question]:
         kept = [q for q in questions if self._types is None or q.type in self._types]
         return kept[: self._limit]
-
-
-def _check_names(option: str, given: Sequence[str] | None, valid: Iterable[str]) -> None:
-    names = list(valid)
-    if isinstance(given, str):  # a text would be taken letter by letter
-        raise InputError(f"dataset.{option}={given}: must be a list, as in [{names[0]}]")
-    unknown = [name for name in given or () if name not in names]
-    if unknown:
-        raise InputError(f"dataset.{option}: {unknown[0]!r} is not one of {', '.join(names)}")
 
 
 def _read(

@@ -10,6 +10,7 @@ from typing import Any
 
 from eval.datasets.chats import parse_date, read_chats
 from eval.datasets.files import DATA, json_files, read_json, shared_folder
+from eval.datasets.filters import check_limit, check_names
 from eval.datasets.layout import Place, as_list, as_object, text
 from eval.datasets.sources import load_sources
 from eval.questions import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
@@ -80,7 +81,7 @@ class LongMemEval:
                     raise place.error("question_id", "used twice; give each instance its own")
                 found[conversation.id] = (conversation, question)
                 repairs.extend(mended)
-        _check_names("conversations", self._conversations, found)
+        check_names("conversations", self._conversations, found)
         kept = [pair for pair in found.values() if self._wanted(pair[1])][: self._limit]
         if not kept:
             raise InputError(
@@ -98,14 +99,13 @@ class LongMemEval:
         )
 
     def _check_options(self) -> None:
-        if self._limit is not None and self._limit < 1:
-            raise InputError(f"dataset.limit={self._limit}: must be 1 or more, or null for all")
+        check_limit(self._limit)
         if self._key != "original" or self._key_file is not None:
             raise InputError(
                 f"dataset.key={self._key}: no errors of LongMemEval's key are listed here; use "
                 "dataset.key=original without dataset.key_file"
             )
-        _check_names("types", self._types, LONGMEMEVAL_TYPES.values())
+        check_names("types", self._types, LONGMEMEVAL_TYPES.values())
 
     def _wanted(self, question: Question) -> bool:
         return (self._types is None or question.type in self._types) and (
@@ -162,16 +162,6 @@ def _evidence_sessions(
         if id_ not in known:
             raise place.error(f"{field}[{index}]", f"{id_!r} is no session with turns")
     return tuple(dict.fromkeys(found))
-
-
-def _check_names(option: str, given: Sequence[str] | None, valid: Iterable[str]) -> None:
-    names = list(valid)
-    if isinstance(given, str):  # a text would be taken letter by letter
-        raise InputError(f"dataset.{option}={given}: must be a list, as in [{names[0]}]")
-    unknown = [name for name in given or () if name not in names]
-    if unknown:
-        shown = ", ".join(names[:10]) + (" ..." if len(names) > 10 else "")
-        raise InputError(f"dataset.{option}: {unknown[0]!r} is not one of {shown}")
 
 
 def _default_path() -> str:

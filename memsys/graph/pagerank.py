@@ -24,7 +24,7 @@ class PageRank:
         try:
             from scipy import sparse  # noqa: PLC0415 - an extra
         except ImportError as error:
-            raise InputError("PageRank: no scipy; pip install 'memsys[scale]'") from error
+            raise InputError("PageRank: no scipy; pip install -e '.[scale]'") from error
 
         def matrix(of: Csr, columns: int) -> Any:
             """Each row sums to 1, or to 0 where it is empty."""

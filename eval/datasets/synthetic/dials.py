@@ -40,7 +40,7 @@ class Dials:
         least = {"conversations": 1, "sessions": 1, "turns": 2, "hops": 1, "updates": 0, "seed": 0}
         for name, lowest in least.items():
             value = getattr(self, name)
-            if not isinstance(value, int) or value < lowest:
+            if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
                 raise InputError(
                     f"dataset.{name}: {value!r}; use a whole number of {lowest} or more"
                 )
@@ -56,6 +56,8 @@ class Dials:
         if self.tellers not in get_args(Tellers):
             known = ", ".join(get_args(Tellers))
             raise InputError(f"dataset.tellers: {self.tellers!r} is none of {known}")
+        if not isinstance(self.past, bool):
+            raise InputError(f"dataset.past: {self.past!r}; use true or false")
         if self.past and not 1 <= self.updates < self.sessions:
             raise InputError(
                 f"dataset.past: takes dataset.updates of 1 to {self.sessions - 1}, one less than "

@@ -118,6 +118,7 @@ def test_a_relation_that_ended_counts_for_the_days_before(
     [
         ({"past": True, "updates": 0}, r"dataset\.past: takes dataset\.updates of 1 to 5"),
         ({"past": True, "updates": 6, "turns": 60}, "one less than dataset.sessions; it is 6"),
+        ({"past": "maybe"}, r"dataset\.past: 'maybe'; use true or false"),
         ({"tellers": "both"}, r"dataset\.tellers: 'both' is none of any, one"),
         (
             {"tellers": "one", "distractors": 0.0, "updates": 30, "hops": 1, "turns": 10},

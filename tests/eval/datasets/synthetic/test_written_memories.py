@@ -91,10 +91,25 @@ def test_what_it_overlooks_is_missing(tmp_path: Path, cache: Path) -> None:
     assert 0.0 < found["single_hop"] < 1.0
 
 
-def test_another_prompt_is_refused_with_the_remedy(tmp_path: Path, cache: Path) -> None:
-    options = ("strategy=bm25", "reader=llm", f"hydra.run.dir={tmp_path / 'run'}")
-    ended = run_main(tmp_path, cache, *SMALL, *options)
-    run = Run(tmp_path / "run", ended)
-    errors = {record["error"]["message"] for record in run.records}
-    assert len(errors) == 1
-    assert "use reader=chain judge=none" in errors.pop()
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("reader=llm",), "reader=llm: llm=grammar writes memories and answers no question"),
+        (("llm.extra.misses=1.5",), "llm.extra.misses: 1.5; use a share of 0 to 1"),
+        (("judge=llm",), "judge=llm: llm=grammar writes memories and judges nothing"),
+        (("dataset=sample",), "reader=chain: knows the questions of dataset=synthetic and no"),
+        (("dataset=sample", "reader=extractive"), "llm=grammar: writes memories of dataset=synth"),
+    ],
+)
+def test_what_it_cannot_do_is_refused_before_anything_is_asked(
+    tmp_path: Path, cache: Path, options: tuple[str, ...], said: str
+) -> None:
+    where = f"hydra.run.dir={tmp_path / 'run'}"
+    known = {"dataset", "reader", "judge"}
+    chosen = {name for name, _, _ in (one.partition("=") for one in options)} & known
+    kept = [one for one in SMALL if not one.startswith("dataset.") or "dataset" not in chosen]
+    kept = [one for one in kept if one.partition("=")[0] not in chosen]
+    ended = run_main(tmp_path, cache, *kept, "strategy=mem0", *options, where)
+    assert ended.code == 2
+    assert ended.err.startswith(f"error: {said}")
+    assert not (tmp_path / "run").exists()
