@@ -56,22 +56,28 @@ def help_text() -> str:
 
 
 def no_such_setting(given: str) -> str:
-    """One line on a setting that there is not, with the one of the nearest name if one is near.
-
-    Names are those of conf/ alone: of `given`'s group all options count, whichever is chosen.
+    """One line on a setting that there is not: which options of its group have it, or else the
+    setting of the nearest name, if one is near. Names are those of conf/ alone.
     """
     group, _, _ = given.partition(".")
     known = [name for name in _settings(CONF / "config.yaml") if name != "defaults"]
     known += [folder.name for folder in CONF.iterdir() if folder.is_dir()]
     if (CONF / group).is_dir():
-        for path in sorted((CONF / group).glob("*.yaml")):
-            known += [f"{group}.{name}" for name in _settings(path)]
+        options = {path.stem: list(_settings(path)) for path in (CONF / group).glob("*.yaml")}
+        if owners := sorted(name for name in options if given in _under(group, options[name])):
+            having = ", ".join(owners)
+            return f"{given}: the {group} that is chosen has none; it is a setting of {having}"
+        known += [full for names in options.values() for full in _under(group, names)]
     near = get_close_matches(given, [name for name in known if "_target_" not in name], 1)
     hint = f"; did you mean {near[0]}?" if near else ""
     return (
         f"{given}: no such setting{hint} (python -m eval.run --cfg job prints all; a new one that "
         f"a part would take: +{given}=...)"
     )
+
+
+def _under(group: str, names: list[str]) -> list[str]:
+    return [f"{group}.{name}" for name in names]
 
 
 def _settings(path: Path) -> Iterator[str]:

@@ -31,6 +31,10 @@ from memsys.errors import InputError
         ("embedder=openai", "embedder=openai: set the variable OPENAI_API_KEY to your key"),
         ("kk=3", "kk: no such setting; did you mean k? (python -m eval.run --cfg job prints all"),
         ("dataset.limmit=3", "dataset.limmit: no such setting; did you mean dataset.limit?"),
+        (
+            "dataset.hops=2",
+            "dataset.hops: the dataset that is chosen has none; it is a setting of s",
+        ),
         ("stratagy=bm25", "stratagy: no such setting; did you mean strategy?"),
         ("zzzzzz=1", "zzzzzz: no such setting (python -m eval.run --cfg job prints all"),
         ("strategy=graph_walkk", "'strategy/graph_walkk' Available options"),
