@@ -114,11 +114,14 @@ class TestWithTheLibrary:
     pytestmark = needs("langmem")
 
     def test_what_is_patched_tells_what_holds_and_nothing_of_the_past(self, tmp_path: Path) -> None:
-        found = f1_of(tmp_path, "strategy=langmem", "strategy.exchange=1", "k=5")
-        assert found == {"single_hop": 1.0, "former_value": 0.0}
+        wide = "+strategy.settings.query_limit=8"
+        assert f1_of(tmp_path, "strategy=langmem", "k=5", wide) == {
+            "single_hop": 1.0,
+            "former_value": 0.0,
+        }
 
-    def test_it_looks_up_the_last_message_only_so_some_old_values_stay(
+    def test_by_default_it_looks_up_the_last_message_only_so_that_some_old_values_stay(
         self, tmp_path: Path
     ) -> None:
-        found = f1_of(tmp_path, "strategy=langmem", "strategy.exchange=2", "k=5")
+        found = f1_of(tmp_path, "strategy=langmem", "k=5")
         assert 0.0 < found["former_value"] < 1.0
