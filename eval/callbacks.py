@@ -13,7 +13,7 @@ from omegaconf import DictConfig
 
 from eval import naming, sweep
 from eval.records import SUMMARY
-from eval.tables import by_run, plain
+from eval.tables import answered, by_run, plain
 
 # Here, since a worker of another launcher imports this module with the callbacks that it is sent,
 # and it needs the names before it makes a run's folder.
@@ -61,7 +61,9 @@ def show_sweep() -> None:
             )
             for arguments, summary in done
         ]
-        print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(rows)))
+        counted = " or ".join(sorted({answered(summary) for _, summary in rows}, reverse=True))
+        title = counted[0].upper() + counted[1:]
+        print(f"\n{title}, mean with 95% interval:\n" + plain(*by_run(rows)))
     for folder, manifest in runs:
         if manifest["status"] != "complete":
             print(

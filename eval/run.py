@@ -20,7 +20,7 @@ from eval.ingest import THROUGH
 from eval.manifest import describe
 from eval.paid import PaidCalls
 from eval.runner import Runner
-from eval.show import show_end, show_start, show_stop
+from eval.show import show_end, show_one_of_many, show_start, show_stop
 
 
 @hydra.main(version_base="1.3", config_path="../conf", config_name="config")
@@ -49,6 +49,7 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
         show_start(manifest, built.dataset)
+        show_one_of_many(_swept())
         gc.freeze()  # what is loaded stays: to search it for garbage again and again is a tenth
         runner = Runner(built, folder, config.concurrency)
         try:
@@ -59,7 +60,20 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
             raise
         manifest["warnings"] += runner.warnings
         manifest["system"] = runner.details or manifest.get("system")
-        show_end(folder, folders.close(folder, manifest, records, runner.clock.seconds(), began))
+        summary = folders.close(folder, manifest, records, runner.clock.seconds(), began)
+        show_end(folder, summary, records)
+
+
+def _swept() -> str | None:
+    """The experiment of which this is but one run, as the -m was left out; None where all that the
+    experiment varies was given, as in a command that repeats one of its runs.
+    """
+    job = HydraConfig.get()
+    varied = set(job.sweeper.get("params") or ())
+    given = {override.partition("=")[0] for override in job.overrides.task}
+    if job.mode == RunMode.MULTIRUN or varied <= given:
+        return None
+    return cast(str | None, job.runtime.choices.get("experiment"))
 
 
 if __name__ == "__main__":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from eval.questions import Dataset
+from eval.records import Record
 from eval.subsets.full_score import sentences
 from eval.tables import answered, by_key, by_protocol, by_type, key_sentences, plain
 
@@ -22,8 +23,20 @@ def show_start(manifest: Mapping[str, Any], dataset: Dataset) -> None:
         print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
 
 
-def show_end(folder: Path, summary: Mapping[str, Any]) -> None:
-    """The table, what to beware of, where the files are, and what to do next."""
+def show_one_of_many(experiment: str | None) -> None:
+    """Whoever forgot the -m of an experiment gets one run of it, and is told."""
+    if experiment is not None:
+        print(
+            f"note: experiment={experiment} is a sweep, and this is one run of it; all of them: "
+            f"python -m eval.run -m experiment={experiment}",
+            file=sys.stderr,
+        )
+
+
+def show_end(folder: Path, summary: Mapping[str, Any], records: Sequence[Record]) -> None:
+    """The table, what to beware of and why the first question failed, if any did, where the files
+    are, and what to do next.
+    """
     print("\n" + plain(*by_type(summary)))
     if len(summary["protocols"]) > 1:
         print("\nThe same answers under each protocol:\n" + plain(*by_protocol(summary)))
@@ -38,6 +51,8 @@ def show_end(folder: Path, summary: Mapping[str, Any]) -> None:
         )
     if summary["errors"]:
         print(f"{summary['errors']} of {summary['n']} questions failed; they are in no mean")
+        first = next(record for record in records if record["status"] == "error")
+        print(f"the first: {first['id']}: {first['error']['message']}")
         print(f"to ask them again: the same command with resume={summary['run_id']}")
     for warning in summary["warnings"]:
         print(f"warning: {warning}")

@@ -6,6 +6,11 @@ from pathlib import Path
 
 from commands import FAULTY, Ended, Start, runs_in
 
+SYNTHETIC = (
+    *("dataset=synthetic", "dataset.conversations=1", "dataset.sessions=4", "dataset.turns=12"),
+    *("dataset.hops=1", "dataset.past=true", "reader=chain", "strategy=bm25"),
+)
+
 
 def table(ended: Ended) -> list[str]:
     """Names of the rows of the last table."""
@@ -22,6 +27,13 @@ def test_ends_with_a_table_of_its_runs(start: Start, tmp_path: Path, small) -> N
     assert [run.folder.name for run in runs] == [run.manifest["run_id"] for run in runs]
     for run, row in zip(runs, ended.out.splitlines()[-3:], strict=True):
         assert f" {run.summary['by_type']['overall']['f1']:.3f} [" in row
+
+
+def test_the_table_says_what_is_counted(start: Start) -> None:
+    ended = start("-m", *SYNTHETIC, "k=2,3")
+    assert ended.code == 0, ended.err
+    assert "\nAll but type 5, mean with 95% interval:\n" in ended.out
+    assert "Types 1-4, mean" not in ended.out
 
 
 def test_command_of_each_run_repeats_that_run_alone(start: Start, tmp_path: Path, small) -> None:
@@ -69,3 +81,10 @@ def test_command_of_a_run_of_an_experiment_says_what_the_grid_gave_it(
     commands = [run.manifest["command"] for run in runs_in(tmp_path)]
     assert [command.split()[-1] for command in commands] == ["context=flat", "context=layered"]
     assert all(command.count("strategy=bm25") == 1 for command in commands)
+
+
+def test_an_experiment_without_m_is_one_run_and_says_so(start: Start, small) -> None:
+    chosen = ("experiment=injection", "dataset=sample", *small, "strategy=bm25")
+    said = "note: experiment=injection is a sweep, and this is one run of it"
+    assert said in start(*chosen).err
+    assert start(*chosen, "context=layered").err == ""
