@@ -59,25 +59,21 @@ def no_such_setting(given: str) -> str:
     """One line on a setting that there is not: which options of its group have it, or else the
     setting of the nearest name, if one is near. Names are those of conf/ alone.
     """
-    group, _, _ = given.partition(".")
-    known = [name for name in _settings(CONF / "config.yaml") if name != "defaults"]
-    known += [folder.name for folder in CONF.iterdir() if folder.is_dir()]
-    if (CONF / group).is_dir():
-        options = {path.stem: list(_settings(path)) for path in (CONF / group).glob("*.yaml")}
-        if owners := sorted(name for name in options if given in _under(group, options[name])):
+    group, _, name = given.partition(".")
+    if name and (CONF / group).is_dir():
+        options = {path.stem: set(_settings(path)) for path in (CONF / group).glob("*.yaml")}
+        if owners := sorted(option for option in options if name in options[option]):
             having = ", ".join(owners)
             return f"{given}: the {group} that is chosen has none; it is a setting of {having}"
-        known += [full for names in options.values() for full in _under(group, names)]
-    near = get_close_matches(given, [name for name in known if "_target_" not in name], 1)
+        near = [f"{group}.{one}" for one in get_close_matches(name, set().union(*options.values()))]
+    else:
+        groups = {folder.name for folder in CONF.iterdir() if folder.is_dir()}
+        near = get_close_matches(given, groups | set(_settings(CONF / "config.yaml")))
     hint = f"; did you mean {near[0]}?" if near else ""
     return (
         f"{given}: no such setting{hint} (python -m eval.run --cfg job prints all; a new one that "
         f"a part would take: +{given}=...)"
     )
-
-
-def _under(group: str, names: list[str]) -> list[str]:
-    return [f"{group}.{name}" for name in names]
 
 
 def _settings(path: Path) -> Iterator[str]:

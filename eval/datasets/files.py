@@ -37,7 +37,7 @@ def json_files(path: str) -> list[Path]:
     A relative path is looked for in the current folder, then in the project's.
     Raises InputError where nothing is there, or a folder holds no *.json.
     """
-    given = Path(path).expanduser()
+    given = Path(str(path)).expanduser()  # a name of digits alone is read as a number
     found = next((p for p in (Path.cwd() / given, PROJECT / given) if p.exists()), None)
     if found is None:
         raise InputError(f"{path}: no such file or folder; correct dataset.path")
