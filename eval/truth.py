@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m eval.truth",
         description="Of the relations that runs on dataset=synthetic put before the reader: the "
-        "shares that hold in the end, held before, or were never told, with 95%% intervals over "
+        "shares that hold in the end, held before, or were never told, with 95% intervals over "
         "conversations. For strategies whose relations have their words for an id: mem0_graph and "
         "mem0ai_graph.",
     )
