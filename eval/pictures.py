@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from eval.exits import code_of
 from memsys.errors import InputError
@@ -135,10 +135,17 @@ def curves(name: str, tables: Path, path: Path) -> None:
         panel.set_xticks(range(len(at)), list(at))
         panel.grid(color="#dddddd")
     axes[0].set(ylabel=_SCORES["locomo_f1"])
-    drawn = [panel.get_legend_handles_labels() for panel in axes]
-    lines = {label: line for handles, names in drawn for line, label in zip(handles, names, strict=True)}
+    lines: dict[str, Any] = {}
+    for panel in axes:
+        handles, labels = panel.get_legend_handles_labels()
+        lines |= dict(zip(labels, handles, strict=True))
     figure.legend(
-        lines.values(), lines.keys(), loc="outside lower center", ncols=6, frameon=False, fontsize=8
+        list(lines.values()),
+        list(lines),
+        loc="outside lower center",
+        ncols=6,
+        frameon=False,
+        fontsize=8,
     )
     figure.savefig(path, dpi=130)
     plt.close(figure)
