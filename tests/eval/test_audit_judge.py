@@ -78,7 +78,7 @@ def test_a_run_is_corrected_under_the_stand_ins_own_name(
         (["run=/nowhere"], "holds no records.jsonl"),
         (["out=."], "is there already and not empty"),
         (["dataset.types=[nonsense]"], "nonsense"),
-        (["limt=3"], "Could not override 'limt'"),
+        (["limt=3"], "limt: no such setting"),
     ],
 )
 def test_wrong_input_is_one_line(
