@@ -17,12 +17,12 @@ from memsys.embed.base import Vectors
 
 def lines(rows: Iterable[Any]) -> int:
     """Bytes of `rows`, JSON values or records of such fields, each a line of a file."""
-    return sum(len(line(row).encode("utf-8", "surrogatepass")) for row in rows)
+    return sum(_bytes(line(row)) for row in rows)
 
 
 def line(row: Any) -> str:
     """`row` as it stands in such a file; times in ISO 8601."""
-    return json.dumps(row, ensure_ascii=False, default=_plain) + "\n"
+    return _ENCODER.encode(row) + "\n"
 
 
 def singles(vectors: Iterable[Vectors]) -> int:
@@ -35,7 +35,14 @@ def together(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]
     return {unit: one.get(unit, 0) + other.get(unit, 0) for unit in {**one, **other}}
 
 
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)  # one for all: rows are many
