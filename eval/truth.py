@@ -14,6 +14,7 @@ from eval.datasets.synthetic.reading import read, triple
 from eval.exits import code_of
 from eval.losing.figures import Sample, show
 from eval.losing.runs import Run, load_run
+from eval.reporting.texts import load_dataset
 from eval.tables import plain as as_table
 from memsys.errors import InputError
 from memsys.facts.base import plain
@@ -62,13 +63,10 @@ def row(run: Run) -> list[str]:
 
 def _told(run: Run) -> Mapping[str, Told]:
     """By conversation. The data set is made again from its dials."""
-    settings = dict(run.manifest["config"].get("dataset") or {})
-    if settings.pop("_target_", None) != f"{Synthetic.__module__}.{Synthetic.__name__}":
+    told = run.manifest["config"].get("dataset") or {}
+    if told.get("_target_") != f"{Synthetic.__module__}.{Synthetic.__name__}":
         raise InputError(f"{run.name}: not of dataset=synthetic; what was told is not known")
-    settings.pop("key", None)  # manifests name one for every data set
-    dataset = Synthetic(**settings).load()
-    if [file.sha256 for file in dataset.files] != [one["sha256"] for one in run.manifest["data"]]:
-        raise InputError(f"{run.name}: its dials make other conversations now; run it again")
+    dataset = load_dataset(run.manifest)
     found = {}
     for conversation in dataset.conversations:
         last: dict[tuple[str, str], Triple] = {}

@@ -44,12 +44,16 @@ class Texts:
 
 
 def load_texts(manifest: Mapping[str, Any]) -> Texts:
-    """The texts of the run's data set, if the very same files are found again.
+    """The texts of the run's data set. Raises InputError as load_dataset does."""
+    return Texts(load_dataset(manifest), _builder(manifest["config"].get("memory")))
+
+
+def load_dataset(manifest: Mapping[str, Any]) -> Dataset:
+    """The run's data set under the original answer key, if the very same files are found again.
 
     Raises InputError where they are not, or the manifest does not say what was loaded.
     """
-    config = manifest["config"]
-    told = config.get("dataset")
+    told = manifest["config"].get("dataset")
     if not isinstance(told, Mapping) or "_target_" not in told:
         raise InputError("the manifest does not tell how the data set was loaded")
     # The answer key says nothing of turns, and its own file may be gone. Manifests name the key of
@@ -64,7 +68,7 @@ def load_texts(manifest: Mapping[str, Any]) -> Texts:
     wanted = {file["sha256"] for file in manifest["data"]}
     if {file.sha256 for file in dataset.files} != wanted:
         raise InputError("the data set's files are not those that the run read (sha256 differs)")
-    return Texts(dataset, _builder(config.get("memory")))
+    return dataset
 
 
 def _builder(told: object) -> MemoryBuilder | None:

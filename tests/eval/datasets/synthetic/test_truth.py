@@ -62,7 +62,7 @@ def test_runs_of_which_nothing_can_be_told_are_refused(
     manifest["data"][0]["sha256"] = "0"
     path.write_text(json.dumps(manifest))
     assert main([str(folder)]) == 2
-    assert "its dials make other conversations now" in capsys.readouterr().err
+    assert "are not those that the run read" in capsys.readouterr().err
     manifest["config"]["dataset"]["_target_"] = "eval.datasets.files.LoCoMo"
     path.write_text(json.dumps(manifest))
     assert main([str(folder)]) == 2
