@@ -39,10 +39,13 @@ def answer(step: str, prompt: str, misses: float = 0.0) -> str | Rows:
 
     Raises UnknownPromptError.
     """
+    unknown = UnknownPromptError(f"no prompt of {', '.join(_STEPS)}")
+    if step not in _STEPS:
+        raise unknown
     try:
         return _STEPS[step](prompt, misses)
-    except (KeyError, NoPlaceError) as error:
-        raise UnknownPromptError(f"no prompt of {', '.join(_STEPS)}") from error
+    except NoPlaceError as error:
+        raise unknown from error
 
 
 def _facts(prompt: str, misses: float) -> Rows:

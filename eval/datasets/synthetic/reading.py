@@ -59,6 +59,13 @@ def messages(text: str, said: date | None) -> Iterator[Message]:
             yield Message(int(match[1]), speaker, told, said)
 
 
+def said_in(text: str, day: date) -> Iterator[Message]:
+    """Messages of the `day`, each a line `Speaker: words`, numbered from 0."""
+    for number, line in enumerate(text.splitlines()):
+        speaker, _, words = line.partition(": ")
+        yield Message(number, speaker, words, day)
+
+
 def heard(said: Iterator[Message], step: str, misses: float) -> Iterator[Message]:
     """All but a share `misses` of what was `said`: in each step others, always the same in one."""
     for message in said:

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import json
 from ast import literal_eval
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
 from typing import Any, Final
 
 from eval.datasets.synthetic.language import VISIT, Fact, Language
 from eval.datasets.synthetic.reading import (
-    Message,
     NoPlaceError,
     ends,
     heard,
     part,
     read,
+    said_in,
     triple,
 )
 
@@ -45,7 +45,7 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
 def _entities(prompt: str, misses: float) -> dict[str, Rows]:
     """Speakers first, as the prompt wants them, then the ends of facts."""
     names: dict[str, None] = {}
-    said = _said(part(prompt, "CURRENT MESSAGE"), _ANY_DAY)
+    said = said_in(part(prompt, "CURRENT MESSAGE"), _ANY_DAY)
     for message in heard(said, "graphiti entities", misses):
         names[message.speaker] = None
         for _, fact in read(message.text, message.day):
@@ -71,7 +71,7 @@ def _edges(prompt: str, misses: float) -> dict[str, Rows]:
     told = datetime.fromisoformat(part(prompt, "REFERENCE_TIME").partition(" #")[0].strip())
     known = {row["name"] for row in _rows(prompt, "ENTITIES")}
     rows = []
-    said = _said(part(prompt, "CURRENT_MESSAGE"), told.date())
+    said = said_in(part(prompt, "CURRENT_MESSAGE"), told.date())
     for message in heard(said, "graphiti edges", misses):
         for language, fact in read(message.text, message.day):
             source, name, target = triple(language, fact)
@@ -132,13 +132,6 @@ _ANSWERS: Final[Mapping[str, Callable[[str, float], Mapping[str, Any]]]] = {
 
 def _rows(prompt: str, name: str) -> Rows:
     return list(json.loads(part(prompt, name)))
-
-
-def _said(text: str, day: date) -> Iterator[Message]:
-    """Messages of an episode, each a line `Speaker: words`."""
-    for number, line in enumerate(text.splitlines()):
-        speaker, _, words = line.partition(": ")
-        yield Message(number, speaker, words, day)
 
 
 def _since(language: Language, fact: Fact, told: datetime) -> datetime:

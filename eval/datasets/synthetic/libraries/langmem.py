@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from eval.datasets.synthetic.language import VISIT
 from eval.datasets.synthetic.languages import LANGUAGES
-from eval.datasets.synthetic.reading import Message, heard, read
+from eval.datasets.synthetic.reading import heard, read, said_in
 
 _ANY_DAY: Final = date(2000, 1, 1)  # none is told
 _SESSION: Final = re.compile(r"<(session_[\w-]+)>\n(.*)\n</\1>", re.DOTALL)
@@ -43,7 +43,7 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
     stored = list(_stored(str(body["messages"][0]["content"])))
     told = {
         one.key: one  # what is told later holds
-        for message in heard(_said(session[2]), "langmem", misses)
+        for message in heard(said_in(session[2], _ANY_DAY), "langmem", misses)
         for one in _facts(message.text)
     }
     made = [call for one in told.values() for call in _calls(one, stored)]
@@ -82,13 +82,6 @@ def _stored(prompt: str) -> Iterator[tuple[str, list[_Told]]]:
     """Names of the memories that are shown, and their facts; they are written as Python has it."""
     for match in _STORED.finditer(prompt):
         yield match[1], list(_facts(literal_eval(match[2])["content"]))
-
-
-def _said(text: str) -> Iterator[Message]:
-    """Messages of a session, each a line `Speaker: words`."""
-    for number, line in enumerate(text.splitlines()):
-        speaker, _, words = line.partition(": ")
-        yield Message(number, speaker, words, _ANY_DAY)
 
 
 def _facts(text: str) -> Iterator[_Told]:

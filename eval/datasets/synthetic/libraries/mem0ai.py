@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import Any, Final
 
-from eval.datasets.synthetic.reading import Message, heard, read
+from eval.datasets.synthetic.reading import Message, heard, read, said_in
 
 _ROLE: Final = re.compile(r"(?:user|assistant|system): ")
 
@@ -37,9 +37,7 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
 
 def messages(text: str, day: date) -> Iterator[Message]:
     """One a line: `user: Ada: words`, or without the role."""
-    for number, line in enumerate(text.splitlines()):
-        speaker, _, told = _ROLE.sub("", line, count=1).partition(": ")
-        yield Message(number, speaker, told, day)
+    return said_in("\n".join(_ROLE.sub("", line, count=1) for line in text.splitlines()), day)
 
 
 def spoken(value: Mapping[str, Any]) -> dict[str, Any]:
