@@ -20,7 +20,7 @@ SCRIPT = Path(__file__).parent / "misbehaving.py"
 
 @pytest.fixture
 def pipe(tmp_path: Path) -> Iterator[Pipe]:
-    made = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=10)
+    made = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=60)
     yield made
     made.close()
 
@@ -94,7 +94,7 @@ def test_a_line_without_an_end_is_not_read_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MOST_BYTES", 10_000)
-    pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=10)
+    pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=60)
     assert len(ask(pipe, "huge", bytes=9_000)["text"]) == 9_000
     with pytest.raises(LibraryError, match="over 10000 bytes"):
         ask(pipe, "huge", bytes=11_000)
@@ -117,7 +117,7 @@ def test_a_process_that_does_not_read_cannot_block(tmp_path: Path) -> None:
 def test_no_key_and_no_proxy_go_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-distinctive")
     monkeypatch.setenv("HTTPS_PROXY", "http://192.0.2.1")
-    pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=10)
+    pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=60)
     found = ask(pipe, "reply")["env"]
     assert "sk-distinctive" not in str(found)
     assert not {"OPENAI_API_KEY", "HTTPS_PROXY"} & set(found)
@@ -162,7 +162,7 @@ def test_closing_refuses_what_waits_and_leaves_no_process(pipe: Pipe) -> None:
 
 
 def test_a_forgotten_pipe_leaves_no_process(tmp_path: Path) -> None:
-    pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=10)
+    pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=60)
     child = ask(pipe, "child")["child"]
     del pipe
     assert ends(child)
@@ -170,4 +170,4 @@ def test_a_forgotten_pipe_leaves_no_process(tmp_path: Path) -> None:
 
 def test_no_interpreter_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(LibraryError, match="cannot be started"):
-        Pipe("lib", [tmp_path / "python"], tmp_path, timeout_s=10)
+        Pipe("lib", [tmp_path / "python"], tmp_path, timeout_s=60)
