@@ -25,11 +25,11 @@ format: .venv/dev
 	$(BIN)/ruff format .
 
 bench: .venv/base  ## overhead, latency ratios, memory, cold start (LoCoMo), and calls to models
-	$(BIN)/python -m eval.bench $(ARGS)
-	$(BIN)/python -m eval.bench_llm
+	$(BIN)/python -m eval.studies.bench $(ARGS)
+	$(BIN)/python -m eval.studies.bench_llm
 
 bench-scale: .venv/scale  ## a thousand to a million memories, 10 GB; ARGS='1000 10000' to choose
-	$(BIN)/python -m eval.bench_scale $(ARGS)
+	$(BIN)/python -m eval.studies.bench_scale $(ARGS)
 
 regress: .venv/scale  ## are scores the expected ones; PINS='sample_bm25 locomo_bm25' to choose
 	$(BIN)/python -m eval.regress $(PINS)

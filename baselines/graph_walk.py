@@ -9,8 +9,8 @@ from memsys.errors import InputError
 from memsys.graph.csr import CsrStore, build_csr
 from memsys.graph.pagerank import PageRank
 from memsys.index.rank import Start, check_start, min_max, top
-from memsys.size import together
 from memsys.store import Parts
+from memsys.stores.size import together
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query
 

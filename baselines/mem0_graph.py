@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from baselines.mem0 import Mem0
-from memsys.context.tokens import count_tokens
 from memsys.errors import InputError
 from memsys.relations.memory import RelationMemory
-from memsys.size import together
 from memsys.store import Parts
 from memsys.stores.relations import RelationStore
+from memsys.stores.size import together
+from memsys.text.tokens import count_tokens
 from memsys.types import Candidate, Query, Retrieval, Session
 
 

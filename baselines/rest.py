@@ -11,12 +11,12 @@ from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-from memsys.context.tokens import count_tokens
 from memsys.errors import InputError
-from memsys.server.client import Client, ServiceError
-from memsys.server.wire import as_candidate, as_post
+from memsys.service.rest.client import Client, ServiceError
+from memsys.service.rest.wire import as_candidate, as_post
 from memsys.store import Parts
 from memsys.strategy import Strategy
+from memsys.text.tokens import count_tokens
 from memsys.types import Candidate, Query, Retrieval, Session
 
 

@@ -92,10 +92,10 @@ def _serve(options: argparse.Namespace) -> None:
 
     import uvicorn  # noqa: PLC0415 - an extra
 
-    from memsys.api.memory import Memory  # noqa: PLC0415
-    from memsys.api.setup import load_setup  # noqa: PLC0415
-    from memsys.server.app import make_app  # noqa: PLC0415
-    from memsys.server.guard import Door  # noqa: PLC0415
+    from memsys.service.memory import Memory  # noqa: PLC0415
+    from memsys.service.rest.app import make_app  # noqa: PLC0415
+    from memsys.service.rest.guard import Door  # noqa: PLC0415
+    from memsys.service.setup import load_setup  # noqa: PLC0415
 
     names = {"127.0.0.1", "localhost", "::1", options.host, *options.allow_host}
     door = Door(key, {name.lower() for name in names} if loopback else None)

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from memsys.context.base import ContextWriter
-from memsys.context.tokens import count_tokens
 from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import MemoryGraph, build_graph
@@ -24,7 +23,8 @@ from memsys.index.sparse import SparseLexicalIndex
 from memsys.index.vector import VectorIndex
 from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
-from memsys.size import lines, singles, together
+from memsys.stores.size import lines, singles, together
+from memsys.text.tokens import count_tokens
 from memsys.types import Memory
 
 
@@ -102,7 +102,7 @@ class Store:
         return self._derived.standing
 
     def size(self, *, graph: bool) -> dict[str, int]:
-        """What is held, by unit: `memories`, their o200k `tokens`, `bytes` (memsys/size.py) of the
+        """What is held, by unit: `memories`, their o200k `tokens`, `bytes` (memsys/stores/size.py) of the
         memories, of the vectors that queries have asked for so far, and of the graph, with its
         `nodes` and `edges`, where there is one; `graph`: there is, if only for later queries.
         """
@@ -122,7 +122,7 @@ class Store:
 
     @property
     def bytes_beside(self) -> int:
-        """Of the vectors that are held so far; see memsys/size.py."""
+        """Of the vectors that are held so far; see memsys/stores/size.py."""
         return self._derived.vectors.bytes
 
     @property

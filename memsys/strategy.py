@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from memsys.context.tokens import count_tokens
 from memsys.errors import InputError
 from memsys.index.rank import Scores
 from memsys.index.ranking import Dense, Ranking
 from memsys.llm.prompt import Prompt
 from memsys.memory.base import builder_for
 from memsys.store import Parts, Store
+from memsys.text.tokens import count_tokens
 from memsys.types import Candidate, Query, Retrieval, Session
 
 

@@ -18,7 +18,7 @@ from eval.datasets.overlay import (
     read_overlay,
     sha256,
 )
-from eval.questions import AnswerKey, KeyChange, Question, SourceFile
+from eval.datasets.types import AnswerKey, KeyChange, Question, SourceFile
 from memsys.errors import InputError
 
 KEYS = ("original", "corrected", "excluded")
@@ -116,7 +116,7 @@ def read_key(
     if not belongs(overlay, files):
         raise InputError(
             f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use the "
-            "file it was made for, or make an overlay of this one by python -m eval.overlay"
+            "file it was made for, or make an overlay of this one by python -m eval.studies.overlay"
         )
     errors = path if path != overlay_path else None
     if errors is None and name == "corrected":

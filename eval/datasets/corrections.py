@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.questions import SourceFile
+from eval.datasets.types import SourceFile
 from memsys.errors import InputError
 
 # Ids of dial481/locomo-audit, errors.json: the conversation by its position in the data set.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.datasets.layout import Place, as_object, text
-from eval.questions import SourceFile
+from eval.datasets.types import SourceFile
 from memsys.errors import InputError
 
 PROJECT = Path(__file__).resolve().parents[2]

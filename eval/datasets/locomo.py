@@ -13,7 +13,7 @@ from eval.datasets.qa import read_questions
 from eval.datasets.sessions import read_conversation
 from eval.datasets.sources import load_sources
 from eval.datasets.subset import open_subset
-from eval.questions import TYPES, Dataset, Question, SourceFile
+from eval.datasets.types import TYPES, Dataset, Question, SourceFile
 from memsys.errors import InputError
 from memsys.types import Conversation
 

@@ -13,7 +13,7 @@ from eval.datasets.files import DATA, json_files, read_json, shared_folder
 from eval.datasets.filters import check_limit, check_names
 from eval.datasets.layout import Place, as_list, as_object, text
 from eval.datasets.sources import load_sources
-from eval.questions import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
+from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.errors import InputError
 from memsys.types import Conversation
 

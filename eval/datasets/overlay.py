@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from eval.datasets.corrections import Correction, read_json
-from eval.questions import SourceFile
+from eval.datasets.types import SourceFile
 from memsys.errors import InputError
 
 CITATION_ONLY = "WRONG_CITATION"  # the one type of error that leaves the answer as it is
@@ -94,7 +94,7 @@ def read_overlay(path: Path) -> Overlay:
     """The overlay at `path`; raises InputError where it is not as data/README.md says."""
     value, file = read_json(path)
     if not is_overlay(value):
-        raise InputError(f"{path}: no overlay; make one by python -m eval.overlay")
+        raise InputError(f"{path}: no overlay; make one by python -m eval.studies.overlay")
     try:
         entries = tuple(_entry(row) for row in value["entries"])
         overlay = Overlay(
@@ -108,10 +108,12 @@ def read_overlay(path: Path) -> Overlay:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"{path}: not as an overlay should be ({error}); make it by python -m eval.overlay"
+            f"{path}: not as an overlay should be ({error}); make it by python -m eval.studies.overlay"
         ) from error
     if len({entry.id for entry in entries}) < len(entries):
-        raise InputError(f"{path}: an id is there twice; make it anew by python -m eval.overlay")
+        raise InputError(
+            f"{path}: an id is there twice; make it anew by python -m eval.studies.overlay"
+        )
     return overlay
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from eval.datasets.evidence import TurnIds, turn_ids
 from eval.datasets.layout import Place, as_list, as_object, text
-from eval.questions import ADVERSARIAL, TYPES, Question
+from eval.datasets.types import ADVERSARIAL, TYPES, Question
 
 
 def read_questions(

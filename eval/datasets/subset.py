@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from eval.questions import Question, SourceFile, SubsetUsed
-from eval.subsets.shipped import read_subset
+from eval.datasets.subset_file import read_subset
+from eval.datasets.types import Question, SourceFile, SubsetUsed
 from memsys.errors import InputError
 
 
@@ -37,7 +37,7 @@ class OpenSubset:
         if ids:
             raise InputError(
                 f"dataset.subset: {self.used.file.name} has {min(ids)}, which is no question of "
-                "the data; make it anew by python -m eval.lite, or set dataset.subset=null"
+                "the data; make it anew by python -m eval.studies.lite, or set dataset.subset=null"
             )
 
 

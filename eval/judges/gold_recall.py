@@ -14,7 +14,7 @@ from eval.metrics.normalise import terms
 from memsys.errors import InputError
 from memsys.llm.base import LLM
 
-THRESHOLD = 0.21  # python -m eval.auditing.standin: the best, whichever system is left out
+THRESHOLD = 0.21  # python -m eval.studies.standin: the best, whichever system is left out
 # Of that command on 14 systems of LoCoMo; docs/judges.md has the whole table.
 AGREEMENT = (
     "not J: agrees with recorded LLM judges on LoCoMo at kappa .649 (AUC .917), and passes 48% of "

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.importing.answers import Row
-from eval.importing.files import read_answers
-from eval.importing.layouts import read_items
-from eval.importing.values import verdict
-from eval.records import RECORDS, read_lines
+from eval.answers.answers import Row
+from eval.answers.files import read_answers
+from eval.answers.layouts import read_items
+from eval.answers.values import verdict
+from eval.records.jsonl import RECORDS, read_lines
 from memsys.errors import InputError
 
 _GZIP = b"\x1f\x8b"

@@ -13,8 +13,8 @@ from functools import cache, lru_cache
 from string import punctuation
 from typing import TYPE_CHECKING
 
+from eval.datasets.types import TYPES
 from eval.metrics.overlap import overlap_f1
-from eval.questions import TYPES
 from memsys.errors import InputError
 
 if TYPE_CHECKING:

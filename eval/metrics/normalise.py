@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 from eval.metrics.dates import in_parts
 from eval.metrics.numbers import in_figures
-from memsys.index.terms import stem
+from memsys.text.terms import stem
 
 ARTICLES = frozenset(("a", "an", "the"))
 

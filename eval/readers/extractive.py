@@ -13,7 +13,7 @@ from eval.readers.sentences import roots_by_speaker
 from eval.readers.spans import spans
 from eval.readers.temporal import when
 from eval.readers.verdicts import choice, yes_no
-from memsys.index.terms import is_cjk
+from memsys.text.terms import is_cjk
 from memsys.types import Retrieval
 
 UNKNOWN = "No information available"

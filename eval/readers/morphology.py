@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from memsys.index.terms import STOPWORDS, cjk_terms, is_cjk, stem, words
+from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, stem, words
 
 # Irregular English verbs: each line is the base form and its past forms.
 _VERBS = """

@@ -12,7 +12,7 @@ from eval.readers.dates import find_dates
 from eval.readers.dates_zh import find_dates_zh
 from eval.readers.morphology import LIGHT, root
 from eval.readers.periods import Mention
-from memsys.index.terms import STOPWORDS, cjk_terms, is_cjk, words
+from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, words
 
 
 class Kind(Enum):

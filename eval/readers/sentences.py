@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from eval.readers.morphology import roots
-from memsys.index.terms import is_cjk
+from memsys.text.terms import is_cjk
 
 _LINE = re.compile(r"^(?P<speaker>[^:：\n]{1,40}?)\s*[:：]\s*(?P<text>.*)$", re.DOTALL)
 _CAPTION = re.compile(r"\s*\[image: (?P<caption>.*?)\]\s*$", re.DOTALL)

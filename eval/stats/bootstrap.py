@@ -30,7 +30,7 @@ class ClusterBootstrap:
     resamples of the C conversations with all their questions, t of C - 1 degrees of freedom
     (cluster bootstrap: Davison and Hinkley, 1997, section 3.8; the two corrections for few
     clusters: Cameron, Gelbach and Miller, 2008). Resampling questions within the drawn
-    conversations as well would count their noise twice: `python -m eval.stats.simulate` shows the
+    conversations as well would count their noise twice: `python -m eval.studies.coverage` shows the
     coverage of both. A single conversation resamples its questions, uses the normal quantile, and
     says nothing of other conversations.
     """

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from memsys.context.tokens import count_tokens
+from memsys.text.tokens import count_tokens
 from memsys.types import Candidate
 
 

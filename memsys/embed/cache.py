@@ -14,8 +14,8 @@ import numpy as np
 
 from memsys.embed.base import Embedder, Kind, Vectors, prefix_of
 from memsys.errors import InputError
-from memsys.meter import Call, Meter
-from memsys.sqlite import open_shared
+from memsys.llm.meter import Call, Meter
+from memsys.stores.sqlite import open_shared
 from memsys.types import Usage
 
 _BATCH = 64  # rows a transaction: what a kill can lose

@@ -15,9 +15,9 @@ from memsys.llm.budget import Budget
 from memsys.llm.endpoint import Endpoint, check_address, check_key
 from memsys.llm.exchange import Exchange
 from memsys.llm.limits import Limits
+from memsys.llm.meter import Call
 from memsys.llm.recording import Recording
 from memsys.llm.usage import usage_of
-from memsys.meter import Call
 from memsys.types import Usage
 
 _CONCURRENCY = 8  # live calls under way

@@ -12,8 +12,8 @@ from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.facts.base import Event, Fact, as_memory, plain
 from memsys.facts.operations import Kind
-from memsys.size import lines
 from memsys.stores.faiss_vectors import FaissVectors
+from memsys.stores.size import lines
 from memsys.stores.vectors import VectorStore
 from memsys.types import Memory
 
@@ -72,7 +72,7 @@ class FactBook:
 
     @property
     def bytes(self) -> int:
-        """Of the vectors of the current facts and of the history; see memsys/size.py."""
+        """Of the vectors of the current facts and of the history; see memsys/stores/size.py."""
         return 4 * len(self._facts) * self._dimension + lines(self.history)
 
     def of(self, id_: str) -> Memory | None:

@@ -20,7 +20,7 @@ from memsys.graph.entities import EntityKind, entities_in, names_of
 from memsys.graph.numbers import NumberedKeys
 from memsys.graph.settings import GraphSettings
 from memsys.graph.store import ENTITY, MEMORY, Edge, EdgeKind
-from memsys.size import lines
+from memsys.stores.size import lines
 from memsys.types import Memory
 
 Ints = NDArray[np.int32]

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, Protocol, TypeVar
 
-from memsys.index.terms import STOPWORDS, cjk_terms, is_cjk, stem
+from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, stem
 
 EntityKind = Literal["name", "phrase", "keyword"]
 Key = TypeVar("Key", bound=Hashable)

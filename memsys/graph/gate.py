@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
-from memsys.index.terms import is_cjk, words
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import Prompt
+from memsys.text.terms import is_cjk, words
 
 _SEVERAL: Mapping[str, Any] = {
     "type": "object",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from memsys.size import lines
+from memsys.stores.size import lines
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -34,7 +34,7 @@ class GraphStore(Protocol):
 
     def size(self) -> dict[str, int]:
         """`nodes`: memories and entities with an edge; `edges`: each once, of both kinds; `bytes`:
-        what is held of them (memsys/size.py).
+        what is held of them (memsys/stores/size.py).
         """
         ...
 

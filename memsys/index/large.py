@@ -25,7 +25,7 @@ _BUILT = 80  # of hnsw: candidates that an insertion keeps
 class LargeVectors:
     """faiss over unit vectors: `flat` is exact; `ivf` (inverted lists of nearest centroids; Jegou
     et al., 2011) and `hnsw` (a graph of neighbours; Malkov and Yashunin, 2018) are approximate and
-    miss some of the nearest. `python -m eval.bench_scale` measures how many.
+    miss some of the nearest. `python -m eval.studies.bench_scale` measures how many.
 
     The index holds the only copy of the vectors.
     """

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
-from memsys.index.terms import terms
+from memsys.text.terms import terms
 
 
 class LexicalIndex:

@@ -10,7 +10,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.index.terms import terms, word_terms, written
+from memsys.text.terms import terms, word_terms, written
 
 
 class SparseLexicalIndex:

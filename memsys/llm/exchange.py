@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-from memsys.meter import Call
+from memsys.llm.meter import Call
 from memsys.types import Usage
 
 Check = Callable[[Mapping[str, Any]], None]

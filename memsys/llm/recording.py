@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from memsys.errors import InputError
-from memsys.sqlite import open_shared
+from memsys.stores.sqlite import open_shared
 
 Mode = Literal["auto", "off", "replay"]
 CALLS = "calls.sqlite"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memsys.context.tokens import count_tokens
+from memsys.text.tokens import count_tokens
 from memsys.types import Usage
 
 _READ = ("messages", "tools", "response_format", "input")  # fields that a model is given to read

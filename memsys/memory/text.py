@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsys.index.terms import terms
+from memsys.text.terms import terms
 from memsys.types import Turn
 
 _RICH = 20  # distinct terms from which a memory counts as fully important

@@ -12,12 +12,12 @@ from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import IndexSettings, top
-from memsys.index.terms import STOPWORDS, cjk_terms, is_cjk, words
 from memsys.relations.base import as_memory, id_of
 from memsys.relations.extract import Extractor
 from memsys.relations.graph import OwnGraph
 from memsys.relations.settings import RelationSettings
 from memsys.stores.relations import Relation
+from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, words
 from memsys.types import Candidate
 
 

@@ -14,9 +14,9 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.facts.base import plain
 from memsys.relations.base import Entity, Triple, verbalised
 from memsys.relations.settings import GraphSettings
-from memsys.size import lines, singles
 from memsys.stores.relations import Node, Relation, RelationStore
 from memsys.stores.rows import node_row, relation_row
+from memsys.stores.size import lines, singles
 
 Applied = Literal["ADD", "MENTION", "RENEW", "DELETE", "END"]
 
@@ -86,7 +86,7 @@ class OwnGraph:
 
     def size(self) -> dict[str, int]:
         """Numbers of nodes and of edges, and their bytes: a line of JSON each, by the properties
-        that a store keeps, and the vectors of the nodes; see memsys/size.py.
+        that a store keeps, and the vectors of the nodes; see memsys/stores/size.py.
         """
         nodes, edges = self._store.nodes(self._owner), self._store.relations(self._owner)
         vectors = singles(node.vector for node in nodes)

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from memsys.errors import InputError
-from memsys.sqlite import open_shared
+from memsys.stores.sqlite import open_shared
 
 
 def open_store(path: str, tables: tuple[str, ...], store: str) -> sqlite3.Connection:

@@ -13,9 +13,9 @@ from baselines.mem0 import Mem0
 from memsys.embed.base import Vectors
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
-from memsys.size import lines
 from memsys.store import Parts
 from memsys.stores.faiss_vectors import FaissVectors
+from memsys.stores.size import lines
 from memsys.strategy import Strategy
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.contract import Contract

@@ -11,13 +11,13 @@ import pytest
 
 from baselines.mem0_graph import Mem0Graph
 from memsys.context.layered import Layered
-from memsys.context.tokens import count_tokens
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
-from memsys.size import lines
 from memsys.store import Parts
 from memsys.stores.networkx_relations import NetworkxRelations
+from memsys.stores.size import lines
 from memsys.strategy import Strategy
+from memsys.text.tokens import count_tokens
 from tests.memsys.build import MakeParts, query, session
 from tests.memsys.contract import Contract
 from tests.memsys.relations.models import Reply, Scripted, conflict, entity, relation

@@ -14,7 +14,7 @@ import pytest
 
 from baselines.rest import Rest
 from memsys.errors import InputError
-from memsys.server.client import ServiceError
+from memsys.service.rest.client import ServiceError
 from memsys.types import Session, Turn
 from tests.memsys.build import SESSIONS, MakeParts, query
 

@@ -16,7 +16,7 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from baselines.libraries.installed import is_installed, names
-from eval.naming import CONF, help_text, title
+from eval.run.hydra_help import CONF, help_text, title
 from memsys.store import Parts
 from memsys.strategy import Strategy
 

@@ -148,7 +148,7 @@ def hanging(folder: Path, cache: Path, *arguments: str, lines: int) -> Iterator[
         **os.environ,
         "MEMSYS_CACHE": str(cache),
         "FAULT": str(folder),  # exists, so the fault is on
-        "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]),
+        "PYTHONPATH": os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")]),
     }
     command = [sys.executable, "-c", _HEEDFUL, *arguments]
     with subprocess.Popen(

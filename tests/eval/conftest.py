@@ -8,7 +8,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from commands import FAULTY, PROJECT, Run, Start, run_main, runs_in, small_sample
+
+from tests.eval.commands import FAULTY, PROJECT, Run, Start, run_main, runs_in, small_sample
 
 # Of commands.small_sample: type 1 gets another gold, type 4 none; what is wrong of type 2 is the
 # evidence alone.

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from commands import HERE, PROJECT, Ended, Run, runs_in
+from tests.eval.commands import PROJECT, Ended, Run, runs_in
 
 RAY = PROJECT / ".venv-ray" / "bin"  # made by `make ray`
 HANG = ("strategy.fault=hang", "strategy.at=beech/3")
@@ -25,7 +25,7 @@ DONE = 10  # questions before beech/3
 
 def environment(folder: Path, cache: Path) -> dict[str, str]:
     """The fault of tests/eval/faulty.py is on while `folder`/fault exists."""
-    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
     own = {"MEMSYS_CACHE": str(cache), "FAULT": str(folder / "fault"), "PYTHONPATH": path}
     quiet = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS": "0"}
     return {**os.environ, **own, **quiet}

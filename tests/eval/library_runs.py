@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from commands import Run, run_main
+from tests.eval.commands import Run, run_main
 
 _SMALL = (
     *("dataset=synthetic", "llm=grammar", "reader=chain"),

@@ -15,11 +15,11 @@ from memsys.embed.base import Vectors, unit_rows
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.settings import GraphSettings
 from memsys.index.rank import IndexSettings
-from memsys.index.terms import terms
 from memsys.memory.base import MemoryBuilder
 from memsys.memory.turns import Turns
 from memsys.store import Parts
 from memsys.strategy import Strategy
+from memsys.text.terms import terms
 from memsys.types import Candidate, Memory, Origin, Query, Retrieval, Session, Turn, Usage
 
 NOON = datetime(2024, 3, 2, 12, 0)

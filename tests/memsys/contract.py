@@ -10,10 +10,10 @@ from typing import ClassVar
 import pytest
 
 from memsys.context.layered import Layered
-from memsys.context.tokens import count_tokens
 from memsys.errors import InputError
 from memsys.store import Parts
 from memsys.strategy import Strategy
+from memsys.text.tokens import count_tokens
 from memsys.types import Retrieval, Session
 from tests.memsys.build import SESSIONS, MakeParts, query
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from eval.datasets.synthetic.dials import Dials
 from eval.datasets.synthetic.talk import talk
-from eval.questions import Dataset, Question, SourceFile
+from eval.datasets.types import Dataset, Question, SourceFile
 
 
 class Synthetic:

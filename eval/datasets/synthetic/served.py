@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from eval.datasets.synthetic.libraries.known import LIBRARIES
 from eval.datasets.synthetic.model import UnknownPromptError, answer
-from memsys.context.tokens import count_tokens
+from memsys.text.tokens import count_tokens
 
 _TOOLS: Final = {
     "note_entities": "entities",

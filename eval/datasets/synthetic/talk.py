@@ -10,7 +10,7 @@ from eval.datasets.synthetic.languages import LANGUAGES
 from eval.datasets.synthetic.names import Names
 from eval.datasets.synthetic.places import Places
 from eval.datasets.synthetic.world import Asked, World, session_times
-from eval.questions import ADVERSARIAL, TYPES, Question
+from eval.datasets.types import ADVERSARIAL, TYPES, Question
 from memsys.types import Conversation, Session, Turn
 
 _MULTI_HOP, _TEMPORAL, _SINGLE_HOP, _FORMER = 1, 2, 4, 6

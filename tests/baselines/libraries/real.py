@@ -13,8 +13,8 @@ import pytest
 from baselines.libraries.installed import is_installed
 from baselines.libraries.memory import LibraryMemory
 from memsys.llm.client import ChatSettings
+from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording
-from memsys.meter import Meter
 from memsys.store import Parts
 from memsys.types import Session
 from tests.memsys.build import MakeParts, session

@@ -18,9 +18,9 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, BudgetReached
 from memsys.llm.client import ChatSettings
+from memsys.llm.meter import Meter
 from memsys.llm.pricing import PRICING, load_pricing
 from memsys.llm.recording import Mode, Recording
-from memsys.meter import Meter
 from tests.memsys.build import BagOfWords
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import FaultyServer

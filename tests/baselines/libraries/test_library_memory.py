@@ -13,9 +13,9 @@ from baselines.libraries.pipe import LibraryError
 from memsys.errors import InputError
 from memsys.llm.budget import Budget, BudgetReached
 from memsys.llm.client import ChatSettings
+from memsys.llm.meter import Meter
 from memsys.llm.pricing import PRICING, load_pricing
 from memsys.llm.recording import Recording
-from memsys.meter import Meter
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from tests.baselines.libraries.conftest import Keeper

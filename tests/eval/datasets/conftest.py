@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval.datasets.locomo import LoCoMo
-from eval.questions import Dataset
+from eval.datasets.types import Dataset
 
 Sample = dict[str, Any]
 

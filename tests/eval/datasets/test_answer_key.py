@@ -12,8 +12,8 @@ import pytest
 
 from eval.datasets.files import DATA
 from eval.datasets.overlay import Overlay, make_entries, read_overlay, write_overlay
-from eval.overlay import main
-from eval.questions import Dataset, KeyChange
+from eval.datasets.types import Dataset, KeyChange
+from eval.studies.overlay import main
 from memsys.errors import InputError
 
 Load = Callable[..., Dataset]

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 from hydra.utils import instantiate
-from made_longmemeval import instance, turn, write
 from omegaconf import OmegaConf
 
 from eval.datasets import longmemeval as module
 from eval.datasets.files import shared_folder
 from eval.datasets.longmemeval import LONGMEMEVAL_TYPES, LongMemEval
-from eval.questions import TYPES, Dataset
+from eval.datasets.types import TYPES, Dataset
 from memsys.errors import InputError
+from tests.eval.datasets.made_longmemeval import instance, turn, write
 
 _REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
 

@@ -6,17 +6,17 @@ import csv
 from pathlib import Path
 
 import pytest
-from commands import Run, Start, runs_in
-from made_longmemeval import instance, write
 
-from eval.browsing.questions import Questions
-from eval.compare import main as compare
+from eval.browse.questions import Questions
+from eval.compare.__main__ import main as compare
 from eval.datasets.files import shared_folder
-from eval.report import main as report
-from eval.reporting.runs import load
-from eval.rescore import main as rescore
-from eval.scoring import score
-from eval.tabulate import main as tabulate
+from eval.report.__main__ import main as report
+from eval.report.runs import load
+from eval.rescore.__main__ import main as rescore
+from eval.summary.scoring import score
+from eval.tabulate.__main__ import main as tabulate
+from tests.eval.commands import Run, Start, runs_in
+from tests.eval.datasets.made_longmemeval import instance, write
 
 _REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
 

@@ -10,7 +10,7 @@ import pytest
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.sources import load_sources
-from eval.questions import Dataset
+from eval.datasets.types import Dataset
 from memsys.types import Turn
 
 _PATH = shared_folder() / "locomo" / "locomo10.json"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scripted import CORRECT, WRONG, Scripted
 
 from eval.judges.llm import ATTEMPTS, LLMJudge, LLMJudgeSettings
 from eval.judges.reply import verdict
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import PROMPTS
+from tests.eval.judges.scripted import CORRECT, WRONG, Scripted
 
 
 @pytest.mark.parametrize("rubric", ["generous", "strict"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
-from scripted import CORRECT, WRONG, Scripted
 
 from eval.judges.figures import majority, panel_figures, run_figures
 from eval.judges.llm import LLMJudge, LLMJudgeSettings
@@ -14,6 +13,7 @@ from eval.judges.settings import NoJudge
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import PROMPTS
+from tests.eval.judges.scripted import CORRECT, WRONG, Scripted
 
 
 def kind(text: str, sample: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from eval.stats.proportion import wilson
-from eval.stats.simulate import wilson_coverage
+from eval.studies.coverage import wilson_coverage
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.stats.simulate import WORLDS, Coverage, World, coverage, main
+from eval.studies.coverage import WORLDS, Coverage, World, coverage, main
 
 SMALL = World(conversations=5, questions=10, chance=0.3, spread=0.0)
 

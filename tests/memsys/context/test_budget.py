@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memsys.context.base import ContextWriter
 from memsys.context.flat import Flat
 from memsys.context.layered import Layered
-from memsys.context.tokens import count_tokens
+from memsys.text.tokens import count_tokens
 from memsys.types import Candidate
 from tests.memsys.build import candidate
 

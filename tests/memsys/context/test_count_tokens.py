@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memsys.context.tokens import count_tokens
+from memsys.text.tokens import count_tokens
 
 
 # Counts of tiktoken's o200k_base, whose ranks these are.

@@ -12,7 +12,7 @@ import pytest
 from memsys.context.base import ContextWriter, fit, stamp
 from memsys.context.flat import Flat
 from memsys.context.layered import Layered
-from memsys.context.tokens import count_tokens
+from memsys.text.tokens import count_tokens
 from memsys.types import Candidate
 from tests.memsys.build import candidate
 

@@ -12,7 +12,7 @@ import pytest
 from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
-from memsys.meter import Call, Meter
+from memsys.llm.meter import Call, Meter
 from memsys.types import Usage
 from tests.memsys.build import BagOfWords
 

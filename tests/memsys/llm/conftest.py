@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from memsys.llm.client import ChatClient, ChatSettings
+from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording
-from memsys.meter import Meter
 from tests.memsys.llm.server import FaultyServer
 
 Make = Callable[..., ChatClient]

@@ -10,8 +10,8 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
+from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
-from memsys.meter import Meter
 from memsys.types import Usage
 from tests.memsys.llm import faults
 from tests.memsys.llm.conftest import Make

@@ -23,8 +23,8 @@ from memsys.errors import InputError
 from memsys.llm import local
 from memsys.llm.client import ChatSettings
 from memsys.llm.local import LocalServer
+from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording
-from memsys.meter import Meter
 
 installed = pytest.mark.skipif(
     bool(local.missing()), reason=f"{local.missing()} is not installed; make local-model"

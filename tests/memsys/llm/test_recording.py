@@ -11,8 +11,8 @@ import pytest
 from memsys.errors import InputError
 from memsys.llm.client import ChatSettings
 from memsys.llm.exchange import key_of
+from memsys.llm.meter import Meter
 from memsys.llm.recording import Recorded, Recording
-from memsys.meter import Meter
 from tests.memsys.llm.server import FaultyServer
 
 _ONE = Recorded(

@@ -12,8 +12,8 @@ import pytest
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.client import ChatSettings
+from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
-from memsys.meter import Meter
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import right_answer
 from tests.memsys.llm.server import FaultyServer

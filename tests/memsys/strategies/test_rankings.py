@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from memsys.context.tokens import count_tokens
 from memsys.errors import InputError
 from memsys.index.rank import Start
 from memsys.strategies.full_context import FullContext
 from memsys.strategies.vector_only import VectorOnly
+from memsys.text.tokens import count_tokens
 from tests.memsys.build import (
     SESSIONS,
     TURN_IDS,

@@ -13,13 +13,13 @@ from baselines.graph_walk import GraphWalk
 from baselines.hybrid_rank import HybridRank
 from baselines.no_memory import NoMemory
 from baselines.oracle import Oracle
-from memsys.context.tokens import count_tokens
 from memsys.index.rank import IndexSettings
-from memsys.size import lines
 from memsys.store import Parts
+from memsys.stores.size import lines
 from memsys.strategies.full_context import FullContext
 from memsys.strategies.vector_only import VectorOnly
 from memsys.strategy import Strategy
+from memsys.text.tokens import count_tokens
 from tests.memsys.build import SESSIONS, BagOfWords, MakeParts, query
 from tests.memsys.contract import QUERIES
 from tests.memsys.strategies import make

@@ -11,7 +11,7 @@ from test_worlds import DIALS, READER, made, memories, retrieval
 
 from eval.datasets.synthetic.language import Language
 from eval.datasets.synthetic.languages import LANGUAGES, asked
-from eval.questions import Question
+from eval.datasets.types import Question
 from memsys.errors import InputError
 from memsys.types import Memory
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from library_runs import f1_of
 
 from eval.datasets.synthetic.libraries.graphiti import message_of
 from eval.datasets.synthetic.served import reply
 from tests.baselines.libraries.real import needs
+from tests.eval.library_runs import f1_of
 
 EPISODE = """Ada: I heard that Velma Orr's cousin is Dar Sule.
 Bo: Nev Lar visited Port Sen the day before yesterday.

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Run, run_main
 
 from eval.datasets.synthetic.libraries import mem0ai, mem0ai_graph
 from eval.datasets.synthetic.served import reply
 from tests.baselines.libraries.real import MADE, needs
+from tests.eval.commands import Run, run_main
 
 SAID = [
     "Ada: I heard that Velma Orr's cousin is Dar Sule.",

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from commands import run_main
 from test_written_memories import SMALL
 
-from eval.truth import main
+from eval.studies.truth import main
+from tests.eval.commands import run_main
 
 
 @pytest.fixture(scope="module")

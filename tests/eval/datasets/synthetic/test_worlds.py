@@ -10,7 +10,7 @@ import pytest
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.language import VISIT
 from eval.datasets.synthetic.languages import LANGUAGES
-from eval.questions import Dataset
+from eval.datasets.types import Dataset
 from eval.readers.chain import ChainReader
 from memsys.errors import InputError
 from memsys.memory.turns import Turns

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from commands import Run, run_main
 
-from eval.losses import main as losses
-from eval.reporting.texts import load_texts
+from eval.diagnose.__main__ import main as losses
+from eval.report.texts import load_texts
+from tests.eval.commands import Run, run_main
 
 SMALL = (
     *("dataset=synthetic", "llm=grammar", "reader=chain", "k=3"),

@@ -1,0 +1,153 @@
+"""The layouts in which answers come: Mem0's, JSON lines, CSV. Each becomes a list of items."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+from eval.answers.answers import Item
+from memsys.errors import InputError
+
+_DELIMITERS = ",;\t"
+_FIELD_CHARACTERS = 1 << 27  # a context of a whole conversation is longer than csv's own limit
+_KNOWN = {"question", "sample_id", "qa_index", "answer", "prediction", "response"}
+_DESCRIBED = {
+    "mem0": "Mem0's layout ({conversation index: [{question, response, ...}]})",
+    "jsonl": "JSON lines",
+    "csv": "CSV",
+}
+AUTO = "auto"
+FORMATS = (AUTO, *_DESCRIBED)
+
+
+def describe(layout: str) -> str:
+    """A layout's name for people."""
+    return _DESCRIBED[layout]
+
+
+def detect(text: str, name: str) -> str:
+    """`mem0`, `jsonl` or `csv`, by what `text` holds. Raises InputError if it is none of them."""
+    start = text.lstrip()[:1]
+    if not start:
+        raise InputError(f"{name}: is empty")
+    if start == "{":
+        return "jsonl" if _is_lines(text) else "mem0"
+    header = _header(text)
+    if start != "[" and len(_KNOWN.intersection(header)) >= 2:
+        return "csv"
+    raise InputError(
+        f"{name}: unknown format; it must be {_DESCRIBED['mem0']}, JSON lines of one object a "
+        "question, or CSV with a header (see docs/bring-your-own-answers.md)"
+    )
+
+
+def read_items(text: str, layout: str, name: str) -> list[Item]:
+    """The rows of `text`, in file order. Raises InputError naming the place that is not right."""
+    readers: dict[str, Callable[[str, str], list[Item]]] = {
+        "mem0": _mem0,
+        "jsonl": _json_lines,
+        "csv": _csv,
+    }
+    items = readers[layout](text, name)
+    if not items:
+        raise InputError(f"{name}: holds no answers")
+    return items
+
+
+def _mem0(text: str, name: str) -> list[Item]:
+    value = _json(text, name)
+    if not _is_mem0(value):
+        raise InputError(
+            f"{name}: not Mem0's layout, which is one object of lists: "
+            '{"0": [{"question": ..., "response": ...}, ...], "1": ...}'
+        )
+    items = []
+    for key, rows in value.items():
+        for number, row in enumerate(rows):
+            place = f"conversation {key!r}, item {number}"
+            items.append(Item(place, _object(row, f"{name}: {place}"), group=key))
+    return items
+
+
+def _json_lines(text: str, name: str) -> list[Item]:
+    items = []
+    for number, line in enumerate(text.split("\n"), 1):  # splitlines would cut inside texts
+        if line.strip():
+            place = f"{name}: line {number}"
+            items.append(Item(f"line {number}", _object(_json(line, place), place)))
+    return items
+
+
+def _csv(text: str, name: str) -> list[Item]:
+    csv.field_size_limit(_FIELD_CHARACTERS)
+    header = _header(text)
+    doubles = sorted({column for column in header if header.count(column) > 1})
+    if doubles:
+        raise InputError(f"{name}: column {doubles[0]!r} stands twice; rename or remove one")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    items = []
+    try:
+        next(reader, None)
+        for cells in reader:
+            if not any(cell.strip() for cell in cells):
+                continue
+            place = f"line {reader.line_num}"
+            if len(cells) != len(header):
+                raise InputError(
+                    f"{name}: {place}: {len(cells)} fields where the header has {len(header)}; "
+                    "put texts with commas or line breaks in double quotes"
+                )
+            items.append(Item(place, dict(zip(header, cells, strict=True))))
+    except csv.Error as error:
+        raise InputError(f"{name}: line {reader.line_num}: not CSV ({error})") from error
+    return items
+
+
+def _is_lines(text: str) -> bool:
+    """True if the first line is an object by itself, and not all of a Mem0 file."""
+    try:
+        first = json.loads(text.lstrip().split("\n", 1)[0])
+    except ValueError:
+        return False
+    return isinstance(first, dict) and not _is_mem0(first)
+
+
+def _is_mem0(value: Any) -> bool:
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(isinstance(rows, list) for rows in value.values())
+    )
+
+
+def _json(text: str, place: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, " if "\n" in text else ""
+        raise InputError(
+            f"{place}: not JSON ({where}column {error.colno}: {error.msg}); correct it"
+        ) from error
+
+
+def _object(value: Any, place: str) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return value
+    raise InputError(f"{place}: must be an object {{...}} with question and answer")
+
+
+def _header(text: str) -> list[str]:
+    try:
+        row = next(csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text)), [])
+    except csv.Error:
+        return []
+    return [cell.strip() for cell in row]
+
+
+def _delimiter(text: str) -> str:
+    """The separator of the header: spreadsheets of many countries write semicolons."""
+    line = text.lstrip().split("\n", 1)[0]
+    return max(_DELIMITERS, key=line.count)

@@ -1,0 +1,104 @@
+"""Values as people and tools write them, made one: texts, numbers, verdicts, labels."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+from eval.datasets.types import TYPES
+from memsys.errors import InputError
+
+_PASSED = {"correct", "true", "yes", "right", "pass", "passed"}
+_FAILED = {"wrong", "incorrect", "false", "no", "fail", "failed"}
+_WHOLE = re.compile(r"[0-9]{1,6}")
+
+
+def blank(value: Any) -> bool:
+    """True for what says nothing: null, an empty text, not-a-number."""
+    if isinstance(value, float):
+        return math.isnan(value)
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def text(value: Any, place: str, column: str) -> str | None:
+    """A text or number as text, unchanged; None if blank. Raises InputError for anything else."""
+    if blank(value):
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise InputError(f"{place}: {column} must be a text, not {value!r:.60}")
+    words = str(value)
+    try:
+        words.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{place}: {column} holds half a character (a lone surrogate); correct it"
+        ) from error
+    return words
+
+
+def amount(value: Any, place: str, column: str) -> float | None:
+    """A number of 0 or more, also written as text; None if blank. Raises InputError."""
+    if blank(value):
+        return None
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise InputError(f"{place}: {column} must be a number of 0 or more, not {value!r:.60}")
+    return number
+
+
+def whole(value: Any, place: str, column: str) -> int | None:
+    """A whole number of 0 or more, also written as 3.0; None if blank. Raises InputError."""
+    number = amount(value, place, column)
+    if number is None:
+        return None
+    if number != int(number):
+        raise InputError(f"{place}: {column} must be a whole number, not {value!r:.60}")
+    return int(number)
+
+
+def verdict(value: Any, place: str, column: str) -> float | None:
+    """A judge's verdict as 1.0 (correct) or 0.0 (wrong); None if blank.
+
+    Booleans, words in any case, 0 and 1; a number between, such as the mean of several runs of a
+    judge, stays as it is. Raises InputError for another word or a number over 1.
+    """
+    if blank(value):
+        return None
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if word in _PASSED or value is True:
+        return 1.0
+    if word in _FAILED or value is False:
+        return 0.0
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not 0 <= number <= 1:
+        raise InputError(
+            f"{place}: {column} {value!r:.60} is no verdict; use true and false, 1 and 0, or "
+            "CORRECT and WRONG"
+        )
+    return number
+
+
+def label(value: Any, place: str, column: str) -> str | None:
+    """A category as text, None if blank: `4` for 4, "4" and 4.0, type names as in `TYPES`."""
+    words = text(value, place, column)
+    if words is None:
+        return None
+    plain = words.strip().removesuffix(".0")
+    if _WHOLE.fullmatch(plain):
+        return str(int(plain))
+    name = re.sub(r"[\s_-]+", "_", plain.lower())
+    return name if name in TYPES.values() else plain
+
+
+def failure(value: Any) -> str | None:
+    """What an error field says, None if nothing failed."""
+    if blank(value) or value is False or value in ({}, []):
+        return None
+    return "no message" if value is True else str(value)

@@ -1,0 +1,1 @@
+"""Measure how far a judge's verdicts can be trusted."""

@@ -1,0 +1,1 @@
+"""Search and filter the questions of runs in a browser."""

@@ -1,0 +1,55 @@
+"""`python -m eval.browse RUN [RUN ...]`: the report and every question, in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from eval.browse.questions import Questions
+from eval.browse.server import LOOPBACK, Site, serve
+from eval.report.runs import load, missing_texts
+from eval.run.sweep_errors import code_of
+from memsys.errors import InputError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Serve until Ctrl-C, which is the way to end it; returns the exit code: 2 for wrong input."""
+    options = _parser().parse_args(arguments)
+    return code_of(lambda: _browse(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m eval.browse",
+        description="Show runs in a browser on this machine: the report, and every question with "
+        "all answers and contexts, by words, type, verdict and difference.",
+    )
+    parser.add_argument(
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="a run folder, or an id under results/runs; the others are compared with the first",
+    )
+    parser.add_argument(
+        "--port", type=int, default=8750, metavar="N", help="0: a free one (default: 8750)"
+    )
+    return parser
+
+
+def _browse(options: argparse.Namespace) -> None:
+    if not 0 <= options.port <= 65535:
+        raise InputError(f"--port {options.port}: use 0 to 65535")
+    runs = load(options.runs)
+    for told in missing_texts(runs):
+        print(f"note: {told}")
+    with serve(Site(Questions(runs)), options.port) as server:
+        print(f"http://{LOOPBACK}:{server.server_address[1]}/ (Ctrl-C ends it)", flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print()  # the way to end it
+
+
+if __name__ == "__main__":
+    sys.exit(main())

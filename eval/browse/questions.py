@@ -1,0 +1,175 @@
+"""Finding questions by their words, type, verdict and difference between two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eval.datasets.types import types_in
+from eval.report.cards import ERROR, RIGHT, UNSCORED, WRONG, Card, card, verdict
+from eval.report.changes import difference, score_of
+from eval.report.runs import Reported
+from memsys.errors import InputError
+
+PAGE = 50  # questions that are sent at once
+ABSTAINED = "abstained"
+VERDICTS = (RIGHT, WRONG, ERROR, ABSTAINED, UNSCORED)
+_CHANGES: Mapping[str, Callable[[float | None], bool]] = {
+    "better": lambda change: change is not None and change > 0,
+    "worse": lambda change: change is not None and change < 0,
+    "differs": bool,
+    "same": lambda change: change == 0,
+}
+CHANGES = tuple(_CHANGES)
+ORDERS = ("gains", "losses")
+_LONGEST = 500  # characters of a search
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is looked for; an empty string takes all. `words` must all occur, in any order.
+
+    `run`: the place of the run whose verdict counts (None: any). `one`, `other`: those compared.
+    """
+
+    words: str = ""
+    type: str = ""
+    verdict: str = ""
+    run: int | None = None
+    change: str = ""
+    order: str = ""
+    one: int = 0
+    other: int = 0
+    start: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    id: str
+    type: str
+    question: str
+    words: str
+    verdicts: tuple[tuple[str, ...], ...]
+
+
+class Questions:
+    """All questions of some runs, of which the first gives the order."""
+
+    def __init__(self, runs: Sequence[Reported]) -> None:
+        self.runs, self.key = runs, score_of(runs)
+        records = [record for run in runs for record in run.records.values()]
+        self.types = tuple(types_in(records).values())
+        ids = dict.fromkeys(id_ for run in runs for id_ in run.records)
+        self._rows = [self._row(id_) for id_ in ids]
+        self._changes: dict[tuple[int, int], dict[str, float | None]] = {}
+
+    def find(self, search: Search) -> dict[str, Any]:
+        """`total` questions found and PAGE of them from `search.start` on, as plain JSON: id, type,
+        question, for each run what came of it, and the difference between the two compared.
+        """
+        changes = self._compared(search.one, search.other)
+        words = search.words.casefold().split()
+        found = [
+            row
+            for row in self._rows
+            if (not search.type or row.type == search.type)
+            and (not search.verdict or _has(row, search))
+            and (not search.change or _CHANGES[search.change](changes.get(row.id)))
+            and all(word in row.words for word in words)
+        ]
+        if search.order:
+            sign = -1 if search.order == "gains" else 1
+            found = [row for row in found if changes.get(row.id) is not None]
+            found.sort(key=lambda row: sign * (changes.get(row.id) or 0.0))
+        shown = found[search.start : search.start + PAGE]
+        return {
+            "total": len(found),
+            "start": search.start,
+            "page": PAGE,
+            "rows": [
+                {
+                    "id": row.id,
+                    "type": row.type,
+                    "question": row.question,
+                    "verdicts": row.verdicts,
+                    "change": changes.get(row.id),
+                }
+                for row in shown
+            ],
+        }
+
+    def card(self, id_: str) -> Card | None:
+        """The card of a question with the answers of all runs that were asked it; None of none."""
+        asked = [
+            (run.label, run.records[id_], run.marking, run.texts)
+            for run in self.runs
+            if id_ in run.records
+        ]
+        return card(asked) if asked else None
+
+    def _row(self, id_: str) -> _Row:
+        asked = next(run.records[id_] for run in self.runs if id_ in run.records)
+        texts = [id_, asked["question"], asked.get("gold") or ""]
+        verdicts: list[tuple[str, ...]] = []
+        for run in self.runs:
+            record = run.records.get(id_)
+            if record is None:
+                verdicts.append(())
+                continue
+            texts.append(record.get("answer") or "")
+            extra = (ABSTAINED,) if record["abstained"] else ()
+            verdicts.append((verdict(record, run.marking), *extra))
+        words = "\n".join(texts).casefold()
+        return _Row(id_, asked["type"], asked["question"], words, tuple(verdicts))
+
+    def _compared(self, one: int, other: int) -> Mapping[str, float | None]:
+        if one == other:
+            return {}
+        pair = (one, other)
+        if pair not in self._changes:
+            first, run = self.runs[one], self.runs[other]
+            self._changes[pair] = {
+                row.id: difference(first, run, row.id, self.key) for row in self._rows
+            }
+        return self._changes[pair]
+
+
+def read_search(given: Mapping[str, str], runs: int, types: Sequence[str]) -> Search:
+    """The search that the fields of an address tell, of so many runs and of these question types;
+    raises InputError naming a wrong one.
+    """
+    run = given.get("run", "")
+    return Search(
+        words=given.get("q", "")[:_LONGEST],
+        type=_one_of(given, "type", types),
+        verdict=_one_of(given, "verdict", VERDICTS),
+        run=_number(given, "run", 0, runs) if run else None,
+        change=_one_of(given, "change", CHANGES),
+        order=_one_of(given, "order", ORDERS),
+        one=_number(given, "one", 0, runs),
+        other=_number(given, "other", min(1, runs - 1), runs),
+        start=_number(given, "start", 0, None),
+    )
+
+
+def _one_of(given: Mapping[str, str], name: str, known: Sequence[str]) -> str:
+    value = given.get(name, "")
+    if value and value not in known:
+        raise InputError(f"{name}: unknown; use {', '.join(known)}")
+    return value
+
+
+def _number(given: Mapping[str, str], name: str, default: int, below: int | None) -> int:
+    text = given.get(name) or str(default)
+    if not (text.isascii() and text.isdigit() and len(text) < 9):
+        raise InputError(f"{name}: use a whole number of 0 or more")
+    if below is not None and int(text) >= below:
+        raise InputError(f"{name}: no such run; use 0 to {below - 1}")
+    return int(text)
+
+
+def _has(row: _Row, search: Search) -> bool:
+    if search.run is not None:
+        return search.verdict in row.verdicts[search.run]
+    return any(search.verdict in own for own in row.verdicts)

@@ -1,0 +1,112 @@
+"""Serves the report and the questions to a browser on the same machine, and to nobody else."""
+
+from __future__ import annotations
+
+import json
+import threading
+from functools import cached_property
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qsl, urlsplit
+
+from eval.browse.questions import Questions, read_search
+from eval.browse.shell import POLICY, shell
+from eval.report.card_page import card_page
+from eval.report.whole import whole
+from memsys.errors import InputError
+
+LOOPBACK = "127.0.0.1"
+_FIELDS = 20  # of an address
+_HTML, _JSON = "text/html; charset=utf-8", "application/json; charset=utf-8"
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Site:
+    """What there is to be served: all of it made here, no file is ever read by its address."""
+
+    def __init__(self, questions: Questions) -> None:
+        self._questions = questions
+        self._lock = threading.Lock()
+
+    @cached_property
+    def _shell(self) -> str:
+        return shell(self._questions)
+
+    @cached_property
+    def _report(self) -> str:
+        return whole(self._questions.runs).html()
+
+    def answer(self, target: str) -> tuple[HTTPStatus, str, str]:
+        """Status, content type and body for the target of a request."""
+        parts = urlsplit(target)
+        try:
+            given = dict(parse_qsl(parts.query, max_num_fields=_FIELDS))
+            return self._of(parts.path, given)
+        except (InputError, ValueError) as error:
+            return HTTPStatus.BAD_REQUEST, _JSON, json.dumps({"error": str(error)})
+
+    def _of(self, path: str, given: dict[str, str]) -> tuple[HTTPStatus, str, str]:
+        if path == "/":
+            return HTTPStatus.OK, _HTML, self._shell
+        if path == "/report":
+            with self._lock:  # it takes seconds: made once, whoever asks
+                return HTTPStatus.OK, _HTML, self._report
+        if path == "/questions":
+            questions = self._questions
+            found = questions.find(read_search(given, len(questions.runs), questions.types))
+            return HTTPStatus.OK, _JSON, json.dumps(found, ensure_ascii=False)
+        if path == "/card" and (card := self._questions.card(given.get("id", ""))) is not None:
+            return HTTPStatus.OK, _HTML, card_page(card)
+        return HTTPStatus.NOT_FOUND, _JSON, json.dumps({"error": "there is no such page"})
+
+
+def serve(site: Site, port: int) -> ThreadingHTTPServer:
+    """A server on the loopback address that is ready to `serve_forever`; port 0 takes a free one.
+
+    Raises InputError if the port cannot be had.
+    """
+
+    class Handler(_Handler):
+        pass
+
+    Handler.site = site
+    try:
+        server = ThreadingHTTPServer((LOOPBACK, port), Handler)
+    except (OSError, OverflowError) as error:
+        raise InputError(f"--port {port}: cannot be had ({error}); use another, or 0") from error
+    server.daemon_threads = True
+    return server
+
+
+class _Handler(BaseHTTPRequestHandler):
+    site: Site
+    protocol_version = "HTTP/1.1"
+    server_version, sys_version = "memsys", ""
+    timeout = 30  # seconds that a silent connection is kept
+
+    def do_GET(self) -> None:
+        """Answer from the site, if the request names this machine."""
+        # A foreign page whose name was pointed at this address would say its own name here.
+        port = self.connection.getsockname()[1]
+        if self.headers.get("Host") not in {f"{LOOPBACK}:{port}", f"localhost:{port}"}:
+            self._send(HTTPStatus.FORBIDDEN, _JSON, '{"error": "only from this machine"}')
+            return
+        self._send(*self.site.answer(self.path))
+
+    def _send(self, status: HTTPStatus, kind: str, text: str) -> None:
+        body = text.encode("utf-8", errors="replace")
+        self.send_response(status)
+        for name, value in {**_HEADERS, "Content-Security-Policy": POLICY}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Says nothing: the terminal belongs to whoever started it."""

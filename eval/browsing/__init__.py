@@ -1,1 +1,0 @@
-"""Browsing runs question by question, in a browser on the same machine."""

@@ -1,1 +1,0 @@
-"""Recorded calls to models, moved from one machine to another."""

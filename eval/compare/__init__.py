@@ -1,0 +1,1 @@
+"""Compare runs question by question."""

@@ -1,0 +1,120 @@
+"""A comparison in plain sentences: what was found, and what to beware of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.compare.contrast import Contrast, Row
+from eval.compare.measures import ABSTAINED, ADVERSARIAL, JUDGE, Measure, lower_is_better
+from eval.compare.runs import Run, differing
+from eval.compare.shared import Shared
+from eval.compare.tables import chance, signed
+from eval.summary.summarise import OVERALL
+
+_FIRST = 3  # ids that a sentence names
+
+
+def conclusions(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[str]:
+    """A sentence for each run after the first and each measure: on overall, else the last type.
+
+    Abstention speaks only where nothing else was compared. With one run and measure, one sentence.
+    """
+    answers = [rows for rows in tables if rows and rows[0].key != ABSTAINED]
+    told = answers or [rows for rows in tables if rows]
+    return [
+        _conclusion(next((row for row in rows if row.type == OVERALL), rows[-1]), i, runs)
+        for i in range(len(runs) - 1)
+        for rows in told
+    ]
+
+
+def title(measure: Measure) -> str:
+    """What a measure's table is called."""
+    if measure.key != ABSTAINED:
+        return measure.key
+    if ADVERSARIAL not in measure.types:
+        return f"{ABSTAINED}: false refusals (lower is better)"
+    elsewhere = ", a false refusal elsewhere" if len(measure.types) > 1 else ""
+    return f"{ABSTAINED}: right on {ADVERSARIAL}{elsewhere}"
+
+
+def method(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
+    """How the figures were made."""
+    count = sum(len(row.contrasts) for rows in tables for row in rows)
+    adjusted = f"Holm's over the {count} comparisons shown" if count > 1 else "one comparison"
+    return (
+        f"Difference: run minus {runs[0].label} on the same questions, 95% interval over "
+        f"conversations. p: flips of signs, {adjusted}. needs: the least true difference found 4 "
+        "times in 5. How to read them: docs/statistics.md."
+    )
+
+
+def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> list[str]:
+    """What is not the same in the runs, and which questions do not count."""
+    found = []
+    first = runs[0]
+    for run in runs[1:]:
+        imported = [one.label for one in (first, run) if one.manifest.get("kind") == "imported"]
+        if not imported and (settings := differing(first.manifest, run.manifest)):
+            found.append(f"{run.label} differs from {first.label} in: {', '.join(settings)}")
+    for run in runs:
+        if run.manifest.get("kind") == "imported":
+            found.append(f"{run.label}: imported answers; how they were made is not known")
+        if run.manifest["status"] != "complete":
+            found.append(f"{run.label}: the run is {run.manifest['status']}, not complete")
+    for measure, shared in measures:
+        if shared.left_out:
+            found.append(_left_out(measure, shared))
+    if any(measure.key == JUDGE for measure, _ in measures) and _reported(runs):
+        found.append("judge: verdicts as reported; that all are one judge's cannot be checked")
+    if any(len(set(shared.conversations)) == 1 for _, shared in measures):
+        found.append(
+            "one conversation: intervals speak of other questions on it, not of other conversations"
+        )
+    return found
+
+
+def _left_out(measure: Measure, shared: Shared) -> str:
+    ids = ", ".join(shared.left_out[:_FIRST]) + (", ..." if len(shared.left_out) > _FIRST else "")
+    why = "; ".join(
+        f"{label}: " + ", ".join(f"{count} {reason}" for reason, count in counts.items())
+        for label, counts in shared.why.items()
+    )
+    return (
+        f"{measure.key}: {len(shared.left_out)} questions do not count, {len(shared.ids)} do "
+        f"({why}): {ids}"
+    )
+
+
+def _reported(runs: Sequence[Run]) -> bool:
+    return any(
+        record.get("judge_source") is not None for run in runs for record in run.records.values()
+    )
+
+
+def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
+    first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
+    where = "types 1-4" if row.type == OVERALL else row.type
+    found, p = one.difference, f"p = {chance(one.p_holm)}".replace("= <", "<")
+    refusals = lower_is_better(row.key, row.type)
+    score = "false refusals" if refusals else row.key
+    if one.verdict == "no difference shown":
+        start = f"No difference shown between {run} and {first} on {where}"
+    else:
+        start = f"{run} is {one.verdict} than {first} on {where}"
+    return (
+        f"{start}: {score} {signed(found.mean)} (95% interval {signed(found.low)} to "
+        f"{signed(found.high)}, {p}; {row.n} questions of {row.clusters} "
+        f"conversation{'s' if row.clusters > 1 else ''}); {_needed(one)}"
+    )
+
+
+def _needed(one: Contrast) -> str:
+    if one.needed == 0:
+        return "all scores are equal."
+    if one.verdict == "no difference shown":
+        return (
+            f"a true difference of at least {one.needed:.3f} would have been needed to be found "
+            "4 times in 5."
+        )
+    return f"a true difference of {one.needed:.3f} would have been enough to be found 4 times in 5."

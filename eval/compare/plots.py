@@ -1,0 +1,86 @@
+"""A comparison as pictures: differences by type, and means by type and run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eval.compare.contrast import Row
+from eval.compare.runs import Run
+from eval.compare.tables import signed, type_name
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Panel = tuple[str, Sequence[Row]]  # title and rows
+# Blue, vermilion and grey of Okabe and Ito (2008): apart for every kind of colour vision.
+_COLOURS = {"better": "#0072B2", "worse": "#D55E00", "no difference shown": "#767676"}
+_MARKERS = "osD^vP"  # one a run
+_DPI = 150
+
+
+def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
+    """Write differences to the first run with intervals: a panel a measure, a line a type."""
+    from matplotlib.lines import Line2D  # noqa: PLC0415 - takes half a second
+
+    others = runs[1:]
+    heights = [1 + 0.42 * len(rows) * max(len(others), 1) for _, rows in panels]
+    figure = _figure(9.5, sum(heights) + 1.2)
+    grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
+    for (title, rows), axes in zip(panels, grid[:, 0], strict=True):
+        axes.axvline(0, color="black", linewidth=1)
+        found = [one.difference for row in rows for one in row.contrasts]
+        edge = 1.08 * max(max(-one.low, one.high) for one in found) or 0.01
+        for y, row in enumerate(rows):
+            for i, one in enumerate(row.contrasts):
+                at = y + (i - (len(others) - 1) / 2) * 0.8 / len(others)
+                own, colour = one.difference, _COLOURS[one.verdict]
+                axes.plot([own.low, own.high], [at, at], color=colour, linewidth=2)
+                marker = _MARKERS[i % len(_MARKERS)]
+                axes.plot(own.mean, at, marker, color=colour, markersize=7)
+                label = f"{signed(own.mean)} [{signed(own.low)}, {signed(own.high)}]"
+                axes.text(edge * 1.03, at, label, va="center", fontsize=9, color=colour)
+        axes.set_xlim(-edge, edge)
+        axes.set_yticks(range(len(rows)), [f"{type_name(r.type)}\nn = {r.n}" for r in rows])
+        axes.set_ylim(len(rows) - 0.4, -0.6)
+        axes.set_title(title, loc="left", fontsize=11)
+        axes.grid(axis="x", color="#DDDDDD", linewidth=0.6)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+    grid[-1, 0].set_xlabel(f"difference to {runs[0].label}, 95% interval")
+    shapes = [
+        Line2D([], [], color="#333333", marker=_MARKERS[i % len(_MARKERS)], ls="", label=run.label)
+        for i, run in enumerate(others)
+    ]
+    colours = [Line2D([], [], color=c, linewidth=3, label=name) for name, c in _COLOURS.items()]
+    figure.legend(handles=shapes + colours, loc="outside lower center", ncols=3, frameon=False)
+    figure.savefig(path, dpi=_DPI)
+
+
+def heatmap(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
+    """Write means by type and run: a panel a measure; light is high."""
+    heights = [1 + 0.5 * len(rows) for _, rows in panels]
+    figure = _figure(3.2 + 1.9 * len(runs), sum(heights) + 0.8)
+    grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
+    for (title, rows), axes in zip(panels, grid[:, 0], strict=True):
+        means = [[found.mean for found in row.means] for row in rows]
+        top = max(max(own) for own in means) or 1.0
+        axes.imshow(means, cmap="cividis", vmin=0, vmax=top, aspect="auto")
+        for y, row in enumerate(rows):
+            for x, found in enumerate(row.means):
+                colour = "black" if found.mean > 0.55 * top else "white"
+                text = f"{found.mean:.3f}\n[{found.low:.3f}, {found.high:.3f}]"
+                axes.text(x, y, text, ha="center", va="center", color=colour, fontsize=9)
+        axes.set_xticks(range(len(runs)), [run.label.replace(" ", "\n", 1) for run in runs])
+        axes.set_yticks(range(len(rows)), [f"{type_name(r.type)}\nn = {r.n}" for r in rows])
+        axes.tick_params(length=0)
+        axes.set_title(title, loc="left", fontsize=11, wrap=True)
+    figure.savefig(path, dpi=_DPI)
+
+
+def _figure(width: float, height: float) -> Figure:
+    """Without pyplot: it would look for a screen."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - takes half a second
+
+    return Figure(figsize=(width, height), layout="constrained")

@@ -1,0 +1,124 @@
+"""A comparison as rows of text, for people, for LaTeX and for other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+
+from eval.compare.contrast import Contrast, Row
+from eval.compare.runs import Run
+from eval.stats.bootstrap import Estimate
+from eval.summary.summarise import OVERALL
+
+_COLUMNS = (
+    *("score", "type", "run", "run_id", "reference", "n", "conversations"),
+    *("mean", "mean_low", "mean_high", "difference", "difference_low", "difference_high"),
+    *("p", "p_holm", "p_mcnemar", "d_z", "needed", "verdict"),
+)
+_TEX = {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
+_TEX |= {"^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$"}
+
+
+def table(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[list[str], list[list[str]]]:
+    """Header and a line for each run of each row; McNemar's p only where some row has one."""
+    exact = any(one.p_mcnemar is not None for row in rows for one in row.contrasts)
+    header = ["type", "run", "n", "mean", "difference", "p (Holm)"]
+    header += [*(["p (McNemar)"] if exact else []), "d_z", "verdict"]
+    lines = []
+    for row in rows:
+        reference = ["reference", *[""] * (len(header) - 5)]
+        for i, run in enumerate(runs):
+            start = ["" if i else type_name(row.type), run.label, str(row.n), mean(row.means[i])]
+            lines.append(start + (_contrast(row.contrasts[i - 1], exact) if i else reference))
+    return header, lines
+
+
+def latex(rows: Sequence[Row], runs: Sequence[Run], caption: str) -> str:
+    """The same as a table for LaTeX; needs the package booktabs."""
+    header, lines = table(rows, runs)
+    body: list[str] = []
+    for line in lines:
+        if line[0] and body:
+            body.append(r"\addlinespace")
+        body.append(" & ".join(_tex(cell) for cell in line) + r" \\")
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{_tex(caption)}}}",
+            rf"\begin{{tabular}}{{ll{'r' * (len(header) - 3)}l}}",
+            r"\toprule",
+            " & ".join(_tex(name) for name in header) + r" \\",
+            r"\midrule",
+            *body,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
+    """Every figure of every table in full, a line for each run of each row."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for row in (row for rows in tables for row in rows):
+        for i, run in enumerate(runs):
+            own = row.means[i]
+            line = [row.key, row.type, run.label, run.manifest["run_id"], runs[0].label]
+            line += [row.n, row.clusters, own.mean, own.low, own.high]
+            if i:
+                one = row.contrasts[i - 1]
+                line += [one.difference.mean, one.difference.low, one.difference.high]
+                line += [one.p, one.p_holm, one.p_mcnemar, one.effect, one.needed, one.verdict]
+            writer.writerow(line + [None] * (len(_COLUMNS) - len(line)))
+    return text.getvalue()
+
+
+def type_name(type_: str) -> str:
+    """What tables call it."""
+    return "overall (types 1-4)" if type_ == OVERALL else type_
+
+
+def mean(estimate: Estimate) -> str:
+    """A mean with its interval."""
+    return f"{estimate.mean:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """With its sign, and 0 without one."""
+    text = f"{value:+.{digits}f}"
+    return text if float(text) else text[1:]
+
+
+def chance(p: float) -> str:
+    """A p value, to four digits."""
+    return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
+
+
+def least(one: Contrast) -> str:
+    """`no difference shown` with what would have been needed; else the verdict alone."""
+    if one.verdict != "no difference shown":
+        return one.verdict
+    if one.needed == 0:
+        return f"{one.verdict} (all scores are equal)"
+    return f"{one.verdict} (needs >= {one.needed:.3f})"
+
+
+def _contrast(one: Contrast, exact: bool) -> list[str]:
+    found = one.difference
+    cells = [f"{signed(found.mean)} [{signed(found.low)}, {signed(found.high)}]"]
+    cells.append(chance(one.p_holm))
+    if exact:
+        cells.append("-" if one.p_mcnemar is None else chance(one.p_mcnemar))
+    return [*cells, signed(one.effect, 2), least(one)]
+
+
+def _tex(text: str) -> str:
+    escaped = "".join(_TEX.get(c, c) for c in text).replace("$>$=", r"$\geq$")
+    return re.sub(r"(?<!\w)-(?=\d)", "$-$", escaped).replace("d\\_z", "$d_z$")

@@ -1,1 +1,0 @@
-"""Runs set against each other, question by question."""

@@ -1,0 +1,1 @@
+"""Cost tables and break-even of finished runs."""

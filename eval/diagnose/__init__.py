@@ -1,0 +1,1 @@
+"""Error analysis: where a run loses its points."""

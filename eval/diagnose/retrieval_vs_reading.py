@@ -1,0 +1,201 @@
+"""Retrieval or reading: what an answer is worth by how much of its evidence was retrieved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eval.compare.tables import type_name
+from eval.diagnose.runs import Run
+from eval.records.jsonl import Record
+from eval.rendering.intervals import Figure, Sample, by_type, show, wilson_share
+from eval.rendering.section import Section, Table
+from memsys.errors import InputError
+
+ALL, SOME, NONE, NO_EVIDENCE, UNKNOWN = "all", "some", "none", "no evidence given", "not known"
+_TITLE = "Retrieval and reading"
+STATES = (ALL, SOME, NONE, NO_EVIDENCE, UNKNOWN)
+LEAST = 5  # questions with all evidence that a type needs: fewer show next to no spread
+
+
+@dataclass(frozen=True, slots=True)
+class Marking:
+    """The score that counts, by its key in a record, and from where on it makes an answer right."""
+
+    score: str
+    correct: float
+
+    def value(self, record: Record) -> float | None:
+        """The score, 0 to 1; None where it does not apply."""
+        found = record["scores"].get(self.score)
+        return None if found is None else float(found)
+
+    def right(self, record: Record) -> float | None:
+        """1.0 or 0.0: the judge's verdict where there is one, else whether the score suffices."""
+        verdict = record["scores"].get("judge")
+        if verdict is not None:
+            return float(verdict >= 0.5)
+        value = self.value(record)
+        return None if value is None else float(value >= self.correct)
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Out of 1: what `score.n` questions scored, and what they lost where.
+
+    `whole` of them had all evidence; the score of these is 1 - `reading`.
+    """
+
+    whole: int
+    score: Figure
+    retrieval: Figure
+    reading: Figure
+
+
+def state(record: Record) -> str:
+    """How much of the question's evidence was retrieved: one of STATES."""
+    if record["retrieved"] is None:
+        return UNKNOWN
+    wanted, found = set(record["evidence"]), record["evidence_found"]
+    if not wanted:
+        return NO_EVIDENCE
+    got = len(wanted & {*found["direct"], *found["expanded"]})
+    return ALL if got == len(wanted) else SOME if got else NONE
+
+
+def losses(records: Sequence[Record], values: Sequence[float | None], seed: int) -> Loss | None:
+    """Split what `records` (n, of whatever types) lost, by their `values` (n, each 0 to 1).
+
+    In a type with mean m, of which the questions with all evidence have mean M, retrieval lost
+    M - m and reading 1 - M; several types are weighted by their questions. Left out are questions
+    without a value or without known evidence, and types with fewer than `LEAST` questions with all
+    evidence; None if nothing is left. The intervals are those of the nonparametric delta method
+    (Davison and Hinkley, 1997, section 2.7.2): of the mean of (1 - M) - w (v - M) / p for reading,
+    v a question's value, w 1 with all evidence else 0, p the share of such questions.
+    """
+    counted = _countable(records, values)
+    if not counted:
+        return None
+    whole: dict[str, list[float]] = {}
+    for record, value in counted:
+        if state(record) == ALL:
+            whole.setdefault(record["type"], []).append(value)
+    size = Counter(record["type"] for record, _ in counted)
+    reading = []
+    for record, value in counted:
+        own = whole[record["type"]]
+        mean = sum(own) / len(own)
+        weight = size[record["type"]] / len(own) if state(record) == ALL else 0.0
+        reading.append(1 - mean - weight * (value - mean))
+    retrieval = [1 - value - lost for (_, value), lost in zip(counted, reading, strict=True)]
+    of = [record for record, _ in counted]
+    score = Sample.of(of, [value for _, value in counted], seed).score()
+    lost = [Sample.of(of, retrieval, seed).mean(), Sample.of(of, reading, seed).score()]
+    read = [value for own in whole.values() for value in own]
+    if set(read) in ({0.0}, {1.0}):  # no spread to resample, however few they are
+        lost[1] = wilson_share([value == 0 for value in read])
+    if score is None or lost[0] is None or lost[1] is None:
+        raise ValueError("losses: no value")  # counted is not empty
+    return Loss(len(read), score, lost[0], lost[1])
+
+
+def _countable(
+    records: Sequence[Record], values: Sequence[float | None]
+) -> list[tuple[Record, float]]:
+    known = [
+        (record, value)
+        for record, value in zip(records, values, strict=True)
+        if value is not None and state(record) in {ALL, SOME, NONE}
+    ]
+    whole = Counter(record["type"] for record, _ in known if state(record) == ALL)
+    return [pair for pair in known if whole[pair[0]["type"]] >= LEAST]
+
+
+def stages(run: Run, marking: Marking) -> Section:
+    """The section of `run`; raises InputError if no answer of types 1 to 4 has the score."""
+    groups = list(by_type(run.counted))
+    if not groups:
+        return Section(_TITLE, ["No question of types 1-4 was answered."])
+    overall = groups[-1][1]
+    if all(marking.value(record) is None for record in overall):
+        known = {key for r in overall for key, value in r["scores"].items() if value is not None}
+        raise InputError(
+            f"{run.name}: no answer of types 1-4 has the score {marking.score!r}; use --score with "
+            f"one of {', '.join(sorted(known))}"
+        )
+    found = [row for name, records in groups for row in _by_state(name, records, marking, run.seed)]
+    header = ["type", "evidence retrieved", "n", marking.score, "share correct"]
+    parts: list[str | Table] = [_rule(overall, marking), Table(header, found)]
+    if run.written:
+        parts.append(
+            "A model wrote these memories: evidence counts as retrieved where one rests on it, "
+            "whatever that one still tells. What was lost in writing stands under reading."
+        )
+    if run.retrieval_known:
+        return Section(_TITLE, [*parts, *_split(groups, marking, run.seed)])
+    parts.append(
+        "What was retrieved is not known (imported answers), so what retrieval lost and what "
+        "reading lost cannot be told apart."
+    )
+    return Section(_TITLE, parts)
+
+
+def _by_state(name: str, records: Sequence[Record], marking: Marking, seed: int) -> list[list[str]]:
+    rows = []
+    for one in STATES:
+        own = [record for record in records if state(record) == one]
+        if own:
+            rows.append([type_name(name), one, *_cells(own, marking, seed)])
+    if len(rows) > 1:
+        rows.append([type_name(name), "(any)", *_cells(records, marking, seed)])
+    return rows
+
+
+def _cells(records: Sequence[Record], marking: Marking, seed: int) -> list[str]:
+    score = Sample.of(records, [marking.value(record) for record in records], seed).score()
+    right = Sample.of(records, [marking.right(record) for record in records], seed).share()
+    scored = 0 if score is None else score.n
+    n = str(len(records)) + (f" ({scored} scored)" if scored < len(records) else "")
+    return [n, show(score), show(right)]
+
+
+def _split(
+    groups: Sequence[tuple[str, Sequence[Record]]], marking: Marking, seed: int
+) -> list[str | Table]:
+    """The table of losses, and which types are not in it."""
+    rows, missing = [], []
+    for name, records in groups:
+        for of, mark in ((marking.score, marking.value), ("share correct", marking.right)):
+            loss = losses(records, [mark(record) for record in records], seed)
+            if loss is None:
+                missing.append(name)
+                continue
+            lost = [show(one, 100, 1) for one in (loss.retrieval, loss.reading)]
+            counts = [str(loss.score.n), str(loss.whole)]
+            rows.append([type_name(name), of, *counts, show(loss.score), *lost])
+    if not rows:
+        return [f"Cannot be split: no type has {LEAST} questions with all evidence."]
+    header = ["type", "of", "n", "with all evidence", "mean", "lost in retrieval"]
+    parts: list[str | Table] = [
+        "Lost, in points of 100: in retrieval, what questions of the type score less than those "
+        "with all evidence; in reading, what these fall short of a perfect score. Overall is the "
+        "types' mean by questions. Questions without evidence are left out.",
+        Table([*header, "lost in reading"], rows),
+    ]
+    if missing:
+        parts.append(
+            f"Not split, nor in overall: {', '.join(dict.fromkeys(missing))} (fewer than {LEAST} "
+            "questions with all evidence)."
+        )
+    return parts
+
+
+def _rule(records: Sequence[Record], marking: Marking) -> str:
+    judged = sum(record["scores"].get("judge") is not None for record in records)
+    by_score = f"{marking.score} of {marking.correct:g} or more"
+    if not judged:
+        return f"Correct: {by_score} (no judge ran)."
+    if judged == len(records):
+        return "Correct: the judge's verdict."
+    return f"Correct: the judge's verdict on {judged} of {len(records)} answers, else {by_score}."

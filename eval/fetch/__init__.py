@@ -1,0 +1,1 @@
+"""Download data sets and check them by sha256."""

@@ -1,0 +1,145 @@
+"""Get a public data set: `python -m eval.fetch locomo`.
+
+A file is kept only if size and sha256 are those of data/sources.yaml, so that two people who
+report a figure have measured on the same bytes. Where data/sources.yaml has none, the file is not
+checked, and its sha256 is told.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import http.client
+import sys
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from tqdm import tqdm
+
+from eval.datasets.files import DATA
+from eval.datasets.sources import Source, load_sources
+from eval.run.sweep_errors import code_of
+from memsys.errors import InputError
+
+_CHUNK = 1 << 16  # bytes a read
+_TIMEOUT = 30.0  # seconds without a byte
+
+
+def fetch(source: Source, folder: Path, url: str | None = None) -> tuple[Path, bool]:
+    """Put `source` into `folder`; returns its path and whether it was downloaded now.
+
+    `url` (http, https or file) stands in for the published address. The file takes its name only
+    when bytes and sha256 are right; until then it is `<name>.part`, which is removed on failure.
+    Raises InputError: no answer, another file than the published one, or such a file already there.
+    """
+    target = folder / source.file
+    if target.exists():
+        found = _sha256(target)
+        if source.sha256 not in (None, found):
+            raise InputError(
+                f"{target}: is not the published file (sha256 {found}, published "
+                f"{source.sha256}); move it away, then fetch again"
+            )
+        return target, False
+    url = url or source.url
+    if urllib.parse.urlsplit(url).scheme not in ("http", "https", "file"):
+        raise InputError(f"--from {url}: must begin with https://, http:// or file://")
+    part = target.with_name(f"{target.name}.part")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with part.open("wb") as out:
+            _download(source, url, target, out.write)
+        _check(source, url, part)
+        part.replace(target)
+    except OSError as error:
+        raise InputError(f"{target}: cannot be written: {error.strerror or error}") from error
+    finally:
+        if part.exists():
+            part.unlink()
+    return target, True
+
+
+def _download(source: Source, url: str, target: Path, write: Callable[[bytes], object]) -> None:
+    received = 0
+    with tqdm(total=source.bytes, unit="B", unit_scale=True, desc=source.file, disable=None) as bar:
+        for chunk in _chunks(source, url, target):
+            write(chunk)
+            bar.update(len(chunk))
+            received += len(chunk)
+            if source.bytes and received > source.bytes:  # wrong already; it might never end
+                raise InputError(
+                    f"{url}: is not the published {source.file}: more than its {source.bytes} bytes"
+                )
+
+
+def _chunks(source: Source, url: str, target: Path) -> Iterator[bytes]:
+    try:
+        with urllib.request.urlopen(url, timeout=_TIMEOUT) as answer:  # noqa: S310 (scheme checked)
+            while chunk := answer.read(_CHUNK):
+                yield chunk
+    except (OSError, http.client.HTTPException) as error:  # URLError and HTTPError are OSErrors
+        raise InputError(
+            f"{url}: not reached or broken off ({error}). By hand: get {source.url} "
+            f"({source.home}) and put it at {target}"
+        ) from error
+
+
+def _check(source: Source, url: str, part: Path) -> None:
+    size, found = part.stat().st_size, _sha256(part)
+    if source.sha256 is None:
+        if not size:
+            raise InputError(f"{url}: is empty. Nothing was kept; fetch again")
+        return
+    if (size, found) != (source.bytes, source.sha256):
+        raise InputError(
+            f"{url}: is not the published {source.file}: {size} bytes, sha256 {found}; "
+            f"published: {source.bytes} bytes, sha256 {source.sha256}. Nothing was kept; fetch "
+            "again, or take it from another address by --from"
+        )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Fetch and say so; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
+    return code_of(lambda: _fetch(argv))
+
+
+def _fetch(argv: Sequence[str] | None) -> None:
+    sources = load_sources()
+    args = _parser(sources).parse_args(argv)
+    source = sources[args.name]
+    path, new = fetch(source, args.to, args.url)
+    state = "fetched" if new else "already here"
+    if source.sha256 is None:
+        checked = f", not checked (no sum is pinned): sha256 {_sha256(path)}"
+    else:
+        checked = " and checked" if new else ""
+    print(f"{path}: {state}{checked}; licence {source.licence}")
+
+
+def _parser(sources: dict[str, Source]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m eval.fetch",
+        description="Get a public data set and check that it is the published file.",
+    )
+    known = "; ".join(f"{name}: {_size(one)}, {one.licence}" for name, one in sources.items())
+    parser.add_argument("name", choices=list(sources), help=known)
+    parser.add_argument("--to", type=Path, default=DATA, help="folder (default: %(default)s)")
+    parser.add_argument(
+        "--from", dest="url", metavar="URL", help="another address of the same file"
+    )
+    return parser
+
+
+def _size(source: Source) -> str:
+    return "size not pinned" if source.bytes is None else f"{source.bytes / 1e6:.1f} MB"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

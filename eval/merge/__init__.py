@@ -1,0 +1,1 @@
+"""Merge runs over different conversations into one."""

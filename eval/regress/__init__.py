@@ -1,0 +1,1 @@
+"""Check scores against pinned ones."""

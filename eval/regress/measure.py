@@ -1,0 +1,123 @@
+"""A command run again within this process, and what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from eval.cache.bundle import read_bundle
+from eval.compare.measures import JUDGE
+from eval.metrics.protocols import protocols
+from eval.records.jsonl import INGEST, Record, read_lines
+from eval.records.manifest import describe
+from eval.regress.by_question import of_records
+from eval.regress.pins import DIGITS, SCORES, Outcome
+from eval.run import hydra_help as naming
+from eval.run.build import build
+from eval.run.runner import Runner
+from eval.run.sweep_errors import blame
+from eval.summary.summarise import summarise
+from memsys.errors import InputError
+from memsys.llm.budget import BudgetReached
+from memsys.llm.recording import Recording
+
+
+def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = False) -> Outcome:
+    """Run `python -m eval.run ARGUMENTS` and keep nothing but its scores; one run, no sweep.
+
+    Vectors come from and go to the cache as ever. With a `bundle` of recorded answers these stand
+    in for the model, in a cache of their own. `live`: every model is asked anew, nothing is
+    replayed or recorded.
+
+    Raises InputError on what eval.run refuses, where the budget does not last, and where a
+    question fails though no model was called, or all do: a score over fewer questions is no score
+    to compare.
+    """
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            config, choices = _composed([*arguments, *_answers_from(bundle, live, Path(folder))])
+            built = build(config, choices)
+            resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+            described = built.models.described()
+            manifest = describe("regress", resolved, choices, built.dataset, described)
+            records = Runner(built, Path(folder), config.concurrency).run()
+            called = _called([*records, *read_lines(Path(folder) / INGEST)])
+    except (HydraException, OmegaConfBaseException) as error:
+        raise InputError(blame(error)) from error
+    except BudgetReached as error:
+        raise InputError(f"{error}; a pin needs the whole run") from error
+    _check_answered(records, some=called)
+    summary = summarise(
+        records, manifest, manifest["seed"], resamples=2
+    )  # no interval is looked at
+    protocol = protocols(manifest["scoring"])[0]
+    return Outcome(
+        protocol.name,
+        {file["name"]: file["sha256"] for file in manifest["data"]},
+        {name: _cell(cell) for name, cell in summary["by_type"].items() if cell["n"]},
+        of_records(records, protocol.f1) if called else None,
+    )
+
+
+def _answers_from(bundle: Path | None, live: bool, folder: Path) -> list[str]:
+    """The settings that say where a model's answers come from; none: as the command has it."""
+    if live:
+        return ["llm.cache=off"]
+    if bundle is None:
+        return []
+    Recording(folder / "cache").keep(read_bundle(bundle))
+    return [f"cache={folder / 'cache'}", "llm.cache=replay"]
+
+
+def _called(lines: Sequence[Record]) -> bool:
+    """Whether a model was called for any of the questions or sessions, or a recorded call used."""
+    usages = [line["usage"] for line in lines]
+    phases = [one for usage in usages for one in (usage, *usage.values()) if isinstance(one, dict)]
+    return any(one.get("calls") for one in phases)
+
+
+def _composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
+    """The configuration and the chosen options, as eval.run composes them."""
+    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
+    parser.add_argument("--config-dir")
+    options, overrides = parser.parse_known_args(list(arguments))
+    if flags := [one for one in overrides if one.startswith("-")]:
+        raise InputError(f"command: {flags[0]}: a pin is of one run; --config-dir is known alone")
+    if options.config_dir:
+        overrides.append(f"hydra.searchpath=[file://{Path(options.config_dir).resolve()}]")
+    naming.register()
+    with initialize_config_dir(str(naming.CONF.resolve()), version_base="1.3"):
+        config = compose("config", overrides, return_hydra_config=True)
+    named = config.hydra.runtime.choices.items()
+    choices = {name: option for name, option in named if "hydra" not in name}
+    OmegaConf.set_struct(config, False)
+    del config["hydra"]
+    OmegaConf.set_struct(config, True)
+    return config, choices
+
+
+def _check_answered(records: Sequence[Record], *, some: bool) -> None:
+    failed = [record for record in records if record["status"] == "error"]
+    if failed and not (some and len(failed) < len(records)):
+        first = failed[0]
+        raise InputError(
+            f"{len(failed)} of {len(records)} questions failed, the first {first['id']} in "
+            f"{first['error']['phase']}: {first['error']['kind']}: {first['error']['message']}"
+        )
+
+
+def _cell(cell: Mapping[str, Any]) -> dict[str, float | None]:
+    names = [*SCORES, *([JUDGE] if cell[JUDGE] is not None else [])]
+    values = {name: cell[name] for name in names}
+    return {
+        "n": cell["n"],
+        **{name: None if one is None else round(one, DIGITS) for name, one in values.items()},
+    }

@@ -1,0 +1,116 @@
+"""Results as markdown: for a terminal, a pull request, a job's summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.compare.tables import chance, signed, type_name
+from eval.regress.paired import FEWEST, Pairing
+from eval.regress.pins import DIGITS, Pin
+from eval.regress.verdicts import Change, Result, Verdict, of_pairing, worst
+from eval.rendering.tables import markdown
+from eval.summary.summarise import OVERALL
+
+_MOST = 40  # rows of a table that people still read
+
+
+def report(results: Sequence[Result]) -> str:
+    """A line of verdict, a row a pin, a row a score that moved, and what to do about it."""
+    verdicts = [result.verdict for result in results]
+    counts = ", ".join(f"{verdicts.count(one)} {one}" for one in Verdict if one in verdicts)
+    parts = [f"## Score regression: {worst(results)}", f"{_pins(len(results))}: {counts}."]
+    header = ["pin", "verdict", "F1 expected", "F1 found", "recall expected", "recall found"]
+    parts.append(markdown(header, [_row(result) for result in results]))
+    reasons = [f"- {one.pin.name}: {reason}." for one in results for reason in one.reasons]
+    if reasons:
+        parts.append("\n".join(reasons))
+    moved = [(result.pin, change) for result in results for change in result.changes]
+    if moved:
+        # What moved farthest first: with many rows the reader sees what matters.
+        moved.sort(key=lambda row: (row[1].verdict != Verdict.FAIL, -abs(row[1].difference or 1)))
+        header = ["score that moved", "verdict", "type", "n", "expected", "found", "by", "allowed"]
+        parts.append(markdown(header, [_moved(*row) for row in moved[:_MOST]]))
+        if len(moved) > _MOST:
+            parts.append(f"{len(moved) - _MOST} more scores moved less.")
+    parts += _paired(results)
+    failed = [result.pin.name for result in results if result.verdict == Verdict.FAIL]
+    if failed:
+        parts.append(
+            "A score that rises fails too: it may be a gain, a leak of the answers or another "
+            "measure. Where the change is meant, pin it anew; the reason goes into CHANGELOG.md:\n"
+            f'\n    python -m eval.regress {" ".join(failed)} --repin "reason"'
+        )
+    return "\n\n".join(parts) + "\n"
+
+
+def _pins(count: int) -> str:
+    return f"{count} pin{'' if count == 1 else 's'}"
+
+
+def _row(result: Result) -> list[str]:
+    expected = result.pin.expected
+    cells = []
+    for score in ("f1", "evidence_recall"):
+        for outcome in (expected, result.found):
+            overall = outcome.cells.get(OVERALL, {}) if outcome else {}
+            cells.append(_number(overall.get(score)))
+    return [result.pin.name, result.verdict, *cells]
+
+
+def _moved(pin: Pin, change: Change) -> list[str]:
+    by = "-" if change.difference is None else signed(change.difference, DIGITS)
+    return [
+        f"{pin.name}: {change.score}",
+        change.verdict,
+        type_name(change.type),
+        str(change.n),
+        _number(change.expected),
+        _number(change.found),
+        by,
+        f"±{change.tolerance:.{DIGITS}f}",
+    ]
+
+
+def _paired(results: Sequence[Result]) -> list[str]:
+    """Of runs that call a model: every score overall, and those of a type that moved."""
+    rows = [
+        _pairing(result.pin, one)
+        for result in results
+        for one in result.pairings
+        if one.needed or one.type in (OVERALL, result.pairings[-1].type)
+    ]
+    if not rows:
+        return []
+    header = [
+        *("score paired by question", "verdict", "type", "n", "expected", "found"),
+        *("found - expected [95% interval]", "over", "p (Holm)", "detectable"),
+    ]
+    return [
+        markdown(header, rows),
+        "A run that calls a model: scores are paired with the pinned ones by question. FAIL: the "
+        "interval excludes 0 and p, Holm's over what moved in the pin, is below .05. Detectable: "
+        "the least true difference found 4 times in 5. An interval over questions, for want of "
+        f"{FEWEST} conversations, says nothing of other conversations.",
+    ]
+
+
+def _pairing(pin: Pin, one: Pairing) -> list[str]:
+    found = one.difference
+    mean, low, high = (signed(part, DIGITS) for part in (found.mean, found.low, found.high))
+    conversations = f"{one.conversations} conversation{'' if one.conversations == 1 else 's'}"
+    return [
+        f"{pin.name}: {one.score}",
+        of_pairing(one),
+        type_name(one.type),
+        str(found.n),
+        _number(one.expected),
+        _number(one.found),
+        f"{mean} [{low}, {high}]",
+        conversations if one.by_conversation else f"questions of {conversations}",
+        chance(one.p_holm) if one.needed else "-",
+        f"{one.needed:.{DIGITS}f}" if one.needed else "- (all equal)",
+    ]
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.{DIGITS}f}"

@@ -1,1 +1,0 @@
-"""Scores that are expected, and whether a run still reaches them."""

@@ -1,0 +1,1 @@
+"""Numbers to tables, charts and pages; no arithmetic beyond formatting."""

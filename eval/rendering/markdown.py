@@ -1,0 +1,115 @@
+"""The same report as markdown; a chart is its table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from eval.rendering.blocks import Block, Chart, Deck, Fold, Part, Verbatim
+from eval.rendering.section import Table
+from eval.rendering.tables import markdown as as_table
+from eval.report.card_page import counts, gold_words
+from eval.report.cards import Card, Line, Side
+
+# An underscore within a word is a letter to every reader of markdown in use.
+# Brackets of an interval stay as they are: no reader takes them for a link.
+_INTERVAL = r"\[[-+\d.,%\s]+\](?![(\[:])"
+_SPECIAL = re.compile(rf"({_INTERVAL})|[\\`*{{}}\[\]<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
+_START = re.compile(r"^(\s*)([-+=]|\d+[.)])")
+
+
+def report_markdown(title: str, blocks: Sequence[Block]) -> str:
+    """The whole report; words of data and answers are escaped."""
+    parts = [f"# {plain(title)}"]
+    for block in blocks:
+        parts += [f"## {plain(block.title)}", *_parts(block.parts, 3)]
+    return "\n\n".join(parts) + "\n"
+
+
+def plain(text: str) -> str:
+    """`text` on one line, so that markdown shows it as it is and runs none of it."""
+    return _START.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", _cell(text))
+
+
+def _parts(parts: Sequence[Part], level: int) -> Iterator[str]:
+    for part in parts:
+        yield from _part(part, level)
+
+
+def _part(part: Part, level: int) -> Iterator[str]:
+    if isinstance(part, str):
+        yield plain(part)
+    elif isinstance(part, Table):
+        yield _table(part)
+    elif isinstance(part, Chart):
+        yield f"**{plain(part.title)}**"
+        yield _table(part.alternative)
+    elif isinstance(part, Verbatim):
+        yield f"{'#' * level} {plain(part.title)}"
+        yield _fenced(part.text)
+    elif isinstance(part, Fold):
+        yield f"{'#' * level} {plain(part.title)}"
+        yield from _parts(part.parts, level + 1)
+    elif isinstance(part, Deck):
+        yield f"{'#' * level} {plain(part.title)}"
+        for number, card in enumerate(part.cards, 1):
+            yield _card(number, card)
+
+
+def _table(table: Table) -> str:
+    return as_table([*map(plain, table.header)], [[*map(_cell, row)] for row in table.rows])
+
+
+def _cell(text: str) -> str:
+    """On one line; what would begin a list is a sign or a number within a table."""
+    return _SPECIAL.sub(lambda found: found[1] or "\\" + found[0], " ".join(text.split()))
+
+
+def _fenced(text: str) -> str:
+    longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
+    fence = "`" * (longest + 1)
+    return f"{fence}\n{text}\n{fence}"
+
+
+def _card(number: int, card: Card) -> str:
+    gold = gold_words(card) if card.gold is None else f"**{plain(card.gold)}**"
+    lines = [
+        f"{number}. {plain(card.question)} ({plain(card.id)}, {plain(card.type)})",
+        f"   - gold: {gold}; evidence: {plain(', '.join(card.evidence)) or 'none given'}",
+    ]
+    for side in card.sides:
+        lines += _side(side)
+    return "\n".join(lines)
+
+
+def _side(side: Side) -> Iterator[str]:
+    said = plain(side.error or side.answer or "") or "nothing"
+    scores = ", ".join(f"{name} {value:.3f}" for name, value in side.scores)
+    abstained = ", abstained" if side.abstained else ""
+    yield (
+        f"   - {plain(side.label)} ({side.verdict}{abstained}{', ' if scores else ''}{scores}): "
+        f"{said}"
+    )
+    if side.error is not None:
+        return
+    if side.lines is None:
+        yield "     - what was retrieved is not known"
+        return
+    yield f"     - {counts(side)}:"
+    for line in side.lines:
+        yield f"       - {_line(line)}"
+    if side.hidden:
+        yield f"       - and {side.hidden} more without evidence"
+    for line in side.missed:
+        yield f"     - evidence not found: {_line(line)}"
+
+
+def _line(line: Line) -> str:
+    told = [plain(line.id)]
+    if line.score is not None:
+        told.append(f"{line.score:.3f}")
+    if line.evidence and line.origin != "missed":
+        told.append("**evidence**")
+    if line.via is not None:
+        told.append(f"expanded {plain(line.via)}")
+    return ", ".join(told) + ("" if line.text is None else f": {plain(line.text)}")

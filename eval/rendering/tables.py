@@ -1,0 +1,155 @@
+"""Tables for the terminal and for markdown, from summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eval.datasets.types import TYPES
+
+Rows = Sequence[Sequence[str]]
+HEADER = (
+    *("n", "F1", "BLEU-1", "judge", "evidence recall"),
+    *("context tokens", "retrieve p95 ms", "total p95 ms"),
+)
+
+
+def cells(cell: Mapping[str, Any]) -> list[str]:
+    """One row of HEADER's columns from a cell of a summary."""
+    judge = "no judge" if cell["judge"] is None else _interval(cell, "judge")
+    if cell.get("judge_source"):
+        judge += f" {cell['judge_source']}"
+    return [
+        _n(cell),
+        _interval(cell, "f1"),
+        _interval(cell, "bleu1"),
+        judge,
+        _interval(cell, "evidence_recall"),
+        _interval(cell, "context_tokens_mean", 0),
+        _number(cell["retrieve_ms_p95"], 1),
+        _number(cell["total_ms_p95"], 1),
+    ]
+
+
+def answered(summary: Mapping[str, Any]) -> str:
+    """What the questions with an answer are called: those of LoCoMo by their numbers."""
+    own = summary["by_type"].keys() - {*TYPES.values(), "overall"}
+    return "all but type 5" if own else "types 1-4"
+
+
+def by_type(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and one row a question type that has questions, overall (types 1-4) last."""
+    overall = f"overall ({answered(summary)})"
+    rows = [
+        [overall if name == "overall" else name, *cells(cell)]
+        for name, cell in summary["by_type"].items()
+        if cell["n"]
+    ]
+    return ["type", *HEADER], rows
+
+
+def by_protocol(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and one row a type: n and F1 under each protocol that was asked for."""
+    found = summary["protocols"]
+    types = dict.fromkeys(name for one in found.values() for name in one["by_type"])
+    types["overall"] = types.pop("overall", None)  # last
+    rows = []
+    for name in types:
+        row = [name]
+        for one in found.values():
+            cell = one["by_type"].get(name)
+            row += [str(cell["n"]), _interval(cell, "f1")] if cell and cell["n"] else ["-", "-"]
+        rows.append(row)
+    return ["type", *(text for name in found for text in ("n", f"F1 {name}"))], rows
+
+
+def by_key(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Header and one row a type: n and scores under the chosen answer key and under the original,
+    and, where the errors of the original are known, the share of its answers that is right.
+    """
+    keys = [summary["key"], summary["original_key"]]
+    scores = [("F1", "f1"), ("BLEU-1", "bleu1")]
+    if summary["original_key"]["by_type"]["overall"]["judge"] is not None:
+        scores.append(("judge", "judge"))
+    columns = [("n", "n"), *scores]
+    rows = []
+    for name, original in summary["original_key"]["by_type"].items():
+        if original["n"]:
+            cells_of = [key["by_type"][name] for key in keys]
+            ceiling = (summary["ceiling"] or {}).get(name)
+            texts = [
+                _n(cell) if column == "n" else _interval(cell, column)
+                for _, column in columns
+                for cell in cells_of
+            ]
+            rows.append([name, *texts, "-" if ceiling is None else f"{ceiling['ceiling']:.2%}"])
+    header = [f"{title} {key['name']}" for title, _ in columns for key in keys]
+    return ["type", *header, "ceiling original"], rows
+
+
+def key_sentences(summary: Mapping[str, Any]) -> list[str]:
+    """What the answer key does, and what a perfect reader can reach under the original one."""
+    told, key, ceiling = [], summary["key"], summary["ceiling"] or {}
+    if key is not None:
+        told.append(
+            f"Answer key {key['name']}: {key['corrected']:,} golden answers corrected, "
+            f"{key['excluded']:,} questions left out."
+        )
+    total = ceiling.get("overall")
+    if total and total["wrong"]:
+        types = ", ".join(
+            f"{name} {cell['ceiling']:.2%}" for name, cell in ceiling.items() if cell is not total
+        )
+        told.append(
+            f"{total['wrong']:,} of {total['n']:,} golden answers of types 1-4 are known to be "
+            f"wrong in the original key: under it a perfect reader reaches {total['ceiling']:.2%} "
+            f"({types})."
+        )
+        if key is None:
+            told.append("dataset.key=corrected or excluded scores without these errors.")
+    return told
+
+
+def by_run(
+    runs: Sequence[tuple[str, Mapping[str, Any]]],
+) -> tuple[list[str], list[list[str]]]:
+    """Header and one row a named run: types 1-4, and abstention where it is right and wrong."""
+    rows = []
+    for name, summary in runs:
+        overall, adversarial = summary["by_type"]["overall"], summary["by_type"]["adversarial"]
+        abstained = [_interval(cell, "abstained") for cell in (adversarial, overall)]
+        rows.append([name, *cells(overall), _n(adversarial), *abstained])
+    return ["run", *HEADER, "n, type 5", "abstained, type 5", "false refusals, 1-4"], rows
+
+
+def plain(header: Sequence[str], rows: Rows) -> str:
+    """A table for the terminal: the first column left, the others right."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    lines = [_line(row, widths) for row in [header, ["-" * width for width in widths], *rows]]
+    return "\n".join(lines)
+
+
+def markdown(header: Sequence[str], rows: Rows) -> str:
+    """The same for markdown."""
+    marks = ["---"] + ["---:"] * (len(header) - 1)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [header, marks, *rows])
+
+
+def _line(row: Sequence[str], widths: Sequence[int]) -> str:
+    first = row[0].ljust(widths[0])
+    return "  ".join([first, *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+
+
+def _n(cell: Mapping[str, Any]) -> str:
+    return str(cell["n"]) + (f" ({cell['errors']} errors)" if cell["errors"] else "")
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:,.{digits}f}"
+
+
+def _interval(cell: Mapping[str, Any], column: str, digits: int = 3) -> str:
+    if cell[column] is None:
+        return "-"
+    low, high = cell[f"{column}_ci"]
+    return f"{cell[column]:,.{digits}f} [{low:,.{digits}f}, {high:,.{digits}f}]"

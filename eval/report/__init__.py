@@ -1,0 +1,1 @@
+"""One page on one or several runs."""

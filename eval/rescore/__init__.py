@@ -1,0 +1,1 @@
+"""Score the answers of another system, or a run anew."""

@@ -1,0 +1,172 @@
+"""`python -m eval.rescore FILE`: score answers that were made elsewhere, or a run anew."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from eval.answers.layouts import AUTO, FORMATS, describe
+from eval.datasets.answer_key import KEYS
+from eval.datasets.locomo import LoCoMo
+from eval.datasets.types import Dataset
+from eval.records.answer_key_views import ORIGINAL, key_name
+from eval.records.manifest import load_manifest
+from eval.rendering.tables import by_protocol, by_run, by_type, plain
+from eval.rescore.imports import Import, read_import, write_import
+from eval.rescore.recompute import recompute
+from eval.rescore.tables import labels_table, sentences
+from eval.run.hydra_help import run_id
+from eval.run.sweep_errors import code_of
+from eval.run.terminal import show_key
+from memsys.errors import InputError
+
+_RUNS = Path("results/runs")
+_ENDINGS = {".gz", ".json", ".jsonl", ".csv"}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Rescore and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
+    options = _parser().parse_args(arguments)
+    return code_of(lambda: _rescore(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m eval.rescore",
+        description="Score answers that were made elsewhere, or a run folder of ours anew. "
+        "docs/bring-your-own-answers.md describes the formats.",
+    )
+    parser.add_argument(
+        "files",
+        nargs="+",
+        type=Path,
+        metavar="FILE",
+        help="Mem0's results, JSON lines or CSV, each optionally gzipped; or a run folder",
+    )
+    parser.add_argument("--format", choices=FORMATS, default=AUTO, help="default: auto")
+    parser.add_argument(
+        "--dataset",
+        default="locomo",
+        metavar="locomo|sample|PATH.json",
+        help="the questions that were answered (default: locomo)",
+    )
+    parser.add_argument("--name", help="who answered (default: the file's name); one FILE only")
+    parser.add_argument(
+        "--out", type=Path, help="run folder (default: results/runs/<time>_<name>); one FILE only"
+    )
+    parser.add_argument(
+        "--key",
+        choices=KEYS,
+        help="answer key to score by (default: original; a run folder's own)",
+    )
+    parser.add_argument(
+        "--key-file",
+        metavar="PATH",
+        help="with --key: a list of errors in the answer key, or an overlay (data/README.md)",
+    )
+    return parser
+
+
+def _rescore(options: argparse.Namespace) -> None:
+    """Read everything before anything is written: wrong input leaves nothing half done."""
+    if len(options.files) > 1 and (options.name is not None or options.out is not None):
+        raise InputError("--name and --out are for one FILE; give each its own command")
+    if options.key_file is not None and options.key is None:
+        raise InputError(f"--key-file {options.key_file}: say by --key what it is for")
+    dataset = None
+    ready: list[Import | Path] = []
+    keys: dict[str, Path] = {}
+    for path in options.files:
+        if path.is_dir():
+            if options.name is not None or options.out is not None or options.format != AUTO:
+                raise InputError(f"{path}: --name, --out and --format do not apply to a run folder")
+            key = options.key or key_name(load_manifest(path))
+            ready.append(path)
+        else:
+            dataset = dataset or _dataset(options)
+            key = dataset.key.name
+            ready.append(read_import(path, options.format, _name(options.name, path), dataset))
+        keys.setdefault(key, path)
+    if len(keys) > 1:
+        told = ", ".join(f"{path} by the {key}" for key, path in keys.items())
+        raise InputError(f"{told}: scored by different answer keys; name one for all by --key")
+    if options.key is not None:
+        dataset = dataset or _dataset(options)
+    summaries = []
+    for found in ready:
+        if isinstance(found, Path):
+            summary = _again(found, dataset if options.key is not None else None)
+        else:
+            summary = _import(found, options)
+        summaries.append((summary["strategy"], summary))
+    if len(summaries) > 1:
+        print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(summaries)))
+
+
+def _import(found: Import, options: argparse.Namespace) -> Mapping[str, Any]:
+    file = found.file
+    how = "detected" if options.format == AUTO else "as told"
+    print(f"{found.path}: {describe(file.format)} ({how}), {len(file.rows):,} rows")
+    taken = [
+        ours if ours == column else f"{ours} from {column}" for ours, column in file.columns.items()
+    ]
+    print(f"read: {', '.join(taken)}")
+    folder = options.out or _RUNS / run_id(None, found.name)
+    given = {"dataset": options.dataset, "format": file.format, "name": found.name}
+    given |= {} if options.key is None else {"key": options.key}
+    given |= {} if options.key_file is None else {"key-file": options.key_file}
+    summary = write_import(found, folder, given)
+    _show(folder, summary)
+    return summary
+
+
+def _again(folder: Path, dataset: Dataset | None) -> Mapping[str, Any]:
+    summary, changed = recompute(folder, dataset)
+    print(f"{folder}: {changed:,} of {summary['n']:,} records have another score now")
+    _show(folder, summary)
+    return summary
+
+
+def _show(folder: Path, summary: Mapping[str, Any]) -> None:
+    print("\n" + plain(*by_type(summary)) + "\n")
+    if len(summary["protocols"]) > 1:
+        print("The same answers under each protocol:\n" + plain(*by_protocol(summary)) + "\n")
+    show_key(summary)
+    told = load_manifest(folder).get("matching")
+    if told is not None:
+        print("\n".join(sentences(told)))
+        table = labels_table(told, plain)
+        if table is not None:
+            print("\n" + table)
+    if summary["errors"]:
+        print(f"Failed, and in no mean: {summary['errors']:,} of {summary['n']:,} questions.")
+    print(f"\nRun folder: {folder}")
+
+
+def _dataset(options: argparse.Namespace) -> Dataset:
+    name = options.dataset
+    path = {"locomo": None, "sample": "data/sample"}.get(name, name)
+    if path == name and not Path(name).exists():
+        raise InputError(f"--dataset {name}: no such file; give locomo, sample or a JSON file")
+    key = options.key or ORIGINAL
+    return LoCoMo(name=Path(name).stem, path=path, key=key, key_file=options.key_file).load()
+
+
+def _name(given: str | None, path: Path) -> str:
+    """Who answered: as given, or the file's name without its endings. Also part of a folder's."""
+    name = given
+    if name is None:
+        stem = path
+        while stem.suffix in _ENDINGS:
+            stem = stem.with_suffix("")
+        name = stem.name
+    if not name.strip() or "/" in name:
+        raise InputError(f"--name {name!r}: give a name without a slash")
+    return name
+
+
+if __name__ == "__main__":
+    sys.exit(main())

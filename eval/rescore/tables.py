@@ -1,0 +1,166 @@
+"""An account of an import in sentences, for the terminal and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from eval.answers.labels import Labels
+
+Account = Mapping[str, Any]
+_TOLD = {
+    "verdicts": "judge verdicts",
+    "context_tokens": "context tokens",
+    "retrieve_ms": "retrieval latency",
+    "total_ms": "total latency",
+}
+_COPIED = 0.9  # share of answers that are the gold's very words; no reader comes near it
+_METRICS = {"mem0_f1": "f1_score", "bleu1": "bleu_score"}
+
+
+def sentences(account: Account) -> list[str]:
+    """What was matched and what was not, a sentence each; only what there is to tell."""
+    lines = [_matched(account)]
+    if account["unmatched"]:
+        lines.append(_unmatched(account))
+    if account["ambiguous"]:
+        lines.append(
+            f"Paired in order: {_rows(account['ambiguous'])} whose question the data set asks "
+            "twice, where neither gold nor category tells which is meant."
+        )
+    lines += _conversations(account)
+    if account["unanswered_by_type"]:
+        lines.append(_unanswered(account))
+    if account["categories_sentence"]:
+        lines.append(account["categories_sentence"])
+    if account["gold_differs"]:
+        first = ", ".join(account["gold_differs_first"])
+        lines.append(
+            f"Another gold answer than the data set's: {_rows(account['gold_differs'])} ({first} "
+            "first); scores are against the data set's."
+        )
+    if account["empty_answers"]:
+        lines.append(f"Empty answers, scored as such: {account['empty_answers']:,}.")
+    return lines + _scores(account) + _told(account)
+
+
+def warnings(account: Account) -> list[str]:
+    """What makes the means of this import mean less than they seem to."""
+    lines = []
+    if account["unmatched"]:
+        lines.append(_not_scored(account))
+    partly = {
+        name: cell
+        for name, cell in account["unanswered_by_type"].items()
+        if cell["unanswered"] < cell["of"]
+    }
+    if partly:
+        lines.append(
+            f"{_share(partly)} have no row: means are over a part that the file's maker chose"
+        )
+    if account["categories_relabelled"]:
+        lines.append(account["categories_sentence"])
+    same = account["same_as_gold"]
+    if same > _COPIED * account["with_gold"]:
+        lines.append(
+            f"{same:,} of {account['with_gold']:,} answers are the gold answer word for word: the "
+            "column read as the answer may be the gold's"
+        )
+    judged = account["told"]["verdicts"]
+    if 0 < judged < account["matched"] - account["errors"]:
+        lines.append(f"only {judged:,} of {account['matched']:,} answers have a judge's verdict")
+    return lines
+
+
+def labels_table(account: Account, draw: Callable[[list[str], list[list[str]]], str]) -> str | None:
+    """The file's categories against the official ones, None where they agree."""
+    if not account["categories_relabelled"]:
+        return None
+    counts = {(row["label"], row["official"]): row["rows"] for row in account["categories"]}
+    return draw(*Labels(counts).table())
+
+
+def _matched(account: Account) -> str:
+    ways = {
+        "by qa_index": account["matched_by_index"],
+        "by question": account["matched"] - account["matched_by_index"],
+    }
+    line = f"Matched: {account['matched']:,} of {_rows(account['rows'])} " + " and ".join(
+        f"{count:,} {way}" if count < account["matched"] else way
+        for way, count in ways.items()
+        if count
+    )
+    unchecked = account["not_checked_by_question"]
+    if unchecked:
+        return f"{line}; {unchecked:,} do not say their question, so that nothing checks the index."
+    return line + (", checked against the question." if account["matched_by_index"] else ".")
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row" + ("s" if count != 1 else "")
+
+
+def _not_scored(account: Account) -> str:
+    reasons = ", ".join(f"{reason}: {n:,}" for reason, n in account["unmatched_by_reason"].items())
+    return f"Not scored: {account['unmatched']:,} of {_rows(account['rows'])} ({reasons})"
+
+
+def _unmatched(account: Account) -> str:
+    first = "".join(
+        f"\n  {row['place']}: {row['reason']}"
+        + (f": {row['question']!r}" if row["question"] else "")
+        for row in account["unmatched_first"]
+    )
+    return f"{_not_scored(account)}, the first:{first}"
+
+
+def _conversations(account: Account) -> list[str]:
+    placed = account["conversations"]
+    moved = account["conversations_moved"]
+    lines = []
+    if moved:
+        pairs = ", ".join(f"{label} holds {placed[label]}" for label in moved)
+        lines.append(
+            "Conversations at another position than in the data set, as their questions show: "
+            f"{pairs}."
+        )
+    named = {
+        label: found
+        for label, found in placed.items()
+        if found not in (None, label) and not label.isdecimal()
+    }
+    if named:
+        pairs = ", ".join(f"{label} is {found}" for label, found in named.items())
+        lines.append(f"Conversations told by their questions: {pairs}.")
+    return lines
+
+
+def _unanswered(account: Account) -> str:
+    cells = account["unanswered_by_type"]
+    left = sum(cell["unanswered"] for cell in cells.values())
+    return (
+        f"Without a row, and in no mean: {left:,} of {account['questions']:,} questions "
+        f"({_share(cells)})."
+    )
+
+
+def _share(cells: Mapping[str, Mapping[str, int]]) -> str:
+    return ", ".join(
+        f"{cell['unanswered']:,} of {cell['of']:,} {name}" for name, cell in cells.items()
+    )
+
+
+def _scores(account: Account) -> list[str]:
+    return [
+        f"The file's own {_METRICS[name]} is the {name} computed here in {count['equal']:,} of "
+        f"{count['rows']:,} rows."
+        for name, count in account["reported_scores"].items()
+    ]
+
+
+def _told(account: Account) -> list[str]:
+    answered = account["matched"] - account["errors"]
+    told = [f"{_TOLD[name]} ({n:,})" for name, n in account["told"].items() if n]
+    untold = [_TOLD[name] for name, n in account["told"].items() if not n]
+    lines = [f"As reported by the file: {', '.join(told)} of {answered:,}."] if told else []
+    return lines + ([f"Not in the file: {', '.join(untold)}."] if untold else [])

@@ -1,0 +1,1 @@
+"""One experiment: build, ingest, ask, record."""

@@ -1,0 +1,159 @@
+"""What it takes to have a model write the memory: calls and tokens, before anything is called."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memsys.facts.extract import ExtractSettings
+from memsys.facts.keeper import UpdateSettings
+from memsys.facts.operations import TOOLS
+from memsys.facts.rows import MOST, form
+from memsys.llm.prompt import Prompt, load_prompt
+from memsys.memory.observations import Observations
+from memsys.memory.text import line
+from memsys.memory.turns import Turns
+from memsys.text.tokens import count_tokens
+from memsys.types import Conversation, Memory, Usage
+
+_FACTS_A_TURN = 0.43  # LoCoMo's own observations: 2,541 of 5,882 turns
+_FACT = 80  # output tokens of a fact, as JSON
+_EMPTY = 10  # output tokens of a list without any
+_DECISION = 40  # output tokens of an operation and its reason
+_SUMMARY = 200  # tokens of 150 words
+_RELATIONS = 60  # output tokens of a reply on the graph
+_LISTED = 150  # tokens of entities or relations that such a call is shown
+_NUMBER = 4  # tokens around a message: its number and the end of its line
+_IMAGE, _SENTENCE = 2_833, 30  # input tokens of an image at most, output tokens of what it shows
+_GRAPH_CALLS = 3  # an exchange, at most: entities, relations, conflicts
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """How many calls are expected, and tokens, expected and at most."""
+
+    calls: int
+    about: Usage
+    most: Usage
+
+
+def stand_ins(conversation: Conversation) -> list[Memory]:
+    """Memories in the place of the facts that a model would write: the data set's own observations,
+    or, where it has none, as many turns as LoCoMo has observations.
+    """
+    if any(session.observations for session in conversation.sessions):
+        facts = Observations("facts")
+        return [one for session in conversation.sessions for one in facts.build(session)]
+    turns = [one for session in conversation.sessions for one in Turns("turns").build(session)]
+    return turns[: max(round(_FACTS_A_TURN * len(turns)), 1)]
+
+
+def fact_calls(
+    conversations: Sequence[Conversation], limit: int, facts: Mapping[str, Any]
+) -> Iterator[Calls]:
+    """Extraction, summaries, images. `limit`: output tokens of a reply; `facts`: the settings.
+
+    Raises InputError where they or a prompt cannot be used.
+    """
+    settings = ExtractSettings(**facts)
+    prompts = settings.prompts
+    frame, calls, read, most_read = _size(prompts["facts"]), 0, 0, 0
+    for conversation in conversations:
+        said: list[int] = []
+        for number, session in enumerate(conversation.sessions):
+            known = number > 0 and "summary" in prompts
+            for turns in _exchanges(session.turns, settings.exchange):
+                sizes = [count_tokens(line(turn)) + _NUMBER for turn in turns]
+                recent = said[max(len(said) - settings.recent, 0) :]
+                shape = count_tokens(
+                    json.dumps(form(len(turns), len(turns) + len(recent), settings.most))
+                )
+                shown = frame + shape + sum(sizes) + sum(recent)
+                read += shown + _SUMMARY * known
+                most_read += shown + limit * known
+                calls += 1
+                said += sizes
+    expected = sum(len(stand_ins(conversation)) for conversation in conversations)
+    yield _calls(calls, read, _FACT * expected + _EMPTY * calls, calls, most_read, limit)
+    sessions = [session for conversation in conversations for session in conversation.sessions]
+    if "summary" in prompts:
+        told = sum(count_tokens(line(turn)) for session in sessions for turn in session.turns)
+        read = len(sessions) * _size(prompts["summary"]) + told
+        about, most = read + len(sessions) * _SUMMARY, read + len(sessions) * limit
+        yield _calls(len(sessions), about, len(sessions) * _SUMMARY, len(sessions), most, limit)
+    if "image" in prompts:
+        seen = [t for session in sessions for t in session.turns if t.image is not None]
+        read = sum(_size(prompts["image"]) + _IMAGE + count_tokens(line(turn)) for turn in seen)
+        yield _calls(len(seen), read, len(seen) * _SENTENCE, len(seen), read, limit)
+
+
+def decision_calls(
+    conversations: Sequence[Conversation],
+    limit: int,
+    facts: Mapping[str, Any],
+    update: Mapping[str, Any],
+) -> Calls:
+    """A decision a fact, but none for a speaker's first. At most: every reply is as long as `limit`
+    and tells three facts a message. Raises InputError as fact_calls.
+    """
+    exchange, settings = ExtractSettings(**facts).exchange, UpdateSettings(**update)
+    tools = json.dumps([[tool.name, tool.description, tool.parameters] for tool in TOOLS])
+    frame = _size(settings.loaded) + count_tokens(tools)
+    calls = read = 0
+    for conversation in conversations:
+        stored: Counter[str] = Counter()
+        found = stand_ins(conversation)
+        each = sum(count_tokens(fact.content) + _NUMBER for fact in found) / len(found)
+        for fact in found:
+            shown = min(stored[fact.speaker], settings.similar)
+            if shown:
+                calls += 1
+                read += round(frame + (shown + 1) * each)
+            stored[fact.speaker] += 1
+    turns = sum(len(s.turns) for conversation in conversations for s in conversation.sessions)
+    longest = limit // (MOST * exchange) + 1
+    most_read = MOST * turns * (frame + (settings.similar + 1) * longest)
+    return _calls(calls, read, calls * _DECISION, MOST * turns, most_read, limit)
+
+
+def graph_calls(
+    conversations: Sequence[Conversation], limit: int, graph: Mapping[str, Any]
+) -> Calls:
+    """Of a graph of relations beside the facts: the most calls an exchange, whatever is said.
+
+    Raises InputError where a prompt cannot be used.
+    """
+    names = (graph["entities"], graph["relations"], graph["conflicts"])
+    frame = sum(_size(load_prompt(name, ["messages"])) for name in names)
+    sessions = [session for conversation in conversations for session in conversation.sessions]
+    exchanges = sum(len(list(_exchanges(s.turns, graph["exchange"]))) for s in sessions)
+    told = sum(count_tokens(line(turn)) + _NUMBER for s in sessions for turn in s.turns)
+    calls, fixed = _GRAPH_CALLS * exchanges, exchanges * frame + _GRAPH_CALLS * told
+    read, most_read = fixed + calls * _LISTED, fixed + calls * limit
+    return _calls(calls, read, calls * _RELATIONS, calls, most_read, limit)
+
+
+def entity_calls(questions: Sequence[str], limit: int, graph: Mapping[str, Any]) -> Calls:
+    """A call a question that names its entities for the graph. Raises InputError as graph_calls."""
+    frame = _size(load_prompt(graph["entities"], ["messages"]))
+    read = sum(frame + count_tokens(question) + _NUMBER for question in questions)
+    asked = len(questions)
+    return _calls(asked, read, asked * _RELATIONS, asked, read, limit)
+
+
+def _calls(
+    calls: int, read: int, written: int, most_calls: int, most_read: int, limit: int
+) -> Calls:
+    return Calls(calls, Usage(0, read, written), Usage(0, most_read, most_calls * limit))
+
+
+def _size(prompt: Prompt) -> int:
+    return count_tokens(prompt.text)
+
+
+def _exchanges(turns: Sequence[Any], step: int) -> Iterator[Sequence[Any]]:
+    for start in range(0, len(turns), step):
+        yield turns[start : start + step]

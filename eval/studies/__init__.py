@@ -1,0 +1,1 @@
+"""Studies behind single tables of the docs; no run needs them."""

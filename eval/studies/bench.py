@@ -1,0 +1,109 @@
+"""`python -m eval.studies.bench`: what the harness itself costs, measured within one run.
+
+Prints, never asserts: machines are noisy. Every figure is from whole processes as a user starts
+them; ratios are of runs that took turns.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from eval.records.jsonl import MANIFEST, SUMMARY
+from eval.rendering.tables import plain
+
+_COMPARED = ("vector_only", "graph_expand")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One run: wall seconds and peak MB of its process, and what it wrote."""
+
+    wall_s: float
+    peak_mb: float
+    seconds: dict[str, float]
+    retrieve_ms_p95: float
+
+    @property
+    def own_s(self) -> float:
+        """Seconds in the strategy, the reader and the metrics."""
+        return sum(value for part, value in self.seconds.items() if part != "total")
+
+
+def measure(arguments: Sequence[str], cache: Path) -> Measured:
+    """Run `python -m eval.run` with `arguments` and vectors in `cache`.
+
+    Raises RuntimeError with the run's own words if it fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        run = Path(folder) / "run"
+        command = [sys.executable, "-m", "eval.run", *arguments, f"hydra.run.dir={run}"]
+        environment = {**os.environ, "MEMSYS_CACHE": str(cache)}
+        log = Path(folder) / "log"
+        started = time.perf_counter()
+        with log.open("w") as output:
+            out = (os.POSIX_SPAWN_DUP2, output.fileno(), 1)
+            err = (os.POSIX_SPAWN_DUP2, output.fileno(), 2)
+            pid = os.posix_spawn(sys.executable, command, environment, file_actions=[out, err])
+        # wait4 gives the peak memory of this one child; subprocess does not.
+        _, status, usage = os.wait4(pid, 0)
+        wall_s = time.perf_counter() - started
+        if status != 0:
+            raise RuntimeError(f"{' '.join(command)} failed:\n{log.read_text()}")
+        manifest, summary = (_read(run / name) for name in (MANIFEST, SUMMARY))
+    overall = summary["by_type"]["overall"]
+    unit = 1024 if sys.platform == "linux" else 1024 * 1024  # KB on Linux, bytes on macOS
+    return Measured(wall_s, usage.ru_maxrss / unit, manifest["seconds"], overall["retrieve_ms_p95"])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        prog="python -m eval.studies.bench",
+        description="Overhead, latency ratio, memory and cold start of memsys on this machine.",
+    )
+    parser.add_argument("--dataset", default="locomo", help="locomo (default) or sample")
+    parser.add_argument("--runs", type=int, default=3, help="timed runs a strategy (default 3)")
+    options = parser.parse_args(arguments)
+    dataset = f"dataset={options.dataset}"
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder)
+        cold = measure([dataset, "strategy=graph_expand"], cache)
+        runs: dict[str, list[Measured]] = {name: [] for name in _COMPARED}
+        for _ in range(options.runs):
+            for name in _COMPARED:  # in turns, so that a slow minute hits both
+                runs[name].append(measure([dataset, f"strategy={name}"], cache))
+    print(f"{options.dataset}, {os.cpu_count()} cores, median of {options.runs} warm runs\n")
+    header = ["strategy", "wall s", "own s", "rest / own", "retrieve p95 ms", "peak MB"]
+    print(plain(header, [_row(name, found) for name, found in runs.items()]))
+    pairs = zip(runs["graph_expand"], runs["vector_only"], strict=True)
+    ratio = median(one.retrieve_ms_p95 / other.retrieve_ms_p95 for one, other in pairs)
+    print(f"\nretrieve p95, graph_expand / vector_only: {ratio:.2f}")
+    print(f"cold run (nothing embedded yet): {cold.wall_s:.0f} s, peak {cold.peak_mb:.0f} MB")
+    return 0
+
+
+def _row(name: str, found: Sequence[Measured]) -> list[str]:
+    wall, own = median(one.wall_s for one in found), median(one.own_s for one in found)
+    rest = median((one.wall_s - one.own_s) / one.own_s for one in found)
+    p95 = median(one.retrieve_ms_p95 for one in found)
+    peak = max(one.peak_mb for one in found)
+    return [name, f"{wall:.1f}", f"{own:.1f}", f"{rest:.0%}", f"{p95:.1f}", f"{peak:.0f}"]
+
+
+def _read(path: Path) -> dict[str, Any]:
+    loaded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return loaded
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+"""`python -m eval.studies.bench_stores`: how long the vector and relation stores take, within one run.
+
+Prints, never asserts: machines are noisy. The stores take turns question by question, so that a
+slow minute hits all; the ratios are of medians within this run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from eval.rendering.tables import plain
+from eval.run.sweep_errors import code_of
+from memsys.embed.base import Vectors, unit_rows
+from memsys.stores.faiss_vectors import FaissVectors
+from memsys.stores.neo4j_relations import Neo4jRelations
+from memsys.stores.networkx_relations import NetworkxRelations
+from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
+from memsys.stores.qdrant_vectors import QdrantVectors
+from memsys.stores.relations import Node, Relation, RelationStore
+from memsys.stores.vectors import VectorStore
+
+_S = TypeVar("_S")
+_Q = TypeVar("_Q")
+_NAME = "memsys-bench"
+_OWNERS = (f"{_NAME}-1", f"{_NAME}-2")  # alike: one is asked, the other has to be kept out
+_MOST = 10
+_SEEDS = 5  # nodes whose relations are asked for together
+_BATCH = 1000
+_TIME = datetime(2023, 5, 8)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fill, ask and print; returns the exit code: 2 for a server that cannot be used."""
+    options = _parser().parse_args(arguments)
+    return code_of(lambda: _bench(options))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m eval.studies.bench_stores",
+        description="Milliseconds of the vector and relation stores on this machine, with random "
+        "vectors and relations of two owners alike. Stores on disk are kept in a temporary folder.",
+    )
+    parser.add_argument("--nodes", type=int, default=10_000, help="of each owner; also vectors")
+    parser.add_argument("--relations", type=int, default=50_000, help="of each owner")
+    parser.add_argument("--dimension", type=int, default=384)
+    parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--bolt", metavar="URL", help="a graph database to measure, too")
+    parser.add_argument("--user", default="neo4j", help="its user")
+    parser.add_argument("--password-variable", default="NEO4J_PASSWORD")
+    parser.add_argument("--database", help="default: the server's own choice")
+    parser.add_argument("--similarity", default="vector.similarity.cosine")
+    parser.add_argument("--qdrant", metavar="URL", help="a Qdrant server to measure, too")
+    return parser
+
+
+def _bench(options: argparse.Namespace) -> None:
+    rng = np.random.default_rng(0)
+    shape = options.nodes + options.questions, options.dimension
+    rows = unit_rows(rng.standard_normal(shape, dtype=np.float32))
+    rows, questions = rows[: options.nodes], rows[options.nodes :]
+    ends = rng.integers(options.nodes, size=(options.relations, 2))
+    seeds = rng.integers(options.nodes, size=(options.questions, _SEEDS))
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        vectors = {n: stack.enter_context(closing(s)) for n, s in _vectors(options, folder)}
+        relations = {n: stack.enter_context(closing(s)) for n, s in _relations(options, folder)}
+        print(
+            f"two owners, each {options.nodes} x {options.dimension}, {options.relations} "
+            f"relations; medians of {options.questions} questions\n"
+        )
+        written = {name: _timed(partial(_fill, s, rows)) for name, s in vectors.items()}
+        asked = {
+            f"nearest {_MOST}": _turns(
+                vectors, questions, lambda s, question: s.nearest(_OWNERS[0], question, _MOST)
+            )
+        }
+        _print("vector store", written, asked)
+        written = {n: _timed(partial(_relate, s, rows, ends)) for n, s in relations.items()}
+        asked = {
+            f"similar {_MOST}": _turns(
+                relations, questions, lambda s, question: s.similar(_OWNERS[0], question, 0, _MOST)
+            ),
+            f"relations of {_SEEDS}": _turns(
+                relations, seeds, lambda s, some: s.relations(_OWNERS[0], [str(i) for i in some])
+            ),
+        }
+        _print("relation store", written, asked)
+        everything: list[VectorStore | RelationStore] = [*vectors.values(), *relations.values()]
+        for store in everything:
+            for owner in _OWNERS:  # a server's stores outlive this
+                store.clear(owner)
+
+
+def _vectors(options: argparse.Namespace, folder: Path) -> list[tuple[str, VectorStore]]:
+    stores: list[tuple[str, VectorStore]] = [
+        ("faiss", FaissVectors()),
+        ("faiss, path", FaissVectors(str(folder / "vectors.sqlite"))),
+        ("qdrant_edge", QdrantEdgeVectors(str(folder / "shard"))),
+    ]
+    if options.qdrant:
+        stores.append(("qdrant", QdrantVectors(options.qdrant, _NAME)))
+    return stores
+
+
+def _relations(options: argparse.Namespace, folder: Path) -> list[tuple[str, RelationStore]]:
+    stores: list[tuple[str, RelationStore]] = [
+        ("networkx", NetworkxRelations()),
+        ("networkx, path", NetworkxRelations(str(folder / "relations.sqlite"))),
+    ]
+    if options.bolt:
+        login = options.bolt, options.user, options.password_variable, options.database
+        stores.append(("neo4j", Neo4jRelations(*login, "MemsysBench", options.similarity)))
+    return stores
+
+
+def _fill(store: VectorStore, rows: Vectors) -> None:
+    for owner in _OWNERS:
+        for start in range(0, len(rows), _BATCH):
+            some = rows[start : start + _BATCH]
+            store.put(owner, [str(start + i) for i in range(len(some))], some)
+
+
+def _relate(store: RelationStore, rows: Vectors, ends: NDArray[np.int64]) -> None:
+    nodes = [
+        Node(str(i), f"name {i}", "person", row, 1, _TIME, _TIME) for i, row in enumerate(rows)
+    ]
+    relations = [
+        Relation(str(a), f"relation {i % 50}", str(b), 1, _TIME, _TIME)
+        for i, (a, b) in enumerate(ends)
+    ]
+    for owner in _OWNERS:
+        for start in range(0, len(nodes), _BATCH):
+            store.put_nodes(owner, nodes[start : start + _BATCH])
+        for start in range(0, len(relations), _BATCH):
+            store.put_relations(owner, relations[start : start + _BATCH])
+
+
+def _timed(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def _turns(
+    stores: Mapping[str, _S], questions: Iterable[_Q], ask: Callable[[_S, _Q], object]
+) -> dict[str, float]:
+    """Median milliseconds of each store; the first question warms up and does not count."""
+    taken: dict[str, list[float]] = {name: [] for name in stores}
+    for question in questions:
+        for name, store in stores.items():
+            taken[name].append(1000 * _timed(partial(ask, store, question)))
+    return {name: median(times[1:]) for name, times in taken.items()}
+
+
+def _print(
+    title: str, written: Mapping[str, float], asked: Mapping[str, Mapping[str, float]]
+) -> None:
+    header = [title, "fill s"]
+    for what in asked:
+        header += [f"{what}, p50 ms", "ratio"]
+    rows = []
+    for name, seconds in written.items():
+        row = [name, f"{seconds:.1f}"]
+        for times in asked.values():
+            first = next(iter(times.values()))
+            row += [f"{times[name]:.2f}", f"{times[name] / first:.1f}"]
+        rows.append(row)
+    print(plain(header, rows) + "\n", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""`python -m eval.studies.calibrate RUN`: an embedder's typical similarity, from a vector_only run.
+
+A gate that opens below a fixed cosine means something else for every model. The typical
+similarity is the median over questions of the mean cosine of the best five memories: no gold is
+looked at. Put it into the embedder's file under conf/embedder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+
+from eval.records.jsonl import RECORDS, Record, read_lines
+from eval.records.manifest import load_manifest
+from eval.run.sweep_errors import code_of
+from memsys.errors import InputError
+
+_BEST = 5
+
+
+def mean_similarities(records: Sequence[Record]) -> list[float]:
+    """Mean score of the best five candidates of each answered question, in order."""
+    return [
+        fmean(score for _, _, score, _ in record["retrieved"][:_BEST])
+        for record in records
+        if record["status"] == "ok" and record["retrieved"]
+    ]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the quantiles; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
+    parser = argparse.ArgumentParser(prog="python -m eval.studies.calibrate", description=__doc__)
+    parser.add_argument("run", type=Path, help="folder of a vector_only run")
+    folder = parser.parse_args(arguments).run
+    return code_of(lambda: _calibrate(folder))
+
+
+def _calibrate(folder: Path) -> None:
+    manifest = load_manifest(folder)
+    if manifest["strategy"] != "vector_only":
+        raise InputError(f"{folder}: a run of {manifest['strategy']}; its scores are no cosines")
+    found = mean_similarities(list(read_lines(folder / RECORDS)))
+    if not found:
+        raise InputError(f"{folder}: no answered question to calibrate by")
+    embedder = manifest["choices"]["embedder"]
+    print(f"{embedder}, {len(found)} questions: mean cosine of the best {_BEST} memories")
+    for percent in (5, 25, 50, 75, 95):
+        print(f"  {percent:>2}%  {np.percentile(found, percent):.3f}")
+    print(f"conf/embedder/{embedder}.yaml: typical_similarity: {np.median(found):.2f}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""`python -m eval.studies.regression_power`: how often the rule of paired pins errs, on made-up runs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import numpy as np
+
+from eval.regress.by_question import Scored
+from eval.regress.paired import pair
+from eval.rendering.tables import plain
+
+_SHARES = {"multi_hop": 0.18, "temporal": 0.21, "open_domain": 0.06, "single_hop": 0.55}
+_ROWS = ((3, 77, 0.0, 200), (3, 77, 0.15, 100), (10, 154, 0.0, 100), (10, 154, 0.05, 100))
+Truth = Sequence[tuple[str, str, float]]  # conversation, type and chance of a right answer
+
+
+def answered(rng: np.random.Generator, truth: Truth, drop: float = 0.0) -> dict[str, Scored]:
+    """One run: each question is right by its own chance less `drop`; F1 is .3 to 1 where it is
+    right and up to .2 elsewhere, BLEU-1 follows it, one answer in 16 abstains, recall is constant.
+    """
+    found = {}
+    for i, (conversation, type_, chance) in enumerate(truth):
+        right = float(rng.random() < max(0.0, chance - drop))
+        f1 = round(float(rng.uniform(0.3, 1) if right else rng.uniform(0, 0.2)), 6)
+        scores = {"f1": f1, "bleu1": round(f1 * 0.8, 6), "evidence_recall": 0.5}
+        scores |= {"abstained": float(rng.random() < 1 / 16), "judge": right}
+        found[f"{conversation}/{i}"] = Scored(conversation, type_, scores)
+    return found
+
+
+def rates(conversations: int, each: int, drop: float, pairs: int) -> tuple[float, float]:
+    """Of so many `pairs` of runs, the second with `drop`: the share with any 95% interval that
+    excludes 0, and the share in which the rule shows a difference. Questions' chances of a right
+    answer are uniform, drawn anew for each pair.
+    """
+    names, weights = list(_SHARES), list(_SHARES.values())
+    any_interval = by_rule = 0
+    for seed in range(pairs):
+        rng = np.random.default_rng(seed)
+        truth = [
+            (f"c{c}", str(rng.choice(names, p=weights)), float(rng.beta(1, 1)))
+            for c in range(conversations)
+            for _ in range(each)
+        ]
+        found = pair(answered(rng, truth), answered(rng, truth, drop))
+        outside = [one.difference.low > 0 or one.difference.high < 0 for one in found]
+        any_interval += any(outside)
+        by_rule += any(one.shown for one in found)
+    return any_interval / pairs, by_rule / pairs
+
+
+def main() -> int:
+    """Print a table; some minutes."""
+    rows = []
+    for conversations, each, drop, pairs in _ROWS:
+        shares = rates(conversations, each, drop, pairs)
+        settings = (str(conversations), str(each), f"{drop:.2f}", str(pairs))
+        rows.append([*settings, *(f"{share:.1%}" for share in shares)])
+    header = ["conversations", "questions each", "drop", "pairs", "any interval", "rule"]
+    print(plain(header, rows))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

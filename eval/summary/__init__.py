@@ -1,0 +1,1 @@
+"""Records to numbers per question type."""

@@ -1,0 +1,75 @@
+"""The same records under several protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from eval.datasets.types import ADVERSARIAL, TYPES, types_in
+from eval.metrics.protocols import Protocol, protocols
+from eval.records.jsonl import Record
+from eval.stats.bootstrap import ClusterBootstrap
+
+_SHARE = (0.0, 1.0)
+
+
+def by_protocol(records: Sequence[Record], names: Sequence[str], seed: int) -> dict[str, Any]:
+    """For each protocol of `names`: what it is, and a cell a type it counts and `overall`.
+
+    A cell holds n, f1, bleu1 and evidence_recall, each 0 to 1 or null, with 95% intervals. Raises
+    InputError on an unknown name.
+    """
+    return {protocol.name: _scored(records, protocol, seed) for protocol in protocols(names)}
+
+
+def _scored(records: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, Any]:
+    types = types_in(records)
+    # Of another data set than LoCoMo every protocol counts what has an answer.
+    kept = protocol.categories if types is TYPES else types.keys() - {ADVERSARIAL}
+    counted = [record for record in records if record["category"] in kept]
+    if protocol.errors == "excluded":
+        counted = [record for record in counted if record["status"] == "ok"]
+    groups = {
+        types[category]: [record for record in counted if record["category"] == category]
+        for category in sorted(kept)
+    }
+    groups["overall"] = counted
+    return {
+        "f1_metric": protocol.f1,
+        "errors": protocol.errors,
+        "source": protocol.source,
+        "by_type": {name: _cell(rows, protocol, seed) for name, rows in groups.items()},
+    }
+
+
+def _cell(rows: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, Any]:
+    cell: dict[str, Any] = {"n": len(rows)}
+    bootstrap = ClusterBootstrap([row["conversation"] for row in rows], seed) if rows else None
+    values = {
+        "f1": [_score(row, protocol.f1) for row in rows],
+        "bleu1": [_score(row, "bleu1") for row in rows],
+        "evidence_recall": [_recall(row, protocol) for row in rows],
+    }
+    for column, scores in values.items():
+        found = bootstrap.estimate(scores) if bootstrap else None
+        cell[column] = found.mean if found else None
+        low, high = _SHARE
+        cell[f"{column}_ci"] = [max(found.low, low), min(found.high, high)] if found else None
+    return cell
+
+
+def _score(row: Record, key: str) -> float | None:
+    """A failed question that a protocol counts is 0, save where the score does not apply."""
+    if row["status"] == "ok":
+        value: float | None = row["scores"][key]
+        return value
+    return None if row["category"] == 5 and key != "locomo_f1" else 0.0
+
+
+def _recall(row: Record, protocol: Protocol) -> float | None:
+    if row["retrieved"] is None:  # unknown is not missed
+        return None
+    if not row["evidence"]:
+        return protocol.recall_without_evidence
+    value: float | None = row["scores"]["evidence_recall"] if row["status"] == "ok" else 0.0
+    return value

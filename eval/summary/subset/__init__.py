@@ -1,0 +1,1 @@
+"""Full-score estimates from a question subset."""

@@ -1,0 +1,201 @@
+"""From records to the numbers per question type."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from eval.datasets.types import ADVERSARIAL, types_in
+from eval.metrics.protocols import protocols
+from eval.pricing.prices import SYSTEM, of_records, pricing_of
+from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
+from eval.records.jsonl import Record
+from eval.stats.bootstrap import ClusterBootstrap
+from eval.summary.judge import judged
+from eval.summary.protocols import by_protocol
+from eval.summary.scoring import score
+from eval.summary.subset.full_score import full_score
+from memsys.llm.pricing import Pricing
+
+Cell = dict[str, Any]
+# Column of the summary -> key of a record's scores. `f1` is that of the run's first protocol.
+SCORES = {
+    "f1_locomo": "locomo_f1",
+    "f1_mem0": "mem0_f1",
+    "f1_memos": "memos_f1",
+    "f1_strict": "strict_f1",
+    "bleu1": "bleu1",
+    "judge": "judge",
+    "evidence_recall": "evidence_recall",
+    "evidence_hit": "evidence_hit",
+}
+SESSIONS = "evidence_session_recall"  # a column where the data set names sessions as evidence
+OVERALL = "overall"  # all types but 5, which measures abstention, not answers
+_BOTH = ("f1", "bleu1", "judge")  # columns that are shown under both keys
+
+
+def summarise(
+    records: Sequence[Record], manifest: Mapping[str, Any], seed: int, resamples: int = 1000
+) -> dict[str, Any]:
+    """The summary of a run; docs/records.md describes its shape.
+
+    A failed question is counted in `errors` and is in no mean; `<score>_errors_as_zero` counts it
+    as 0. What the answer key leaves out is in `n`, and in no cell but those of `original_key`.
+    Intervals are 95%, see ClusterBootstrap.
+    """
+    names = manifest.get("scoring", ["locomo"])
+    pricing = pricing_of(manifest)
+    columns = {"f1": protocols(names)[0].f1, **SCORES}
+    if any(SESSIONS in record["scores"] for record in records):
+        columns[SESSIONS] = SESSIONS
+    counted = [record for record in records if not left_out(record)]
+    by_type = {
+        name: _cell(rows, columns, seed, resamples, pricing)
+        for name, rows in _by_type(counted).items()
+    }
+    return {
+        "run_id": manifest["run_id"],
+        "strategy": manifest["strategy"],
+        "dataset": manifest["dataset"],
+        "n": len(records),
+        "errors": sum(record["status"] == "error" for record in records),
+        "config_sha256": manifest["config_sha256"],
+        "errors_by_kind": _errors(records),
+        "warnings": list(manifest["warnings"]),
+        "interval": f"95%, {ClusterBootstrap.__name__}, {resamples} resamples, seed {seed}",
+        "scoring": list(names),
+        "by_type": by_type,
+        "judge": judged(records, manifest, seed),
+        "subset": full_score(records, manifest),
+        "protocols": by_protocol(counted, names, seed),
+        "ceiling": ceiling(_by_type(records), manifest),
+        **_both_keys(records, by_type, key_name(manifest), columns, seed, resamples),
+    }
+
+
+def _errors(records: Sequence[Record]) -> dict[str, int]:
+    """How many questions failed, by phase and class of the error, the most frequent first."""
+    failures = [record["error"] or {} for record in records if record["status"] == "error"]
+    kinds = Counter(f"{one.get('phase', '?')}: {one.get('kind', '?')}" for one in failures)
+    return dict(kinds.most_common())
+
+
+def _by_type(records: Sequence[Record]) -> dict[str, list[Record]]:
+    names = types_in(records).values()
+    groups = {name: [r for r in records if r["type"] == name] for name in names}
+    return {**groups, OVERALL: [r for r in records if r["category"] != ADVERSARIAL]}
+
+
+def _both_keys(
+    records: Sequence[Record],
+    by_type: Mapping[str, Cell],
+    name: str,
+    columns: Mapping[str, str],
+    seed: int,
+    resamples: int,
+) -> dict[str, Any]:
+    """`key` and `original_key`: the same columns under each; null where it is the original one."""
+    if name == ORIGINAL:
+        return {"key": None, "original_key": None}
+    shown = {column: columns[column] for column in _BOTH}
+    own = list(map(under_original, records))
+    originals = {
+        kind: _scores(rows, shown, seed, resamples)[0] for kind, rows in _by_type(own).items()
+    }
+    chosen = {
+        kind: {column: by_type[kind][column] for column in cell if column in by_type[kind]}
+        for kind, cell in originals.items()
+    }
+    changes = [record["key"]["kind"] for record in records if record.get("key")]
+    counts = {kind: changes.count(kind) for kind in ("corrected", "excluded")}
+    return {
+        "key": {"name": name, **counts, "by_type": chosen},
+        "original_key": {"name": ORIGINAL, "by_type": originals},
+    }
+
+
+def _cell(
+    rows: Sequence[Record],
+    columns: Mapping[str, str],
+    seed: int,
+    resamples: int,
+    pricing: Pricing,
+) -> Cell:
+    cell, bootstrap = _scores(rows, columns, seed, resamples)
+    answered = [row for row in rows if row["status"] == "ok"]
+    cell["judge_source"] = next((row["judge_source"] for row in answered if _reported(row)), None)
+    for column, key in (("abstained", "abstained"), ("context_tokens_mean", "context_tokens")):
+        known = [None if row[key] is None else float(row[key]) for row in answered]
+        cell |= _mean_and_interval(column, known, bootstrap)
+    cell["answer_tokens_mean"] = _mean([row["answer_tokens"] for row in answered])
+    for column, phases in (("cost_usd", SYSTEM), ("judge_cost_usd", ("judge",))):
+        total = of_records(rows, phases, pricing)  # what failed was paid for as well
+        cell[column] = total / len(rows) if rows and total is not None else None
+    for phase in ("retrieve", "total"):
+        values = [row["latency_ms"][phase] for row in answered]
+        for percent in (50, 95):
+            cell[f"{phase}_ms_p{percent}"] = _percentile(values, percent)
+    return cell
+
+
+def _scores(
+    rows: Sequence[Record], columns: Mapping[str, str], seed: int, resamples: int
+) -> tuple[Cell, ClusterBootstrap | None]:
+    """n, errors and the means of scores; and the resamples, for further means of these rows."""
+    answered = [row for row in rows if row["status"] == "ok"]
+    failed = [row for row in rows if row["status"] != "ok"]
+    cell: Cell = {"n": len(rows), "errors": len(failed)}
+    bootstrap = (
+        ClusterBootstrap([row["conversation"] for row in answered], seed, resamples)
+        if answered
+        else None
+    )
+    judged = any(row["scores"]["judge"] is not None for row in answered)
+    for column, key in columns.items():
+        values = [row["scores"].get(key) for row in answered]
+        cell |= _mean_and_interval(column, values, bootstrap)
+        if failed:
+            zeros = [_zero(row, key, judged=judged) for row in failed]
+            cell[f"{column}_errors_as_zero"] = _mean(values + zeros)
+    return cell, bootstrap
+
+
+def _mean_and_interval(
+    column: str, values: Sequence[float | None], bootstrap: ClusterBootstrap | None
+) -> Cell:
+    found = bootstrap.estimate(values) if bootstrap else None
+    if found is None:
+        return {column: None, f"{column}_ci": None}
+    low = max(found.low, 0.0)  # none of these means can be negative, nor a share exceed 1
+    high = found.high if column == "context_tokens_mean" else min(found.high, 1.0)
+    return {column: found.mean, f"{column}_ci": [low, high]}
+
+
+def _zero(row: Record, key: str, *, judged: bool) -> float | None:
+    """What a failed question counts as: 0, but None where the score does not apply to it."""
+    if key == "judge":
+        return 0.0 if judged else None
+    turns = None if row["retrieved"] is None else ()  # unknown stays unknown
+    blank = score(row["category"], row["gold"], "", row["evidence"], turns)
+    return None if blank.get(key) is None else 0.0
+
+
+def _reported(row: Record) -> bool:
+    """True if a judge outside of this project gave the record's verdict."""
+    return row["scores"]["judge"] is not None and row.get("judge_source") is not None
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _percentile(values: Sequence[float | None], percent: float) -> float | None:
+    """Linear interpolation between order statistics (numpy's default) of the known values; None
+    without one.
+    """
+    known = [value for value in values if value is not None]
+    return float(np.percentile(known, percent)) if known else None

@@ -1,0 +1,1 @@
+"""Tables of an experiment's runs."""

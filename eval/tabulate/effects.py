@@ -1,0 +1,106 @@
+"""What each value of a grid's last parameter does, against the first, paired by question."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eval.compare.contrast import Contrast, Row, contrast
+from eval.compare.measures import ABSTAINED, ADVERSARIAL, Measure, own_f1
+from eval.compare.runs import Run
+from eval.compare.shared import share
+from eval.compare.tables import comma_separated, mean, signed
+from eval.datasets.types import TYPES
+from eval.rendering.intervals import Sample, show
+from eval.summary.summarise import OVERALL, SESSIONS
+from eval.tabulate.grid import Grid
+
+RECALL, MULTI_HOP = "evidence_recall", TYPES[1]
+_LEAST = 3  # questions: of two, an interval says nothing
+HASH = 10  # digits of a configuration's sha256 that tables show
+
+
+@dataclass(frozen=True, slots=True)
+class Effects:
+    """The runs of one group, the reference first, and what was compared."""
+
+    group: str
+    runs: tuple[Run, ...]
+    tables: tuple[tuple[Row, ...], ...]
+
+
+def effects(grid: Grid, runs: Sequence[Run], seed: int) -> list[Effects]:
+    """For each group the contrasts with its first run; Holm's adjustment is over a group's."""
+    pairs = sorted(zip(grid.jobs, runs, strict=True), key=lambda pair: _order(grid, pair[0].group))
+    found = []
+    for group, members in itertools.groupby(pairs, key=lambda pair: pair[0].group):
+        own = tuple(run for _, run in members)
+        measures = [
+            Measure(own_f1(own[0]), (OVERALL,)),
+            Measure(RECALL, (OVERALL, MULTI_HOP)),
+        ]
+        records = own[0].records.values()
+        if sum(one["type"] == ADVERSARIAL for one in records) >= _LEAST:
+            measures.append(Measure(ABSTAINED, (ADVERSARIAL,)))
+        if any(SESSIONS in one["scores"] for one in records):
+            measures.append(Measure(SESSIONS, (OVERALL,)))
+        tables = contrast([(measure, share(own, measure)) for measure in measures], seed)
+        found.append(Effects(group, own, tuple(map(tuple, tables))))
+    return found
+
+
+def rows_of(grid: Grid, found: Sequence[Effects], seed: int) -> tuple[list[str], list[list[str]]]:
+    """Header and a row a run: means, differences to the reference, tokens, configuration."""
+    # What the data set does not have is in no column.
+    has = {(row.key, row.type) for one in found for table in one.tables for row in table}
+    titles = {
+        (RECALL, MULTI_HOP): "recall difference, multi_hop",
+        (SESSIONS, OVERALL): "session recall difference",
+        (ABSTAINED, ADVERSARIAL): "abstained on type 5, difference",
+    }
+    more = {key: title for key, title in titles.items() if key in has}
+    header = [grid.factor, "n", "F1", "F1 difference", "evidence recall", "recall difference"]
+    header += [*more.values(), "context tokens", "config"]
+    grouped = len({one.group for one in found}) > 1
+    lines = []
+    for one in found:
+        rows = {(row.key, row.type): row for table in one.tables for row in table}
+        f1, recall = rows[own_f1(one.runs[0]), OVERALL], rows.get((RECALL, OVERALL))
+        for i, run in enumerate(one.runs):
+            label = run.label if grouped else run.label.partition("=")[2]
+            line = [f"`{label}`", str(f1.n), mean(f1.means[i]), _difference(f1, i)]
+            line += [mean(recall.means[i]) if recall else "-", _difference(recall, i)]
+            line += [_difference(rows.get(key), i) for key in more]
+            line += [_tokens(run, seed), f"`{run.manifest['config_sha256'][:HASH]}`"]
+            lines.append(line)
+    return header, lines
+
+
+def as_csv(found: Sequence[Effects]) -> str:
+    """Every figure in full, a line for each run of each measure and type."""
+    texts = [comma_separated(one.tables, one.runs) for one in found]
+    return texts[0] + "".join(text.partition("\n")[2] for text in texts[1:])
+
+
+def judged(one: Contrast) -> str:
+    """A difference with its interval and the verdict."""
+    found = one.difference
+    text = f"{signed(found.mean)} [{signed(found.low)}, {signed(found.high)}]"
+    return f"{text} {'none shown' if one.verdict == 'no difference shown' else one.verdict}"
+
+
+def _difference(row: Row | None, index: int) -> str:
+    if row is None:
+        return "-"
+    return judged(row.contrasts[index - 1]) if index else "reference"
+
+
+def _tokens(run: Run, seed: int) -> str:
+    answered = [one for one in run.records.values() if one["status"] == "ok"]
+    kept = [one for one in answered if one["type"] != ADVERSARIAL]
+    return show(Sample.of(kept, [one["context_tokens"] for one in kept], seed).mean(), digits=0)
+
+
+def _order(grid: Grid, group: str) -> int:
+    return next(i for i, job in enumerate(grid.jobs) if job.group == group)

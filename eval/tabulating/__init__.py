@@ -1,1 +1,0 @@
-"""Runs of an experiment as one small table."""

@@ -1,0 +1,104 @@
+"""Every failure as JSON of one form, without a word of what stands behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
+
+from memsys.errors import InputError
+from memsys.llm.base import LLMError
+from memsys.llm.budget import BudgetReached
+from memsys.service.rest.forms import Error
+
+_TYPES = {
+    400: "bad_request",
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not_found",
+    405: "method_not_allowed",
+    408: "timeout",
+    409: "no_model",
+    413: "too_large",
+    422: "invalid_input",
+    502: "model_failed",
+}
+
+
+def body_of(status: int, message: str, details: Sequence[dict[str, str]] = ()) -> dict[str, Any]:
+    """The JSON of a failure."""
+    kind = _TYPES.get(status, "error")
+    return {"error": {"status": status, "type": kind, "message": message, "details": list(details)}}
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """For the OpenAPI document: these, and those that any request may meet."""
+    every = (400, 401, 403, 408, 413, 422, 500)
+    return {
+        status: {"model": Error, "description": HTTPStatus(status).phrase}
+        for status in sorted({*every, *statuses})
+    }
+
+
+def install(app: FastAPI) -> None:
+    """Let `app` answer failures so."""
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
+        # What was sent is not sent back: it may be half a character, or long.
+        details = [
+            {"place": ".".join(map(_printable, one["loc"])), "message": _printable(one["msg"])}
+            for one in error.errors()[:20]
+        ]
+        return _json(422, "the request is not as the document says", details)
+
+    @app.exception_handler(HTTPException)
+    async def http(request: Request, error: HTTPException) -> JSONResponse:
+        headers = dict(error.headers or {})
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            headers["Allow"] = ", ".join(_allowed(app, request))
+        return _json(error.status_code, str(error.detail), headers=headers)
+
+    @app.exception_handler(InputError)
+    async def wrong(_: Request, error: InputError) -> JSONResponse:
+        return _json(422, str(error))
+
+    @app.exception_handler(LLMError)
+    async def model(_: Request, error: LLMError) -> JSONResponse:
+        return _json(502, str(error))
+
+    @app.exception_handler(BudgetReached)
+    async def budget(_: Request, error: BudgetReached) -> JSONResponse:
+        return _json(502, str(error))
+
+    @app.exception_handler(Exception)
+    async def broken(_request: Request, _error: Exception) -> JSONResponse:
+        return _json(500, "something went wrong here; the server's log has more")
+
+
+def _json(
+    status: int,
+    message: str,
+    details: Sequence[dict[str, str]] = (),
+    headers: dict[str, str] | None = None,
+) -> JSONResponse:
+    return JSONResponse(body_of(status, _printable(message), details), status, headers=headers)
+
+
+def _printable(text: object) -> str:
+    """Without half characters, and no longer than a message ought to be."""
+    return str(text)[:500].encode("utf-8", "replace").decode()
+
+
+def _allowed(app: FastAPI, request: Request) -> list[str]:
+    found: set[str] = set()
+    for route in app.routes:
+        if isinstance(route, Route) and route.matches(request.scope)[0] != Match.NONE:
+            found |= route.methods or set()
+    return sorted(found)

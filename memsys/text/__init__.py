@@ -1,0 +1,1 @@
+"""Text: tokens, terms, dates, numbers."""

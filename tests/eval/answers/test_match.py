@@ -1,0 +1,162 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from eval.answers.files import read_answers
+from eval.answers.match import (
+    NO_CONVERSATION,
+    NO_INDEX,
+    NO_QUESTION,
+    OTHER_QUESTION,
+    REPEATED,
+    Matching,
+    match,
+)
+from eval.datasets.types import Dataset
+
+Rows = list[dict[str, Any]]
+Lines = Callable[..., Path]
+
+
+def _matched(path: Path, dataset: Dataset) -> Matching:
+    return match(read_answers(path).rows, dataset)
+
+
+def _answers(found: Matching) -> dict[str, str]:
+    return {identity: row.answer for identity, row in found.answers.items()}
+
+
+def _reasons(found: Matching) -> list[tuple[str, str]]:
+    return [(row.place, reason) for row, reason in found.unmatched]
+
+
+def _expected(rows: Rows) -> dict[str, str]:
+    return {f"{row['sample_id']}/{row['qa_index']}": row["answer"] for row in rows}
+
+
+def test_by_index_in_any_order(rows: Rows, lines: Lines, dataset: Dataset) -> None:
+    mixed = rows[1::2] + rows[::2][::-1]
+    found = _matched(lines(mixed), dataset)
+    assert _answers(found) == _expected(rows)
+    assert (found.unmatched, found.ambiguous, found.unchecked) == ([], 0, 0)
+    assert found.by_index == len(rows)
+
+
+def test_an_index_that_contradicts_the_question_is_not_believed(
+    rows: Rows, lines: Lines, dataset: Dataset
+) -> None:
+    rows[0]["qa_index"], rows[1]["qa_index"] = 1, 0
+    rows[2]["qa_index"] = 99
+    found = _matched(lines(rows), dataset)
+    assert _reasons(found) == [
+        ("line 1", OTHER_QUESTION),
+        ("line 2", OTHER_QUESTION),
+        ("line 3", NO_INDEX),
+    ]
+    assert {"first/0", "first/1", "first/2"}.isdisjoint(found.answers)
+    assert len(found.answers) == len(rows) - 3
+
+
+def test_an_index_alone_is_taken_and_counted(rows: Rows, lines: Lines, dataset: Dataset) -> None:
+    found = _matched(
+        lines([{k: v for k, v in r.items() if k != "question"} for r in rows]), dataset
+    )
+    assert _answers(found) == _expected(rows)
+    assert found.unchecked == len(rows)
+
+
+def test_by_words_with_duplicates(
+    rows: Rows, by_words: Rows, lines: Lines, dataset: Dataset
+) -> None:
+    for number, row in enumerate(by_words):
+        row["answer"] = f"answer {number}"
+    found = _matched(lines(by_words), dataset)
+    assert list(_answers(found).values()) == [row["answer"] for row in by_words]
+    assert list(found.answers) == list(_expected(rows))
+    assert found.ambiguous == 2  # the two that share even gold and category
+
+
+def test_duplicates_out_of_order_are_told_apart_where_that_can_be(
+    by_words: Rows, lines: Lines, dataset: Dataset
+) -> None:
+    for number, row in enumerate(by_words):
+        row["answer"] = f"answer {number}"
+    found = _answers(_matched(lines(by_words[::-1]), dataset))
+    assert (found["second/4"], found["second/5"]) == ("answer 10", "answer 11")  # by gold
+    assert (found["first/4"], found["first/5"]) == ("answer 4", "answer 5")  # by category
+    assert (found["second/2"], found["second/3"]) == ("answer 9", "answer 8")  # in the file's order
+
+
+def test_one_row_for_two_questions(by_words: Rows, lines: Lines, dataset: Dataset) -> None:
+    adversarial, cherry, swims = by_words[5], by_words[11], by_words[8]
+    found = _matched(lines([adversarial, cherry, swims]), dataset)
+    assert sorted(found.answers) == ["first/5", "second/2", "second/5"]
+    assert found.ambiguous == 1
+    bare = {key: cherry[key] for key in ("sample_id", "question", "answer")}
+    found = _matched(lines([bare]), dataset)
+    assert list(found.answers) == ["second/4"]
+    assert found.ambiguous == 1
+
+
+def test_a_row_that_tells_goes_before_one_that_does_not(
+    by_words: Rows, lines: Lines, dataset: Dataset
+) -> None:
+    bare = {**by_words[11], "gold": None, "category": None, "answer": "bare"}
+    found = _answers(_matched(lines([bare, by_words[10]]), dataset))
+    assert found == {"second/4": "plum", "second/5": "bare"}
+
+
+def test_repeated_rows_are_not_scored(by_words: Rows, lines: Lines, dataset: Dataset) -> None:
+    again = {**by_words[0], "answer": "again"}
+    plum_again = {**by_words[10], "answer": "plum again"}  # its twin question stays open
+    found = _matched(lines([*by_words[:4], again, by_words[10], plum_again]), dataset)
+    assert _reasons(found) == [("line 5", REPEATED), ("line 7", REPEATED)]
+    assert _answers(found)["first/0"] == "a fig tree"
+    assert "second/5" not in found.answers
+
+
+def test_typing_is_forgiven_and_nothing_else(
+    by_words: Rows, lines: Lines, dataset: Dataset
+) -> None:
+    typed = [
+        {**by_words[0], "question": "what did  ADA plant? "},
+        {**by_words[2], "question": 'What’s Ada\'s "best" tree?'},
+        {**by_words[3], "question": "What did Bo lose"},
+        {**by_words[1], "question": "When did Ada plants it?"},
+    ]
+    found = _matched(lines(typed), dataset)
+    assert sorted(found.answers) == ["first/0", "first/2"]
+    assert _reasons(found) == [("line 3", NO_QUESTION), ("line 4", NO_QUESTION)]
+
+
+def test_the_same_words_to_the_letter_go_first(
+    by_words: Rows, lines: Lines, dataset: Dataset
+) -> None:
+    loose = {**by_words[0], "question": "WHAT DID ADA PLANT?", "answer": "loose"}
+    found = _matched(lines([loose, by_words[0]]), dataset)
+    assert _answers(found) == {"first/0": "a fig tree"}
+    assert _reasons(found) == [("line 1", REPEATED)]
+
+
+def test_a_question_of_another_conversation_is_no_match(
+    by_words: Rows, lines: Lines, dataset: Dataset
+) -> None:
+    stray = {**by_words[7], "sample_id": "first"}
+    nowhere = {**by_words[7], "sample_id": "third", "question": "Where is it?"}
+    found = _matched(lines([by_words[0], stray, nowhere]), dataset)
+    assert _reasons(found) == [("line 2", NO_QUESTION), ("line 3", NO_CONVERSATION)]
+
+
+def test_mem0_positions_are_confirmed_by_the_questions(
+    rows: Rows, mem0: Callable[..., Path], dataset: Dataset
+) -> None:
+    straight = _matched(mem0(rows, {"first": "0", "second": "1"}), dataset)
+    assert not any(place.moved for place in straight.places.values())
+    swapped = _matched(mem0(rows[::-1], {"first": "1", "second": "0"}), dataset)
+    assert {label: place.conversation for label, place in swapped.places.items()} == {
+        "1": "first",
+        "0": "second",
+    }
+    assert all(place.moved for place in swapped.places.values())
+    assert len(straight.answers) == len(swapped.answers) == len(rows)
+    assert _answers(swapped)["second/1"] == "Rex"

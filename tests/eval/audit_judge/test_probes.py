@@ -1,0 +1,144 @@
+"""Probes: right ones mean the same as the gold, wrong ones never do."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from eval.audit_judge.probes import KINDS, RIGHT, given_probes, make_probes
+from eval.audit_judge.reformat import reformatted
+from eval.audit_judge.wording import buried, vague
+from eval.audit_judge.wrong import WrongAnswers
+from eval.datasets.locomo import LoCoMo
+from eval.datasets.types import Question
+from eval.judges.gold_recall import gold_recall
+from eval.metrics.abstention import abstains
+from eval.metrics.normalise import terms
+
+SAMPLE = LoCoMo(name="sample", path="data/sample").load()
+PROBES = make_probes(SAMPLE.questions, {}, None, seed=3)
+GOLDS = {q.id: q.gold for q in SAMPLE.questions}
+
+
+def of(kind: str) -> list:
+    return [probe for probe in PROBES if probe.kind == kind]
+
+
+def question(text: str, gold: str, number: int = 0, type_: str = "single_hop") -> Question:
+    return Question(f"s/{number}", "s", 4, type_, text, gold, ())
+
+
+def test_every_kind_is_made_of_the_sample_and_none_of_type_5() -> None:
+    assert {probe.kind for probe in PROBES} == set(KINDS)
+    assert all(probe.type != "adversarial" for probe in PROBES)
+    assert len(of("wrong_specific")) > 200
+    assert len(of("gold_reformatted")) > 40
+
+
+def test_wrong_probes_never_hold_the_gold() -> None:
+    for probe in of("wrong_specific") + of("wrong_vague"):
+        assert not set(terms(probe.gold)) <= set(terms(probe.answer)), probe
+        assert gold_recall(probe.answer, probe.gold) < 1, probe
+
+
+def test_specific_wrong_answers_are_golds_of_the_same_type_and_language() -> None:
+    golds = {(q.type, q.gold) for q in SAMPLE.questions}
+    for probe in of("wrong_specific"):
+        assert (probe.type, probe.answer) in golds
+
+
+def test_right_probes_hold_the_gold() -> None:
+    for probe in PROBES:
+        if probe.kind in RIGHT:
+            assert gold_recall(probe.answer, probe.gold) == 1 or not terms(probe.gold), probe
+    for probe in of("gold_long") + of("wrong_long"):
+        assert len(probe.answer) > 150
+    for probe in of("gold_reformatted"):
+        assert probe.answer != probe.gold
+        assert Counter(terms(probe.answer)) == Counter(terms(probe.gold))
+
+
+def test_refusals_refuse_and_nothing_is_nothing() -> None:
+    assert all(abstains(probe.answer) for probe in of("refusal"))
+    assert {probe.answer for probe in of("empty")} == {""}
+
+
+def test_the_limit_is_of_each_kind_and_the_order_is_the_seeds() -> None:
+    few = make_probes(SAMPLE.questions, {}, 5, seed=3)
+    assert Counter(probe.kind for probe in few) == dict.fromkeys(KINDS, 5)
+    ids = [[p.question_id for p in few if p.kind == kind] for kind in ("gold", "gold_long")]
+    assert ids[0] == ids[1]  # pairs for the sensitivity to length
+    assert few == make_probes(SAMPLE.questions, {}, 5, seed=3)
+    assert few != make_probes(SAMPLE.questions, {}, 5, seed=4)
+
+
+def test_given_answers_take_the_place_of_made_ones() -> None:
+    id_ = next(q.id for q in SAMPLE.questions if q.gold)
+    given = {"wrong_specific": {id_: "a zeppelin"}}
+    probes = make_probes(SAMPLE.questions, given, None, 0)
+    specific = [probe for probe in probes if probe.kind == "wrong_specific"]
+    assert [(p.question_id, p.answer) for p in specific] == [(id_, "a zeppelin")]
+    long = [probe for probe in probes if probe.kind == "wrong_long"]
+    assert len(long) == 1
+    assert "a zeppelin" in long[0].answer
+    assert given_probes(SAMPLE.questions, given, None, 0) == specific
+
+
+@pytest.mark.parametrize(
+    ("asked", "gold", "expected"),
+    [
+        ("When?", "7 May 2023", "May 7th, 2023"),
+        ("When?", "the week before 21 May 2023", "the week before May 21st, 2023"),
+        ("When?", "May 7, 2023", "2023-05-07"),
+        ("哪天？", "2024年3月8日", "2024-03-08"),
+        ("How long?", "three weeks", "3 weeks"),
+        ("How many?", "3", "three"),
+        ("Which?", "Ash, Beech and Cedar", "Cedar, Ash and Beech"),
+        ("Which?", "nuts, figs, and dates", "dates, nuts, and figs"),
+        ("哪些？", "南宁、桂林、柳州", "柳州、南宁、桂林"),
+    ],
+)
+def test_forms(asked: str, gold: str, expected: str) -> None:
+    assert reformatted(asked, gold) == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "gold"),
+    [
+        ("When?", "May 2023"),
+        ("Which game?", "Kestrel 3"),  # the number of a title
+        ("Which film?", "it takes two"),
+        ("Which?", "a bowl of nuts, figs, and dates"),
+        ("Which?", "tea, bread and butter"),
+        ("Which, in order?", "Ash, Beech and Cedar"),
+        ("先后去了哪里？", "南宁、桂林、柳州"),
+        ("Which?", "Ash and Beech"),
+        ("What time?", "3:30 pm"),
+        ("What?", "a kayak"),
+    ],
+)
+def test_what_has_no_certain_other_form(asked: str, gold: str) -> None:
+    assert reformatted(asked, gold) is None
+
+
+def test_no_specific_wrong_answer_where_all_golds_say_the_same() -> None:
+    asked = [question("a?", "a red kite"), question("b?", "the kite", 1), question("c?", "red", 2)]
+    wrong = WrongAnswers(asked, 0)
+    assert wrong.specific(asked[0]) is None
+    more = WrongAnswers([*asked, question("d?", "a blue kayak", 3)], 0)
+    assert more.specific(asked[0]) == "a blue kayak"
+    other_type = WrongAnswers([*asked, question("d?", "a blue kayak", 3, "multi_hop")], 0)
+    assert other_type.specific(asked[0]) is None
+
+
+def test_vague_answers_follow_the_first_asking_word() -> None:
+    said = vague(question("What did the man who left sell?", "a boat"))
+    assert said is not None
+    assert said.startswith("They mentioned")
+    assert vague(question("Who used to own Beetroot?", "Beetroot")) is None  # would hold the gold
+
+
+def test_long_answers_keep_the_words() -> None:
+    assert "a red kite." in buried("a red kite")
+    assert "桂林。" in buried("桂林")

@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+import http.client
+import json
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from eval.browse import __main__ as browse
+from eval.browse.questions import Questions
+from eval.browse.server import LOOPBACK, Site, serve
+from memsys.errors import InputError
+from tests.eval.report.made_report import HOSTILE
+
+
+def _get(
+    server: ThreadingHTTPServer, target: str, method: str = "GET", host: str | None = None
+) -> tuple[int, http.client.HTTPMessage, str]:
+    """The target is sent as it is: a client would tidy up a path with dots."""
+    address, port = LOOPBACK, server.server_address[1]
+    connection = http.client.HTTPConnection(address, port, timeout=60)
+    connection.putrequest(method, target, skip_host=True)
+    connection.putheader("Host", host or f"{address}:{port}")
+    connection.endheaders()
+    reply = connection.getresponse()
+    body = reply.read().decode("utf-8")
+    connection.close()
+    return reply.status, reply.headers, body
+
+
+def test_only_this_machine_can_reach_it(server: ThreadingHTTPServer):
+    assert server.server_address[0] == "127.0.0.1"
+    for host in ("evil.example", "evil.example:80", "127.0.0.1", "127.0.0.1:1"):
+        status, _, body = _get(server, "/questions", host=host)
+        assert status == 403
+        assert "rows" not in body
+    port = server.server_address[1]
+    assert _get(server, "/questions", host=f"localhost:{port}")[0] == 200
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/../../../../etc/passwd",
+        "/%2e%2e/%2e%2e/etc/passwd",
+        "//etc/passwd",
+        "/manifest.json",
+        "/records.jsonl",
+        "/report/../manifest.json",
+        "/card?id=../../etc/passwd",
+        "/card",
+        "/card?id=%00",
+    ],
+)
+def test_no_file_is_served(server: ThreadingHTTPServer, target: str):
+    status, _, body = _get(server, target)
+    assert status == 404
+    assert json.loads(body) == {"error": "there is no such page"}
+
+
+def test_pages_may_load_and_run_nothing_else(server: ThreadingHTTPServer):
+    for target in ("/", "/report", "/questions", "/card?id=ash/0"):
+        status, headers, _ = _get(server, target)
+        policy = headers["Content-Security-Policy"]
+        assert status == 200
+        assert policy.startswith("default-src 'none'")
+        assert "script-src 'sha256-" in policy
+        assert "unsafe-inline'; script" in policy  # styles only
+        assert headers["X-Content-Type-Options"] == "nosniff"
+        assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_questions_and_cards(server: ThreadingHTTPServer):
+    found = json.loads(_get(server, "/questions?verdict=error&run=2")[2])
+    assert [row["id"] for row in found["rows"]] == ["ash/0"]
+    card = _get(server, "/card?id=ash/0")[2]
+    assert "Timeout: late" in card
+    assert "said D1:3 ash &lt;/td&gt;" in card
+    assert HOSTILE not in card
+    assert "<script" not in card
+
+
+def test_the_page_of_questions_escapes_names(server: ThreadingHTTPServer):
+    page = _get(server, "/")[2]
+    assert "<i>" not in page
+    assert page.count("better&lt;i&gt;</option>") == 3
+    assert "&quot;better&lt;i&gt;&quot;" in page  # for the script
+
+
+def test_a_wrong_search_is_told(server: ThreadingHTTPServer):
+    status, _, body = _get(server, "/questions?type=spatial")
+    assert status == 400
+    assert json.loads(body)["error"].startswith("type: unknown")
+    many = "&".join(f"a{n}=1" for n in range(99))
+    assert _get(server, f"/questions?{many}")[0] == 400
+
+
+def test_nothing_can_be_sent(server: ThreadingHTTPServer):
+    for method in ("POST", "PUT", "DELETE"):
+        assert _get(server, "/questions", method)[0] == 501
+
+
+def test_the_report_is_the_same(server: ThreadingHTTPServer):
+    report = _get(server, "/report")[2]
+    assert "Largest gains and losses" in report
+    assert "<script" not in report
+
+
+def test_a_port_that_is_taken(server: ThreadingHTTPServer, questions: Questions):
+    with pytest.raises(InputError, match="use another, or 0"):
+        serve(Site(questions), server.server_address[1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"), [(["nowhere"], "no such run"), (["x", "--port", "70000"], "0 to 65535")]
+)
+def test_wrong_input_is_one_line(
+    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+):
+    assert browse.main(arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+
+
+def test_ctrl_c_is_the_way_out(
+    folders: list[Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", stop)
+    assert browse.main([str(folders[0]), "--port", "0"]) == 0
+    assert capsys.readouterr().out.startswith("http://127.0.0.1:")

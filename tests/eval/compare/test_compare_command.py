@@ -1,0 +1,237 @@
+"""`python -m eval.compare` as a user starts it."""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from eval.compare.__main__ import main
+from tests.eval.compare.made_runs import FILE, edit, judged, noisy, records, write_run
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> tuple[str, str, str]:
+    return (
+        str(write_run(tmp_path / "one", records(), "vector_only")),
+        str(write_run(tmp_path / "two", noisy(0.1, 0.05), "graph_expand")),
+        str(write_run(tmp_path / "three", noisy(0.0, 0.1), "hybrid_rank")),
+    )
+
+
+def last_line(capsys: pytest.CaptureFixture[str]) -> str:
+    return capsys.readouterr().out.splitlines()[-1]
+
+
+def test_the_last_line_answers_the_question(
+    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([runs[0], runs[1], "--type", "multi_hop"]) == 0
+    assert re.fullmatch(
+        r"graph_expand is better than vector_only on multi_hop: locomo_f1 \+0\.100 "
+        r"\(95% interval \+0\.\d{3} to \+0\.\d{3}, p < 0\.0001; 80 questions of 8 "
+        r"conversations\); a true difference of 0\.\d{3} would have been enough to be found 4 "
+        r"times in 5\.",
+        last_line(capsys),
+    )
+    assert main([runs[0], runs[2], "--type", "multi_hop"]) == 0
+    told = last_line(capsys)
+    assert told.startswith("No difference shown between hybrid_rank and vector_only on multi_hop")
+    assert "would have been needed" in told
+    assert main([runs[1], runs[0], "--type", "multi_hop"]) == 0
+    assert last_line(capsys).startswith("vector_only is worse than graph_expand on multi_hop")
+
+
+def test_without_a_type_it_speaks_of_types_1_to_4_a_line_for_each_run(
+    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*runs]) == 0
+    *_, one, other = capsys.readouterr().out.splitlines()
+    assert one.startswith("graph_expand is better than vector_only on types 1-4: locomo_f1 +0.100")
+    assert other.startswith("No difference shown between hybrid_rank and vector_only on types 1-4")
+
+
+def test_shows_every_type_and_abstention(
+    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([*runs])
+    out = capsys.readouterr().out
+    f1, abstained = out.split("\nabstained:")
+    types = ("multi_hop", "temporal", "open_domain", "single_hop", "overall")
+    assert all(f"\n{name}" in f1 for name in types)
+    assert "\nadversarial" not in f1
+    assert "\nadversarial" in abstained
+    assert "\noverall" in abstained
+    assert "the 14 comparisons" in out
+    assert "(needs >= 0." in out
+
+
+def test_adversarial_is_compared_by_abstention(
+    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    wrong = [row | {"abstained": False} for row in records()]
+    eager = str(write_run(tmp_path / "eager", wrong, "eager"))
+    assert main([runs[0], eager, "--type", "adversarial"]) == 0
+    assert last_line(capsys).startswith(
+        "eager is worse than vector_only on adversarial: abstained -1.000"
+    )
+
+
+def test_names_the_questions_that_do_not_count(
+    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    failed = {f"a/{100 + i}": {"status": "error", "abstained": None} for i in range(4)}
+    other = str(write_run(tmp_path / "four", edit(records(), failed), "faulty", status="running"))
+    assert main([runs[0], other]) == 0
+    out = capsys.readouterr().out
+    assert "note: locomo_f1: 4 questions do not count, 316 do" in out
+    assert "(faulty: 4 failed): a/100, a/101, a/102, ...\n" in out
+    assert "note: faulty: the run is running, not complete" in out
+    assert "note: faulty differs from vector_only in: strategy" in out
+
+
+def test_verdicts_of_imports_are_compared_and_their_source_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    ids = [row["id"] for row in records()]
+    folders = [
+        write_run(
+            tmp_path / name,
+            judged(records(), *right, judge_source="as reported"),
+            name,
+            kind="imported",
+            models={"judge": "as reported"},
+            config={"dataset": {"name": "some"}},
+        )
+        for name, right in (("mem", ids[::2]), ("zep", ids[::3]))
+    ]
+    assert main([str(folder) for folder in folders]) == 0
+    out = capsys.readouterr().out
+    assert "note: judge: verdicts as reported" in out
+    assert "note: zep: imported answers" in out
+    assert "p (McNemar)" in out
+    assert "zep is worse than mem on types 1-4: judge" in out.splitlines()[-1]
+
+
+def test_writes_only_when_told_where(
+    runs: tuple[str, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    assert main([*runs]) == 0
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_writes_tables_and_pictures(runs: tuple[str, str, str], tmp_path: Path) -> None:
+    out = tmp_path / "new" / "folder"
+    assert main([*runs, "--out", str(out)]) == 0
+    names = {"compare.md", "compare.csv", "compare.tex", "forest.png", "heatmap.png"}
+    assert {path.name for path in out.iterdir()} == names
+    for name in ("forest.png", "heatmap.png"):
+        data = (out / name).read_bytes()
+        assert data.startswith(b"\x89PNG")
+        assert len(data) > 20_000
+    with (out / "compare.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 7 * 3
+    (row,) = (
+        r for r in rows if (r["score"], r["type"], r["run_id"]) == ("locomo_f1", "temporal", "two")
+    )
+    assert (row["run"], row["reference"], row["n"]) == ("graph_expand", "vector_only", "80")
+    assert float(row["difference"]) == pytest.approx(0.1)
+    assert float(row["difference_low"]) < 0.1 < float(row["difference_high"])
+    assert row["verdict"] == "better"
+    text = (out / "compare.md").read_text()
+    assert "| temporal | vector_only | 80 |" in text
+    assert "graph_expand is better than vector_only on types 1-4" in text
+
+
+def test_the_latex_table_escapes_what_latex_would_read(
+    runs: tuple[str, str, str], tmp_path: Path
+) -> None:
+    assert main([*runs, "--out", str(tmp_path / "out"), "--score", "f1"]) == 0
+    text = (tmp_path / "out" / "compare.tex").read_text()
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") == 1
+    assert r"multi\_hop & vector\_only & 80 & " in text
+    assert not re.search(r"(?<!\\)_(?!z\$)|(?<![\\\n])%(?! needs)|>=", text)
+    body = text.split(r"\midrule")[1].split(r"\bottomrule")[0]
+    lines = [line for line in body.splitlines() if line.endswith(r"\\")]
+    columns = re.search(r"\\begin\{tabular\}\{([lr]+)\}", text)
+    assert columns is not None
+    assert {line.count(" & ") for line in lines} == {len(columns[1]) - 1}
+
+
+def test_the_same_seed_gives_the_same_figures(
+    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = []
+    for seed in ("1", "1", "2"):
+        main([*runs, "--seed", seed])
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]
+    assert shown[0] != shown[2]
+
+
+def test_what_should_not_be_compared_is_refused_unless_forced(
+    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    data = [FILE | {"sha256": "6" * 64}]
+    other = str(write_run(tmp_path / "other", records(), "elsewhere", data=data))
+    assert main([runs[0], other]) == 2
+    refused = capsys.readouterr()
+    assert refused.out == ""
+    assert refused.err.startswith("error: vector_only and elsewhere answered different data")
+    assert "--force" in refused.err
+    assert refused.err.count("\n") == 1
+    assert main([runs[0], other, "--force"]) == 0
+    assert "note: forced: vector_only and elsewhere answered different data" in (
+        capsys.readouterr().out
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--score", "bleu2"], "no record has the score 'bleu2'"),
+        (["--seed", "-1"], "--seed -1"),
+        (["--score", "mem0_f1", "--type", "adversarial"], "no question of adversarial"),
+        (["--out", "{file}"], "is a file"),
+        (["nowhere"], "nowhere: no such run"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(
+    runs: tuple[str, str, str],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    options: list[str],
+    told: str,
+) -> None:
+    (tmp_path / "file").touch()
+    filled = [option.format(file=tmp_path / "file") for option in options]
+    assert main([*runs, *filled]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err.startswith("error: ")
+    assert told in shown.err
+    assert shown.err.count("\n") == 1
+
+
+def test_help_shows_how_to_ask(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["-h"])
+    assert stop.value.code == 0
+    out = capsys.readouterr().out
+    assert "--type multi_hop" in out
+    assert "results/runs" in out
+
+
+def test_matplotlib_is_loaded_only_for_pictures(
+    runs: tuple[str, str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    assert main([*runs]) == 0
+    assert "matplotlib" not in sys.modules

@@ -1,0 +1,169 @@
+"""Differences, their tests and verdicts on scores whose truth is chosen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eval.compare.contrast import Row, contrast, needed_difference, verdict
+from eval.compare.measures import ALL_TYPES, Measure
+from eval.compare.shared import share
+from eval.stats.bootstrap import Estimate
+from eval.stats.paired import holm, mcnemar
+from tests.eval.compare.made_runs import (
+    CONVERSATIONS,
+    edit,
+    judged,
+    load,
+    noisy,
+    records,
+    write_run,
+)
+
+F1 = Measure("locomo_f1", ALL_TYPES)
+
+
+def rows_of(tmp_path: Path, measure: Measure, *runs: list[dict]) -> dict[str, Row]:
+    folders = [write_run(tmp_path / f"run{i}", rows, f"run{i}") for i, rows in enumerate(runs)]
+    loaded = load(*folders)
+    (rows,) = contrast([(measure, share(loaded, measure))], seed=0)
+    return {row.type: row for row in rows}
+
+
+def test_a_row_for_each_type_with_n_and_means(tmp_path: Path) -> None:
+    found = rows_of(tmp_path, F1, records(), records(shift=0.1))
+    assert tuple(found) == ALL_TYPES
+    assert (found["temporal"].n, found["temporal"].clusters) == (80, 8)
+    assert found["overall"].n == 320  # without type 5
+    # .3 + .01 * 3.5 + .02 * 4.5
+    assert [own.mean for own in found["temporal"].means] == pytest.approx([0.425, 0.525])
+    assert all(own.low < own.mean < own.high for own in found["temporal"].means)
+
+
+def test_a_clear_difference_is_better_and_its_mirror_worse(tmp_path: Path) -> None:
+    up = rows_of(tmp_path / "up", F1, records(), noisy(0.1, 0.05))["overall"].contrasts[0]
+    down = rows_of(tmp_path / "down", F1, records(), noisy(-0.1, 0.05))["overall"].contrasts[0]
+    assert (up.verdict, down.verdict) == ("better", "worse")
+    assert up.difference.mean == pytest.approx(0.1)
+    assert down.difference.mean == pytest.approx(-0.1)
+    assert up.effect == pytest.approx(2.0, rel=0.01)  # .1 in .05
+    assert up.p_holm < 0.05
+
+
+def test_noise_without_a_difference_shows_none_and_says_what_it_takes(tmp_path: Path) -> None:
+    one = rows_of(tmp_path, F1, records(), noisy(0.0, 0.2))["temporal"].contrasts[0]
+    assert one.verdict == "no difference shown"
+    assert one.p_holm == 1.0
+    assert one.needed > 0.05
+
+
+def test_equal_scores_need_nothing(tmp_path: Path) -> None:
+    one = rows_of(tmp_path, F1, records(), records())["overall"].contrasts[0]
+    assert (one.difference.mean, one.p_holm, one.needed) == (0.0, 1.0, 0.0)
+    assert one.verdict == "no difference shown"
+
+
+def test_p_is_adjusted_over_every_comparison_shown(tmp_path: Path) -> None:
+    folders = [
+        write_run(tmp_path / name, rows, name)
+        for name, rows in (("x", records()), ("y", noisy(0.01, 0.2)), ("z", noisy(0.02, 0.2)))
+    ]
+    runs = load(*folders)
+    measures = [F1, Measure("abstained", ("adversarial", "overall"))]
+    tables = contrast([(measure, share(runs, measure)) for measure in measures], seed=0)
+    shown = [one for rows in tables for row in rows for one in row.contrasts]
+    assert len(shown) == 2 * (6 + 2)
+    assert [one.p_holm for one in shown] == pytest.approx(holm([one.p for one in shown]))
+    assert any(one.p_holm > one.p for one in shown)
+
+
+def test_mcnemar_stands_beside_scores_that_are_right_or_wrong(tmp_path: Path) -> None:
+    ids = [f"{c}/{400 + i}" for c in CONVERSATIONS for i in range(10)]
+    first, second = judged(records(), *ids[:40]), judged(records(), *ids[30:60])
+    found = rows_of(tmp_path, Measure("judge", ALL_TYPES), first, second)
+    assert found["single_hop"].contrasts[0].p_mcnemar == mcnemar(30, 20)
+    assert found["temporal"].contrasts[0].p_mcnemar == 1.0
+
+
+def test_mcnemar_is_not_for_shares(tmp_path: Path) -> None:
+    found = rows_of(tmp_path, F1, records(), records(shift=0.1))
+    # Type 5 is right or wrong here, but the score is not one of two values.
+    assert {row.contrasts[0].p_mcnemar for row in found.values()} == {None}
+
+
+def test_abstaining_is_right_on_adversarial_and_wrong_elsewhere(tmp_path: Path) -> None:
+    refusing = edit(records({5: 0.0}), {})
+    eager = [row | {"abstained": True} for row in refusing]
+    measure = Measure("abstained", ("adversarial", "overall"))
+    found = rows_of(tmp_path, measure, refusing, eager)
+    mixed = {name: row.contrasts[0].difference.mean for name, row in found.items()}
+    assert mixed == {"adversarial": 1.0, "overall": 1.0}
+    verdicts = {name: row.contrasts[0].verdict for name, row in found.items()}
+    assert verdicts == {"adversarial": "better", "overall": "worse"}
+
+
+def test_the_first_run_is_what_all_others_are_compared_with(tmp_path: Path) -> None:
+    found = rows_of(tmp_path, F1, records(), noisy(0.1, 0.05), noisy(0.2, 0.05))["overall"]
+    assert [one.difference.mean for one in found.contrasts] == pytest.approx([0.1, 0.2])
+
+
+def test_differences_are_those_of_the_means(tmp_path: Path) -> None:
+    short = noisy(0.1, 0.05)[25:]  # not all questions
+    for row in rows_of(tmp_path, F1, records(), short, noisy(0.2, 0.1)).values():
+        first, *others = (own.mean for own in row.means)
+        found = [one.difference.mean for one in row.contrasts]
+        assert found == pytest.approx([own - first for own in others])
+
+
+def between(low: float, high: float) -> Estimate:
+    return Estimate((low + high) / 2, 0.01, low, high, 100, 10)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "p", "lower", "expected"),
+    [
+        (0.01, 0.05, 0.049, False, "better"),
+        (0.01, 0.05, 0.05, False, "no difference shown"),
+        (0.0, 0.05, 0.001, False, "no difference shown"),
+        (-0.01, 0.05, 0.001, False, "no difference shown"),
+        (-0.05, -0.01, 0.001, False, "worse"),
+        (-0.05, -0.01, 0.001, True, "better"),
+        (0.01, 0.05, 0.001, True, "worse"),
+    ],
+)
+def test_a_verdict_needs_both_p_and_interval(
+    low: float, high: float, p: float, lower: bool, expected: str
+) -> None:
+    assert verdict(between(low, high), p, lower=lower) == expected
+
+
+def test_what_is_needed_is_the_greater_of_both_conditions() -> None:
+    assert needed_difference(0.05, 0.0, 1) == 0.05
+    # 1.959964 + .841621 for one comparison; z of 1 - .025 / 10 is 2.807034
+    assert needed_difference(0.0, 0.01, 1) == pytest.approx(0.02801585, rel=1e-6)
+    assert needed_difference(0.0, 0.01, 10) == pytest.approx(0.03648655, rel=1e-6)
+    with pytest.raises(ValueError, match="no comparison"):
+        needed_difference(0.0, 0.01, 0)
+
+
+def test_what_is_needed_is_found_about_four_times_in_five(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    base = records()
+    draw = [row | {"scores": row["scores"] | {"locomo_f1": 0.5}} for row in base]
+    first = write_run(tmp_path / "first", draw, "first")
+
+    def run(shift: float, trial: int) -> Row:
+        rows = [
+            row | {"scores": row["scores"] | {"locomo_f1": 0.5 + shift + rng.normal(0, 0.1)}}
+            for row in base
+        ]
+        other = write_run(tmp_path / f"{shift}-{trial}", rows, "other")
+        measure = Measure("locomo_f1", ("temporal",))
+        runs = load(first, other)
+        return contrast([(measure, share(runs, measure))], trial)[0][0]
+
+    needed = np.mean([run(0.0, trial).contrasts[0].needed for trial in range(10)])
+    found = [run(float(needed), trial).contrasts[0].verdict == "better" for trial in range(60)]
+    assert 0.65 < np.mean(found) < 0.95

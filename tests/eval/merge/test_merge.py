@@ -1,0 +1,115 @@
+"""Parts of a run, merged, are the run that was never split."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eval.merge.__main__ import main
+from tests.eval.commands import Run, Start, runs_in
+
+TIMED = ("latency", "_ms", "seconds", "run_id", "waited")
+
+
+@pytest.fixture
+def halves(start: Start, small: tuple[str, ...], tmp_path: Path) -> list[Run]:
+    """Cedar and ash, then beech: neither part in the order of the file."""
+    ended = start("-m", *small, "strategy=bm25", "dataset.conversations=[cedar,ash],[beech]")
+    assert ended.code == 0, ended.err
+    return runs_in(tmp_path)
+
+
+def untimed(summary: object) -> object:
+    if isinstance(summary, dict):
+        return {k: untimed(v) for k, v in summary.items() if not any(t in k for t in TIMED)}
+    return summary
+
+
+def test_merged_parts_equal_an_unsplit_run(
+    halves: list[Run], start: Start, small: tuple[str, ...], tmp_path: Path
+) -> None:
+    whole = tmp_path / "whole"
+    assert start(*small, "strategy=bm25", f"hydra.run.dir={whole}").code == 0
+    out = tmp_path / "merged"
+    assert main([*(str(run.folder) for run in reversed(halves)), "--out", str(out)]) == 0
+    merged, unsplit = Run(out), Run(whole)
+    assert merged.untimed == unsplit.untimed
+    assert untimed(merged.summary) == untimed(unsplit.summary)
+    assert merged.manifest["config_sha256"] == unsplit.manifest["config_sha256"]
+    assert merged.manifest["warnings"] == unsplit.manifest["warnings"]
+    told = [[line["conversation"], line["phase"], line["session"]] for line in merged.ingests]
+    assert told == [[x["conversation"], x["phase"], x["session"]] for x in unsplit.ingests]
+    assert len(merged.manifest["merged"]) == 2
+
+
+def test_what_is_left_out_stays_left_out(halves: list[Run], tmp_path: Path) -> None:
+    out = tmp_path / "one"
+    assert main([str(halves[0].folder), "--out", str(out)]) == 0
+    merged = Run(out)
+    assert merged.manifest["config"]["dataset"]["conversations"] == ["ash", "cedar"]
+    assert [record["id"].partition("/")[0] for record in merged.records] == ["ash"] * 7 + [
+        "cedar"
+    ] * 7
+
+
+def change(run: Run, **fields: object) -> None:
+    path = run.folder / "manifest.json"
+    path.write_text(json.dumps(run.manifest | fields))
+
+
+def refused(runs: list[Run], out: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    assert main([*(str(run.folder) for run in runs), "--out", str(out)]) == 2
+    assert not out.exists()
+    return capsys.readouterr().err
+
+
+def test_a_part_given_twice_is_refused(
+    halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = refused([halves[0], *halves], tmp_path / "out", capsys)
+    assert "is in" in told
+    assert "too" in told
+
+
+def test_an_unfinished_part_is_refused(
+    halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(halves[1], status="interrupted")
+    assert "finish it by resume=" in refused(halves, tmp_path / "out", capsys)
+
+
+def test_parts_of_different_configurations_are_refused(
+    halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    change(halves[1], config=halves[1].manifest["config"] | {"k": 3})
+    assert "differs from that of" in (told := refused(halves, tmp_path / "out", capsys))
+    assert " in k;" in told
+
+
+def test_a_part_that_lacks_a_question_is_refused(
+    halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = halves[1].folder / "records.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[1:]))
+    assert "beech/0 is in no part" in refused(halves, tmp_path / "out", capsys)
+
+
+def test_data_that_changed_are_refused(
+    halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for run in halves:
+        (data,) = run.manifest["data"]
+        change(run, data=[data | {"sha256": "0" * 64}])
+    assert "have changed since" in refused(halves, tmp_path / "out", capsys)
+
+
+def test_a_folder_with_a_run_is_not_written_over(
+    halves: list[Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = halves[1].files
+    assert main([str(halves[0].folder), "--out", str(halves[1].folder)]) == 2
+    assert "holds a run already" in capsys.readouterr().err
+    assert halves[1].files == before

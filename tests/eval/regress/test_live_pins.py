@@ -1,0 +1,169 @@
+"""Pins of runs that call a model: a scripted one behind a real port, and the replayed sample."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.regress.__main__ import main
+from eval.regress.by_question import read
+from eval.regress.pins import EXPECTED, load_pin
+from tests.memsys.llm import faults
+from tests.memsys.llm.server import Behaviour, FaultyServer
+
+ADVERSARIAL = 3  # of the 21 questions; these are not judged
+
+
+class Judge:
+    """Answers every question alike, and passes all answers but the first `wrong`."""
+
+    def __init__(self) -> None:
+        self.wrong, self.refused = 0, 0
+
+    def __call__(self, body: dict[str, Any]) -> Behaviour:
+        if "response_format" not in body:
+            if self.refused:
+                self.refused -= 1
+                return faults.status(400)
+            return faults.says("nine bees")
+        self.wrong -= 1
+        verdict = "WRONG" if self.wrong >= 0 else "CORRECT"
+        return faults.says(json.dumps({"reason": "so it is", "verdict": verdict}))
+
+
+@pytest.fixture
+def model() -> Judge:
+    return Judge()
+
+
+@pytest.fixture
+def pin(
+    model: Judge, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """In a folder of its own: one that only names its command so far, cache off."""
+    for name in ("OPENAI_API_KEY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "live.yaml"
+    with FaultyServer(model) as server:
+        options = " ".join(small)
+        path.write_text(
+            "command: python -m eval.run strategy=bm25 llm=openai reader=llm judge=llm "
+            f"llm.base_url={server.base_url} llm.retries=0 llm.cache=off {options}\n"
+        )
+        yield path
+
+
+def rows(out: str) -> dict[str, list[str]]:
+    """The cells of the paired rows on overall, by score."""
+    lines = [line.strip("| ").split(" | ") for line in out.splitlines() if "| overall" in line]
+    return {cells[0].removeprefix("live: "): cells[1:] for cells in lines}
+
+
+def test_a_live_pin_from_its_command_to_a_loss(
+    pin: Path, model: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["live.yaml", "--repin", "begun"]) == 0
+    assert "tolerance_questions" not in pin.read_text()
+    stored = read(pin.with_name("live.scores.csv"))
+    assert len(stored) == 21
+    assert sum(one.scores["judge"] == 1 for one in stored.values()) == 21 - ADVERSARIAL
+    assert "bees" not in pin.with_name("live.scores.csv").read_text()
+    capsys.readouterr()
+
+    assert main(["live.yaml"]) == 0
+    assert capsys.readouterr().out.startswith("## Score regression: OK\n")
+
+    model.wrong = 2
+    assert main(["live.yaml"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("## Score regression: OKish\n")
+    verdict, _, n, expected, found, *_ = rows(out)["judge"]
+    assert (verdict, n, expected, found) == ("OKish", "18", "1.0000", "0.8889")
+
+    model.wrong = 18
+    assert main(["live.yaml"]) == 1
+    assert rows(capsys.readouterr().out)["judge"][0] == "FAIL"
+
+    model.wrong, model.refused = 0, 1
+    assert main(["live.yaml"]) == 1
+    out = capsys.readouterr().out
+    assert "- live: 1 question failed that did not when pinned (ash/0); the first in answer:" in out
+
+
+def test_a_run_with_a_failure_is_pinned_with_it_and_says_so(
+    pin: Path, model: Judge, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model.refused = 1
+    assert main(["live.yaml", "--repin", "begun"]) == 0
+    assert "live: 1 questions failed and are pinned so: ['ash/0']" in capsys.readouterr().out
+    stored = read(pin.with_name("live.scores.csv"))
+    assert [id_ for id_, one in stored.items() if one.failed] == ["ash/0"]
+    assert main(["live.yaml"]) == 0
+    model.refused = 100
+    assert main(["live.yaml"]) == 1  # all fail: there is nothing to compare
+    assert "21 of 21 questions failed" in capsys.readouterr().out
+
+
+def test_a_pin_that_was_changed_by_hand_is_refused(
+    pin: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["live.yaml", "--repin", "begun"]) == 0
+    beside = pin.with_name("live.scores.csv")
+    whole = beside.read_text()
+    for text, told in (
+        (whole.replace(",1\n", ",0\n", 3), "live.scores.csv: does not belong to live.yaml"),
+        (whole.replace("ash/1,", "ash/0,"), "line 3: ash/0 stands there twice"),
+        (whole.replace(",1\n", ",2\n", 1), "judge: 2 is not between 0 and 1"),
+        (whole.replace(",ok,", ",fine,", 1), "line 2: status 'fine'"),
+        ("question\n", "line 1: must be question,conversation"),
+    ):
+        beside.write_text(text)
+        assert main(["live.yaml"]) == 2
+        error = capsys.readouterr().err.splitlines()[-1]
+        assert told in error
+    beside.unlink()
+    assert main(["live.yaml"]) == 2
+    assert "live.scores.csv: cannot be read" in capsys.readouterr().err
+    pin.write_text(pin.read_text() + "tolerance_questions: 1\n")
+    beside.write_text(whole)
+    assert main(["live.yaml"]) == 2
+    assert "tolerance_questions: leave it out" in capsys.readouterr().err
+
+
+def test_the_pinned_replay_asks_no_model_and_live_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pinned = load_pin(EXPECTED / "sample_bm25_llm.yaml")
+    asked: list[dict[str, Any]] = []
+
+    def answer(body: dict[str, Any]) -> Behaviour:
+        asked.append(body)
+        if "response_format" in body:
+            return faults.says(json.dumps({"reason": "no", "verdict": "WRONG"}))
+        return faults.says("the lighthouse")
+
+    monkeypatch.chdir(tmp_path)
+    with FaultyServer(answer) as server:
+        own = tmp_path / f"{pinned.name}.yaml"
+        elsewhere = pinned.path.read_text().replace(
+            " k=3 ", f" k=3 llm.base_url={server.base_url} "
+        )
+        assert pinned.answers is not None
+        bundle = f"bundle: {pinned.answers.resolve()}"
+        own.write_text(elsewhere.replace(f"bundle: {pinned.bundle}", bundle))
+        (tmp_path / pinned.scores.name).write_bytes(pinned.scores.read_bytes())
+        assert main([str(own)]) == 0
+        assert asked == []
+        assert "## Score regression: OK\n" in capsys.readouterr().out
+        main([str(own), "--live"])
+        assert len(asked) == 20  # each of ten questions is answered and judged
+        out = capsys.readouterr().out
+        assert "sample_bm25_llm: judge | OKish | single_hop | 10 | 0.6000 | 0.0000 |" in out
+        assert main([str(own), "--live", "--repin", "other answers"]) == 2
+        assert "--live with --repin: it replays" in capsys.readouterr().err

@@ -1,0 +1,112 @@
+"""The gate as it is used: a strategy that was broken is stopped, by a table that says where."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from eval.regress.__main__ import main
+from eval.regress.pins import EXPECTED, load_pin
+from memsys.memory.turns import Turns
+from memsys.strategies.vector_only import VectorOnly
+
+STRATEGY = """# Ours
+_target_: memsys.strategies.vector_only.VectorOnly
+_partial_: true
+k: 5
+budget: null
+"""
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a folder of another project."""
+    monkeypatch.setenv("MEMSYS_CACHE", str(cache))
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+def break_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every third memory is dropped."""
+    build = Turns.build
+
+    def forgetful(self, session):
+        return [one for i, one in enumerate(build(self, session), 1) if i % 3]
+
+    monkeypatch.setattr(Turns, "build", forgetful)
+
+
+def test_a_strategy_that_forgets_fails_with_a_table(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    break_it(monkeypatch)
+    assert main(["sample_vector_only"]) == 1
+    out = capsys.readouterr().out
+    assert out.startswith("## Score regression: FAIL\n\n1 pin: 1 FAIL.")
+    expected = load_pin(EXPECTED / "sample_vector_only.yaml").expected
+    assert expected is not None
+    recall = expected.cells["overall"]["evidence_recall"]
+    (row,) = [
+        line
+        for line in out.splitlines()
+        if line.startswith("| sample_vector_only: evidence_recall | FAIL | overall")
+    ]
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[4] == f"{recall:.4f}"
+    assert float(cells[6]) == pytest.approx(float(cells[5]) - recall, abs=1e-9)
+    assert float(cells[6]) < -0.05
+    assert (tmp_path / "summary.md").read_text().rstrip() == out.rstrip()
+
+
+def test_a_project_pins_its_own_strategy_and_gates_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "conf" / "strategy").mkdir(parents=True)
+    (tmp_path / "conf" / "strategy" / "ours.yaml").write_text(STRATEGY)
+    small = "dataset=sample 'dataset.conversations=[harbour]' dataset.limit=20"
+    pin = tmp_path / "pins" / "ours.yaml"
+    pin.parent.mkdir()
+    pin.write_text(f"command: python -m eval.run --config-dir conf strategy=ours {small}\n")
+    assert main(["pins"]) == 1  # nothing is expected yet
+    assert main(["pins", "--repin", "begun"]) == 0
+    assert "- Expected scores pinned: begun (ours)." in Path("CHANGELOG.md").read_text()
+    assert main(["pins"]) == 0
+    monkeypatch.setattr(VectorOnly, "best", lambda *_: [])
+    capsys.readouterr()
+    assert main(["pins"]) == 1
+    assert re.search(r"^\| ours: evidence_recall \| FAIL \|", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_a_strategy_that_raises_fails_and_the_others_are_still_judged(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def no(*_):
+        raise RuntimeError("no index")
+
+    monkeypatch.setattr(VectorOnly, "rank", no)
+    assert main(["sample_vector_only", "sample_no_memory"]) == 1
+    out = capsys.readouterr().out
+    assert "266 of 266 questions failed" in out
+    assert "RuntimeError: no index" in out
+    assert "| sample_no_memory | OK |" in out
+
+
+def test_a_run_that_cannot_be_is_a_fail_that_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, arguments in (("a", "strategy=ours"), ("b", "dataset.path=none.json"), ("c", "-m")):
+        (tmp_path / f"{name}.yaml").write_text(f"command: python -m eval.run {arguments}\n")
+    assert main([f"{name}.yaml" for name in "abc"]) == 1
+    out = capsys.readouterr().out
+    assert "- a: In 'config': Could not find 'strategy/ours'" in out
+    assert "- b: none.json: no such file" in out
+    assert "- c: command: -m: a pin is of one run" in out
+    assert "Traceback" not in out
+
+
+def test_an_unknown_pin_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["nowhere"]) == 2
+    assert capsys.readouterr().err.startswith("error: nowhere: no such pin")

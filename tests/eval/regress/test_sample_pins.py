@@ -1,0 +1,59 @@
+"""Every strategy and baseline still reaches its expected scores on the bundled sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eval.regress.__main__ import check
+from eval.regress.pins import EXPECTED, load_pin, load_pins
+from eval.regress.tables import report
+from eval.regress.verdicts import Verdict
+from tests.eval.commands import PROJECT
+
+KEYLESS = (
+    *("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate"),
+    *("no_memory", "oracle", "bm25", "hybrid_rank", "graph_follow", "graph_walk"),
+)
+SAMPLE = sorted([*EXPECTED.glob("sample_*.yaml"), *EXPECTED.glob("synthetic_*.yaml")])
+REPLAYED = {"sample_bm25_llm"}
+
+
+@pytest.fixture(autouse=True)
+def vectors(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of these runs share one folder of vectors."""
+    monkeypatch.setenv("MEMSYS_CACHE", str(cache))
+
+
+def test_every_strategy_that_needs_no_model_is_pinned_on_both_data_sets() -> None:
+    options = {path.stem for path in (PROJECT / "conf" / "strategy").glob("*.yaml")}
+    for data in ("sample", "locomo"):
+        stems = {path.stem for path in EXPECTED.glob(f"{data}_*.yaml")} - REPLAYED
+        pinned = {stem.removeprefix(f"{data}_") for stem in stems}
+        assert set(KEYLESS) <= pinned <= options, data
+
+
+def test_a_pin_says_how_to_repeat_it() -> None:
+    pins = load_pins([])
+    assert {pin.name for pin in pins if pin.bundle} == REPLAYED
+    for pin in pins:
+        if pin.bundle:
+            continue
+        data, _, strategy = pin.name.partition("_")
+        assert {f"dataset={data}", f"strategy={strategy}"} <= set(pin.arguments)
+        if data != "synthetic":  # its dials make it small
+            assert len(pin.arguments) == 2
+
+
+@pytest.mark.parametrize("path", SAMPLE, ids=[path.stem for path in SAMPLE])
+def test_sample_scores_are_the_expected_ones(path: Path) -> None:
+    result = check(load_pin(path))
+    assert result.verdict != Verdict.FAIL, report([result])
+
+
+def test_a_replay_has_no_noise() -> None:
+    """Its answers are the same ones, so no score may move, whatever the interval allows."""
+    for name in REPLAYED:
+        result = check(load_pin(EXPECTED / f"{name}.yaml"))
+        assert result.verdict == Verdict.OK, report([result])

@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.diagnose.retrieval_vs_reading import Marking
+from eval.report.cards import SHOWN, Card, card, verdict
+from eval.report.texts import load_texts
+from memsys.errors import InputError
+from tests.eval.report.made_report import HOSTILE, made, record, records, write_run
+
+MARKING = Marking("locomo_f1", 0.5)
+
+
+def _card(*rows: dict[str, Any]) -> Card:
+    return card([(f"run {i}", row, MARKING, None) for i, row in enumerate(rows)])
+
+
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [
+        (record("a/0", f1=0.5), "right"),
+        (record("a/0", f1=0.49), "wrong"),
+        (record("a/0", f1=0.9, scores={"locomo_f1": 0.9, "judge": 0.0}), "wrong"),
+        (record("a/0", f1=0.1, scores={"locomo_f1": 0.1, "judge": 1.0}), "right"),
+        (record("a/0", 5, 1.0, abstained=False), "wrong"),
+        (record("a/0", 5, 0.0, abstained=True), "right"),
+        (record("a/0", status="error", scores={}), "error"),
+        (record("a/0", key={"kind": "excluded"}), "not scored"),
+        (record("a/0", scores={"locomo_f1": None}), "not scored"),
+    ],
+)
+def test_verdicts(row: dict[str, Any], told: str):
+    assert verdict(row, MARKING) == told
+
+
+def test_a_card_marks_evidence_and_what_the_graph_brought():
+    (side,) = _card(record("ash/1", f1=0.25)).sides
+    assert side.lines is not None
+    assert [(one.id, one.evidence, one.via) for one in side.lines] == [
+        ("D1:1", True, None),
+        ("D2:1", False, "from D1:1 by e:said"),
+    ]
+    assert [one.id for one in side.missed] == ["D1:3"]
+    assert side.scores == [("locomo_f1", 0.25), ("evidence_recall", 0.5)]
+    assert side.hidden == 0
+
+
+def test_a_long_context_keeps_its_evidence():
+    rows = [[f"D9:{n}", [f"D9:{n}"], 0.1, "direct"] for n in range(600)]
+    found = record("ash/1", retrieved=[*rows, ["D1:3", ["D1:3"], 0.0, "direct"]])
+    (side,) = _card(found).sides
+    assert side.lines is not None
+    assert len(side.lines) == SHOWN + 1
+    assert side.lines[-1].id == "D1:3"
+    assert side.hidden == 600 - SHOWN
+    assert [one.id for one in side.missed] == ["D1:1"]
+
+
+def test_what_is_not_known_is_not_made_up():
+    imported = record("ash/1", retrieved=None, evidence_found=None, trace={})
+    broken = {"phase": "answer", "kind": "Timeout", "message": "late"}
+    failed = record("ash/1", status="error", error=broken, answer=None, retrieved=None)
+    unknown, error = _card(imported, failed).sides
+    assert unknown.lines is None
+    assert unknown.missed == []
+    assert error.error == "answer: Timeout: late"
+    assert error.scores == []
+
+
+def test_words_come_from_the_data_set(first: Path):
+    (run,) = made(first)
+    texts = run.texts
+    assert run.without_texts is None
+    assert texts is not None
+    words = f"Ada: said D2:1 beech {HOSTILE}"
+    assert texts.memory("beech", "D2:1", ["D2:1"]) == (words, "2 May 2023, 13:56")
+    assert texts.turn("beech", "D2:1") == (words, "2 May 2023, 13:56")
+    assert texts.memory("beech", "D2:1", ["D2:1", "D2:2"]) is None  # cut otherwise
+    assert texts.memory("beech", "D9:1", ["D9:1"]) is None
+    assert texts.turn("oak", "D1:1") is None
+
+
+def test_memories_that_only_a_model_could_cut_again_leave_the_turns(first: Path):
+    manifest = json.loads((first / "manifest.json").read_text())
+    manifest["config"]["memory"] = {"_target_": "memsys.memory.facts.Facts", "llm": {}}
+    texts = load_texts(manifest)
+    assert texts.memory("ash", "D1:1", ["D1:1"]) is None
+    assert texts.turn("ash", "D1:1") is not None
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "os.system",
+        "eval.datasets.files.json.loads",
+        "eval.datasets.files.Path",  # imported there, not made there
+        "eval.datasets.files.read_samples",  # no class
+        "eval.datasets.nowhere.LoCoMo",
+        "eval.datasets.locomo",
+        "",
+    ],
+)
+def test_a_manifest_cannot_have_anything_called(target: str, first: Path):
+    manifest = json.loads((first / "manifest.json").read_text())
+    manifest["config"]["dataset"]["_target_"] = target
+    with pytest.raises(InputError, match="manifest"):
+        load_texts(manifest)
+
+
+def test_a_missing_data_set_is_told(first: Path, data: Path):
+    data.unlink()
+    (run,) = made(first)
+    assert run.texts is None
+    assert run.without_texts is not None
+    assert "no such file" in run.without_texts
+
+
+def test_judged_runs_count_by_their_verdicts(tmp_path: Path, data: Path):
+    rows = records()
+    for n, row in enumerate(rows):
+        row["scores"]["judge"] = float(n % 2)
+    (run,) = made(write_run(tmp_path / "judged", rows, "judged", data))
+    assert run.judged
+    assert verdict(run.records["ash/1"], run.marking) == "right"
+    assert verdict(run.records["ash/2"], run.marking) == "wrong"
+
+
+def test_each_run_has_memories_of_its_own(first: Path, data: Path, tmp_path: Path):
+    rows = records(retrieved=[["D1:2", ["D1:1", "D1:2"], 0.5, "direct"]])
+    second = write_run(tmp_path / "windows", rows, "windows", data)
+    manifest = json.loads((second / "manifest.json").read_text())
+    manifest["config"]["memory"]["before"] = 1
+    (second / "manifest.json").write_text(json.dumps(manifest))
+    found = card(
+        [(run.label, run.records["ash/1"], run.marking, run.texts) for run in made(first, second)]
+    )
+    words = [side.lines[0].text or "" for side in found.sides if side.lines]
+    assert [text.count("said") for text in words] == [1, 2]

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from eval.rendering.blocks import Chart, Fold, Part
+from eval.rendering.section import Table
+from eval.report import __main__ as report
+from eval.report.whole import whole
+from tests.eval.report.made_report import made, records, write_run
+
+
+def test_one_run_lies_in_its_folder(first: Path, capsys: pytest.CaptureFixture[str]):
+    assert report.main([str(first)]) == 0
+    assert "mind its licence" in capsys.readouterr().out
+    html = (first / "report.html").read_text(encoding="utf-8")
+    text = (first / "report.md").read_text(encoding="utf-8")
+    for one in (html, text):
+        assert "plain on made" in one
+        assert "Differences to" not in one
+        assert "Largest gains" not in one
+        assert "0.225 [" in re.sub(r"<[^>]+>", "", one)  # mean of types 1-4
+
+
+def test_several_are_compared_with_the_first(first: Path, second: Path, tmp_path: Path):
+    out = tmp_path / "new" / "page.html"
+    assert report.main([str(first), str(second), "--out", str(out)]) == 0
+    text = out.with_suffix(".md").read_text(encoding="utf-8")
+    assert "better\\<i\\> is better than plain on types 1-4: locomo_f1 +0.100" in text
+    assert "## Accuracy against context and latency" in text
+    assert "## Largest gains and losses" in text
+    assert not (first / "report.md").exists()
+
+
+def test_the_markdown_goes_where_it_is_told(first: Path, tmp_path: Path):
+    words = tmp_path / "words.md"
+    assert report.main([str(first), "--markdown", str(words)]) == 0
+    assert words.exists()
+    assert (first / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nowhere"], "nowhere: no such run"),
+        (["FIRST", "FIRST"], "named 2 times"),
+        (["FIRST", "--out", "x.md"], "--out x.md: the page and the markdown need two names"),
+        (["FIRST", "OPEN"], "the run is running; resume it to its end first"),
+        (["OPEN"], "the run is running; resume it to its end first"),
+        (["FIRST", "SHORT"], "ash/0 lacks trace"),
+        (["OLD"], "ash/0 lacks the scores memos_f1; score the run anew by python -m eval.rescore"),
+        (["FIRST", "FAILED"], "every question failed"),
+    ],
+)
+def test_wrong_input_is_one_line(
+    arguments: list[str],
+    told: str,
+    first: Path,
+    data: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+):
+    short = [{k: v for k, v in row.items() if k != "trace"} for row in records()]
+    failed = [row | {"status": "error"} for row in records()]
+    old = records()
+    for row in old:
+        del row["scores"]["memos_f1"]
+    places = {
+        "FIRST": first,
+        "OPEN": write_run(tmp_path / "open", records(), "a", data, status="running"),
+        "SHORT": write_run(tmp_path / "short", short, "b", data),
+        "OLD": write_run(tmp_path / "old", old, "d", data),
+        "FAILED": write_run(tmp_path / "failed", failed, "c", data),
+    }
+    assert report.main([str(places.get(one, one)) for one in arguments]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert told in line
+
+
+def test_runs_of_other_data_are_reported_but_not_compared(first: Path, data: Path, tmp_path: Path):
+    file = {"name": "other.json", "bytes": 1, "sha256": "0" * 64}
+    other = write_run(tmp_path / "other", records(0.1), "other", data, data=[file])
+    text = whole(made(first, other)).markdown()
+    assert "Not compared: plain and other answered different data" in text
+    assert "other: not compared with plain" in text
+    assert "is better than" not in text
+
+
+def test_a_run_without_the_data_set_is_shown_by_ids(
+    first: Path, second: Path, data: Path, capsys: pytest.CaptureFixture[str]
+):
+    data.write_text(json.dumps(json.loads(data.read_text()), indent=1))
+    assert report.main([str(first), str(second)]) == 0
+    assert "sha256 differs" in capsys.readouterr().out
+    text = (first / "comparison.md").read_text(encoding="utf-8")
+    assert "said D1:1" not in text
+    assert "D2:1, 0.400, expanded from D1:1" in text
+
+
+def _tables(parts: object) -> list[Table]:
+    found: list[Table] = []
+    for part in parts:  # type: ignore[attr-defined]
+        one: Part = part
+        if isinstance(one, Table):
+            found.append(one)
+        elif isinstance(one, Chart):
+            found.append(one.alternative)
+        elif isinstance(one, Fold):
+            found += _tables(one.parts)
+    return found
+
+
+def test_no_table_shows_a_mean_without_n(first: Path, second: Path):
+    tables = [t for b in whole(made(first, second)).blocks for t in _tables(b.parts)]
+    with_interval = [t for t in tables if any("[" in cell for row in t.rows for cell in row)]
+    assert len(with_interval) > 10
+    for table in with_interval:
+        counted = any(
+            name.split(",")[0] in {"n", "n answered", "n judged"} for name in table.header
+        )
+        each = all("n=" in cell for row in table.rows for cell in row if "[" in cell)
+        assert counted or each, table.header

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eval.records.jsonl import Record
+from eval.rendering.axes import Scale, linear_ticks, log_ticks, short
+from eval.rendering.blocks import Block, Chart
+from eval.rendering.section import Table
+from eval.report.changes import largest
+from eval.report.judging import judging
+from eval.report.latencies import latencies
+from eval.report.lost import counterparts
+from eval.report.money import money
+from eval.report.outcome import types
+from eval.report.tradeoffs import pareto, tradeoffs
+from tests.eval.report.made_report import made, records, write_run
+
+PRICING = {"as_of": "2026-01-01", "models": {"m": {"input": 2.0, "output": 4.0}}}
+
+
+def _first_table(block: Block) -> Table:
+    return next(part for part in block.parts if isinstance(part, Table))
+
+
+def _used(tokens: int) -> dict[str, dict]:
+    own = {"calls": 1, "input_tokens": tokens, "output_tokens": 0}
+    return {"retrieve": {}, "answer": own | {"by_model": {"m": own}}}
+
+
+def test_pareto_front():
+    assert pareto([(1, 1), (2, 2), (3, 2), (2, 1), (4, 3)]) == [True, True, False, False, True]
+    assert pareto([(1, 1), (1, 1)]) == [True, True]
+    assert pareto([(1, 1), (1, 2)]) == [False, True]
+
+
+def test_tradeoffs_name_the_front(tmp_path: Path, data: Path):
+    cheap = write_run(tmp_path / "cheap", records(0.1), "cheap", data)
+    dear = write_run(tmp_path / "dear", records(0.2, context_tokens=900), "dear", data)
+    bad = write_run(tmp_path / "bad", records(0.0, context_tokens=500), "bad", data)
+    block = tradeoffs(made(cheap, dear, bad))
+    assert block is not None
+    tokens = next(part for part in block.parts if isinstance(part, Chart))
+    assert tokens.title == "F1 against context tokens, types 1-4"
+    assert [(row[0], row[-1]) for row in tokens.alternative.rows] == [
+        ("cheap", "yes"),
+        ("dear", "yes"),
+        ("bad", "no"),
+    ]
+    assert tradeoffs(made(cheap)) is None
+
+
+def test_costs_and_break_even(tmp_path: Path, data: Path):
+    whole = write_run(
+        tmp_path / "whole", records(usage=_used(1_000_000)), "whole", data, pricing=PRICING
+    )
+    thrifty = write_run(
+        tmp_path / "thrifty", records(usage=_used(250_000)), "thrifty", data, pricing=PRICING
+    )
+    own = {"calls": 1, "input_tokens": 6_000_000, "output_tokens": 0}
+    for folder, usage in ((whole, {}), (thrifty, own | {"by_model": {"m": own}})):
+        (folder / "ingest.jsonl").write_text(
+            "".join(
+                f'{{"conversation": "{name}", "usage": {str(usage).replace(chr(39), chr(34))}}}\n'
+                for name in ("ash", "beech", "cedar")
+            )
+        )
+    block = money(made(whole, thrifty))
+    rows = _first_table(block).rows
+    assert rows[0][:4] == ["whole", "30", "2,000.0000 [2,000.0000, 2,000.0000]", "0.0000"]
+    assert rows[1][:4] == ["thrifty", "30", "500.0000 [500.0000, 500.0000]", "12.0000"]
+    last = block.parts[-1]
+    assert isinstance(last, Table)
+    assert last.rows == [["thrifty", "whole", "8"]]  # 12 / (2 - 0.5)
+
+
+def test_an_unknown_cost_is_not_nothing(tmp_path: Path, data: Path):
+    unpriced = write_run(tmp_path / "a", records(usage=_used(5)), "a", data)
+    imported = write_run(tmp_path / "b", records(usage=None), "b", data)
+    rows = _first_table(money(made(unpriced, imported))).rows
+    assert [row[2] for row in rows] == ["not known", "not known"]
+    assert [row[3] for row in rows] == ["not known", "not known"]
+
+
+def test_latency_counts_what_is_known(tmp_path: Path, data: Path):
+    rows: list[Record] = records()
+    for n, row in enumerate(rows):
+        row["latency_ms"] = {"retrieve": n + 1.0, "answer": None, "total": 2.0 * (n + 1)}
+        row["latency_source"] = "recorded" if n < 15 else "live"
+    rows[0] |= {"status": "error", "error": {"phase": "answer", "kind": "E", "message": "m"}}
+    table = _first_table(latencies(made(write_run(tmp_path / "a", rows, "a", data))))
+    retrieve, total = table.rows
+    assert retrieve[:6] == ["a", "retrieve", "29", "3.4", "9.0", "16.0"]
+    assert total[1:3] == ["total", "29"]
+    assert total[-3:] == ["60.0", "48%", "0%"]  # 14 of 29 recorded
+    unknown = records(latency_ms=None)
+    for row in unknown:
+        row["latency_ms"] = {"retrieve": None, "answer": None, "total": None}
+    block = latencies(made(write_run(tmp_path / "b", unknown, "b", data)))
+    assert block.parts == ["Not known: no record tells how long it took."]
+
+
+def test_largest_changes(tmp_path: Path, data: Path):
+    first = write_run(tmp_path / "a", records(), "a", data)
+    rows = records()
+    for id_, shift in (("ash/2", 0.3), ("beech/1", 0.5), ("ash/4", 0.9), ("cedar/0", 0.0)):
+        next(row for row in rows if row["id"] == id_)["scores"]["locomo_f1"] += shift
+    next(row for row in rows if row["id"] == "cedar/3")["scores"]["locomo_f1"] = 0.0
+    runs = made(first, write_run(tmp_path / "b", rows, "b", data))
+    gains, losses = largest(*runs, "locomo_f1")
+    assert [one.id for one in gains] == ["beech/1", "ash/2"]  # ash/4 is of type 5
+    assert [one.id for one in losses] == ["cedar/3"]
+    assert losses[0].difference == pytest.approx(-0.15)
+
+
+def test_counterparts_are_found_among_the_runs(tmp_path: Path, data: Path):
+    plain = records()
+    for row in plain:
+        row["retrieved"][1] = ["D2:2", ["D2:2"], 0.4, "direct"]
+        row["trace"] = {}
+    always, gated = records(), records()
+    for row in gated:
+        row["trace"]["gate"] = {"open": True, "rule": "similarity"}
+    config = {"strategy": {"k": 2}}
+    folders = [
+        write_run(tmp_path / name, rows, name, data, config=config)
+        for name, rows in (("plain", plain), ("always", always), ("gated", gated))
+    ]
+    direct, expanding, gate = runs = made(*folders)
+    assert counterparts(direct, runs) == (None, None)
+    assert counterparts(expanding, runs) == (direct, None)
+    assert counterparts(gate, runs) == (direct, expanding)
+
+
+def test_scales_and_ticks():
+    assert linear_ticks(0, 1) == [0, 0.2, 0.4, 0.6, 0.8, 1.0]
+    assert linear_ticks(-0.05, 0.12) == [-0.05, 0.0, 0.05, 0.1]
+    assert linear_ticks(3, 3) == [3]
+    assert log_ticks(0.9, 60) == [1, 2, 5, 10, 20, 50]
+    assert log_ticks(1, 100_000) == [1, 10, 100, 1000, 10_000, 100_000]
+    scale = Scale(1, 100, 0, 10, log=True)
+    assert [scale(value) for value in (1, 10, 100, 1000)] == [0, 5, 10, 10]
+    assert [short(value) for value in (20_000, 1500, 0.25, 5.0)] == ["20k", "1.5k", "0.25", "5"]
+
+
+def test_judges_and_their_agreement(tmp_path: Path, data: Path, first: Path):
+    rows = records()
+    for n, row in enumerate(rows):
+        row["judge"] = {"a": [True, n % 2 == 0], "b": [n % 2 == 0, n % 2 == 0]}
+        row["scores"]["judge"] = 0.875 if n % 2 == 0 else 0.25
+    told = {"name": "panel", "score": "judge", "members": {"a": {}, "b": {}}}
+    runs = made(write_run(tmp_path / "judged", rows, "judged", data, judge=told), first)
+    block = judging(runs)
+    assert block is not None
+    means, members, kappas = (part for part in block.parts if isinstance(part, Table))
+    assert [row[:4] for row in means.rows] == [["judged", "panel", "judge", "30"]]
+    assert [[row[1], row[3][:5], row[4]] for row in members.rows] == [
+        ["a", "0.750", "2"],
+        ["b", "0.500", "2"],
+    ]
+    assert [row[1] for row in kappas.rows] == ["a | b", "all (Fleiss)"]
+    assert judging(runs[1:]) is None
+
+
+def test_a_chart_names_the_runs_that_are_in_it(tmp_path: Path, data: Path, first: Path):
+    rows = records()
+    for row in rows:
+        row["scores"]["judge"] = None if row["category"] == 5 else 1.0
+    judged = write_run(tmp_path / "judged", rows, "judged", data)
+    charts = [part for part in types(made(first, judged)).parts if isinstance(part, Chart)]
+    assert [chart.legend for chart in charts] == [
+        ["plain", "judged"],  # F1
+        [None, "judged"],  # judge
+        ["plain", "judged"],  # evidence recall
+    ]
+    assert ["overall (types 1-4)", "plain", "24", "-"] in [*map(list, charts[1].alternative.rows)]

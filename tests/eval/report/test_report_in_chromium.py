@@ -1,0 +1,72 @@
+"""The report in a real browser: read on a phone and on a desk, by light and in the dark."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from eval.report.whole import whole
+from tests.eval.report.chromium import DARK, dump, needs_chromium, shoot
+from tests.eval.report.made_report import made
+
+pytestmark = needs_chromium
+# Tells the frame around it how wide the page is, how many tables and pictures have no size, and how
+# many words stick out. A window cannot be narrower than 500 pixels, a frame can.
+_MEASURE = """<script>
+for (const fold of document.querySelectorAll("details")) fold.open = true;
+const flat = [...document.querySelectorAll("table, figure > svg")].filter((one) =>
+  one.getBoundingClientRect().width < 100 || one.getBoundingClientRect().height < 20);
+const outside = [...document.querySelectorAll("p, h2, li, .answer, figure")].filter((one) =>
+  one.getBoundingClientRect().right > innerWidth + 1);
+parent.postMessage([document.documentElement.scrollWidth, innerWidth, flat.length,
+  outside.length].join(" "), "*");
+</script>"""
+_FRAME = """<!doctype html><title></title><script>onmessage = (event) => {
+document.title = event.data; }</script><iframe src="page.html" width="%d" height="1200"
+style="border:0"></iframe>"""
+
+
+@pytest.fixture
+def page(first: Path, second: Path, tmp_path: Path) -> Path:
+    runs = made(first, second)
+    path = tmp_path / "page.html"
+    path.write_text(whole(runs).html(), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_sticks_out(page: Path, tmp_path: Path, width: int):
+    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
+    page.write_text(html.replace("</body>", f"{_MEASURE}</body>"))
+    frame = tmp_path / "frame.html"
+    frame.write_text(_FRAME % width)
+    found = dump(frame.as_uri(), tmp_path / "profile")
+    title = re.search(r"<title>(\d+) (\d+) (\d+) (\d+)</title>", found)
+    assert title is not None
+    assert [int(number) for number in title.groups()] == [width, width, 0, 0]
+
+
+@pytest.mark.parametrize(("more", "light"), [((), True), ((DARK,), False)])
+def test_light_and_dark(page: Path, tmp_path: Path, more: tuple[str, ...], light: bool):
+    from PIL import Image  # noqa: PLC0415 - comes with matplotlib
+
+    path = shoot(page.as_uri(), tmp_path / "profile", tmp_path / "page.png", 390, *more)
+    with Image.open(path) as picture:
+        assert picture.size == (390, 1600)
+        pixels = picture.convert("RGB")
+        ground = pixels.getpixel((2, 2))
+        colours = pixels.getcolors(1 << 24)
+    assert isinstance(ground, tuple)
+    assert (sum(ground) > 700) is light
+    assert (sum(ground) < 100) is not light
+    assert colours is not None
+    assert len(colours) > 50  # words and charts were drawn
+
+
+def test_hostile_words_do_nothing(page: Path, tmp_path: Path):
+    found = dump(page.as_uri(), tmp_path / "profile")
+    assert "<script" not in found
+    assert "<img" not in found
+    assert "&lt;script&gt;alert(1)" in found

@@ -1,0 +1,267 @@
+"""`python -m eval.rescore` as a user calls it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.records.manifest import load_manifest
+from eval.rescore.__main__ import main
+
+
+@pytest.fixture
+def sample() -> dict[str, list[dict[str, Any]]]:
+    """The questions of the bundled sample, by conversation."""
+    folder = Path(__file__).parents[3] / "data" / "sample"
+    found: dict[str, list[dict[str, Any]]] = {}
+    for path in sorted(folder.glob("*.json")):
+        value = json.loads(path.read_text(encoding="utf-8"))
+        for one in value if isinstance(value, list) else [value]:
+            found[one["sample_id"]] = one["qa"]
+    return found
+
+
+@pytest.fixture
+def answers(sample: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The gold answer to every question, as rows of JSON lines."""
+    return [
+        {
+            "sample_id": name,
+            "qa_index": index,
+            "question": qa["question"],
+            "prediction": str(qa.get("answer", "no information available")),
+            "category": qa["category"],
+        }
+        for name, questions in sample.items()
+        for index, qa in enumerate(questions)
+    ]
+
+
+@pytest.fixture
+def rescore(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments: str) -> int:
+        return main(["--dataset", "sample", *arguments])
+
+    return call
+
+
+def _write(rows: list[dict[str, Any]], name: str = "mine.jsonl") -> str:
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+    Path(name).write_text(text, encoding="utf-8")
+    return name
+
+
+def _records(folder: Path) -> list[dict[str, Any]]:
+    text = (folder / "records.jsonl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def _summary(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "summary.json").read_text(encoding="utf-8"))
+
+
+def test_an_import_is_a_run_folder(
+    rescore: Callable[..., int],
+    answers: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = _write(answers[::-1])
+    assert rescore(path) == 0
+    out = capsys.readouterr().out
+    (folder,) = Path("results/runs").iterdir()
+    assert folder.name.endswith("_mine")
+    assert f"Run folder: {folder}" in out
+    assert "JSON lines (detected)" in out
+    assert "answer from prediction" in out
+    assert f"Matched: {len(answers)} of {len(answers)} rows by qa_index, checked" in out
+
+    manifest = load_manifest(folder)
+    assert (manifest["kind"], manifest["status"], manifest["strategy"]) == (
+        "imported",
+        "complete",
+        "mine",
+    )
+    assert manifest["choices"] == {"strategy": "mine"}
+    file = Path(path).read_bytes()
+    assert manifest["import"]["file"] == {
+        "name": "mine.jsonl",
+        "bytes": len(file),
+        "sha256": hashlib.sha256(file).hexdigest(),
+    }
+    assert manifest["command"] == (
+        "python -m eval.rescore mine.jsonl --dataset sample --format jsonl --name mine"
+    )
+    assert len(manifest["data"]) == 3
+    assert manifest["matching"]["matched"] == len(answers)
+
+    expected = [f"{row['sample_id']}/{row['qa_index']}" for row in answers]
+    assert [record["id"] for record in _records(folder)] == expected  # the data set's order
+    overall = _summary(folder)["by_type"]["overall"]
+    assert overall["f1"] == pytest.approx(1.0)
+    unknown = ("judge", "evidence_recall", "context_tokens_mean", "cost_usd", "retrieve_ms_p95")
+    assert {name: overall[name] for name in unknown} == dict.fromkeys(unknown)
+    report = (folder / "report.md").read_text(encoding="utf-8")
+    assert "no judge" in report
+    assert "ingest.jsonl" not in report
+    assert "- Not in the file: judge verdicts, context tokens, retrieval latency" in report
+
+
+def test_answers_that_are_the_gold_are_pointed_out(
+    rescore: Callable[..., int], answers: list[dict[str, Any]]
+) -> None:
+    assert rescore(_write(answers), "--out", "run") == 0
+    (warning,) = load_manifest(Path("run"))["warnings"]
+    assert "are the gold answer word for word" in warning
+    for row in answers:
+        row["prediction"] = "something else"
+    assert rescore(_write(answers), "--out", "other") == 0
+    assert load_manifest(Path("other"))["warnings"] == []
+
+
+def test_judged_partial_and_failed_rows(
+    rescore: Callable[..., int],
+    answers: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    kept = [row for row in answers if row["category"] == 4][:4]
+    for row, (verdict, error) in zip(
+        kept, [("CORRECT", None), ("WRONG", None), ("correct", None), (None, "429")], strict=True
+    ):
+        row |= {"judge": verdict, "error": error, "context_tokens": 100, "total_seconds": 2}
+    stray = {**kept[0], "qa_index": 0, "question": "Who is that?"}
+    assert rescore(_write([*kept, stray]), "--out", "run", "--name", "A B") == 0
+    cell = _summary(Path("run"))["by_type"]["single_hop"]
+    assert (cell["n"], cell["errors"]) == (4, 1)
+    assert cell["judge"] == pytest.approx(2 / 3)
+    assert cell["judge_errors_as_zero"] == pytest.approx(0.5)
+    assert cell["judge_source"] == "as reported"
+    assert cell["evidence_recall_errors_as_zero"] is None
+    assert cell["context_tokens_mean"] == 100
+    assert cell["total_ms_p50"] == 2000
+    assert cell["retrieve_ms_p50"] is None
+    out = capsys.readouterr().out
+    assert "0.667 [" in out
+    assert "] as reported" in out
+    assert "Not scored: 1 of 5 rows (the question at its qa_index is another: 1)" in out
+    assert "line 5: the question at its qa_index is another: 'Who is that?'" in out
+    assert "Failed, and in no mean: 1 of 4 questions." in out
+    manifest = load_manifest(Path("run"))
+    assert manifest["models"]["judge"] == "as reported"
+    assert any("Not scored: 1 of 5 rows" in line for line in manifest["warnings"])
+    assert any("single_hop have no row" in line for line in manifest["warnings"])
+
+
+def test_permuted_labels_and_positions_of_mem0(
+    rescore: Callable[..., int],
+    sample: dict[str, list[dict[str, Any]]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    labels = {1: 3, 2: 2, 3: 4, 4: 1, 5: 5}
+    keys = dict(zip(sample, ("1", "2", "0"), strict=True))
+    value = {
+        keys[name]: [
+            {
+                "question": qa["question"],
+                "answer": qa.get("answer", ""),
+                "response": "x",
+                "category": str(labels[qa["category"]]),
+                "llm_score": index % 2,
+                "f1_score": 0.0,
+            }
+            for index, qa in enumerate(questions)
+        ]
+        for name, questions in sample.items()
+    }
+    Path("mem0.json.gz").write_bytes(gzip.compress(json.dumps(value).encode()))
+    assert rescore("mem0.json.gz", "--out", "run") == 0
+    out = capsys.readouterr().out
+    assert "a permutation of the official categories: 1 is 4 single_hop" in out
+    assert "label in the file" in out
+    assert f"0 holds {list(sample)[2]}" in out
+    assert "The file's own f1_score is the mem0_f1 computed here in" in out
+    cells = _summary(Path("run"))["by_type"]
+    official = [qa["category"] for questions in sample.values() for qa in questions]
+    assert cells["single_hop"]["n"] == official.count(4)
+    assert cells["multi_hop"]["n"] == official.count(1)
+    assert "| label in the file |" in Path("run/report.md").read_text(encoding="utf-8")
+
+
+def test_several_files_end_in_one_table(
+    rescore: Callable[..., int],
+    answers: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    files = [_write(answers, "one.jsonl"), _write(answers[:5], "two.jsonl")]
+    assert rescore(*files) == 0
+    table = capsys.readouterr().out.split("Types 1-4, mean with 95% interval:")[1]
+    assert [line.split()[0] for line in table.strip().splitlines()[2:]] == ["one", "two"]
+    assert len(list(Path("results/runs").iterdir())) == 2
+
+
+def test_a_run_folder_is_scored_anew(
+    rescore: Callable[..., int],
+    answers: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert rescore(_write(answers), "--out", "run") == 0
+    capsys.readouterr()
+    assert rescore("run") == 0
+    out = capsys.readouterr().out
+    assert f"run: 0 of {len(answers)} records have another score now" in out
+    assert "overall (types 1-4)" in out
+    assert f"Matched: {len(answers)} of {len(answers)} rows" in out
+
+
+def _unfinished(folder: Path) -> None:
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text()) | {"status": "interrupted"}
+    path.write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["nowhere.jsonl"], "nowhere.jsonl: cannot be read"),
+        (["said.jsonl"], "no column for the answer; name it"),
+        (["strange.jsonl"], "strange.jsonl: none of the 1 rows matches a question of sample"),
+        (["mine.jsonl", "--format", "mem0"], "mine.jsonl: not JSON (line 2"),
+        (["mine.jsonl", "--out", "full"], "full: is there already and not empty"),
+        (["mine.jsonl", "--name", "a/b"], "--name 'a/b': give a name without a slash"),
+        (["mine.jsonl", "mine.jsonl", "--name", "x"], "--name and --out are for one FILE"),
+        (["mine.jsonl", "--dataset", "other.json"], "--dataset other.json: no such file"),
+        (["full"], "full/manifest.json: cannot be read"),
+        (["done", "--name", "x"], "done: --name, --out and --format do not apply"),
+        (["stopped"], "stopped: the run is interrupted; resume it to its end first"),
+        (["mine.jsonl", "strange.jsonl"], "strange.jsonl: none of the 1 rows"),
+    ],
+)
+def test_wrong_input_is_one_line_and_leaves_nothing(
+    arguments: list[str],
+    says: str,
+    rescore: Callable[..., int],
+    answers: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _write(answers)
+    _write([{"sample_id": "harbour", "question": "Who?", "said": "x"}], "said.jsonl")
+    _write([{"sample_id": "harbour", "question": "Who?", "answer": "x"}], "strange.jsonl")
+    Path("full").mkdir()
+    Path("full/note.txt").touch()
+    for name in ("done", "stopped"):
+        assert rescore("mine.jsonl", "--out", name) == 0
+    _unfinished(Path("stopped"))
+    capsys.readouterr()
+    assert rescore(*arguments) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("error: ")
+    assert says in err
+    assert err.count("\n") == 1
+    assert not Path("results").exists()

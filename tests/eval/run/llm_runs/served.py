@@ -1,0 +1,146 @@
+"""Runs that ask a loopback server, which a test may make misbehave at any time."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.eval.commands import PROJECT, Ended, Run, run_main
+from tests.memsys.llm import faults
+from tests.memsys.llm.server import Behaviour, FaultyServer
+
+MODELS = ("strategy=bm25", "llm=openai", "reader=llm", "judge=llm")
+ALL = [f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)]
+JUDGED = 18  # of the 21 questions: three are adversarial
+MIDDLE, MIDDLE_WORDS = "beech/3", "flute with beech"
+
+
+def text_of(body: dict[str, Any]) -> str:
+    """What a chat request says."""
+    return "\n".join(str(message["content"]) for message in body["messages"])
+
+
+def role_of(body: dict[str, Any]) -> str:
+    """Who asks: answer, judge, or gate."""
+    if "response_format" not in body:
+        return "answer"
+    schema = body["response_format"]["json_schema"]["schema"]
+    return "judge" if "verdict" in schema["properties"] else "gate"
+
+
+class Model:
+    """A server's script: it answers, and passes one answer in two; `fault` is what it does to the
+    requests of `role` (see role_of) that hold `words`, so often as `times` says.
+    """
+
+    def __init__(self) -> None:
+        self.fault: Behaviour | None = None
+        self.role, self.words, self.times = "answer", "", 10**6
+
+    def break_down(
+        self, fault: Behaviour, role: str = "answer", words: str = "", times: int = 10**6
+    ) -> None:
+        """From now on."""
+        self.fault, self.role, self.words, self.times = fault, role, words, times
+
+    def recover(self) -> None:
+        """From now on."""
+        self.fault = None
+
+    def __call__(self, body: dict[str, Any]) -> Behaviour | None:
+        role = role_of(body)
+        if self.fault and self.times and role == self.role and self.words in text_of(body):
+            self.times -= 1
+            return self.fault
+        if role == "judge":
+            odd = hashlib.sha256(text_of(body).encode()).digest()[0] % 2
+            verdict = "WRONG" if odd else "CORRECT"
+            return faults.says(json.dumps({"reason": "so it is", "verdict": verdict}))
+        return None
+
+
+@dataclass
+class Bench:
+    """One folder, one cache and one server; `start` runs a command there."""
+
+    folder: Path
+    cache: Path
+    server: FaultyServer
+    model: Model
+    options: tuple[str, ...]
+
+    @property
+    def run(self) -> Run:
+        """The run, which every command of this bench begins or goes on with."""
+        return Run(self.folder / "run")
+
+    def command(self, *arguments: str, resume: bool = False) -> list[str]:
+        """The arguments of eval.run; later ones win over the bench's own."""
+        command = [*MODELS, *self.options, f"llm.base_url={self.server.base_url}"]
+        command += [f"hydra.run.dir={self.run.folder}", *(["resume=run"] if resume else [])]
+        named = {argument.partition("=")[0] for argument in arguments}
+        kept = [argument for argument in command if argument.partition("=")[0] not in named]
+        return [*kept, *arguments]
+
+    def start(self, *arguments: str, resume: bool = False) -> Ended:
+        """Begin the run, or go on with it, in this process."""
+        return run_main(self.folder, self.cache, *self.command(*arguments, resume=resume))
+
+    @contextmanager
+    def process(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+        """The same in a process of its own, which is killed at the end of the block."""
+        path = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
+        environment = {**os.environ, "MEMSYS_CACHE": str(self.cache), "PYTHONPATH": path}
+        command = [sys.executable, "-m", "eval.run", *self.command(*arguments)]
+        with subprocess.Popen(
+            command, cwd=self.folder, env=environment, text=True, stdout=-1, stderr=-1
+        ) as process:
+            try:
+                yield process
+            finally:
+                process.kill()
+
+    def done(self) -> int:
+        """How many questions have been recorded."""
+        path = self.run.folder / "records.jsonl"
+        return path.read_bytes().count(b"\n") if path.exists() else 0
+
+    def errors(self) -> dict[str, dict[str, str]]:
+        """What failed, by question."""
+        return {r["id"]: r["error"] for r in self.run.records if r["status"] == "error"}
+
+
+Scripted = Callable[[Model], Bench]
+
+
+def scores(run: Run) -> dict[str, Any]:
+    """The cells of a run's summary without latencies."""
+    return {
+        name: {column: value for column, value in cell.items() if "_ms_" not in column}
+        for name, cell in run.summary["by_type"].items()
+    }
+
+
+def requests_of(run: Run) -> int:
+    """How many different requests a run made: equal ones are sent once."""
+    lines = (run.folder / "calls.jsonl").read_text(encoding="utf-8").splitlines()
+    return len({json.loads(line)["key"] for line in lines})
+
+
+def files_with(folder: Path, secret: str) -> tuple[int, list[str]]:
+    """How many files lie under `folder`, and those that hold `secret`, packed or not."""
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return len(paths), [str(p) for p in paths if secret.encode() in _unpacked(p.read_bytes())]
+
+
+def _unpacked(data: bytes) -> bytes:
+    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data

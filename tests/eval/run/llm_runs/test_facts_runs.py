@@ -1,0 +1,82 @@
+"""memory=facts from start to end against a scripted server, under any strategy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.eval.commands import Start
+from tests.eval.run.llm_runs.keeping import Mem0Model, events, faults_of
+from tests.eval.run.llm_runs.served import Scripted, text_of
+from tests.memsys.llm import faults
+
+URL = "https://example.org/court.jpg"
+FACTS = ("memory=facts", "memory.exchange=1", "memory.retries=0")
+
+
+@pytest.mark.parametrize("strategy", ["vector_only", "bm25", "graph_expand"])
+def test_facts_are_a_memory_of_any_strategy(
+    scripted: Scripted, data: tuple[str, ...], strategy: str
+) -> None:
+    bench = scripted(Mem0Model())
+    own = [one for one in data if not one.startswith("strategy")]
+    ended = bench.start(*own, *FACTS, f"strategy={strategy}")
+    assert ended.code == 0, ended.err
+    lines = [line for line in bench.run.ingests if line["phase"] == "ingest"]
+    assert [line["memories"] for line in lines] == [2, 2, 3, 4]  # none is dropped
+    assert {event["operation"] for event in events(bench, "apply")} == {"ADD"}
+    assert faults_of(bench) == ["no_answer"]
+    calls = [line["usage"]["by_model"]["gpt-4o-mini"]["calls"] for line in lines]
+    assert calls == [4, 3, 4, 5]  # one a message but a refusal, which is not billed, and a summary
+    assert [line["events"][-1]["lost"] for line in lines] == [0, 0, 1, 0]
+    prompts = bench.run.manifest["prompts"]
+    assert {role: one["name"] for role, one in prompts.items()} == {
+        "facts": "facts_extract",
+        "summary": "facts_summary",
+    }
+    assert [r["scores"]["evidence_recall"] for r in bench.run.records] == [1, 1]
+    assert not any("tools" in body for body in bench.server.bodies)
+
+
+def test_facts_want_a_server_that_answers(scripted: Scripted, data: tuple[str, ...]) -> None:
+    model = Mem0Model()
+    bench = scripted(model)
+    model.down = faults.status(500)
+    own = [one for one in data if not one.startswith("strategy")]
+    assert bench.start(*own, *FACTS, "strategy=bm25").code == 0
+    assert {r["error"]["phase"] for r in bench.run.records} == {"ingest session_1"}
+
+
+def test_facts_without_a_model_are_refused_in_one_line(start: Start, data: tuple[str, ...]) -> None:
+    own = [one for one in data if not one.startswith(("llm.", "strategy"))]
+    ended = start(*own, "memory=facts", "strategy=bm25")
+    assert ended.code == 2
+    (line,) = ended.err.splitlines()
+    message = "error: memory=facts: no model to write the facts; add llm=openai or llm=local"
+    assert line == message
+
+
+def test_images_reach_a_model_that_can_see(
+    scripted: Scripted, data: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "talk.json"
+    (sample,) = json.loads(path.read_text())
+    sample["conversation"]["session_1"][0] |= {"img_url": [URL], "blip_caption": "a court"}
+    path.write_text(json.dumps([sample]))
+    own = [one for one in data if not one.startswith("strategy")]
+    for images in ("caption", "endpoint"):
+        bench = scripted(Mem0Model())
+        bench.folder = tmp_path / images
+        bench.folder.mkdir()
+        ended = bench.start(*own, *FACTS, f"memory.images={images}", "strategy=bm25")
+        assert ended.code == 0, ended.err
+        sent = [text_of(body) for body in bench.server.bodies]
+        assert any(URL in text for text in sent) is (images == "endpoint")
+        shown = "Ada talks." if images == "endpoint" else "a court"
+        told = [text for text in sent if "<new_messages>" in text and "like badminton." in text]
+        assert len(told) == len([t for t in told if f"badminton. [image: {shown}]" in t]) > 0
+        assert faults_of(bench) == ["no_answer"]  # of the thunder
+        assert ("image" in bench.run.manifest["prompts"]) is (images == "endpoint")
+    assert [(e["turn"], e["shown"]) for e in events(bench, "image")] == [("D1:1", "Ada talks.")]

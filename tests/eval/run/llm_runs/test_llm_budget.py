@@ -1,0 +1,176 @@
+"""A budget ends a run before the call that could pass it, and the run can go on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.eval.commands import Run
+from tests.eval.run.llm_runs.served import ALL, Bench, requests_of
+from tests.memsys.llm import faults
+from tests.memsys.llm.answers import right_answer
+
+# A dollar a thousand tokens, so that budgets are whole dollars.
+PRICES = "as_of: 2025-01-01\nsource: a test\nmodels: {gpt-4o-mini: {input: 1000, output: 1000}}\n"
+LIMIT = 4.0
+
+
+@pytest.fixture
+def priced(bench: Bench) -> Bench:
+    path = bench.folder / "prices.yaml"
+    path.write_text(PRICES)
+    bench.options += (f"pricing={path}", "llm.max_tokens=10")
+    return bench
+
+
+def paid(bench: Bench, since: int = 0) -> float:
+    """Dollars of the requests that the server answered, by its own count of tokens."""
+    used = [right_answer(body)["usage"] for body in bench.server.bodies[since:]]
+    return sum(one["total_tokens"] for one in used) / 1000
+
+
+@pytest.fixture
+def unbounded(priced: Bench, tmp_path: Path) -> Run:
+    """The same run without a budget, in a folder and a cache of its own."""
+    (tmp_path / "free").mkdir()
+    other = Bench(
+        tmp_path / "free", tmp_path / "free" / "cache", priced.server, priced.model, priced.options
+    )
+    ended = other.start()
+    assert ended.code == 0, ended.err
+    return Run(other.run.folder, ended)
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_a_run_stops_and_goes_on_with_more(priced: Bench, unbounded: Run, workers: int) -> None:
+    assert paid(priced) > LIMIT + 1
+    before = priced.server.requests
+    ended = priced.start(f"llm.budget_usd={LIMIT}", f"concurrency={workers}")
+    assert ended.code == 1
+    told = [line for line in ended.err.splitlines() if line.startswith("stopped: ")]
+    assert len(told) == 1
+    assert "the budget of $4 is reached" in told[0]
+    assert "resume the run with a higher one" in told[0]
+    assert "Traceback" not in ended.err
+    assert priced.run.manifest["status"] == "interrupted"
+    done = priced.run.records
+    assert 0 < len(done) < 21
+    ids = [record["id"] for record in done]
+    assert ids == [one for one in ALL if one in ids]  # of those under way, each that could end
+    assert LIMIT - 1 < paid(priced, before) <= LIMIT
+
+    requests = priced.server.requests
+    again = priced.start(f"llm.budget_usd={LIMIT}", resume=True)
+    assert again.code == 1  # no more than a call of the question that was begun
+    assert priced.server.requests - requests <= 1
+    assert paid(priced, before) <= LIMIT  # of both together
+
+    more = priced.start("llm.budget_usd=100", resume=True)
+    assert more.code == 0, more.err
+    assert priced.run.untimed == unbounded.untimed
+    assert priced.server.requests - before == requests_of(unbounded)  # nothing was paid twice
+
+
+def test_a_replayed_run_costs_nothing_of_a_budget(priced: Bench, unbounded: Run) -> None:
+    assert priced.start().code == 0
+    first = priced.run.untimed
+    requests = priced.server.requests
+    folder = f"hydra.run.dir={priced.folder / 'again'}"
+    ended = priced.start("llm.budget_usd=0.01", folder)
+    assert ended.code == 0, ended.err
+    assert Run(priced.folder / "again").untimed == first
+    assert priced.server.requests == requests
+
+
+WARM = "dataset.conversations=[ash]"
+
+
+@pytest.fixture
+def half_warm(priced: Bench) -> Bench:
+    """A third of the run's calls are in the cache already; the run itself has not begun."""
+    assert priced.start(WARM, f"hydra.run.dir={priced.folder / 'before'}").code == 0
+    assert paid(priced) > 1
+    return priced
+
+
+def test_a_resumed_run_has_not_paid_for_what_was_replayed(half_warm: Bench) -> None:
+    before = half_warm.server.requests
+    assert half_warm.start("llm.budget_usd=1").code == 1
+    once = half_warm.server.requests
+    assert paid(half_warm, before) <= 1  # of its own; what was replayed cost more than that
+    assert len(half_warm.run.records) > 7
+    assert half_warm.start("llm.budget_usd=2", resume=True).code == 1
+    assert half_warm.server.requests > once + 3
+    assert 1 < paid(half_warm, before) <= 2
+    sum_ = sum(row["input_tokens"] + row["output_tokens"] for row in ledger(half_warm))
+    assert sum_ / 1000 == pytest.approx(paid(half_warm, before))
+
+
+def test_a_limit_may_come_later(half_warm: Bench) -> None:
+    """What was paid without a limit counts under one, be the question recorded or not."""
+    before = half_warm.server.requests
+    half_warm.model.break_down(faults.status(401), "judge", "flute with beech")
+    assert half_warm.start().code == 2
+    spent, once = paid(half_warm, before), half_warm.server.requests
+    half_warm.model.recover()
+    assert half_warm.start(f"llm.budget_usd={spent}", resume=True).code == 1
+    assert half_warm.server.requests == once
+    assert half_warm.start(f"llm.budget_usd={spent + 0.5}", resume=True).code == 1
+    assert half_warm.server.requests > once
+
+
+def test_a_run_of_before_is_taken_at_its_records(half_warm: Bench) -> None:
+    assert half_warm.start("llm.budget_usd=1").code == 1
+    (half_warm.run.folder / "paid.jsonl").unlink()
+    recorded = sum(
+        one["input_tokens"] + one["output_tokens"]
+        for record in half_warm.run.records
+        for one in record["usage"].values()
+    )
+    asked = half_warm.server.requests
+    assert half_warm.start(f"llm.budget_usd={recorded / 1000}", resume=True).code == 1
+    assert half_warm.server.requests == asked  # replayed calls count, for want of a ledger
+    assert ledger(half_warm) == []
+    assert half_warm.start(f"llm.budget_usd={recorded / 1000 + 1}", resume=True).code == 1
+    new = paid(half_warm, asked)
+    assert 0 < new <= 1
+    sum_ = sum(row["input_tokens"] + row["output_tokens"] for row in ledger(half_warm))
+    assert sum_ / 1000 == pytest.approx(recorded / 1000 + new)
+
+
+def ledger(bench: Bench) -> list[dict[str, int]]:
+    path = bench.run.folder / "paid.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def test_a_budget_that_no_call_fits_in(priced: Bench) -> None:
+    ended = priced.start("llm.budget_usd=0.01")
+    assert ended.code == 1
+    assert priced.server.requests == 0
+    assert priced.run.records == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("llm.model=mystery", "mystery: no known price, so no budget can hold"),
+        ("judge.model=mystery", "mystery: no known price, so no budget can hold"),
+        ("llm.max_tokens=null", "no limit on its output tokens"),
+    ],
+)
+def test_a_budget_that_cannot_hold(priced: Bench, argument: str, said: str) -> None:
+    ended = priced.start("llm.budget_usd=1", argument)
+    assert ended.code == 2
+    assert said in ended.err
+    assert ended.err.count("\n") == 1
+    assert priced.server.requests == 0
+    assert not priced.run.folder.exists()
+
+
+def test_what_has_no_price_costs_an_unknown_sum(bench: Bench) -> None:
+    ended = bench.start("llm.model=mystery", "dataset.limit=1")
+    assert ended.code == 0, ended.err
+    cell = bench.run.summary["by_type"]["overall"]
+    assert (cell["cost_usd"], cell["judge_cost_usd"]) == (None, None)

@@ -1,0 +1,116 @@
+"""The key goes to the server, and is in nothing that a run leaves behind, however it ends."""
+
+from __future__ import annotations
+
+import json
+import socket
+
+import pytest
+
+from eval.cache import __main__ as cache
+from tests.eval.run.llm_runs.conftest import Make
+from tests.eval.run.llm_runs.served import Bench, files_with
+from tests.memsys.llm import faults
+from tests.memsys.llm.answers import Body
+from tests.memsys.llm.server import Handler
+
+KEY = "sk-distinctive-5f0e1d2c3b4a"
+
+
+@pytest.fixture(autouse=True)
+def key(no_key: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def repeats(status: int) -> faults.Behaviour:
+    """An error that quotes the request's own header, in the body and in a header of its own."""
+
+    def behave(handler: Handler, _: Body) -> None:
+        told = str(handler.headers["Authorization"])
+        assert KEY in told
+        error = {"message": f"not accepted: {told}", "type": told, "code": told}
+        handler.reply(status, {"error": error}, {"x-request-id": told, **faults.SOON})
+
+    return behave
+
+
+def says_key(handler: Handler, body: Body) -> None:
+    """An answer, or a verdict's reason, that holds the key."""
+    words = f"your key is {KEY}"
+    if "response_format" in body:
+        words = json.dumps({"reason": words, "verdict": "CORRECT"})
+    faults.says(words)(handler, body)
+
+
+def check(bench: Bench, *texts: str, at_least: int) -> None:
+    count, holding = files_with(bench.folder, KEY)
+    assert count >= at_least  # else nothing was looked at
+    assert holding == []
+    assert KEY not in "".join(texts)
+
+
+def test_a_good_run_and_its_bundle(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    bench.model.break_down(says_key, "judge")
+    ended = bench.start("concurrency=4", "llm.concurrency=4")
+    assert ended.code == 0, ended.err
+    assert {head["authorization"] for head in bench.server.headers} == {f"Bearer {KEY}"}
+    bundle = bench.folder / "bundle.jsonl.gz"
+    options = ["--out", str(bundle), "--cache", str(bench.cache)]
+    assert cache.main(["export", str(bench.run.folder), *options]) == 0
+    assert files_with(bench.folder, "$KEY")[1]  # where the model had said it
+    shown = capsys.readouterr()
+    check(bench, ended.out, ended.err, shown.out, shown.err, at_least=9)
+
+
+def test_an_answer_that_repeats_the_key(bench: Bench) -> None:
+    bench.model.break_down(says_key)
+    ended = bench.start("dataset.limit=1")
+    assert ended.code == 0, ended.err
+    assert [record["answer"] for record in bench.run.records] == ["your key is $KEY"] * 3
+    check(bench, ended.out, ended.err, at_least=8)
+
+
+@pytest.mark.parametrize("times", [10**6, 1])
+def test_unrecorded_answers_that_repeat_the_key(bench: Bench, times: int) -> None:
+    bench.model.break_down(says_key, times=times)
+    ended = bench.start("llm.cache=off", "dataset.limit=1")
+    assert ended.code == 0, ended.err
+    assert bench.run.records[0]["answer"] == "your key is $KEY"
+    check(bench, ended.out, ended.err, at_least=5)
+
+
+@pytest.mark.parametrize(("status", "code"), [(401, 2), (403, 2), (400, 0), (500, 0), (429, 0)])
+def test_errors_that_quote_the_header(bench: Bench, status: int, code: int) -> None:
+    bench.model.break_down(repeats(status))
+    ended = bench.start("llm.retries=0")
+    assert ended.code == code
+    told = ended.err if code else bench.run.records[0]["error"]["message"]
+    assert "not accepted: Bearer $OPENAI_API_KEY" in told
+    if code == 0:  # then it is recorded
+        bundle = ["--out", str(bench.folder / "b.jsonl.gz"), "--cache", str(bench.cache)]
+        assert cache.main(["export", str(bench.run.folder), *bundle]) == 0
+        kept = files_with(bench.folder, "not accepted: Bearer $OPENAI_API_KEY")[1]
+        assert "b.jsonl.gz" in {name.rpartition("/")[2] for name in kept}
+    check(bench, ended.out, ended.err, at_least=4)
+
+
+def test_nobody_listens(bench: Bench) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
+        ended = bench.start(f"llm.base_url={url}", "llm.retries=0")
+    assert ended.code == 0, ended.err
+    assert bench.run.summary["errors_by_kind"] == {"answer: LLMError": 21}
+    assert "the connection failed" in bench.run.records[0]["error"]["message"]
+    check(bench, ended.out, ended.err, at_least=5)
+
+
+@pytest.mark.parametrize(
+    "url", [f"http://user:{KEY}@127.0.0.1:1/v1", f"http://127.0.0.1:1/v1?key={KEY}"]
+)
+def test_a_key_in_the_address_is_refused(make: Make, url: str) -> None:
+    bench = make()
+    ended = bench.start(f"llm.base_url='{url}'")
+    assert ended.code == 2
+    assert not bench.run.folder.exists()
+    check(bench, ended.out, ended.err, at_least=0)

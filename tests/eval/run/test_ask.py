@@ -1,0 +1,174 @@
+"""One question, one record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from eval.datasets.types import Question
+from eval.judges.base import Judgement
+from eval.readers.base import Answer
+from eval.run.ask import Agent, Asked, ask
+from memsys.llm.base import LLMError
+from memsys.llm.budget import BudgetReached
+from memsys.llm.meter import Call, Meter
+from memsys.types import Candidate, Memory, Origin, Query, Retrieval, Usage
+
+SAID = datetime(2023, 5, 8)
+QUESTION = Question("c/0", "c", 4, "single_hop", "Who?", "Ada", ("D1:1", "D1:2", "D1:3"))
+
+
+def candidate(turns: tuple[str, ...], origin: Origin) -> Candidate:
+    return Candidate(Memory(turns[0], "text", "text", SAID, "Ada", turns), 0.12345678, origin)
+
+
+class Fixed:
+    """Finds turn 2 both ways, by one call that was replayed; answers with fixed words."""
+
+    name = "fixed"
+
+    def __init__(self, meter: Meter, words: str = "Ada") -> None:
+        self._meter, self._words = meter, words
+        self.asked: list[Query] = []
+
+    def ingest(self, _: object) -> int:
+        return 0
+
+    def retrieve(self, query: Query) -> Retrieval:
+        self.asked.append(query)
+        self._meter.note(Call(0.0, 500.0, True, Usage(1, 7, 0)))
+        found = (candidate(("D1:1", "D1:2"), "direct"), candidate(("D1:2", "D1:3"), "expanded"))
+        return Retrieval(found, "text", 1, {"gate": "word"})
+
+    def read(self, question: str, retrieval: Retrieval) -> Answer:
+        self._meter.note(Call(0.0, 1.0, False, Usage(1, 20, 2), model="some-model"))
+        return Answer(self._words, False)
+
+
+def asked(fixed: Fixed, meter: Meter, question: Question = QUESTION) -> Asked:
+    return ask(question, Agent(fixed, fixed, None, meter, SAID))()
+
+
+def test_evidence_found_both_ways_counts_as_direct() -> None:
+    meter = Meter()
+    record = asked(Fixed(meter), meter).record
+    assert record["evidence_found"] == {"direct": ["D1:1", "D1:2"], "expanded": ["D1:3"]}
+    assert record["scores"]["evidence_recall"] == 1
+    assert record["retrieved"][0] == ["D1:1", ["D1:1", "D1:2"], 0.123457, "direct"]
+    assert record["trace"] == {"gate": "word"}
+
+
+def test_a_question_that_has_a_time_is_asked_then() -> None:
+    meter = Meter()
+    fixed = Fixed(meter)
+    later = datetime(2023, 6, 1, 9, 5)
+    without = asked(fixed, meter).record
+    record = asked(fixed, meter, replace(QUESTION, asked_at=later)).record
+    assert [query.time for query in fixed.asked] == [SAID, later]
+    assert "asked_at" not in without
+    assert record["asked_at"] == "2023-06-01T09:05:00"
+
+
+def test_a_reader_that_heeds_time_is_told_when_the_question_is_asked() -> None:
+    meter = Meter()
+    told = []
+
+    class Dated(Fixed):
+        dated = True
+
+        def read(self, question: str, retrieval: Retrieval) -> Answer:
+            told.append(question)
+            return super().read(question, retrieval)
+
+    asked(Dated(meter), meter)
+    record = asked(Dated(meter), meter, replace(QUESTION, asked_at=datetime(2023, 6, 1, 9, 5)))
+    assert told == ["Who?", "Who? (asked on 1 June 2023, 09:05)"]
+    assert record.record["question"] == "Who?"
+
+
+def test_a_replayed_call_counts_at_its_live_time_and_is_marked() -> None:
+    meter = Meter()
+    fixed = Fixed(meter)
+    record, _, spent, _ = asked(fixed, meter)
+    assert record["latency_source"] == "recorded"
+    assert record["latency_ms"]["retrieve"] >= 500
+    assert record["latency_ms"]["total"] >= record["latency_ms"]["retrieve"]
+    assert spent.retrieve_ms < record["latency_ms"]["retrieve"]  # what this process really took
+    assert record["usage"]["retrieve"] == {"calls": 1, "input_tokens": 7, "output_tokens": 0}
+    used = {"calls": 1, "input_tokens": 20, "output_tokens": 2}
+    assert record["usage"]["answer"] == {**used, "by_model": {"some-model": used}}
+
+
+def test_the_strategy_sees_the_question_and_nothing_of_its_answer() -> None:
+    fixed = Fixed(Meter())
+    asked(fixed, Meter())
+    assert fixed.asked == [Query("c/0", "Who?", "c", SAID)]
+
+
+@pytest.mark.parametrize(("words", "abstained"), [("Ada", False), ("I don't know.", True)])
+def test_an_answer_in_words_of_refusal_is_an_abstention(words: str, abstained: bool) -> None:
+    meter = Meter()
+    record = asked(Fixed(meter, words), meter).record
+    assert record["abstained"] is abstained
+
+
+class Judging:
+    """Passes what is the gold; fails where it is told to."""
+
+    name, score_key = "judging", "judge"
+
+    def __init__(self, meter: Meter, *, fails: bool = False) -> None:
+        self._meter, self._fails = meter, fails
+        self.details = {"runs": 2}
+
+    def judge(self, question: str, gold: str, answer: str) -> Judgement:
+        self._meter.note(Call(0.0, 300.0, False, Usage(1, 50, 5)))
+        if self._fails:
+            raise LLMError("no verdict")
+        return Judgement({"judging": (answer == gold, False)})
+
+
+def test_a_judge_costs_the_system_nothing() -> None:
+    meter = Meter()
+    fixed = Fixed(meter)
+    record = ask(QUESTION, Agent(fixed, fixed, Judging(meter), meter, SAID))().record
+    assert record["scores"]["judge"] == 0.5
+    assert record["judge"] == {"judging": [True, False]}
+    assert record["usage"]["judge"] == {"calls": 1, "input_tokens": 50, "output_tokens": 5}
+    times = record["latency_ms"]
+    assert times["judge"] >= 300
+    assert times["total"] == pytest.approx(times["retrieve"] + times["answer"], abs=2e-4)
+
+
+def test_no_verdict_is_an_error_and_keeps_the_answer_and_its_cost() -> None:
+    meter = Meter()
+    fixed = Fixed(meter)
+    record = ask(QUESTION, Agent(fixed, fixed, Judging(meter, fails=True), meter, SAID))().record
+    assert (record["status"], record["error"]["phase"]) == ("error", "judge")
+    assert record["answer"] == "Ada"
+    assert set(record["scores"].values()) == {None}
+    assert record["usage"]["answer"]["input_tokens"] == 20
+    assert record["usage"]["judge"]["input_tokens"] == 50
+
+
+def test_type_5_is_not_judged() -> None:
+    meter = Meter()
+    fixed = Fixed(meter)
+    question = Question("c/1", "c", 5, "adversarial", "Who?", None, ())
+    record = ask(question, Agent(fixed, fixed, Judging(meter), meter, SAID))().record
+    assert record["judge"] is None
+    assert record["scores"]["judge"] is None
+    assert set(record["usage"]) == {"retrieve", "answer"}
+
+
+def test_a_budget_that_is_reached_ends_the_run_and_not_the_question() -> None:
+    class Broke(Fixed):
+        def read(self, question: str, retrieval: Retrieval) -> Answer:
+            raise BudgetReached("no more")
+
+    meter = Meter()
+    broke = Broke(meter)
+    with pytest.raises(BudgetReached):
+        ask(QUESTION, Agent(broke, broke, None, meter, SAID))()

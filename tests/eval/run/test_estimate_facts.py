@@ -1,0 +1,129 @@
+"""estimate=true for memories that a model writes: no more than a run makes of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from test_estimate import FIVE, MODELS, estimated, number
+
+from memsys.llm.usage import input_tokens
+from tests.eval.commands import Start, runs_in
+from tests.memsys.llm import faults
+from tests.memsys.llm.answers import Body, right_answer
+from tests.memsys.llm.server import Behaviour, FaultyServer
+
+ASKED, EXCHANGES, SESSIONS, CONVERSATIONS = 21, 12, 6, 3
+DECISIONS = 3  # three facts a conversation stand for .43 of six turns; one is its speaker's second
+
+
+@pytest.fixture(autouse=True)
+def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_calls_are_counted_by_what_they_are_for(start: Start, small: tuple[str, ...]) -> None:
+    found = estimated(start("estimate=true", *MODELS, *small))
+    facts = ASKED + EXCHANGES + SESSIONS + DECISIONS
+    assert found["mem0"]["calls"] == str(facts)
+    graph = 3 * EXCHANGES + ASKED + CONVERSATIONS  # questions name entities, warm-ups too
+    assert found["mem0_graph"]["calls"] == str(facts + graph)
+    assert number(found["mem0_graph"]["read"]) > number(found["mem0"]["read"])
+    own = ("strategy=mem0", "strategy.facts.exchange=3", "strategy.facts.summary_prompt=null")
+    one = estimated(start("estimate=true", *MODELS, *small, *own))["mem0"]
+    assert one["calls"] == str(ASKED + SESSIONS + DECISIONS)
+
+
+def test_without_a_model_there_is_no_such_row(start: Start, small: tuple[str, ...]) -> None:
+    assert list(estimated(start("estimate=true", *small))) == [*FIVE]
+
+
+def test_facts_as_memories_count_for_every_strategy(start: Start, small: tuple[str, ...]) -> None:
+    plain = estimated(start("estimate=true", *MODELS, *small))
+    found = estimated(start("estimate=true", *MODELS, *small, "memory=facts"))
+    for name in FIVE:
+        assert number(found[name]["calls"]) == number(plain[name]["calls"]) + EXCHANGES + SESSIONS
+    for name in ("calls", "read", "written", "system", "most"):
+        assert found["mem0"][name] == plain["mem0"][name]  # memory= says nothing to it
+    ended = start("estimate=true", *small, "memory=facts")
+    assert ended.code == 2
+    assert ended.err.startswith("error: memory=facts: no model")
+
+
+class Verbose:
+    """A server's script: three facts a message, each as long as a full reply allows."""
+
+    def __init__(self) -> None:
+        self.facts = 0
+
+    def __call__(self, body: Body) -> Behaviour:
+        schema = body.get("response_format", {}).get("json_schema", {}).get("name")
+        if schema != "facts":
+            long = " ".join(["more"] * 400)
+            return faults.says(long) if "tools" not in body else faults.answer(right_answer(body))
+        new = body["messages"][0]["content"].partition("<new_messages>")[2]
+        rows = []
+        for _ in range(3 * new.partition("</new")[0].count(". ") if new else 0):
+            self.facts += 1
+            content = f"Fact {self.facts}" + " of many words" * 20
+            fields = {"title": "t", "content": content, "when": "", "speaker": "Ada"}
+            rows.append({**fields, "turns": [1]})
+        most = body["response_format"]["json_schema"]["schema"]["properties"]["facts"]["maxItems"]
+        return faults.says(json.dumps({"facts": rows[:most]}))
+
+
+def test_no_run_of_mem0_takes_more_than_at_most(
+    start: Start, tmp_path: Path, small: tuple[str, ...]
+) -> None:
+    prices = tmp_path / "prices.yaml"
+    prices.write_text(
+        "as_of: 2025-01-01\nsource: a test\nmodels: {gpt-4o-mini: {input: 1000, output: 0}}\n"
+    )
+    options = (f"pricing={prices}", *MODELS, *small, "dataset.conversations=[ash]")
+    found = estimated(start("estimate=true", *options))["mem0"]
+    with FaultyServer(Verbose()) as server:
+        url = f"llm.base_url={server.base_url}"
+        ended = start("strategy=mem0", url, "llm.cache=off", "llm.retries=0", *options)
+        assert ended.code == 0, ended.err
+        sent = sum(input_tokens(body) for body in server.bodies)
+    (run,) = runs_in(tmp_path)
+    decided = [e for line in run.ingests for e in line.get("events", []) if e["step"] == "decide"]
+    assert len(decided) == 3 * 6 - 1  # three a message, but for the very first
+    assert number(found["system"]) < sent / 1000 <= number(found["most"])
+
+
+def test_expected_tokens_are_those_of_a_run_with_so_many_facts(
+    start: Start, tmp_path: Path, small: tuple[str, ...]
+) -> None:
+    """The server writes the three facts of a conversation that the estimate counts on."""
+
+    def script(body: Body) -> Behaviour:
+        content = body["messages"][0]["content"]
+        if "tools" in body:
+            return faults.answer(right_answer(body))
+        if "response_format" not in body:
+            return faults.says(" ".join(["word"] * 200))
+        new = content.partition("<new_messages>")[2].partition("</new_messages>")[0]
+        rows = [
+            {
+                "title": "t",
+                "content": said,
+                "when": "",
+                "speaker": said[:3].strip(": "),
+                "turns": [],
+            }
+            for said in (row.partition(". ")[2] for row in new.splitlines()[2:])
+            if any(word in said for word in ("flute", "bees", "boat"))
+        ]
+        return faults.says(json.dumps({"facts": rows}))
+
+    found = estimated(start("estimate=true", "llm=openai", *small))["mem0"]
+    with FaultyServer(script) as server:
+        url = f"llm.base_url={server.base_url}"
+        own = ("strategy=mem0", "llm=openai", url, "llm.cache=off", *small)
+        assert start(*own).code == 0
+    assert server.requests == number(found["calls"]) == EXCHANGES + SESSIONS + DECISIONS
+    real = sum(input_tokens(body) for body in server.bodies)
+    assert abs(number(found["read"]) - real) <= 0.1 * real

@@ -1,0 +1,77 @@
+"""Wrong input: exit code 2, one clear line, and nothing left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eval.run.sweep_errors import blame
+from memsys.errors import InputError
+from tests.eval.commands import FAULTY, Start, runs_in
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("strategy=nope", "'strategy/nope' Available options in 'strategy': bm25 full_context"),
+        ("k=0", "k: 0; use a whole number of 1 or more"),
+        ("k=abc", "k: 'abc'; use a whole number of 1 or more"),
+        ("budget=0", "budget: 0;"),
+        ("seed=abc", "seed: 'abc'; use a whole number of 0 or more"),
+        ("seed=-1", "seed: -1;"),
+        ("dataset.types=[tempral]", "dataset.types: 'tempral' is not one of multi_hop, temporal,"),
+        ("dataset.types=temporal", "dataset.types=temporal: must be a list"),
+        ("dataset.conversations=[oak]", "'oak' is not one of ash, beech, cedar"),
+        ("dataset.limit=0", "dataset.limit=0: must be 1 or more"),
+        ("dataset.limit=x", "dataset.limit=x: must be 1 or more"),
+        ("dataset.types=5", "dataset.types=5: must be a list"),
+        ("dataset.path=away.json", "away.json: no such file or folder; correct dataset.path"),
+        ("dataset.path=5", "5: no such file or folder; correct dataset.path"),
+        ("dataset.path=broken.json", "broken.json: not JSON (line 1, column 2"),
+        ("embedder=openai", "embedder=openai: set the variable OPENAI_API_KEY to your key"),
+        ("kk=3", "kk: no such setting; did you mean k? (python -m eval.run --cfg job prints all"),
+        ("dataset.limmit=3", "dataset.limmit: no such setting; did you mean dataset.limit?"),
+        (
+            "dataset.hops=2",
+            "dataset.hops: the dataset that is chosen has none; it is a setting of s",
+        ),
+        ("context.x=1", "context.x: no such setting (python -m eval.run --cfg job prints all"),
+        ("stratagy=bm25", "stratagy: no such setting; did you mean strategy?"),
+        ("zzzzzz=1", "zzzzzz: no such setting (python -m eval.run --cfg job prints all"),
+        ("strategy=graph_walkk", "'strategy/graph_walkk' Available options"),
+        ("k=${kk}", "Interpolation key 'kk' not found"),
+    ],
+)
+def test_one_line_and_no_folder(
+    start: Start,
+    tmp_path: Path,
+    small: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    argument: str,
+    said: str,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    (tmp_path / "broken.json").write_text("[oops")
+    ended = start("strategy=vector_only", *small, argument)
+    assert ended.code == 2
+    assert ended.out == ""
+    assert ended.err.startswith("error: ")
+    assert ended.err.count("\n") == 1
+    assert said in ended.err
+    assert runs_in(tmp_path) == []
+
+
+def test_a_fault_of_the_program_is_not_called_bad_input(
+    start: Start, tmp_path: Path, small: tuple[str, ...], fault: Path
+) -> None:
+    ended = start(*FAULTY, "strategy=faulty", "strategy.fault=construct", *small)
+    assert ended.code == 1
+    assert "RuntimeError('cannot be made')" in ended.err
+
+
+def test_blame_finds_the_input_error_that_another_error_wraps() -> None:
+    wrapped = RuntimeError("Error in call to target")
+    wrapped.__cause__ = InputError("k: 0")
+    assert blame(wrapped) == "k: 0"
+    assert blame(RuntimeError("k: 0")) is None

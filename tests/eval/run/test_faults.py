@@ -1,0 +1,156 @@
+"""What fails is counted, told and asked again; it never ends a run nor passes for an answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.eval.commands import FAULTY, Run, Start, runs_in
+
+ALL = [f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)]
+
+
+class Case:
+    """A run under a fault, and the same command again when the fault has gone."""
+
+    def __init__(self, start: Start, folder: Path, fault: Path, *arguments: str) -> None:
+        self._start, self._folder, self._fault = start, folder, fault
+        self._command = (*FAULTY, "strategy=faulty", *arguments)
+        self.ended = start(*self._command)
+        (self.run,) = runs_in(folder)
+        self.errors = {r["id"]: r["error"] for r in self.run.records if r["status"] != "ok"}
+
+    def resume(self) -> Run:
+        self._fault.unlink()
+        ended = self._start(*self._command, f"resume={self.run.folder.name}")
+        assert ended.code == 0, ended.err
+        (run,) = runs_in(self._folder)
+        assert [r["status"] for r in run.records] == ["ok"] * 21
+        assert run.summary["errors"] == 0
+        return run
+
+
+def test_every_third_question(start: Start, tmp_path: Path, fault: Path, small, clean: Run) -> None:
+    case = Case(start, tmp_path, fault, *small, "strategy.fault=third")
+    assert case.ended.code == 0
+    assert "6 of 21 questions failed; they are in no mean" in case.ended.out
+    assert "the first: ash/2: question 2 of ash is a third one" in case.ended.out
+    assert f"resume={case.run.folder.name}" in case.ended.out
+    assert list(case.errors) == [i for i in ALL if i[-1] in "25"]
+    assert case.errors["beech/5"] == {
+        "phase": "retrieve",
+        "kind": "ValueError",
+        "message": "question 5 of beech is a third one",
+    }
+    failed = next(r for r in case.run.records if r["id"] == "beech/5")
+    assert (failed["answer"], failed["abstained"], failed["retrieved"]) == (None, None, [])
+    assert set(failed) == set(clean.records[0])
+    assert set(failed["scores"].values()) == {None}
+    assert case.run.manifest["status"] == "complete"
+    summary = case.run.summary
+    assert summary["errors"] == 6
+    assert {name: cell["errors"] for name, cell in summary["by_type"].items()} == {
+        **{"multi_hop": 0, "temporal": 0, "open_domain": 3, "single_hop": 3, "adversarial": 0},
+        "overall": 6,
+    }
+    assert case.resume().untimed == clean.untimed
+
+
+def test_means_leave_errors_out_and_the_other_column_counts_them_as_0(
+    start: Start, tmp_path: Path, fault: Path, small
+) -> None:
+    by_type = Case(start, tmp_path, fault, *small, "strategy.fault=third").run.summary["by_type"]
+    records = runs_in(tmp_path)[0].records
+    # single_hop is questions 3 and 5 of three conversations, and every 5 failed
+    f1 = [r["scores"]["locomo_f1"] for r in records if r["id"][-1] == "3"]
+    recall = [r["scores"]["evidence_recall"] for r in records if r["id"][-1] == "3"]
+    cell = by_type["single_hop"]
+    assert sum(f1) > 0
+    assert cell["n"] == 6
+    assert cell["f1"] == pytest.approx(sum(f1) / 3)
+    assert cell["f1_errors_as_zero"] == pytest.approx(sum(f1) / 6)
+    assert cell["evidence_recall_errors_as_zero"] == pytest.approx(sum(recall) / 6)
+    assert cell["judge_errors_as_zero"] is None
+    # every question of open_domain failed: no mean, but 0 with errors as 0
+    assert by_type["open_domain"]["f1"] is None
+    assert by_type["open_domain"]["f1_errors_as_zero"] == 0
+    assert by_type["open_domain"]["retrieve_ms_p95"] is None
+    assert "f1_errors_as_zero" not in by_type["temporal"]
+
+
+def test_a_session_that_cannot_be_remembered(
+    start: Start, tmp_path: Path, fault: Path, small, clean: Run
+) -> None:
+    case = Case(start, tmp_path, fault, *small, "strategy.fault=ingest", "strategy.at=beech woke")
+    assert case.ended.code == 0
+    assert list(case.errors) == ALL[7:14]
+    assert {tuple(error.values()) for error in case.errors.values()} == {
+        ("ingest session_2", "ConnectionError", "the store went away")
+    }
+    others = [r for r in clean.untimed if r["conversation"] != "beech"]
+    assert [r for r in case.run.untimed if r["conversation"] != "beech"] == others
+    broken = [line for line in case.run.ingests if line["status"] == "error"]
+    assert [(i["conversation"], i["session"]) for i in broken] == [("beech", "session_2")]
+    assert case.run.summary["warnings"] == []
+    assert case.resume().untimed == clean.untimed
+
+
+def test_indexes_that_cannot_be_built(
+    start: Start, tmp_path: Path, fault: Path, small, clean: Run
+) -> None:
+    case = Case(start, tmp_path, fault, *small, "strategy.fault=index", "strategy.at=ash")
+    assert list(case.errors) == ALL[:7]
+    assert {e["phase"] for e in case.errors.values()} == {"index"}
+    assert case.resume().untimed == clean.untimed
+
+
+def test_a_score_that_is_no_number(
+    start: Start, tmp_path: Path, fault: Path, small, clean: Run
+) -> None:
+    case = Case(start, tmp_path, fault, *small, "strategy.fault=no_number", "strategy.at=ash/1")
+    assert case.ended.code == 0, case.ended.err
+    assert list(case.errors) == ["ash/1"]
+    assert case.errors["ash/1"]["phase"] == "record"
+    assert case.resume().untimed == clean.untimed
+
+
+def test_a_reader_that_fails(start: Start, tmp_path: Path, fault: Path, small) -> None:
+    case = Case(start, tmp_path, fault, *small, "reader=faulty")
+    assert list(case.errors) == ["ash/3", "beech/3", "cedar/3"]
+    assert set(case.errors["ash/3"].items()) == {
+        ("phase", "answer"),
+        ("kind", "TimeoutError"),
+        ("message", "the reader took too long"),
+    }
+    assert [r["id"] for r in case.resume().records] == ALL
+
+
+def test_an_answer_that_no_file_can_hold(start: Start, tmp_path: Path, fault: Path, small) -> None:
+    case = Case(start, tmp_path, fault, *small, "reader=faulty", "reader.fault=torn")
+    assert case.ended.code == 0, case.ended.err
+    assert list(case.errors) == ["ash/3", "beech/3", "cedar/3"]
+    assert case.errors["ash/3"]["kind"] == "UnicodeEncodeError"
+    assert [r["id"] for r in case.resume().records] == ALL
+
+
+def test_a_fault_that_stays_is_told_again(start: Start, tmp_path: Path, fault: Path, small) -> None:
+    case = Case(start, tmp_path, fault, *small, "strategy.fault=third")
+    before = case.run.untimed
+    ended = start(
+        *FAULTY, "strategy=faulty", *small, "strategy.fault=third", f"resume={case.run.folder.name}"
+    )
+    assert ended.code == 0
+    assert case.run.untimed == before
+
+
+def test_wrong_input_that_shows_late_ends_the_run_and_it_can_go_on(
+    start: Start, tmp_path: Path, fault: Path, small, clean: Run
+) -> None:
+    case = Case(start, tmp_path, fault, *small, "strategy.fault=input", "strategy.at=beech/4")
+    assert case.ended.code == 2
+    assert "error: strategy.at: this question is not to be asked" in case.ended.err
+    assert f"resume={case.run.folder.name}" in case.ended.err
+    assert case.run.manifest["status"] == "interrupted"
+    assert [r["id"] for r in case.run.records] == ALL[:11]
+    assert case.resume().untimed == clean.untimed

@@ -1,0 +1,218 @@
+"""Sweeps whose runs are in other processes, or on other nodes: the same runs, whatever dies."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.eval.commands import FAULTY, Ended, Run, Start, run_main, runs_in
+from tests.eval.launching import (
+    DONE,
+    HANG,
+    RAY,
+    by_strategy,
+    ended,
+    environment,
+    hanging_run,
+    kill_writer_of,
+    resuming,
+    started,
+    table,
+    two_nodes,
+    until,
+)
+
+joblib = pytest.mark.skipif(
+    find_spec("hydra_plugins") is None or find_spec("hydra_plugins.hydra_joblib_launcher") is None,
+    reason="pip install -e '.[joblib]' -c requirements.lock",
+)
+ray = pytest.mark.skipif(not (RAY / "ray").exists(), reason="make ray")
+JOBLIB = ("-m", "hydra/launcher=joblib", "hydra.launcher.n_jobs=2")
+
+
+def sweep(folder: Path, cache: Path, *arguments: str) -> Ended:
+    """The sweep of this interpreter, in a process of its own, from begin to end."""
+    folder.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "eval.run", *arguments]
+    with started(command, folder, environment(folder, cache)) as process:
+        return ended(process, folder)
+
+
+def assert_same_runs(there: Path, here: Path, *strategies: str) -> None:
+    """The sweeps under the two folders left the same runs, timings aside."""
+    found, wanted = by_strategy(there), by_strategy(here)
+    assert found.keys() == wanted.keys() == set(strategies)
+    for name, run in found.items():
+        assert run.untimed == wanted[name].untimed
+        assert run.manifest["status"] == "complete"
+        mine, its = run.manifest, wanted[name].manifest
+        assert mine["config_sha256"] == its["config_sha256"]
+        assert mine["warnings"] == its["warnings"]
+        assert mine["command"] == its["command"].replace(str(here), str(there))
+    assert [found[name].manifest["sweep"]["job"] for name in strategies] == [
+        *range(len(strategies))
+    ]
+    assert len({run.manifest["sweep"]["id"] for run in found.values()}) == 1
+
+
+def assert_as_clean(run: Run, clean: Run) -> None:
+    """A run that a kill broke off and that went on has the records of one that none did."""
+    assert run.untimed == clean.untimed
+    assert run.manifest["status"] == "complete"
+    assert len(run.manifest["resumed"]) == 1
+    overall = [one.summary["by_type"]["overall"] for one in (run, clean)]
+    assert overall[0]["f1"] == overall[1]["f1"]
+
+
+def test_a_launcher_that_is_not_installed_is_named_with_the_remedy(
+    start: Start, small: tuple[str, ...]
+) -> None:
+    end = start("-m", "hydra/launcher=ray_cluster", "strategy=bm25", *small)
+    if find_spec("ray") is not None:
+        pytest.skip("ray is installed here")
+    assert end.code == 2
+    assert end.err.endswith("install it: make ray, and start the sweep by .venv-ray/bin/python\n")
+    assert end.err.count("\n") == 1
+
+
+@joblib
+@pytest.mark.slow
+def test_joblib_makes_the_runs_of_the_basic_launcher_from_a_cold_cache(
+    tmp_path: Path, small: tuple[str, ...]
+) -> None:
+    """Two processes embed the same texts at once into a file that neither finds."""
+    choice = ("strategy=vector_only,graph_expand", *small)
+    there, here = tmp_path / "there", tmp_path / "here"
+    end = sweep(there, there / "cache", *JOBLIB, *choice)
+    assert (end.code, end.err) == (0, "")
+    assert table(end) == ["vector_only", "graph_expand"]
+    here.mkdir()
+    assert run_main(here, here / "cache", "-m", *choice).code == 0
+    assert_same_runs(there, here, "vector_only", "graph_expand")
+
+
+@joblib
+@pytest.mark.slow
+def test_joblib_runs_that_fail_do_not_stop_the_others(
+    tmp_path: Path, cache: Path, small: tuple[str, ...]
+) -> None:
+    (tmp_path / "fault").touch()
+    faults = ("strategy.fault=construct,none", "strategy=faulty")
+    end = sweep(tmp_path, cache, *FAULTY, *JOBLIB, *faults, *small[:2], "k=2,0")
+    assert end.code == 1
+    assert table(end) == ["faulty"]
+    assert end.err.count("error: k: 0; use a whole number of 1 or more\n") == 2
+    assert end.err.count("RuntimeError: cannot be made\n") == 1  # where the worker shows it
+    assert "error: a run of the sweep failed: RuntimeError('cannot be made')\n" in end.err
+    refused = sweep(tmp_path / "refused", cache, *JOBLIB, "strategy=bm25", *small[:2], "k=0,-1")
+    assert refused.code == 2
+    assert runs_in(tmp_path / "refused") == []
+
+
+@joblib
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["kill", "ctrl-c"])
+def test_joblib_a_sweep_that_breaks_off_names_the_command_that_goes_on(
+    start: Start, tmp_path: Path, cache: Path, small: tuple[str, ...], clean: Run, how: str
+) -> None:
+    (tmp_path / "fault").touch()
+    choice = (*FAULTY, *JOBLIB, *HANG, "strategy=faulty", *small)
+    command = [sys.executable, "-c", _HEEDFUL, *choice]
+    with started(command, tmp_path, environment(tmp_path, cache)) as process:
+        run = until(lambda: hanging_run(tmp_path), process, tmp_path)
+        if how == "kill":
+            kill_writer_of(run)
+        else:
+            process.send_signal(signal.SIGINT)
+        end = ended(process, tmp_path)
+    (tmp_path / "fault").unlink()
+    assert end.code == {"kill": 1, "ctrl-c": 130}[how]
+    assert "Traceback" not in end.err
+    assert ("a worker of the sweep died" in end.err) == (how == "kill")
+    assert start(*resuming(end)).code == 0
+    assert_as_clean(run, clean)
+
+
+@pytest.fixture(scope="module")
+def nodes(
+    tmp_path_factory: pytest.TempPathFactory, cache: Path
+) -> Iterator[tuple[Path, list[str], dict[str, str]]]:
+    """Folder, beginning of a sweep's command, and variables of a cluster of two nodes."""
+    folder = tmp_path_factory.mktemp("nodes")
+    with two_nodes(folder, environment(folder, cache)) as (address, env):
+        command = [str(RAY / "python"), "-m", "eval.run", *FAULTY, "-m"]
+        command += [
+            "hydra/launcher=ray_cluster",
+        ]
+        yield folder, [*command, f"hydra.launcher.ray.init.address={address}"], env
+
+
+@ray
+@pytest.mark.slow
+def test_ray_makes_the_runs_of_the_basic_launcher_on_two_nodes(
+    nodes: tuple[Path, list[str], dict[str, str]],
+    tmp_path: Path,
+    cache: Path,
+    small: tuple[str, ...],
+) -> None:
+    _, command, env = nodes
+    choice = ("strategy=vector_only,graph_expand,bm25", *small)
+    there, here = tmp_path / "there", tmp_path / "here"
+    there.mkdir()
+    here.mkdir()
+    own = f"hydra.sweep.dir={there}/results/runs"
+    with started([*command, *choice, own], there, env) as process:
+        end = ended(process, there)
+    assert end.code == 0, end.err
+    assert table(end) == ["vector_only", "graph_expand", "bm25"]
+    own = f"hydra.sweep.dir={here}/results/runs"
+    assert run_main(here, cache, *FAULTY, "-m", *choice, own).code == 0
+    assert_same_runs(there, here, "vector_only", "graph_expand", "bm25")
+
+
+@ray
+@pytest.mark.slow
+def test_ray_gives_a_killed_workers_run_out_again_and_it_goes_on(
+    nodes: tuple[Path, list[str], dict[str, str]], small: tuple[str, ...], clean: Run
+) -> None:
+    folder, command, env = nodes
+    (folder / "fault").touch()
+    hang = ("strategy=faulty", "strategy.fault=hang,none", "strategy.at=beech/3")
+    with started([*command, *hang, *small], folder, env) as process:
+        run = until(lambda: hanging_run(folder), process, folder)
+        # A node has one CPU: the other run is the other node's.
+        other = until(lambda: undisturbed(folder), process, folder)
+        answered = run.records
+        (folder / "fault").unlink()
+        kill_writer_of(run)
+        end = ended(process, folder)
+    assert end.code == 0, end.err
+    assert len(runs_in(folder)) == 2
+    assert table(end) == ["strategy.fault=hang", "strategy.fault=none"]
+    assert run.records[:DONE] == answered  # timings too: they were not asked again
+    assert_as_clean(run, clean)
+    assert other.untimed == clean.untimed
+    assert other.manifest["resumed"] == []
+
+
+def undisturbed(folder: Path) -> Run | None:
+    """The run whose fault is none, once it is complete."""
+    for run in runs_in(folder):
+        if (run.folder / "summary.json").exists():
+            assert run.manifest["config"]["strategy"]["fault"] == "none"
+            return run if run.manifest["status"] == "complete" else None
+    return None
+
+
+# `python -m eval.run`, but a shell that runs the tests in the background has its programs ignore
+# Ctrl-C.
+_HEEDFUL = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
+"""

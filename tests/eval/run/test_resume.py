@@ -1,0 +1,157 @@
+"""Runs that are killed, stopped, broken or moved go on where they were; nothing else may."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import signal
+from pathlib import Path
+
+from tests.eval.commands import FAULTY, Run, Start, hanging, runs_in, small_sample
+
+HANG = (*FAULTY, "strategy=faulty", "strategy.fault=hang", "strategy.at=beech/3")
+DONE = 10  # questions before beech/3
+
+
+def assert_as_clean(run: Run, clean: Run) -> None:
+    assert run.untimed == clean.untimed
+    assert run.manifest["status"] == "complete"
+    mine, its = run.summary, clean.summary
+    for by_type in (mine["by_type"], its["by_type"]):
+        for cell in by_type.values():
+            for name in [name for name in cell if "_ms_" in name]:
+                del cell[name]
+    assert mine["by_type"] == its["by_type"]
+
+
+def test_killed_run_goes_on_to_the_same_records(
+    start: Start, tmp_path: Path, cache: Path, small: tuple[str, ...], clean: Run
+) -> None:
+    with hanging(tmp_path, cache, *HANG, *small, lines=DONE) as process:
+        (run,) = runs_in(tmp_path)
+        again = (*HANG, *small, f"resume={run.folder.name}")
+        before = run.files
+        second = start(*again)
+        assert second.code == 2
+        assert "another process is writing this run" in second.err
+        assert run.files == before
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL
+    assert run.manifest["status"] == "running"
+    answered = run.records
+    with (run.folder / "records.jsonl").open("a") as records:
+        records.write('{"id": "beech/3", "answer": "to')
+    with (run.folder / "ingest.jsonl").open("a") as ingests:
+        ingests.write('{"conver')
+
+    ended = start(*again)
+
+    assert ended.code == 0, ended.err
+    assert len(runs_in(tmp_path)) == 1
+    assert_as_clean(run, clean)
+    assert run.records[:DONE] == answered  # timings too: they were not asked again
+    steps = [(i["conversation"], i["phase"], i["session"]) for i in run.ingests]
+    assert steps == [(i["conversation"], i["phase"], i["session"]) for i in clean.ingests]
+    assert len(run.manifest["resumed"]) == 1
+
+
+def test_records_stand_in_the_order_of_the_data_set(clean: Run) -> None:
+    assert [r["id"] for r in clean.records] == [
+        f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)
+    ]
+
+
+def test_ctrl_c_leaves_130_and_the_command_that_goes_on(
+    start: Start, tmp_path: Path, cache: Path, small: tuple[str, ...], clean: Run
+) -> None:
+    types = "dataset.types=[multi_hop, temporal, open_domain, single_hop, adversarial]"
+    with hanging(tmp_path, cache, *HANG, *small, types, lines=DONE) as process:
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    (run,) = runs_in(tmp_path)
+    assert run.manifest["status"] == "interrupted"
+    assert run.manifest["ended"] is not None
+
+    command = shlex.split(err.strip().splitlines()[-1])
+    assert command[:3] == ["python", "-m", "eval.run"]
+    assert command[-1] == f"resume={run.folder.name}"
+    assert start(*command[3:]).code == 0
+    assert_as_clean(run, clean)
+
+
+def test_complete_run_can_be_resumed_to_no_effect(start: Start, tmp_path: Path, small) -> None:
+    assert start("strategy=bm25", *small).code == 0
+    (run,) = runs_in(tmp_path)
+    before = run.files
+    assert start("strategy=bm25", *small, f"resume={run.folder.name}").code == 0
+    assert run.files["records.jsonl"] == before["records.jsonl"]
+    assert run.files["ingest.jsonl"] == before["ingest.jsonl"]
+    mine, its = run.summary, json.loads(before["summary.json"])
+    assert mine["by_type"] == its["by_type"]
+
+
+def refused(start: Start, run: Run, *arguments: str) -> str:
+    """The one line by which a command is refused; the run stays as it was, to the byte."""
+    before = run.files
+    ended = start(*arguments)
+    assert ended.code == 2, (ended.out, ended.err)
+    assert ended.err.count("\n") == 1
+    assert run.files == before
+    return ended.err
+
+
+def test_resume_refuses_another_configuration(start: Start, tmp_path: Path, small) -> None:
+    assert start("strategy=bm25", *small).code == 0
+    (run,) = runs_in(tmp_path)
+    resume = f"resume={run.folder.name}"
+    assert "differs in index.k1;" in refused(
+        start, run, "strategy=bm25", *small, resume, "index.k1=1"
+    )
+    assert "strategy.k" in refused(start, run, "strategy=bm25", *small, resume, "k=3")
+    assert "strategy._target_" in refused(start, run, "strategy=oracle", *small, resume)
+    assert "dataset.limit" in refused(
+        start, run, "strategy=bm25", *small, resume, "dataset.limit=2"
+    )
+
+
+def test_resume_does_not_mind_where_the_cache_is(start: Start, tmp_path: Path, small) -> None:
+    assert start("strategy=bm25", *small).code == 0
+    (run,) = runs_in(tmp_path)
+    ended = start(
+        "strategy=bm25", *small, f"resume={run.folder.name}", f"cache={tmp_path / 'other'}"
+    )
+    assert ended.code == 0, ended.err
+
+
+def test_resume_refuses_changed_data(start: Start, tmp_path: Path) -> None:
+    path = tmp_path / "my.json"
+    path.write_text(json.dumps(small_sample("ash")))
+    command = ("strategy=bm25", "k=2", f"dataset.path={path}")
+    assert start(*command).code == 0
+    (run,) = runs_in(tmp_path)
+    path.write_text(json.dumps(small_sample("ash")) + "\n")
+    assert "data files have changed" in refused(start, run, *command, f"resume={run.folder.name}")
+
+
+def test_resume_refuses_an_unknown_run(start: Start, tmp_path: Path, small) -> None:
+    for name in ("nope", "2024"):
+        ended = start("strategy=bm25", *small, f"resume={name}")
+        assert ended.code == 2
+        assert ended.err.count("\n") == 1
+        assert name in ended.err
+        assert runs_in(tmp_path) == []
+
+
+def test_moved_folder(start: Start, tmp_path: Path, small, clean: Run, fault: Path) -> None:
+    moved = Run(tmp_path / "some" / "where")
+    command = (*FAULTY, "strategy=faulty", *small, "strategy.fault=third")
+    command = (*command, f"hydra.run.dir={moved.folder}")
+    assert start(*command).code == 0
+    assert moved.manifest["run_id"] == "where"
+    assert "holds a run already" in refused(start, moved, *command)
+    fault.unlink()
+    assert start(*command, "resume=where").code == 0
+    assert_as_clean(moved, clean)
+    assert runs_in(tmp_path) == []

@@ -1,0 +1,238 @@
+"""A run on the bundled sample, as a user starts it: what it prints and leaves behind."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from eval.summary.scoring import METRICS
+from tests.eval.commands import Ended, Run, Start, run_main, runs_in
+
+KEY = "sk-test-0123456789abcdef"
+TYPES = ["multi_hop", "temporal", "open_domain", "single_hop", "adversarial", "overall"]
+CELL = {
+    *("n", "errors", "f1", "f1_mem0", "bleu1", "judge", "evidence_recall", "evidence_hit"),
+    *("judge_source", "abstained", "context_tokens_mean", "answer_tokens_mean", "cost_usd"),
+    "judge_cost_usd",
+    *("retrieve_ms_p50", "retrieve_ms_p95", "total_ms_p50", "total_ms_p95"),
+}
+INTERVALS = {
+    f"{name}_ci"
+    for name in (
+        *("f1", "f1_mem0", "bleu1", "judge", "evidence_recall", "evidence_hit"),
+        *("abstained", "context_tokens_mean"),
+    )
+}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Run:
+    """All of one conversation by graph_expand, in a process of its own, with a key about."""
+    folder = tmp_path_factory.mktemp("user")
+    command = ["-m", "eval.run", "strategy=graph_expand", "dataset.conversations=[harbour]"]
+    ended = subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env={**os.environ, "MEMSYS_CACHE": str(cache), "OPENAI_API_KEY": KEY},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    (found,) = runs_in(folder)
+    return Run(found.folder, Ended(ended.returncode, ended.stdout, ended.stderr))
+
+
+def test_ends_well_and_leaves_every_file(run: Run) -> None:
+    assert run.ended.code == 0, run.ended.err
+    assert run.ended.err == ""
+    assert {name for name in run.files if not name.startswith(".")} == {
+        *("manifest.json", "records.jsonl", "ingest.jsonl"),
+        *("summary.json", "summary.csv", "report.md"),
+    }
+
+
+def test_prints_table_folder_and_next_command(run: Run) -> None:
+    out = run.ended.out
+    for name in TYPES[:-1]:
+        (row,) = [line for line in out.splitlines() if line.startswith(f"{name} ")]
+        assert "no judge" in row
+    assert "overall (types 1-4)" in out
+    assert f"Run folder: {run.folder}" in out
+    assert "Next: python -m eval.run " in out
+    assert "types 1-4 (false refusals)" in out
+
+
+def test_record_has_the_agreed_fields(run: Run) -> None:
+    for record in run.records:
+        kinds: dict[str, Any] = {
+            **{"id": str, "conversation": str, "category": int, "type": str, "question": str},
+            **{"gold": str, "status": str, "error": type(None), "answer": str, "abstained": bool},
+            **{"retrieved": list, "k": int, "context_tokens": int, "answer_tokens": int},
+            **{"evidence": list, "evidence_found": dict, "scores": dict, "usage": dict},
+            **{"latency_ms": dict, "latency_source": str, "trace": dict},
+            **{"waited_ms": dict, "recorded": type(None), "judge": type(None)},
+            **{"key": type(None), "scores_original": type(None)},  # the data set's own key
+        }
+        if record["type"] == "adversarial":
+            kinds["gold"] = type(None)
+        assert {name: type(value) for name, value in record.items()} == kinds
+        assert set(record["usage"]) == {"retrieve", "answer"}
+        for usage in record["usage"].values():
+            assert set(usage) == {"calls", "input_tokens", "output_tokens"}
+        assert set(record["latency_ms"]) == {"retrieve", "answer", "total"}
+        assert record["latency_source"] in {"live", "recorded"}
+        assert set(record["evidence_found"]) == {"direct", "expanded"}
+        assert set(record["trace"]) == {"expansion"}
+        for memory, turns, score, origin in record["retrieved"]:
+            assert (type(memory), type(score)) == (str, float)
+            assert all(isinstance(turn, str) for turn in turns)
+            assert origin in {"direct", "expanded"}
+        assert set(record["scores"]) == set(METRICS)
+        assert all(s is None or 0 <= s <= 1 for s in record["scores"].values())
+
+
+def test_record_agrees_with_itself(run: Run) -> None:
+    records = run.records
+    assert [r["id"] for r in records] == [f"harbour/{i}" for i in range(len(records))]
+    assert {r["category"] for r in records} == {1, 2, 3, 4, 5}
+    for record in records:
+        assert record["k"] == len(record["retrieved"]) <= 10
+        found = record["evidence_found"]
+        by_origin = {
+            origin: {t for _, turns, _, o in record["retrieved"] if o == origin for t in turns}
+            for origin in ("direct", "expanded")
+        }
+        assert found["direct"] == [t for t in record["evidence"] if t in by_origin["direct"]]
+        assert set(found["expanded"]) == (
+            set(record["evidence"]) & by_origin["expanded"] - by_origin["direct"]
+        )
+        seen = len(found["direct"] + found["expanded"]) / len(record["evidence"])
+        assert record["scores"]["evidence_recall"] == pytest.approx(seen)
+        times = record["latency_ms"]
+        assert times["total"] == pytest.approx(times["retrieve"] + times["answer"], abs=2e-4)
+        assert times["retrieve"] > 0
+
+
+def test_ingest_has_a_line_a_session_and_one_for_the_indexes(run: Run) -> None:
+    *sessions, index = run.ingests
+    assert [line["session"] for line in sessions] == [
+        f"session_{i}" for i in range(1, len(sessions) + 1)
+    ]
+    assert (index["phase"], index["session"], index["memories"]) == ("index", None, 0)
+    assert sum(line["memories"] for line in sessions) > 100
+
+
+def test_summary_has_the_agreed_fields(run: Run) -> None:
+    text = run.files["summary.json"].decode()
+    summary = json.loads(text, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    assert (summary["run_id"], summary["strategy"]) == (run.folder.name, "graph_expand")
+    assert (summary["dataset"], summary["errors"]) == ("sample", 0)
+    assert summary["n"] == len(run.records)
+    assert list(summary["by_type"]) == TYPES
+    for cell in summary["by_type"].values():
+        further = set(cell) - CELL - INTERVALS  # an F1 of another protocol, and its interval
+        assert set(cell) >= CELL | INTERVALS
+        assert all(name.startswith("f1_") for name in further), further
+        assert cell["judge"] is None
+        for name in ("f1", "evidence_recall", "abstained", "context_tokens_mean"):
+            low, high = cell[f"{name}_ci"]
+            assert low <= cell[name] <= high
+
+
+def test_csv_holds_the_numbers_of_the_json(run: Run) -> None:
+    table = pd.read_csv(run.folder / "summary.csv", index_col="type")
+    by_type = run.summary["by_type"]
+    assert list(table.index) == list(by_type)
+    for name, cell in by_type.items():
+        assert set(table.columns) == set(cell)
+        for column in CELL:
+            value = table.loc[name, column]
+            assert (math.isnan(value) and cell[column] is None) or value == cell[column], column
+
+
+def test_manifest_tells_what_was_run(run: Run) -> None:
+    manifest = run.manifest
+    assert set(manifest) >= {
+        *("run_id", "schema_version", "status", "command", "strategy", "dataset", "choices"),
+        *("config", "config_sha256", "data", "repairs", "git", "packages", "prompts", "models"),
+        *("seed", "machine", "started", "ended", "resumed", "warnings", "seconds"),
+    }
+    assert manifest["status"] == "complete"
+    assert manifest["run_id"] == run.folder.name
+    assert manifest["command"] == (
+        "python -m eval.run strategy=graph_expand 'dataset.conversations=[harbour]'"
+    )
+    assert manifest["started"] <= manifest["ended"]
+    assert manifest["config"]["strategy"]["k"] == manifest["config"]["k"] == 10  # resolved
+    assert re.fullmatch("[0-9a-f]{64}", manifest["config_sha256"])
+    assert {file["name"] for file in manifest["data"]} >= {"harbour.json"}
+    assert all(re.fullmatch("[0-9a-f]{64}", file["sha256"]) for file in manifest["data"])
+    assert manifest["packages"]["numpy"]
+    assert manifest["models"] == {"embedder": "minilm", "reader": "extractive", "judge": None}
+
+
+def test_manifest_names_no_folder_of_the_machine(run: Run, cache: Path) -> None:
+    text = run.files["manifest.json"].decode()
+    for folder in (run.folder.parents[2], cache, Path.home(), Path(sys.prefix)):
+        assert str(folder) not in text
+
+
+def test_another_key_about_leaves_no_trace(run: Run, cache: Path) -> None:
+    for folder in (run.folder.parents[2], cache):
+        holding = [p for p in folder.rglob("*") if p.is_file() and KEY.encode() in p.read_bytes()]
+        assert holding == []
+    assert KEY not in run.ended.out + run.ended.err
+
+
+def test_same_command_cold_and_warm_gives_the_same_records(
+    tmp_path: Path, small: tuple[str, ...]
+) -> None:
+    command = ("strategy=graph_expand", *small)
+    for _ in ("cold", "warm"):
+        ended = run_main(tmp_path, tmp_path / "cache", *command)
+        assert ended.code == 0, ended.err
+    cold, warm = runs_in(tmp_path)
+    assert {r["latency_source"] for r in cold.records[:7]} == {"live"}  # later texts are repeats
+    assert {r["latency_source"] for r in warm.records} == {"recorded"}
+    assert cold.untimed == warm.untimed
+    first, second = cold.summary, warm.summary
+    assert first.pop("run_id") != second.pop("run_id")
+    for summary in (first, second):
+        for cell in summary["by_type"].values():
+            for name in [name for name in cell if "_ms_" in name]:
+                del cell[name]
+    assert first == second
+
+
+def test_k_over_the_whole_store_is_warned_of_everywhere(
+    start: Start, tmp_path: Path, small: tuple[str, ...]
+) -> None:
+    ended = start("strategy=bm25", *small, "k=1000")
+    (run,) = runs_in(tmp_path)
+    said = [f"{n}: k=1000 covers all 6 memories" for n in ("ash", "beech", "cedar")]
+    assert ended.code == 0
+    assert [f"warning: {line}" in ended.out for line in said] == [True] * 3
+    for holder in (run.manifest, run.summary):
+        assert [w.partition(",")[0] for w in holder["warnings"]] == said
+    assert run.files["report.md"].decode().count("covers all 6 memories") == 3
+
+
+def test_k_below_the_store_is_not_warned_of(clean: Run) -> None:
+    assert clean.summary["warnings"] == clean.manifest["warnings"] == []
+
+
+def test_help_names_the_ways_to_start(start: Start) -> None:
+    ended = start("--help")
+    assert ended.code == 0
+    assert "python -m eval.run strategy=graph_expand" in ended.out
+    assert "resume=RUN_ID" in ended.out

@@ -1,0 +1,90 @@
+"""Several runs by one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.eval.commands import FAULTY, Ended, Start, runs_in
+
+SYNTHETIC = (
+    *("dataset=synthetic", "dataset.conversations=1", "dataset.sessions=4", "dataset.turns=12"),
+    *("dataset.hops=1", "dataset.past=true", "reader=chain", "strategy=bm25"),
+)
+
+
+def table(ended: Ended) -> list[str]:
+    """Names of the rows of the last table."""
+    _, _, text = ended.out.partition("Types 1-4, mean with 95% interval:\n")
+    return [line.split("  ")[0] for line in text.splitlines()[2:]]
+
+
+def test_ends_with_a_table_of_its_runs(start: Start, tmp_path: Path, small) -> None:
+    ended = start("-m", "strategy=bm25,full_context,no_memory", *small)
+    assert ended.code == 0, ended.err
+    assert table(ended) == ["bm25", "full_context", "no_memory"]
+    runs = runs_in(tmp_path)
+    assert [run.manifest["strategy"] for run in runs] == ["bm25", "full_context", "no_memory"]
+    assert [run.folder.name for run in runs] == [run.manifest["run_id"] for run in runs]
+    for run, row in zip(runs, ended.out.splitlines()[-3:], strict=True):
+        assert f" {run.summary['by_type']['overall']['f1']:.3f} [" in row
+
+
+def test_the_table_says_what_is_counted(start: Start) -> None:
+    ended = start("-m", *SYNTHETIC, "k=2,3")
+    assert ended.code == 0, ended.err
+    assert "\nAll but type 5, mean with 95% interval:\n" in ended.out
+    assert "Types 1-4, mean" not in ended.out
+
+
+def test_command_of_each_run_repeats_that_run_alone(start: Start, tmp_path: Path, small) -> None:
+    start("-m", "strategy=bm25", *small, "seed=1,2")
+    first, second = (run.manifest["command"] for run in runs_in(tmp_path))
+    assert first.endswith("seed=1")
+    assert second.endswith("seed=2")
+    assert "-m strategy" not in first
+
+
+def test_one_refused_run_does_not_stop_the_others(start: Start, tmp_path: Path, small) -> None:
+    ended = start("-m", "strategy=bm25", *small[:2], "k=2,0,3")
+    assert ended.code == 1
+    assert ended.err.count("error: k: 0; use a whole number of 1 or more\n") == 1
+    assert "Traceback" not in ended.err
+    assert table(ended) == ["k=2", "k=3"]
+    assert [run.manifest["status"] for run in runs_in(tmp_path)] == ["complete"] * 2
+
+
+def test_one_broken_run_does_not_stop_the_others(
+    start: Start, tmp_path: Path, small, fault
+) -> None:
+    ended = start(*FAULTY, "-m", "strategy=faulty", *small, "strategy.fault=construct,none,third")
+    assert ended.code == 1
+    assert "RuntimeError('cannot be made')" in ended.err
+    assert table(ended) == ["strategy.fault=none", "strategy.fault=third"]
+
+
+def test_nothing_but_refused_runs_is_bad_input(start: Start, tmp_path: Path, small) -> None:
+    ended = start("-m", "strategy=bm25", *small[:2], "k=0,-1")
+    assert ended.code == 2
+    assert runs_in(tmp_path) == []
+
+
+def test_a_single_run_prints_no_second_table(start: Start, small) -> None:
+    ended = start("strategy=bm25", *small)
+    assert "Types 1-4, mean" not in ended.out
+
+
+def test_command_of_a_run_of_an_experiment_says_what_the_grid_gave_it(
+    start: Start, tmp_path: Path, small
+) -> None:
+    chosen = ("experiment=injection", "dataset=sample", *small, "strategy=bm25")
+    assert start("-m", *chosen).code == 0
+    commands = [run.manifest["command"] for run in runs_in(tmp_path)]
+    assert [command.split()[-1] for command in commands] == ["context=flat", "context=layered"]
+    assert all(command.count("strategy=bm25") == 1 for command in commands)
+
+
+def test_an_experiment_without_m_is_one_run_and_says_so(start: Start, small) -> None:
+    chosen = ("experiment=injection", "dataset=sample", *small, "strategy=bm25")
+    said = "note: experiment=injection is a sweep, and this is one run of it"
+    assert said in start(*chosen).err
+    assert start(*chosen, "context=layered").err == ""

@@ -1,0 +1,146 @@
+"""Runs under an answer key with errors corrected or left out: both scores, and the ceiling."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.datasets.files import shared_folder
+from tests.eval.commands import FAULTY, Run, Start, runs_in
+
+CEILING = {
+    "multi_hop": {"n": 6, "wrong": 1, "ceiling": 5 / 6},
+    "temporal": {"n": 3, "wrong": 0, "ceiling": 1.0},
+    "open_domain": {"n": 3, "wrong": 0, "ceiling": 1.0},
+    "single_hop": {"n": 6, "wrong": 1, "ceiling": 5 / 6},
+    "overall": {"n": 18, "wrong": 2, "ceiling": 16 / 18},
+}
+SHOWN = ("n", "f1", "f1_ci", "bleu1", "bleu1_ci")
+Options = tuple[str, ...]
+
+
+def shown(cell: dict[str, Any]) -> dict[str, Any]:
+    return {name: cell[name] for name in SHOWN}
+
+
+def test_an_unknown_key_costs_nothing_and_says_nothing(keyed: dict[str, Run]) -> None:
+    summary = keyed["plain"].summary
+    assert (summary["key"], summary["original_key"], summary["ceiling"]) == (None, None, None)
+    assert "perfect reader" not in keyed["plain"].ended.out
+    assert keyed["plain"].manifest["key"]["overlay"] is None
+
+
+def test_original_key_tells_its_ceiling(keyed: dict[str, Run]) -> None:
+    run = keyed["original"]
+    assert run.summary["ceiling"] == CEILING
+    assert (run.summary["key"], run.summary["original_key"]) == (None, None)
+    told = "under it a perfect reader reaches 88.89% (multi_hop 83.33%, temporal 100.00%"
+    for text in (run.ended.out, (run.folder / "report.md").read_text()):
+        assert "2 of 18 golden answers of types 1-4 are known to be wrong" in text
+        assert told in text
+    plain = keyed["plain"].untimed
+    assert run.untimed == plain
+
+
+def test_records_have_both_scores(keyed: dict[str, Run]) -> None:
+    plain = {record["id"]: record for record in keyed["plain"].records}
+    corrected = {record["id"]: record for record in keyed["corrected"].records}
+    for id_, record in corrected.items():
+        if id_ not in ("ash/0", "ash/5"):
+            assert (record["key"], record["scores_original"]) == (None, None)
+            assert record["scores"] == plain[id_]["scores"]
+    changed, out = corrected["ash/0"], corrected["ash/5"]
+    assert changed["key"] == {
+        **{"kind": "corrected", "error_type": "HALLUCINATION", "original_gold": "flute"}
+    }
+    assert (changed["gold"], out["gold"]) == ("nine bees", None)
+    assert changed["answer"] == plain["ash/0"]["answer"]
+    assert changed["scores_original"] == plain["ash/0"]["scores"]
+    assert changed["scores"]["locomo_f1"] != changed["scores_original"]["locomo_f1"]
+    assert out["scores_original"] == plain["ash/5"]["scores"]
+    assert set(out["scores"].values()) == {None}
+
+
+@pytest.mark.parametrize(("key", "counts"), [("corrected", (1, 1)), ("excluded", (0, 2))])
+def test_summary_has_both_keys_and_the_ceiling(
+    keyed: dict[str, Run], key: str, counts: tuple[int, int]
+) -> None:
+    run, plain = keyed[key], keyed["plain"].summary
+    summary = run.summary
+    told = summary["key"]
+    assert (told["name"], told["corrected"], told["excluded"]) == (key, *counts)
+    assert summary["ceiling"] == CEILING
+    for name, cell in plain["by_type"].items():
+        assert shown(summary["original_key"]["by_type"][name]) == shown(cell)
+        assert shown(told["by_type"][name]) == shown(summary["by_type"][name])
+    assert summary["n"] == 21
+    assert summary["by_type"]["overall"]["n"] == 18 - counts[1]
+    assert summary["by_type"]["single_hop"]["n"] == 5
+    kept = [r["scores"]["locomo_f1"] for r in run.records if r["type"] == "single_hop"]
+    assert summary["by_type"]["single_hop"]["f1"] == pytest.approx(
+        sum(score for score in kept if score is not None) / 5
+    )
+    for text in (run.ended.out, (run.folder / "report.md").read_text()):
+        assert f"{counts[0]} golden answers corrected, {counts[1]} questions left out" in text
+        for title in (f"F1 {key}", "F1 original", "ceiling original", "88.89%"):
+            assert title in text
+
+
+def test_key_is_part_of_what_a_run_is(
+    start: Start, tmp_path: Path, small: Options, errors: Path, fault: Path
+) -> None:
+    key_file = tmp_path / "errors.jsonl"
+    key_file.write_bytes(errors.read_bytes())
+    key = ("dataset.key=corrected", f"dataset.key_file={key_file}")
+    command = (*FAULTY, "strategy=faulty", "strategy.fault=third", *small)
+    assert start(*command, *key).code == 0
+    (run,) = runs_in(tmp_path)
+    failed = run.records[5]
+    assert (failed["id"], failed["status"]) == ("ash/5", "error")
+    assert failed["key"]["kind"] == "excluded"
+    assert set(failed["scores_original"].values()) == {None}
+    cells = [run.summary[name]["by_type"]["single_hop"] for name in ("original_key", "key")]
+    assert [(cell["n"], cell["errors"]) for cell in cells] == [(6, 3), (5, 2)]
+    fault.unlink()
+    again = (*command, f"resume={run.folder.name}")
+    other = start(*again, "dataset.key=excluded", key[1])
+    assert other.code == 2
+    assert "dataset.key" in other.err
+    key_file.write_text(errors.read_text() + "\n")
+    other = start(*again, *key)
+    assert other.code == 2
+    assert "known errors of the answer key have changed" in other.err
+    key_file.write_bytes(errors.read_bytes())
+    assert start(*again, *key).code == 0
+    assert run.records[5]["status"] == "ok"
+    assert run.records[5]["scores_original"]["locomo_f1"] is not None
+    assert run.summary["errors"] == 0
+
+
+def test_a_key_without_errors_is_one_line(start: Start, tmp_path: Path, small: Options) -> None:
+    ended = start("strategy=bm25", *small, "dataset.key=corrected")
+    assert ended.code == 2
+    assert "no errors are known in small.json" in ended.err
+    assert runs_in(tmp_path) == []
+
+
+@pytest.mark.skipif(
+    not (shared_folder() / "locomo" / "locomo10.json").is_file(),
+    reason="locomo/locomo10.json is not in $MEMSYS_SHARED",
+)
+def test_ceilings_of_locomo(start: Start, tmp_path: Path) -> None:
+    ended = start("strategy=no_memory", "dataset=locomo", "dataset.key=excluded")
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    ceiling = run.summary["ceiling"]
+    assert {name: (cell["wrong"], cell["n"]) for name, cell in ceiling.items()} == {
+        **{"multi_hop": (28, 282), "temporal": (26, 321), "open_domain": (9, 96)},
+        **{"single_hop": (36, 841), "overall": (99, 1540)},
+    }
+    told = (
+        "reaches 93.57% (multi_hop 90.07%, temporal 91.90%, open_domain 90.62%, single_hop 95.72%)"
+    )
+    assert told in ended.out
+    assert run.summary["by_type"]["overall"]["n"] == 1441

@@ -1,0 +1,134 @@
+"""Cells by hand, and the tables made of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from eval.datasets.types import TYPES, Question
+from eval.records.jsonl import Record
+from eval.rendering.tables import by_run, by_type, markdown, plain
+from eval.run.ask import failed
+from eval.run.ingest import Failure
+from eval.summary.scoring import METRICS
+from eval.summary.summarise import summarise
+
+MANIFEST = {
+    **{"run_id": "r", "strategy": "s", "dataset": "d", "config_sha256": "0", "warnings": []}
+}
+
+
+def question(index: int, category: int) -> Question:
+    gold = None if category == 5 else "gold"
+    return Question(f"c/{index}", "c", category, TYPES[category], "?", gold, ("D1:1",))
+
+
+def record(index: int, category: int, f1: float, ms: float = 1.0, **more: Any) -> Record:
+    scores = dict.fromkeys(METRICS, None if category == 5 else f1) | {"judge": None}
+    scores |= {"locomo_f1": f1, "evidence_recall": f1, "evidence_hit": float(f1 > 0)}
+    return {
+        **failed(question(index, category), Failure("", "", "")).record,
+        **{"status": "ok", "error": None, "answer": "a", "abstained": False, "scores": scores},
+        **{"context_tokens": 100 * (index + 1), "answer_tokens": 2},
+        "latency_ms": {"retrieve": ms, "answer": 1.0, "total": ms + 1},
+        **more,
+    }
+
+
+def error(index: int, category: int, **more: Any) -> Record:
+    return failed(question(index, category), Failure("retrieve", "ValueError", "no")).record | more
+
+
+def cells(*records: Record) -> dict[str, Any]:
+    return summarise(records, MANIFEST, seed=0, resamples=50)["by_type"]
+
+
+def test_percentiles_interpolate_linearly() -> None:
+    # sorted 10 20 40 80: p50 lies half way from 20 to 40, p95 at 2.85, so 40 + .85 * 40
+    found = cells(*(record(i, 4, 1.0, ms) for i, ms in enumerate((80.0, 10.0, 40.0, 20.0))))
+    assert found["single_hop"]["retrieve_ms_p50"] == pytest.approx(30)
+    assert found["single_hop"]["retrieve_ms_p95"] == pytest.approx(74)
+    assert found["single_hop"]["total_ms_p50"] == pytest.approx(31)
+    assert found["single_hop"]["total_ms_p95"] == pytest.approx(75)
+
+
+def test_means_by_type_and_overall_without_type_5() -> None:
+    found = cells(*(record(i, category, i / 10) for i, category in enumerate((1, 2, 3, 4, 5, 4))))
+    assert found["single_hop"]["f1"] == pytest.approx((0.3 + 0.5) / 2)
+    assert found["single_hop"]["context_tokens_mean"] == pytest.approx(500)
+    assert found["overall"]["n"] == 5
+    assert found["overall"]["f1"] == pytest.approx((0 + 0.1 + 0.2 + 0.3 + 0.5) / 5)
+    assert found["adversarial"]["f1"] == pytest.approx(0.4)
+    assert found["adversarial"]["bleu1"] is None
+
+
+def test_a_type_without_questions_has_no_numbers_but_its_n() -> None:
+    cell = cells(record(0, 4, 1.0))["temporal"]
+    assert (cell.pop("n"), cell.pop("errors")) == (0, 0)
+    assert set(cell.values()) == {None}
+
+
+def test_no_records_at_all_is_a_summary_too() -> None:
+    json.dumps(summarise([], MANIFEST, seed=0), allow_nan=False)
+
+
+def test_abstention_is_a_share() -> None:
+    rows = [record(i, 5, 0.0, abstained=i < 3) for i in range(4)]
+    assert cells(*rows)["adversarial"]["abstained"] == pytest.approx(0.75)
+
+
+def test_errors_count_as_0_only_where_the_score_applies() -> None:
+    found = cells(
+        record(0, 4, 0.9), error(1, 4), error(2, 4, evidence=[]), record(3, 5, 1.0), error(4, 5)
+    )
+    single, adversarial = found["single_hop"], found["adversarial"]
+    assert (single["n"], single["errors"]) == (3, 2)
+    assert single["f1"] == pytest.approx(0.9)
+    assert single["f1_errors_as_zero"] == pytest.approx(0.3)
+    # a question without evidence has no recall, whether it fails or not
+    assert single["evidence_recall_errors_as_zero"] == pytest.approx(0.45)
+    assert adversarial["f1_errors_as_zero"] == pytest.approx(0.5)
+    assert adversarial["bleu1_errors_as_zero"] is None
+    assert found["overall"]["errors"] == 2
+
+
+def test_a_judged_run_counts_its_failures_as_0_for_the_judge() -> None:
+    judged = record(0, 4, 1.0)
+    judged["scores"]["judge"] = 1.0
+    cell = cells(judged, error(1, 4))["single_hop"]
+    assert (cell["judge"], cell["judge_errors_as_zero"]) == (1.0, 0.5)
+
+
+def test_table_of_types_shows_n_and_interval_beside_every_mean() -> None:
+    rows = [record(i, 4, i / 7) for i in range(8)] + [error(8, 4)]
+    header, table = by_type(summarise(rows, MANIFEST, seed=0))
+    single = dict(zip(header, table[0], strict=True))
+    assert list(single)[:2] == ["type", "n"]
+    assert single["n"] == "9 (1 errors)"
+    for column in ("F1", "BLEU-1", "evidence recall"):
+        mean, low, high = single[column].replace("[", "").replace("]", "").replace(",", "").split()
+        assert mean == "0.500"
+        assert float(low) < 0.5 < float(high)
+    assert single["context tokens"].startswith("450 [")
+    assert single["judge"] == "no judge"
+    assert [row[0] for row in table] == ["single_hop", "overall (types 1-4)"]
+
+
+def test_table_of_runs_shows_n_and_interval_of_abstention_too() -> None:
+    rows = [record(i, 5, 0.0, abstained=i < 3) for i in range(4)] + [record(4, 4, 1.0)]
+    header, table = by_run([("one", summarise(rows, MANIFEST, seed=0))])
+    row = dict(zip(header, table[0], strict=True))
+    assert (row["run"], row["n"], row["n, type 5"]) == ("one", "1", "4")
+    assert row["abstained, type 5"].startswith("0.750 [")
+    assert row["false refusals, 1-4"] == "0.000 [0.000, 0.000]"
+
+
+def test_plain_columns_stand_under_each_other() -> None:
+    lines = plain(["name", "n"], [["a", "1"], ["longer", "1,000"]]).splitlines()
+    assert lines == ["name        n", "------  -----", "a           1", "longer  1,000"]
+
+
+def test_markdown() -> None:
+    assert markdown(["name", "n"], [["a", "1"]]) == "| name | n |\n| --- | ---: |\n| a | 1 |"

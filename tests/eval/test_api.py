@@ -1,0 +1,133 @@
+"""Run folders as data frames: the same numbers as in summaries and comparisons."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from eval.api_figures import differences, means
+from eval.api_frames import find_runs, load_run, load_runs
+from memsys.errors import InputError
+from tests.eval.commands import Run
+
+
+def copied(run: Run, folder: Path, **changes: object) -> Path:
+    """The run's folder again, its manifest changed."""
+    shutil.copytree(run.folder, folder)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    (folder / "manifest.json").write_text(json.dumps(manifest | changes), encoding="utf-8")
+    return folder
+
+
+def rewritten(folder: Path, **changes: object) -> Path:
+    """The folder, fields of its first record changed."""
+    path = folder / "records.jsonl"
+    first, *others = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([json.dumps(json.loads(first) | changes), *others]) + "\n")
+    return folder
+
+
+def test_a_row_holds_what_its_record_holds(keyed: dict[str, Run]) -> None:
+    run = keyed["plain"]
+    frame = load_run(run.folder).records
+    assert frame["id"].tolist() == [record["id"] for record in run.records]
+    for row, record in zip(frame.itertuples(), run.records, strict=True):
+        assert row.answer == record["answer"]
+        assert row.retrieve_ms == record["latency_ms"]["retrieve"]
+        assert row.locomo_f1 == record["scores"]["locomo_f1"]
+        assert row.evidence == len(record["evidence"])
+        assert row.direct == len(record["evidence_found"]["direct"])
+        assert row.cost_usd == 0
+    assert frame["counted"].all()
+
+
+def test_gate_and_hops_come_from_the_trace(keyed: dict[str, Run], tmp_path: Path) -> None:
+    folder = rewritten(
+        copied(keyed["plain"], tmp_path / "run"),
+        trace={"gate": {"open": True, "rule": "similarity"}, "expansion": []},
+        evidence=["D1:1", "D1:2", "D2:1"],
+        evidence_found={"direct": ["D1:1"], "expanded": ["D1:1", "D1:2"]},
+    )
+    row = load_run(folder).records.iloc[0]
+    assert (row["gate_open"], row["gate_rule"]) == (True, "similarity")
+    assert (row["evidence"], row["direct"], row["expanded"]) == (3, 1, 1)  # found twice is direct
+
+
+def test_what_failed_or_is_left_out_is_not_counted(keyed: dict[str, Run], tmp_path: Path) -> None:
+    excluded = load_run(keyed["excluded"].folder).records
+    left_out = excluded.loc[~excluded["counted"], "id"].tolist()
+    assert left_out == ["ash/0", "ash/5"]
+    folder = rewritten(copied(keyed["plain"], tmp_path / "run"), status="error")
+    assert load_run(folder).records["counted"].tolist() == [False] + [True] * 20
+
+
+def test_means_are_those_of_the_summary(keyed: dict[str, Run]) -> None:
+    run = load_run(keyed["excluded"].folder)
+    found = means(run.records, "evidence_recall", ["type"]).set_index("type")
+    assert set(found.index) == set(run.summary["by_type"])
+    for name, cell in run.summary["by_type"].items():
+        assert found.loc[name, "mean"] == pytest.approx(cell["evidence_recall"])
+        if 0 < cell["evidence_recall"] < 1:
+            low_high = found.loc[name, ["low", "high"]].tolist()
+            assert low_high == pytest.approx(cell["evidence_recall_ci"])
+    tokens = means(run.records, "context_tokens", ["type"], bounded=False).set_index("type")
+    overall = run.summary["by_type"]["overall"]
+    assert tokens.loc["overall", "high"] == pytest.approx(overall["context_tokens_mean_ci"][1])
+
+
+def test_the_mean_of_nothing_known_is_no_row(keyed: dict[str, Run]) -> None:
+    found = means(load_run(keyed["plain"].folder).records, "judge", ["type"])
+    assert found.empty
+    assert list(found.columns) == ["type", "n", "mean", "low", "high"]
+
+
+def test_runs_are_named_as_in_comparisons(keyed: dict[str, Run]) -> None:
+    records, cells = load_runs([keyed["plain"].folder, keyed["original"].folder])
+    names = records["run"].unique().tolist()
+    assert len(records) == 42
+    assert len(names) == 2
+    assert cells["run"].unique().tolist() == names
+    overall = cells[(cells["run"] == names[0]) & (cells["type"] == "overall")].iloc[0]
+    low, high = keyed["plain"].summary["by_type"]["overall"]["f1_ci"]
+    assert (overall["f1_low"], overall["f1_high"]) == (low, high)
+
+
+def test_differences_are_those_of_a_comparison(keyed: dict[str, Run], tmp_path: Path) -> None:
+    changed = copied(keyed["plain"], tmp_path / "run")
+    path = changed / "records.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        line["scores"]["evidence_recall"] = 0.0
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    found = differences([keyed["plain"].folder, changed], ["evidence_recall"])
+    row = found[(found["type"] == "overall") & found["verdict"].notna()].iloc[0]
+    recall = keyed["plain"].summary["by_type"]["overall"]["evidence_recall"]
+    assert row["difference"] == pytest.approx(-recall)
+    with pytest.raises(InputError, match="different answer keys"):
+        differences([keyed["plain"].folder, keyed["excluded"].folder])
+
+
+def test_the_newest_of_each_configuration_is_found(keyed: dict[str, Run], tmp_path: Path) -> None:
+    run = keyed["plain"]
+    new = copied(run, tmp_path / "a_new", started="2030-01-02T00:00:00+00:00")
+    copied(run, tmp_path / "b_old", started="2030-01-01T00:00:00+00:00")
+    other = {"config_sha256": "0" * 64, "started": "2030-01-03T00:00:00+00:00"}
+    second = copied(run, tmp_path / "c_other", **other)
+    copied(run, tmp_path / "d", status="running", started="2031-01-01T00:00:00+00:00")
+    copied(run, tmp_path / "e", kind="imported", started="2031-01-01T00:00:00+00:00")
+    assert find_runs(tmp_path) == [new, second]
+    assert find_runs(new) == [new]
+    real = copied(run, tmp_path / "f", dataset="locomo", started="2029-01-01T00:00:00+00:00")
+    assert find_runs(tmp_path) == [real]
+
+
+def test_what_cannot_be_read_is_told(keyed: dict[str, Run], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no complete run"):
+        find_runs(tmp_path)
+    folder = copied(keyed["plain"], tmp_path / "run")
+    (folder / "summary.json").unlink()
+    with pytest.raises(InputError, match=r"summary\.json: cannot be read"):
+        load_run(folder)

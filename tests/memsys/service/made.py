@@ -1,0 +1,36 @@
+"""Memories over a deterministic embedder, without a model unless one is scripted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from memsys.facts.extract import ExtractSettings
+from memsys.facts.keeper import UpdateSettings
+from memsys.index.rank import IndexSettings
+from memsys.memory.turns import Turns
+from memsys.service.memory import Memory
+from memsys.service.setup import Setup
+from tests.memsys.build import BagOfWords
+
+
+def setup(**own: Any) -> Setup:
+    fields: dict[str, Any] = {
+        "embedder": BagOfWords(),
+        "index": IndexSettings(k1=0.9, b=0.4, alpha=0.5),
+        "builder": Turns("turns"),
+        "facts": ExtractSettings(
+            prompt="facts_extract", summary_prompt="facts_summary", exchange=1, recent=4, retries=0
+        ),
+        "update": UpdateSettings(calls="tools", similar=3, prompt="mem0_update"),
+    }
+    return Setup(**{**fields, **own})
+
+
+def memory(folder: Path, **own: Any) -> Memory:
+    return Memory(folder, setup(**own))
+
+
+def texts(found: Any) -> list[str]:
+    """Of search results or records."""
+    return [getattr(one, "record", one).memory for one in found]

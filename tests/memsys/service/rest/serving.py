@@ -1,0 +1,96 @@
+"""The real server in a process of its own, and a client that says what came back."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, Request, build_opener
+
+PROJECT = Path(__file__).parents[4]
+KEY = "a-key-of-the-tests-0123456789"
+CONFIG = "embedder: {_target_: tests.memsys.build.BagOfWords}\n"
+_OPENER = build_opener(ProxyHandler({}))
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server under `url`, in `process`."""
+
+    url: str
+    process: subprocess.Popen[str]
+    key: str | None = None
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        data = body if isinstance(body, bytes) else None
+        sent = {**({"X-API-Key": self.key} if self.key else {}), **(headers or {})}
+        if body is not None and data is None:
+            data = json.dumps(body).encode()
+        if data is not None:
+            sent = {"Content-Type": "application/json", **sent}
+        request = Request(self.url + path, data, sent, method=method)  # noqa: S310 - loopback
+        try:
+            with _OPENER.open(request, timeout=30) as reply:
+                return Answer(reply.status, dict(reply.headers), _read(reply))
+        except HTTPError as error:
+            with error:
+                return Answer(error.code, dict(error.headers), _read(error))
+
+
+def _read(reply: Any) -> Any:
+    text = reply.read().decode()
+    return json.loads(text) if reply.headers.get_content_type() == "application/json" else text
+
+
+@contextmanager
+def serving(
+    folder: Path, *arguments: str, key: str | None = None, config: str | None = CONFIG
+) -> Iterator[Served]:
+    """`python -m memsys.serve` on a free port of the loopback address; `config` is YAML."""
+    folder.mkdir(parents=True, exist_ok=True)
+    given = []
+    if config is not None:
+        (folder / "config.yaml").write_text(config, encoding="utf-8")
+        given = ["--config", str(folder / "config.yaml")]
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    environment.pop("MEMSYS_API_KEY", None)
+    if key is not None:
+        environment["MEMSYS_API_KEY"] = key
+    command = [sys.executable, "-m", "memsys.serve", "--folder", str(folder / "memories")]
+    with (
+        (folder / "server.log").open("w") as log,
+        subprocess.Popen(
+            [*command, "--port", "0", *given, *arguments],
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=log,
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            told = process.stdout.readline()
+            assert told, (folder / "server.log").read_text()
+            yield Served(told.split("/docs")[0], process, key)
+        finally:
+            process.kill()

@@ -1,0 +1,256 @@
+"""The operations over HTTP: what is asked is done, and what is wrong is said in one form."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.memsys.llm import faults
+from tests.memsys.llm.server import FaultyServer
+from tests.memsys.service.rest.serving import CONFIG, KEY, Served, serving
+
+NOBODY = "0" * 32
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("served")
+
+
+@pytest.fixture(scope="module")
+def running(folder: Path) -> Iterator[Served]:
+    with serving(folder) as server:
+        yield server
+
+
+@pytest.fixture
+def server(running: Served) -> Served:
+    assert running.ask("POST", "/reset").status == 200
+    return running
+
+
+def added(server: Served, **own: Any) -> str:
+    answer = server.ask("POST", "/memories", {"messages": "The kiln", "user_id": "mara", **own})
+    assert answer.status == 201, answer.body
+    (change,) = answer.body["results"]
+    return str(change["id"])
+
+
+def failed(answer: Any, status: int, kind: str, words: str = "") -> None:
+    """One form for every failure, and nothing of what stands behind it."""
+    error = answer.body["error"]
+    assert (answer.status, error["status"], error["type"]) == (status, status, kind)
+    assert words in json.dumps(error)
+    assert set(error) == {"status", "type", "message", "details"}
+    assert "Traceback" not in json.dumps(answer.body)
+    assert "site-packages" not in json.dumps(answer.body)
+
+
+def test_a_memory_s_life(server: Served) -> None:
+    id_ = added(server, metadata={"a": 1}, time="2024-05-08T15:56:00+02:00", agent_id="cook")
+    one = server.ask("GET", f"/memories/{id_}").body
+    assert (one["memory"], one["metadata"], one["time"]) == (
+        *("The kiln", {"a": 1}, "2024-05-08T13:56:00Z"),
+    )
+    search = {"query": "kiln", "user_id": "mara", "filters": {"a": 1}, "top_k": 3}
+    (found,) = server.ask("POST", "/search", search).body["results"]
+    assert (found["id"], found["score"], found["agent_id"]) == (id_, pytest.approx(1), "cook")
+    assert server.ask("PUT", f"/memories/{id_}", {"text": "The bowl"}).body["event"] == "UPDATE"
+    assert server.ask("GET", "/memories?user_id=mara&limit=1").body["results"][0]["id"] == id_
+    assert server.ask("DELETE", f"/memories/{id_}").body["old"] == "The bowl"
+    history = server.ask("GET", f"/memories/{id_}/history").body["results"]
+    assert [one["event"] for one in history] == ["ADD", "UPDATE", "DELETE"]
+    failed(server.ask("GET", f"/memories/{id_}"), 404, "not_found")
+
+
+def test_messages_and_owners(server: Served) -> None:
+    talk = [
+        {"role": "user", "name": "Mara", "content": "The kiln is hot", "id": "D1:1"},
+        {"role": "assistant", "content": "Mind it"},
+    ]
+    for owner in ("mara", "theo"):
+        answer = server.ask("POST", "/memories", {"messages": talk, "user_id": owner})
+        assert len(answer.body["results"]) == 2
+    found = server.ask("POST", "/search", {"query": "kiln", "user_id": "mara"}).body["results"]
+    assert {one["user_id"] for one in found} == {"mara"}
+    assert (found[0]["memory"], found[0]["turns"]) == ("Mara: The kiln is hot", ["D1:1"])
+    assert len(server.ask("DELETE", "/memories?user_id=mara").body["results"]) == 2
+    assert server.ask("GET", "/memories?user_id=mara").body["results"] == []
+    assert len(server.ask("GET", "/memories?user_id=theo").body["results"]) == 2
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_an_unknown_id_is_404(server: Served, method: str) -> None:
+    body = {"text": "x"} if method == "PUT" else None
+    failed(server.ask(method, f"/memories/{NOBODY}", body), 404, "not_found")
+    failed(server.ask("GET", f"/memories/{NOBODY}/history"), 404, "not_found")
+    failed(server.ask(method, "/memories/../etc/passwd", body), 404, "not_found")
+    failed(server.ask(method, "/memories/short", body), 422, "invalid_input", "path.id")
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ({"messages": "x"}, "owner: give at least one"),
+        ({"messages": "", "user_id": "m"}, "body.messages"),
+        ({"messages": "x" * 20_001, "user_id": "m"}, "20000"),
+        ({"messages": [{"role": "user", "content": "x"}] * 201, "user_id": "m"}, "200 items"),
+        ({"messages": [{"role": "boss", "content": "x"}], "user_id": "m"}, "role"),
+        ({"messages": "x", "user_id": "m" * 257}, "body.user_id"),
+        ({"messages": "x", "user_id": 7}, "body.user_id"),
+        ({"messages": "x", "user_id": "m", "infer": "yes"}, "body.infer"),
+        ({"messages": "x", "user_id": "m", "time": "yesterday"}, "RFC 3339"),
+        ({"messages": "x", "user_id": "m", "time": "2024-02-31T00:00:00Z"}, "body.time"),
+        ({"messages": "x", "user_id": "m", "color": 1}, "body.color"),
+        ({"messages": "x", "user_id": "m", "metadata": {str(i): 1 for i in range(51)}}, "50"),
+        (b'{"messages": "half \\ud800", "user_id": "m"}', ""),
+        (b'{"messages": "x", "user_id": "m", "metadata": {"a": "\\ud800"}}', "Unicode"),
+        (b'{"messages": "x", "user_id": "m", "metadata": {"a": NaN}}', "JSON"),
+        (b'{"messages": ', "JSON"),
+        (b"\xff\xfe", ""),
+    ],
+)
+def test_what_is_not_as_the_document_says_is_422(server: Served, body: Any, words: str) -> None:
+    answer = server.ask("POST", "/memories", body)
+    if body == b"\xff\xfe":  # not even text
+        assert answer.status in {400, 422}
+        failed(answer, answer.status, answer.body["error"]["type"])
+    else:
+        failed(answer, 422, "invalid_input", words)
+    assert server.ask("GET", "/memories?user_id=m").body["results"] == []
+
+
+def test_limits_of_a_search(server: Served) -> None:
+    for wrong in ({"top_k": 201}, {"top_k": 0}, {"top_k": 1.5}, {"query": "x" * 20_001}):
+        body = {"query": "kiln", "user_id": "mara", **wrong}
+        failed(server.ask("POST", "/search", body), 422, "invalid_input", min(wrong))
+    failed(server.ask("GET", "/memories?user_id=m&limit=1001"), 422, "invalid_input", "limit")
+    failed(server.ask("GET", "/memories"), 422, "invalid_input", "owner")
+
+
+def test_wrong_methods_and_places(server: Served) -> None:
+    answer = server.ask("PATCH", "/memories")
+    failed(answer, 405, "method_not_allowed")
+    assert answer.headers["allow"] == "DELETE, GET, POST"
+    failed(server.ask("GET", "/nowhere"), 404, "not_found")
+
+
+def test_a_body_too_large_is_413_told_or_not(server: Served) -> None:
+    failed(server.ask("POST", "/memories", b"x" * 1_048_577), 413, "too_large")
+    connection = http.client.HTTPConnection(urlsplit(server.url).netloc, timeout=30)
+    chunks = (b"x" * 65_536 for _ in range(20))  # of no length told beforehand
+    connection.request("POST", "/memories", chunks, encode_chunked=True)
+    assert connection.getresponse().status == 413
+
+
+def test_a_broken_store_is_500_and_tells_nothing(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        import sqlite3  # noqa: PLC0415
+
+        with sqlite3.connect(tmp_path / "memories" / "memories.sqlite") as db:
+            db.execute("DROP TABLE dialogues")
+            db.execute("DROP TABLE memories")
+        answer = server.ask("POST", "/search", {"query": "kiln", "agent_id": "mara"})
+        failed(answer, 500, "error", "something went wrong")
+        assert "sqlite" not in json.dumps(answer.body)
+        assert server.ask("GET", "/openapi.json").status == 200
+
+
+def test_a_page_of_another_origin_or_name_is_refused(server: Served) -> None:
+    host = urlsplit(server.url).netloc
+    for headers in (
+        {"Host": "evil.example"},
+        {"Host": f"evil.example:{urlsplit(server.url).port}"},
+        {"Host": "[::1"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": f"http://{host}.evil.example"},
+    ):
+        failed(server.ask("POST", "/reset", headers=headers), 403, "forbidden")
+    assert server.ask("POST", "/reset", headers={"Origin": server.url}).status == 200
+
+
+def test_a_form_of_a_page_is_no_request(server: Served) -> None:
+    body = b'{"messages": "x", "user_id": "m"}'
+    answer = server.ask("POST", "/memories", body, {"Content-Type": "text/plain"})
+    failed(answer, 422, "invalid_input")
+
+
+def test_infer_without_a_model_is_409(server: Served) -> None:
+    body = {"messages": "x", "user_id": "m", "infer": True}
+    failed(server.ask("POST", "/memories", body), 409, "no_model")
+
+
+def test_a_model_that_fails_is_502_and_its_key_is_told_to_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret-of-the-tests")
+    with FaultyServer(lambda _: faults.status(401)) as model:
+        llm = (
+            "llm: {_target_: memsys.llm.client.ChatSettings, model: m, retries: 0, "
+            f"base_url: '{model.base_url}'}}\n"
+        )
+        with serving(tmp_path, config=CONFIG + llm) as server:
+            body = {"messages": "I sold a bowl", "user_id": "m", "infer": True}
+            answer = server.ask("POST", "/memories", body)
+    assert answer.status in {422, 502}
+    failed(answer, answer.status, answer.body["error"]["type"])
+    assert "sk-a-secret" not in json.dumps(answer.body)
+    assert "sk-a-secret" not in (tmp_path / "server.log").read_text()
+
+
+def test_the_page_needs_no_network(server: Served) -> None:
+    answer = server.ask("GET", "/docs")
+    assert answer.status == 200
+    assert "POST /search" in answer.body
+    for outside in ("<script", "src=", 'href="http', "@import", "url("):
+        assert outside not in answer.body
+
+
+def test_what_was_added_is_there_after_a_kill(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        id_ = added(server)
+        server.process.kill()
+        server.process.wait(10)
+    with serving(tmp_path) as server:
+        (found,) = server.ask("POST", "/search", {"query": "kiln", "user_id": "mara"}).body[
+            "results"
+        ]
+        assert found["id"] == id_
+
+
+@pytest.fixture(scope="module")
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(tmp_path_factory.mktemp("locked"), key=KEY) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-API-Key": ""},
+        {"X-API-Key": KEY[:-1]},
+        {"X-API-Key": KEY + "x"},
+        {"X-API-Key": "", "Authorization": f"Basic {KEY}"},
+        {"X-API-Key": "", "Authorization": "Bearer "},
+    ],
+)
+def test_without_the_key_nothing_is_told(locked: Served, headers: dict[str, str]) -> None:
+    for method, path in (("GET", "/memories?user_id=m"), ("POST", "/reset"), ("GET", "/nowhere")):
+        answer = locked.ask(method, path, headers=headers)
+        failed(answer, 401, "unauthorized")
+        assert answer.headers["www-authenticate"] == "Bearer"
+
+
+def test_with_the_key_all_is(locked: Served) -> None:
+    assert locked.ask("GET", "/memories?user_id=m").status == 200
+    bearer = {"X-API-Key": "", "Authorization": f"Bearer {KEY}"}
+    assert locked.ask("GET", "/memories?user_id=m", headers=bearer).status == 200
+    schemes = locked.ask("GET", "/openapi.json").body["components"]["securitySchemes"]
+    assert {one["type"] for one in schemes.values()} == {"apiKey", "http"}

@@ -1,0 +1,190 @@
+"""A model writes facts into the store, and keeps them by ADD, UPDATE, DELETE and NOOP."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.llm.base import LLMError
+from memsys.llm.client import ChatSettings
+from memsys.llm.meter import Meter
+from memsys.llm.recording import Recording
+from memsys.service.memory import Memory
+from tests.memsys.facts.models import Planned, call, fact, facts
+from tests.memsys.llm import faults
+from tests.memsys.llm.server import FaultyServer
+from tests.memsys.service.made import memory, texts
+
+MAY = datetime(2024, 5, 8, 13, 56)
+JUNE = datetime(2024, 6, 1, 9, 0)
+
+
+def said(text: str, id_: str = "D1:1", **more: Any) -> list[dict[str, Any]]:
+    return [{"role": "user", "name": "Mara", "content": text, "id": id_, **more}]
+
+
+def add(store: Memory, text: str, id_: str = "D1:1", time: datetime = MAY, **own: Any) -> Any:
+    return store.add(said(text, id_), infer=True, time=time, **({"user_id": "mara"} | own))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+def test_facts_are_stored_with_their_sources(folder: Path) -> None:
+    llm = Planned([facts(fact("Mara has a kiln", "Mara", 1, when="yesterday"))])
+    with memory(folder, llm=llm) as store:
+        added = add(store, "I got a kiln yesterday", metadata={"app": 1})
+        (found,) = store.search("kiln", user_id="mara")
+    assert (len(added.changes), added.faults) == (1, [])
+    record = found.record
+    assert record.memory == "Mara has a kiln (2024-05-07)"
+    assert (record.turns, record.metadata, record.time) == (("D1:1",), {"app": 1}, MAY)
+    assert (record.kind, record.speaker) == ("fact", "Mara")
+
+
+def two(folder: Path, decision: Any, new: str = "Mara sold the kiln") -> tuple[Any, Memory, Any]:
+    """A store with one fact, after a second was decided on."""
+    llm = Planned(
+        [facts(fact("Mara has a kiln", "Mara", 1)), facts(fact(new, "Mara", 2))], [decision]
+    )
+    store = memory(folder, llm=llm)
+    add(store, "I got a kiln")
+    added = add(store, "I sold it", "D2:1", JUNE, metadata={"b": 2})
+    return added, store, llm
+
+
+def test_update(folder: Path) -> None:
+    added, store, llm = two(folder, (call("UPDATE", id=1, content="Mara had a kiln"),))
+    (change,) = added.changes
+    assert (change.event, change.old, change.new) == (
+        "UPDATE",
+        "Mara has a kiln",
+        "Mara had a kiln",
+    )
+    (record,) = store.get_all(user_id="mara")
+    assert (record.turns, record.time, record.metadata) == (("D1:1", "D2:1"), JUNE, {"b": 2})
+    assert "1. Mara has a kiln" in llm.asked["decide"][0]
+    assert store.search("Mara had a kiln", user_id="mara")[0].score == pytest.approx(1)
+
+
+def test_delete(folder: Path) -> None:
+    added, store, _ = two(folder, (call("DELETE", id=1),))
+    assert [(c.event, c.old) for c in added.changes] == [("DELETE", "Mara has a kiln")]
+    assert store.get_all(user_id="mara") == []
+
+
+def test_noop_and_what_stands_word_for_word_change_nothing(folder: Path) -> None:
+    added, store, _ = two(folder, (call("NOOP"),))
+    assert (added.changes, len(store.get_all(user_id="mara"))) == ((), 1)
+    store.close()
+    added, store, _ = two(folder / "b", (call("ADD"),), new="Mara has a kiln!")
+    assert (added.changes, len(store.get_all(user_id="mara"))) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    ("decision", "fault"),
+    [
+        ((call("DELETE", id=7),), "unknown_id"),
+        ((call("SHRUG"),), "unknown_operation"),
+        (LLMError("gone"), "no_answer"),
+    ],
+)
+def test_what_goes_wrong_with_a_fact_is_told(folder: Path, decision: Any, fault: str) -> None:
+    added, store, _ = two(folder, decision)
+    assert [one["fault"] for one in added.faults] == [fault]
+    assert texts(store.get_all(user_id="mara")) == ["Mara has a kiln"]
+
+
+def test_no_answer_at_all_is_an_error(folder: Path) -> None:
+    with (
+        memory(folder, llm=Planned([LLMError("gone")])) as store,
+        pytest.raises(LLMError, match="none of 1 exchanges"),
+    ):
+        add(store, "I got a kiln")
+
+
+def test_facts_are_compared_within_one_owner_and_speaker(folder: Path) -> None:
+    llm = Planned([facts(fact("Mara has a kiln", "Mara", 1))], [(call("NOOP"),)])
+    with memory(folder, llm=llm) as store:
+        add(store, "I got a kiln")
+        add(store, "I got a kiln", user_id="theo")
+        add(store, "I got a kiln", agent_id="cook")
+        assert llm.asked["decide"] == []  # nobody of these had a fact yet
+        store.add("Mara has a kiln", user_id="ida", infer=False)
+        add(store, "I got a kiln", user_id="ida")
+        assert llm.asked["decide"] == []  # what was kept as it was said is of another speaker
+        assert len(store.get_all(user_id="ida")) == 2
+
+
+def test_the_dialogue_goes_on_in_another_process_and_ends_with_its_owner(folder: Path) -> None:
+    for i in range(1, 4):
+        llm = Planned([facts()], summary=[f"summary {i}"])
+        with memory(folder, llm=llm) as store:
+            add(store, f"word{i}", time=MAY)
+    shown = llm.asked["extract"][0]
+    assert "1. Mara: word1\n2. Mara: word2" in shown
+    assert "3. Mara: word3" in shown
+    assert "summary 2" in shown
+    with memory(folder, llm=llm) as store:
+        store.delete_all(user_id="mara")
+        add(store, "word4")
+    assert "word3" not in llm.asked["extract"][-1]
+    assert "summary 3" not in llm.asked["extract"][-1]
+
+
+def test_an_agent_s_facts_have_a_prompt_of_their_own(folder: Path) -> None:
+    from memsys.facts.extract import ExtractSettings  # noqa: PLC0415
+    from memsys.llm.prompt import load_prompt  # noqa: PLC0415
+
+    llm = Planned([facts()])
+    own = ExtractSettings(
+        prompt="facts_extract", summary_prompt=None, assistant_prompt="facts_assistant", retries=0
+    )
+    talk = [*said("Hello"), {"role": "assistant", "content": "I like ferries."}]
+    with memory(folder, llm=llm, facts=own) as store:
+        store.add(talk, agent_id="guide", infer=True)
+        store.add(talk, user_id="mara", infer=True)
+    first = [
+        load_prompt(name, []).text.split("{")[0][:60] for name in ("facts_assistant", own.prompt)
+    ]
+    assert [
+        text.startswith(own) for text, own in zip(llm.asked["extract"], first, strict=True)
+    ] == [*(True, True)]
+
+
+def test_the_run_of_an_agent_becomes_one_memory(folder: Path) -> None:
+    record = {"task": "Book.", "steps": [{"action": "Asked", "result": "3 seats"}], "state": "done"}
+    llm = Planned([json.dumps(record)])
+    run = [*said("Book a seat"), {"role": "tool", "content": "3 seats", "id": "t1"}]
+    with memory(folder, llm=llm) as store:
+        added = store.add(run, agent_id="guide", kind="procedural", infer=True)
+        (found,) = store.get_all(agent_id="guide")
+    assert (len(added.changes), added.faults) == (1, [])
+    assert found.kind == "procedural"
+    assert found.memory == "Task: Book.\n1. Asked\n   Result: 3 seats\nState: done"
+    assert found.turns == ("D1:1", "t1")
+
+
+def test_without_a_model_nothing_is_written(folder: Path) -> None:
+    with memory(folder) as store:
+        for kind in ("fact", "procedural"):
+            with pytest.raises(InputError, match="there is no model"):
+                store.add("kiln", user_id="mara", infer=True, kind=kind)  # type: ignore[arg-type]
+
+
+def test_over_the_wire_and_nothing_of_it_is_recorded(folder: Path) -> None:
+    reply = facts(fact("Mara has a kiln", "Mara", 1))
+    with FaultyServer(lambda _: faults.says(reply)) as server:
+        chat = ChatSettings(model="m", base_url=server.base_url, key_variable="", retries=0)
+        llm = chat.open(Recording("", "off"), Meter())
+        with memory(folder, llm=llm) as store:
+            assert len(add(store, "I got a kiln").changes) == 1
+    assert server.requests == 2  # the facts and the summary
+    assert not list(folder.rglob("calls.sqlite"))

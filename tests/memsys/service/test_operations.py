@@ -1,0 +1,207 @@
+"""What is added is found by its owner alone, can be changed and dropped, and leaves a history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memsys
+from memsys.errors import InputError
+from memsys.service.memory import Memory
+from tests.memsys.service.made import memory, texts
+
+TALK = [
+    {"role": "user", "name": "Mara", "content": "The kiln is hot.", "id": "D1:1"},
+    {"role": "system", "content": "Be polite."},
+    {"role": "assistant", "content": "Mind the kiln."},
+]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Memory]:
+    with memory(tmp_path) as made:
+        yield made
+
+
+def one(store: Memory, text: str, **own: Any) -> str:
+    """Add a text; its id."""
+    (change,) = store.add(text, **({"user_id": "mara"} | own)).changes
+    return change.id
+
+
+def test_it_is_exported() -> None:
+    assert memsys.Memory is Memory
+    with pytest.raises(AttributeError, match="no attribute 'Memori'"):
+        memsys.Memori  # noqa: B018
+
+
+def test_a_text_stays_word_for_word_and_messages_name_their_speakers(store: Memory) -> None:
+    one(store, "I sold a bowl.", time=datetime(2024, 3, 2, 10, 0))
+    store.add(TALK, user_id="mara", metadata={"from": "chat"})
+    bowl, kiln, mind = store.get_all(user_id="mara")
+    assert texts([bowl, kiln, mind]) == [
+        *("I sold a bowl.", "Mara: The kiln is hot.", "assistant: Mind the kiln.")
+    ]
+    assert (kiln.turns, kiln.speaker, kiln.metadata) == (("D1:1",), "Mara", {"from": "chat"})
+    assert (bowl.time, bowl.speaker) == (datetime(2024, 3, 2, 10, 0), "user")
+    assert "Mara: The kiln is hot.\n" in mind.index_text  # matched with what it replies to
+
+
+def test_search_ranks_by_cosine_and_takes_k_from_the_setup(store: Memory, tmp_path: Path) -> None:
+    for text in ("The kiln cracked a bowl.", "A bowl was sold.", "Tomato seedlings."):
+        one(store, text)
+    found = store.search("cracked bowl", user_id="mara", top_k=2)
+    assert texts(found) == ["The kiln cracked a bowl.", "A bowl was sold."]
+    assert found[0].score == found[0].relevance == pytest.approx(2 / 6**0.5, abs=1e-6)
+    with memory(tmp_path, k=1) as other:
+        assert len(other.search("cracked bowl", user_id="mara")) == 1
+
+
+def test_of_equals_the_older_is_first_however_many_there_are(store: Memory) -> None:
+    ids = [one(store, "kiln") for _ in range(40)]
+    found = store.search("kiln", user_id="mara", top_k=5)
+    assert [f.record.id for f in found] == ids[:5]
+
+
+def test_an_owner_sees_its_own_and_nothing_else(store: Memory) -> None:
+    places = [
+        {"user_id": "mara"},
+        {"user_id": "mara", "agent_id": "cook"},
+        {"user_id": "theo", "agent_id": "cook"},
+        {"agent_id": "cook"},
+        {"agent_id": "mara"},
+        {"run_id": "7"},
+        {"user_id": "mara", "run_id": "7"},
+    ]
+    for i, place in enumerate(places):
+        store.add(f"kiln number{i}", **place)
+    seen = {
+        repr(asked): sorted(int(text[-1]) for text in texts(store.search("kiln", **asked)))
+        for asked in places
+    }
+    assert list(seen.values()) == [[0, 1, 6], [1], [2], [1, 2, 3], [4], [5, 6], [6]]
+    for asked in places:
+        assert len(store.get_all(**asked)) == len(seen[repr(asked)])
+
+
+def test_filters_are_equality_of_metadata(store: Memory) -> None:
+    for value in (1, True, "1", None, [1, 2]):
+        one(store, f"kiln {value}", metadata={"a": value, "b": "x"})
+    for value, expected in ((1, "1"), (True, "True"), ("1", "1"), (None, "None"), ([1, 2], "[1")):
+        (found,) = store.search("kiln", user_id="mara", filters={"a": value, "b": "x"})
+        assert found.record.metadata["a"] == value
+        assert found.record.memory.startswith(f"kiln {expected}")
+    assert store.search("kiln", user_id="mara", filters={"c": None}) == []
+
+
+def test_an_update_changes_what_is_found_and_keeps_what_it_was(store: Memory) -> None:
+    id_ = one(store, "tomato seedlings", metadata={"a": 1})
+    assert store.update(id_, "cracked bowl") is not None
+    assert store.search("cracked bowl", user_id="mara")[0].score == pytest.approx(1)
+    assert store.update(id_, metadata={"b": 2}, time=datetime(2024, 1, 1, tzinfo=UTC)) is not None
+    record = store.get(id_)
+    assert record is not None
+    assert (record.memory, record.metadata) == ("cracked bowl", {"b": 2})
+    assert record.time == datetime(2024, 1, 1)
+    assert store.delete(id_) is not None
+    assert (store.get(id_), store.search("bowl", user_id="mara")) == (None, [])
+    assert [(c.event, c.old, c.new) for c in store.history(id_)] == [
+        ("ADD", None, "tomato seedlings"),
+        ("UPDATE", "tomato seedlings", "cracked bowl"),
+        ("UPDATE", "cracked bowl", "cracked bowl"),
+        ("DELETE", "cracked bowl", None),
+    ]
+    assert {c.owner.user_id for c in store.history(id_)} == {"mara"}
+
+
+def test_what_is_not_there_is_none(store: Memory) -> None:
+    id_ = one(store, "kiln")
+    store.delete(id_)
+    for gone in (id_, "", "x"):
+        assert store.get(gone) is None
+        assert store.update(gone, "bowl") is None
+        assert store.delete(gone) is None
+    assert store.history("x") == []
+
+
+def test_delete_all_takes_one_owner_s(store: Memory) -> None:
+    kept = one(store, "kiln", user_id="theo")
+    one(store, "kiln")
+    one(store, "kiln", agent_id="cook")
+    assert len(store.delete_all(user_id="mara")) == 2
+    assert store.search("kiln", user_id="mara") == []
+    assert [f.record.id for f in store.search("kiln", user_id="theo")] == [kept]
+
+
+def test_reset_forgets_all_and_the_store_goes_on(store: Memory) -> None:
+    id_ = one(store, "kiln")
+    store.reset()
+    assert (store.get(id_), store.history(id_), store.search("kiln", user_id="mara")) == (
+        *(None, [], []),
+    )
+    again = one(store, "kiln")
+    assert again != id_
+    assert [f.record.id for f in store.search("kiln", user_id="mara")] == [again]
+
+
+def test_pages(store: Memory) -> None:
+    for i in range(5):
+        one(store, f"kiln {i}")
+    assert texts(store.get_all(user_id="mara", limit=2, offset=1)) == ["kiln 1", "kiln 2"]
+    assert len(store.get_all(user_id="mara", offset=4)) == 1
+
+
+def test_accesses_are_counted(store: Memory) -> None:
+    id_ = one(store, "kiln")
+    for _ in range(3):
+        store.search("kiln", user_id="mara")
+    record = store.get(id_)
+    assert record is not None
+    assert record.accesses == 3
+    assert record.accessed is not None
+
+
+def test_times_with_a_zone_become_utc(store: Memory) -> None:
+    zone = timezone(timedelta(hours=8))
+    id_ = one(store, "kiln", time=datetime(2024, 3, 2, 10, 0, tzinfo=zone))
+    record = store.get(id_)
+    assert record is not None
+    assert record.as_json()["time"] == "2024-03-02T02:00:00Z"
+
+
+OWNED: dict[str, Any] = {"user_id": "mara"}
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda s: s.add("kiln"), "^owner: give at least one"),
+        (lambda s: s.search("kiln"), "^owner: give at least one"),
+        (lambda s: s.get_all(), "^owner: give at least one"),
+        (lambda s: s.delete_all(), "^owner: give at least one"),
+        (lambda s: s.add("kiln", user_id=""), "^user_id: ''"),
+        (lambda s: s.add("kiln", run_id="x" * 257), "^run_id: "),
+        (lambda s: s.add("", **OWNED), "^messages.0..content: use text"),
+        (lambda s: s.add([], **OWNED), "^messages: give a text"),
+        (lambda s: s.add([{"role": "boss", "content": "x"}], **OWNED), "role: boss is none of"),
+        (lambda s: s.add([{"content": "x"}], **OWNED), "role: None is none of"),
+        (lambda s: s.add([{"role": "user", "text": "x"}], **OWNED), "^messages.0.: text"),
+        (lambda s: s.add("half \ud800", **OWNED), "no valid Unicode"),
+        (lambda s: s.add("kiln", metadata={"a": "\ud800"}, **OWNED), "^metadata: is no valid"),
+        (lambda s: s.add("kiln", metadata={"a": float("nan")}, **OWNED), "^metadata: is no JSON"),
+        (lambda s: s.add("kiln", metadata={1: 2}, **OWNED), "^metadata: is no JSON"),
+        (lambda s: s.add("kiln", kind="dream", **OWNED), "^kind: dream is none of"),
+        (lambda s: s.add("kiln", infer=True, **OWNED), "^infer: there is no model"),
+        (lambda s: s.search("kiln", top_k=0, **OWNED), "^top_k: 0; use"),
+        (lambda s: s.search("kiln", filters=[1], **OWNED), "^filters: is no JSON object"),
+        (lambda s: s.update("x"), "^update: give text"),
+    ],
+)
+def test_wrong_input_is_named(store: Memory, call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call(store)
+    assert store.get_all(user_id="mara") == []

@@ -1,0 +1,93 @@
+"""Words, both, and what else speaks for a memory."""
+
+from __future__ import annotations
+
+import math
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.memory.text import importance
+from memsys.service.ranking import Weights
+from memsys.strategies.vector_only import VectorOnly
+from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.service.made import memory, texts
+
+NOW = datetime(2024, 7, 1)
+WORDS = ("Where did Mara sell a bowl?", "What other news of the tomato seedlings?", "kiln", "")
+
+
+def fill(store: Any) -> None:
+    """The sessions of build.SESSIONS, as messages."""
+    for session in SESSIONS:
+        said = [
+            {"role": "user", "name": turn.speaker, "content": turn.text, "id": turn.id}
+            for turn in session.turns
+        ]
+        store.add(said, user_id="talk", time=session.time)
+
+
+def test_it_finds_what_the_benchmarked_strategy_finds(tmp_path: Path, parts: MakeParts) -> None:
+    benchmarked = VectorOnly(parts(), k=4)
+    for session in SESSIONS:
+        benchmarked.ingest(session)
+    with memory(tmp_path) as store:
+        fill(store)
+        for text in WORDS:
+            expected = benchmarked.retrieve(query(text)).candidates
+            found = store.search(text, user_id="talk", top_k=4)
+            assert [f.record.turns for f in found] == [c.memory.turns for c in expected]
+            assert [f.score for f in found] == pytest.approx([c.score for c in expected], abs=1e-6)
+            assert texts(found) == [c.memory.content for c in expected]
+
+
+@pytest.mark.parametrize("start", ["lexical", "hybrid"])
+def test_words_rank_as_in_the_store_of_strategies(
+    tmp_path: Path, parts: MakeParts, start: Any
+) -> None:
+    from memsys.memory.turns import Turns  # noqa: PLC0415
+
+    benchmarked = VectorOnly(parts(memory=Turns("turns")), k=4)  # for its store alone
+    for session in SESSIONS:
+        benchmarked.ingest(session)
+    with memory(tmp_path, start=start) as store:
+        fill(store)
+        for text in WORDS:
+            scores = benchmarked.store.relevance(text, start)
+            found = store.search(text, user_id="talk", top_k=10)
+            by_turn = {c.turns: s for c, s in zip(benchmarked.store.memories, scores, strict=True)}
+            assert len(found) == len(by_turn)
+            for one in found:
+                assert one.relevance == pytest.approx(by_turn[one.record.turns], abs=1e-5)
+        store.add("a kiln of her own", user_id="talk")  # the index is made anew
+        assert "a kiln of her own" in texts(store.search("kiln", user_id="talk"))
+
+
+def test_the_score_is_the_weighted_sum(tmp_path: Path) -> None:
+    weights = Weights(relevance=0.5, access=0.2, recency=0.2, importance=0.1, decay_per_day=0.1)
+    with memory(tmp_path, weights=weights) as store:
+        store.add("kiln", user_id="mara", time=datetime(2024, 6, 21))
+        (found,) = store.search("kiln", user_id="mara", time=NOW)
+        expected = 0.5 + 0.2 * math.exp(-1) + 0.1 * importance("kiln")
+        assert found.score == pytest.approx(expected, abs=1e-6)
+        (again,) = store.search("kiln", user_id="mara", time=NOW)  # accessed since, now
+        assert again.score == pytest.approx(
+            0.5 + 0.2 * math.log(2) / math.log(101) + 0.2 + 0.1 * importance("kiln"), abs=1e-6
+        )
+
+
+def test_weights_reorder_the_pool(tmp_path: Path) -> None:
+    old, new = datetime(2020, 1, 1), datetime(2024, 6, 30)
+    with memory(tmp_path, weights=Weights(relevance=0.1, recency=1)) as store:
+        store.add("kiln", user_id="mara", time=old)
+        store.add("kiln bowl", user_id="mara", time=new)
+        assert texts(store.search("kiln", user_id="mara", time=NOW, top_k=1)) == ["kiln bowl"]
+
+
+@pytest.mark.parametrize("wrong", [{"relevance": -1}, {"pool": 0}, {"recency": float("nan")}])
+def test_wrong_weights_are_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"^weights.{min(wrong)}: "):
+        Weights(**wrong)

@@ -1,0 +1,131 @@
+"""The parts come from a run that was benchmarked, or from a file with the same groups."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra import compose, initialize_config_dir
+from hydra.core.global_hydra import GlobalHydra
+from omegaconf import OmegaConf
+
+from memsys.embed.minilm import MiniLM
+from memsys.errors import InputError
+from memsys.service.memory import Memory
+from memsys.service.setup import CONF, load_setup
+from memsys.stores.faiss_vectors import FaissVectors
+
+BAG = "embedder: {_target_: tests.memsys.build.BagOfWords}\n"
+
+
+def run(folder: Path, *overrides: str) -> Path:
+    """A run's folder as far as its manifest's configuration goes."""
+    GlobalHydra.instance().clear()
+    with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
+        config = compose("config", list(overrides))
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = OmegaConf.to_container(config, resolve=True)
+    (folder / "manifest.json").write_text(json.dumps({"config": kept}), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("strategy", "start"),
+    [("vector_only", "vector"), ("bm25", "lexical"), ("hybrid_rank", "hybrid")],
+)
+def test_a_run_gives_its_ranking_its_k_and_its_parts(
+    tmp_path: Path, strategy: str, start: str
+) -> None:
+    made = load_setup(run(tmp_path / "run", f"strategy={strategy}", "k=7", "index.alpha=0.25"))
+    assert (made.start, made.k, made.index.alpha) == (start, 7, 0.25)
+    assert (made.embedder.name, made.builder.name) == (load_setup(None).embedder.name, "turns")
+    assert (made.llm, made.infer, made.vectors) == (None, False, None)
+
+
+def test_a_run_of_mem0_gives_its_facts_and_its_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    folder = run(
+        tmp_path / "run",
+        *("strategy=mem0", "llm=openai", "llm.model=tiny", "strategy.facts.exchange=5"),
+        *("strategy.update.calls=schema", "strategy.update.similar=4"),
+    )
+    made = load_setup(folder)
+    assert made.llm is not None
+    assert made.facts is not None
+    assert made.update is not None
+    assert (made.llm.name, made.infer, made.start) == ("tiny", True, "vector")
+    assert (made.facts.exchange, made.facts.assistant_prompt) == (5, "facts_assistant")
+    assert (made.update.calls, made.update.similar) == ("schema", 4)
+    assert load_setup(run(tmp_path / "raw", "strategy=mem0", "strategy.infer=false")).infer is False
+
+
+def test_a_run_can_be_named_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(tmp_path / "results" / "runs" / "mine", "k=3")
+    monkeypatch.chdir(tmp_path)
+    assert load_setup("mine").k == 3
+
+
+def test_a_file_names_options_or_settings(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        BAG + "memory: windows\nstrategy: hybrid_rank\nk: 4\n"
+        "vector_store: {_target_: memsys.stores.faiss_vectors.FaissVectors, "
+        f"path: {tmp_path}/v}}\n"
+        "weights: {recency: 0.5}\nindex: {_target_: memsys.index.rank.IndexSettings, k1: 1, b: 0, "
+        "alpha: 1}\n"
+    )
+    made = load_setup(path)
+    assert (made.embedder.name, made.builder.name, made.start, made.k) == (
+        *("bag", "windows", "hybrid", 4),
+    )
+    assert (made.weights.relevance, made.weights.recency) == (1.0, 0.5)
+    assert isinstance(made.vectors, FaissVectors)
+    made.vectors.close()
+    with Memory.from_config(path, tmp_path / "memories") as store:
+        store.add("kiln", user_id="mara")
+        assert len(store.search("kiln", user_id="mara")) == 1
+
+
+def test_nothing_named_is_the_default() -> None:
+    made = load_setup(None)
+    assert isinstance(made.embedder, MiniLM)
+    assert (made.start, made.k, made.weights.plain) == ("vector", 10, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("embeder: minilm\n", "embeder is no group; there are budget, embedder"),
+        ("embedder: bert\n", "embedder: 'bert' is none of minilm"),
+        ("embedder: ../config\n", "embedder: '../config' is none of"),
+        ("strategy: graph_expand\n", "GraphExpand"),
+        ("strategy: full_context\n", "FullContext: a store of memories ranks by vectors, words"),
+        ("memory: observations\n", "memory=observations: messages are kept as they are said"),
+        ("memory: facts\n", "memory=facts: messages are kept as they are said"),
+        ("k: 0\n", "k: 0; use a whole number"),
+        ("weights: {relevanz: 1}\n", "relevanz"),
+        ("weights: {recency: -1}\n", "weights.recency: -1"),
+        ("embedder: {_target_: no.such.Class}\n", "no.such.Class"),
+        ("index: {_target_: memsys.index.rank.IndexSettings, k1: 1, b: 9, alpha: 1}\n", "b=9"),
+        ("k: [\n", "cannot be read as a configuration"),
+        ("- k\n", "cannot be read as a configuration"),
+    ],
+)
+def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        load_setup(path)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [None, "{", "{}", '{"config": 3}'])
+def test_a_folder_without_a_run_is_named(tmp_path: Path, content: Any) -> None:
+    if content is not None:
+        (tmp_path / "manifest.json").write_text(content)
+    with pytest.raises(InputError, match=r"no run and no configuration|cannot be read as"):
+        load_setup(tmp_path)

@@ -1,0 +1,185 @@
+"""Threads, processes, and a process that is killed between a change and its vector."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.stores.faiss_vectors import FaissVectors
+from tests.memsys.build import BagOfWords
+from tests.memsys.service.made import memory, texts
+
+PROJECT = Path(__file__).parents[3]
+
+
+def run(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        text=True,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def vectors_in(file: str) -> int:
+    with closing(sqlite3.connect(file)) as db:
+        return int(db.execute("SELECT count(*) FROM vectors").fetchone()[0])
+
+
+# Kills itself as the vector store is told of the second text, or of the change of the first.
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from memsys.stores.faiss_vectors import FaissVectors
+from tests.memsys.service.made import memory
+
+class Deadly(FaissVectors):
+    armed = False
+    def put(self, *given):
+        if self.armed: os.kill(os.getpid(), signal.SIGKILL)
+        super().put(*given)
+    def drop(self, *given):
+        if self.armed: os.kill(os.getpid(), signal.SIGKILL)
+        super().drop(*given)
+
+store = memory(Path(sys.argv[1]), vectors=Deadly(sys.argv[2]))
+(first,) = store.add("kiln", user_id="mara").changes
+Deadly.armed = True
+if sys.argv[3] == "add": store.add("bowl", user_id="mara")
+if sys.argv[3] == "update": store.update(first.id, "bowl")
+if sys.argv[3] == "delete": store.delete(first.id)
+"""
+
+
+@pytest.mark.parametrize(
+    ("deed", "there"), [("add", ["kiln", "bowl"]), ("update", ["bowl"]), ("delete", [])]
+)
+def test_vectors_are_repaired_after_a_kill(tmp_path: Path, deed: str, there: list[str]) -> None:
+    file = str(tmp_path / "vectors.sqlite")
+    ended = run(_KILLED, tmp_path, file, deed)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    with memory(tmp_path, vectors=FaissVectors(file)) as store:
+        assert texts(store.get_all(user_id="mara")) == there  # the change itself was kept
+        for text in there:
+            found = store.search(text, user_id="mara")
+            assert found[0].record.memory == text
+            assert found[0].score == pytest.approx(1)
+            assert len(found) == len(there)
+        if not there:
+            assert store.search("kiln", user_id="mara") == []
+    assert vectors_in(file) == len(there)  # no vector of what is gone
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_vector_store_that_lost_all_is_filled_again(tmp_path: Path, kept: bool) -> None:
+    file = str(tmp_path / "vectors.sqlite")
+    with memory(tmp_path, vectors=FaissVectors(file) if kept else None) as store:
+        store.add("kiln", user_id="mara")
+    (tmp_path / "vectors.sqlite").unlink(missing_ok=True)
+    with memory(tmp_path, vectors=FaissVectors(file) if kept else None) as store:
+        assert texts(store.search("kiln", user_id="mara")) == ["kiln"]
+
+
+@pytest.mark.parametrize("start", ["vector", "hybrid"])
+def test_two_open_stores_see_each_other_s_changes(tmp_path: Path, start: str) -> None:
+    with memory(tmp_path, start=start) as one, memory(tmp_path, start=start) as other:
+        (added,) = one.add("kiln", user_id="mara").changes
+        assert texts(other.search("kiln", user_id="mara")) == ["kiln"]
+        other.update(added.id, "bowl")
+        assert texts(one.search("kiln", user_id="mara")) == ["bowl"]
+        one.reset()
+        assert other.search("kiln", user_id="mara") == []
+        other.add("seedlings", user_id="mara")
+        assert texts(one.search("kiln", user_id="mara")) == ["seedlings"]
+
+
+def test_a_reset_reaches_a_store_of_vectors_that_is_kept(tmp_path: Path) -> None:
+    file = str(tmp_path / "vectors.sqlite")
+    with memory(tmp_path, vectors=FaissVectors(file)) as store:
+        store.add("kiln", user_id="mara")
+    with memory(tmp_path) as other:  # which does not know of that file
+        other.reset()
+    with memory(tmp_path, vectors=FaissVectors(file)) as store:
+        assert store.search("kiln", user_id="mara") == []
+    assert vectors_in(file) == 0
+
+
+def test_two_folders_may_share_a_store_of_vectors(tmp_path: Path) -> None:
+    file = str(tmp_path / "vectors.sqlite")
+    with memory(tmp_path / "a", vectors=FaissVectors(file)) as store:
+        store.add("kiln", user_id="mara")
+    with memory(tmp_path / "b", vectors=FaissVectors(file)) as other:
+        other.add("bowl", user_id="mara")
+        assert texts(other.search("kiln", user_id="mara")) == ["bowl"]
+        other.reset()
+    with memory(tmp_path / "a", vectors=FaissVectors(file)) as store:
+        assert texts(store.search("bowl", user_id="mara")) == ["kiln"]
+    assert vectors_in(file) == 1
+
+
+_WRITES = """
+import sys
+from pathlib import Path
+from tests.memsys.service.made import memory
+store = memory(Path(sys.argv[1]))
+for i in range(20):
+    store.add(f"kiln {sys.argv[2]} {i}", user_id="mara")
+"""
+
+
+def test_processes_write_one_folder_at_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(3) as pool, memory(tmp_path) as store:
+        ended = list(pool.map(lambda name: run(_WRITES, tmp_path, name), "abc"))
+        assert [one.returncode for one in ended] == [0, 0, 0], ended[0].stderr
+        assert len(store.search("kiln", user_id="mara", top_k=99)) == 60
+        assert len(store.get_all(user_id="mara")) == 60
+
+
+def test_threads_share_one_store(tmp_path: Path) -> None:
+    with memory(tmp_path) as store, ThreadPoolExecutor(8) as pool:
+
+        def work(i: int) -> int:
+            owner = f"u{i % 4}"
+            (added,) = store.add(f"kiln {i}", user_id=owner).changes
+            found = store.search("kiln", user_id=owner, top_k=50)
+            assert added.id in {f.record.id for f in found}
+            assert all(f.record.owner.user_id == owner for f in found)
+            if i % 5 == 0:
+                store.delete(added.id)
+            return 1
+
+        assert sum(pool.map(work, range(60))) == 60
+        left = [len(store.search("kiln", user_id=f"u{u}", top_k=50)) for u in range(4)]
+        assert sum(left) == 48
+        assert left == [len(store.get_all(user_id=f"u{u}")) for u in range(4)]
+
+
+def test_another_embedder_is_refused(tmp_path: Path) -> None:
+    memory(tmp_path).close()
+    with pytest.raises(InputError, match="embedded by bag, not other; set embedder="):
+        memory(tmp_path, embedder=BagOfWords("other"))
+
+
+def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="file: not usable as a folder of memories"):
+        memory(tmp_path / "file")
+    (tmp_path / "memories.sqlite").write_text("no database" * 100)
+    with pytest.raises(InputError, match="not usable as a folder of memories"):
+        memory(tmp_path)
+
+
+def test_the_folder_is_for_its_owner_alone(tmp_path: Path) -> None:
+    memory(tmp_path / "new").close()
+    assert (tmp_path / "new").stat().st_mode & 0o077 == 0

@@ -1,0 +1,114 @@
+"""Bytes are those of real files: each test writes one and looks at its size."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+from memsys.embed.cache import CachedEmbedder
+from memsys.graph.build import build_graph
+from memsys.graph.settings import GraphSettings
+from memsys.graph.store import NetworkXStore
+from memsys.relations.graph import OwnGraph
+from memsys.stores.faiss_vectors import FaissVectors
+from memsys.stores.networkx_relations import NetworkxRelations
+from memsys.stores.size import line, lines, singles, together
+from memsys.types import Memory
+from tests.memsys.build import memory
+from tests.memsys.relations.models import settings
+from tests.memsys.stores.made import keys, node, pool, relation
+
+OWNER = "0123456789abcdef0123456789abcdef"
+
+
+def test_memories_are_the_lines_of_a_file_from_which_they_come_back(tmp_path: Path) -> None:
+    kept = [
+        memory("D1:1", 'She said "so"\n\tand left', index_text="before\nafter", importance=0.35),
+        memory("上海", "陶艺课在上海，🐈", speaker="小玛", turns=("a", "b"), importance=1 / 3),
+    ]
+    file = tmp_path / "memories.jsonl"
+    file.write_text("".join(line(one) for one in kept), encoding="utf-8")
+    assert lines(kept) == file.stat().st_size
+    rows = [json.loads(text) for text in file.read_text(encoding="utf-8").splitlines()]
+    back = [
+        Memory(**row | {"time": datetime.fromisoformat(row["time"]), "turns": tuple(row["turns"])})
+        for row in rows
+    ]
+    assert back == kept
+    assert [row.keys() for row in rows] == [asdict(kept[0]).keys()] * 2
+
+
+def test_half_a_surrogate_pair_is_counted_and_does_no_harm() -> None:
+    assert lines([memory("a", "x\ud83d")]) == lines([memory("a", "x陶")])
+
+
+def test_sums_are_by_unit() -> None:
+    assert together({"a": 1, "b": 2}, {"b": 3, "c": 0}) == {"a": 1, "b": 5, "c": 0}
+
+
+def test_a_rule_made_graph_is_the_lines_of_a_file_from_which_it_comes_back(tmp_path: Path) -> None:
+    texts = ["the red bowl of Selwyn", "the red bowl cracked", "Selwyn of Ostrava", "in Ostrava"]
+    numbers = GraphSettings(max_entities=8, max_share=0.5, keyword_weight=0.7, name_weight=1.0)
+    store = build_graph([memory(f"D{i}", t) for i, t in enumerate(texts)], numbers).store
+    assert isinstance(store, NetworkXStore)
+    size, file = store.size(), tmp_path / "graph.jsonl"
+    graph: nx.Graph[str] = nx.Graph()
+    written = []
+    todo = [f"m:D{i}" for i in range(len(texts))]
+    for name in todo:
+        for edge in store.neighbours([name])[0]:
+            if not graph.has_edge(name, edge.node):
+                graph.add_edge(name, edge.node)
+                written.append([name, edge.node, edge.kind, edge.weight])
+            if edge.node not in todo:
+                todo.append(edge.node)
+    file.write_text("".join(line(row) for row in written), encoding="utf-8")
+    assert {edge[2] for edge in written} == {"mentions", "related_to"}
+    assert size == {"nodes": len(graph), "edges": len(written), "bytes": file.stat().st_size}
+
+
+@pytest.mark.parametrize("dimension", [64, 384])
+def test_vectors_are_what_the_file_of_the_vector_store_holds(
+    tmp_path: Path, dimension: int
+) -> None:
+    rows, file = pool(1, 200, dimension), tmp_path / "vectors.sqlite"
+    with closing(FaissVectors(str(file))) as store:
+        store.put(OWNER, [f"D1:{i}" for i in range(len(rows))], rows)
+    assert singles(rows) == singles([rows]) == 200 * dimension * 4
+    with closing(sqlite3.connect(file)) as db:
+        (held,) = db.execute("SELECT sum(length(vector)) FROM vectors").fetchone()
+    assert singles(rows) == held
+    # Names, and pages of 4 kB that no row quite fills.
+    assert held < file.stat().st_size < 2 * held
+
+
+def test_a_graph_of_relations_is_near_the_file_of_the_relation_store(
+    tmp_path: Path, bag_of_words: CachedEmbedder
+) -> None:
+    file, ids = tmp_path / "relations.sqlite", [f"somebody {i}" for i in range(200)]
+    with closing(NetworkxRelations(str(file))) as store:
+        rows = pool(2, 200, 384)
+        store.put_nodes(OWNER, [node(i, row) for i, row in zip(ids, rows, strict=True)])
+        linked = [keys([ids[i % 200], ids[i * 7 % 200]])[i % 12] for i in range(300)]
+        store.put_relations(OWNER, [relation(*key) for key in dict.fromkeys(linked)])
+        size = OwnGraph(store, OWNER, bag_of_words, settings()).size()
+        other = OwnGraph(store, "nobody", bag_of_words, settings()).size()
+    assert other == {"nodes": 0, "edges": 0, "bytes": 0}
+    assert (size["nodes"], size["edges"]) == (200, len(set(linked)))
+    with closing(sqlite3.connect(file)) as db:
+        (vectors,) = db.execute("SELECT sum(length(vector)) FROM nodes").fetchone()
+        content = sum(
+            len(str(value).encode()) if not isinstance(value, bytes) else len(value)
+            for table in ("nodes", "relations")
+            for row in db.execute(f"SELECT * FROM {table} WHERE owner = ?", (OWNER,))  # noqa: S608
+            for value in row[1:]
+        )
+    assert vectors == 200 * 384 * 4 < content < size["bytes"]  # lines name their fields
+    assert size["bytes"] < file.stat().st_size < 1.5 * size["bytes"]
