@@ -102,9 +102,9 @@ class Store:
         return self._derived.standing
 
     def size(self, *, graph: bool) -> dict[str, int]:
-        """What is held, by unit: `memories`, their o200k `tokens`, `bytes` (memsys/stores/size.py) of the
-        memories, of the vectors that queries have asked for so far, and of the graph, with its
-        `nodes` and `edges`, where there is one; `graph`: there is, if only for later queries.
+        """What is held, by unit: `memories`, their o200k `tokens`, `bytes` (memsys/stores/size.py)
+        of the memories, of the vectors that queries have asked for so far, and of the graph, with
+        its `nodes` and `edges`, where there is one; `graph`: there is, if only for later queries.
         """
         memories = self.memories
         held = {

@@ -108,12 +108,10 @@ def read_overlay(path: Path) -> Overlay:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(
-            f"{path}: not as an overlay should be ({error}); make it by python -m eval.studies.overlay"
+            f"{path}: not a valid overlay ({error}); make it by python -m eval.studies.overlay"
         ) from error
     if len({entry.id for entry in entries}) < len(entries):
-        raise InputError(
-            f"{path}: an id is there twice; make it anew by python -m eval.studies.overlay"
-        )
+        raise InputError(f"{path}: an id occurs twice; make it by python -m eval.studies.overlay")
     return overlay
 
 

@@ -113,9 +113,7 @@ def read_subset(name: str) -> tuple[Subset, SourceFile]:
         ) from error
     ids = [question.id for question in subset.questions]
     if not ids or len(set(ids)) < len(ids):
-        raise InputError(
-            f"{path}: no question, or one twice; make it by python -m eval.studies.lite"
-        )
+        raise InputError(f"{path}: no id, or an id twice; make it by python -m eval.studies.lite")
     return subset, SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
 
 

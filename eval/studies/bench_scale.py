@@ -1,4 +1,4 @@
-"""`python -m eval.studies.bench_scale`: stores of a thousand to a million memories, measured in one run.
+"""`python -m eval.studies.bench_scale`: stores of a thousand to a million memories.
 
 Prints, never asserts. Every size is measured in a process of its own; within it the ways of
 searching take turns, so that their ratios hold whatever else the machine does.

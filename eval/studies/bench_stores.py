@@ -1,4 +1,4 @@
-"""`python -m eval.studies.bench_stores`: how long the vector and relation stores take, within one run.
+"""`python -m eval.studies.bench_stores`: latency of the vector and relation stores.
 
 Prints, never asserts: machines are noisy. The stores take turns question by question, so that a
 slow minute hits all; the ratios are of medians within this run.

@@ -1,4 +1,4 @@
-"""`python -m eval.studies.lite`: make the small subset of LoCoMo again, and show what it is worth."""
+"""`python -m eval.studies.lite`: build the small subset of LoCoMo and report its errors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`python -m eval.studies.overlay ERRORS`: check a list of errors in an answer key against its data set,
-and make the overlay of ids and hashes that may be passed on without the texts.
+"""`python -m eval.studies.overlay ERRORS`: check a list of errors in an answer key against its data
+set, and make the overlay of ids and hashes that may be passed on without the texts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Published LoCoMo tables under the true category names: `python -m eval.studies.published [FILE ...]`.
+"""`python -m eval.studies.published [FILE ...]`: published LoCoMo tables, official category names.
 
 Sources name the categories of LoCoMo differently. Where a source prints an overall, the counts by
 category tell which names are meant: overall = sum(n_c * score_c) / sum(n_c).

@@ -1,4 +1,4 @@
-"""`python -m eval.studies.regression_power`: how often the rule of paired pins errs, on made-up runs."""
+"""`python -m eval.studies.regression_power`: error rates of the paired pins' rule, simulated."""
 
 from __future__ import annotations
 

@@ -19,9 +19,9 @@ def page(found: Sequence[Found]) -> str:
         "# scale",
         "    python -m eval.studies.bench_scale",
         "Stores of one owner unless it says otherwise; 384 dimensions; made memories of 11 words "
-        "and made vectors (eval/studies/scaling/made.py), so that recall is of these vectors. Milliseconds "
-        "are p50 / p95 / p99 over 200 questions, one at a time; what stands in one row of a store "
-        "took turns.",
+        "and made vectors (eval/studies/scaling/made.py), so that recall is of these vectors. "
+        "Milliseconds are p50 / p95 / p99 over 200 questions, one at a time; the ways in one row "
+        "of a store took turns.",
         "## Targets\n\n" + markdown(["target", "found", "met"], list(_targets(found))),
         "## Ingest, memories a second, embeddings given\n\n"
         + markdown(_INGEST, list(_ingest(found))),

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from test_estimate import FIVE, MODELS, estimated, number
 
 from memsys.llm.usage import input_tokens
 from tests.eval.commands import Start, runs_in
+from tests.eval.run.test_estimate import FIVE, MODELS, estimated, number
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body, right_answer
 from tests.memsys.llm.server import Behaviour, FaultyServer

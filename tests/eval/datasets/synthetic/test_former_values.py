@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from test_worlds import DIALS, READER, made, memories, retrieval
 
 from eval.datasets.synthetic.language import Language
 from eval.datasets.synthetic.languages import LANGUAGES, asked
 from eval.datasets.types import Question
 from memsys.errors import InputError
 from memsys.types import Memory
+from tests.eval.datasets.synthetic.test_worlds import DIALS, READER, made, memories, retrieval
 
 PAST: dict[str, Any] = {"past": True, "hops": 1, "updates": 2, "sessions": 12}
 

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from test_written_memories import SMALL
 
 from eval.studies.truth import main
 from tests.eval.commands import run_main
+from tests.eval.datasets.synthetic.test_written_memories import SMALL
 
 
 @pytest.fixture(scope="module")
