@@ -10,7 +10,8 @@ from eval.audit_judge.measure import Outcome
 from eval.audit_judge.probes import RIGHT
 from eval.audit_judge.statistics import mistaken
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.records.jsonl import RECORDS, Record, read_lines
+from eval.records.run import load_run
+from eval.records.schema import Record
 from eval.stats.bootstrap import ClusterBootstrap, Estimate
 from eval.stats.rates import Corrected, Rate, corrected
 from memsys.errors import InputError
@@ -39,11 +40,10 @@ def read_run(folder: Path, score_key: str) -> list[Record]:
 
     Raises InputError if the folder holds none.
     """
-    if not (folder / RECORDS).is_file():
-        raise InputError(f"run={folder}: holds no {RECORDS}; name a run folder")
+    run = load_run(folder, complete=False, answered=False)
     judged = [
         record
-        for record in read_lines(folder / RECORDS)
+        for record in run.records.values()
         if record["category"] != ADVERSARIAL
         and record["status"] == "ok"
         and record["scores"].get(score_key) is not None

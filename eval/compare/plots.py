@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval.compare.contrast import Row
-from eval.compare.runs import Run
 from eval.compare.tables import signed, type_name
+from eval.records.run import Run
+from eval.summary.contrast import Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

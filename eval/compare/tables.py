@@ -7,9 +7,9 @@ import io
 import re
 from collections.abc import Sequence
 
-from eval.compare.contrast import Contrast, Row
-from eval.compare.runs import Run
+from eval.records.run import Run
 from eval.stats.bootstrap import Estimate
+from eval.summary.contrast import Contrast, Row
 from eval.summary.summarise import OVERALL
 
 _COLUMNS = (
@@ -70,7 +70,13 @@ def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str
     for row in (row for rows in tables for row in rows):
         for i, run in enumerate(runs):
             own = row.means[i]
-            line = [row.key, row.type, run.label, run.manifest["run_id"], runs[0].label]
+            line: list[object] = [
+                row.key,
+                row.type,
+                run.label,
+                run.manifest["run_id"],
+                runs[0].label,
+            ]
             line += [row.n, row.clusters, own.mean, own.low, own.high]
             if i:
                 one = row.contrasts[i - 1]

@@ -7,7 +7,7 @@ from typing import Any
 
 from eval.datasets.types import ADVERSARIAL, TYPES, types_in
 from eval.metrics.protocols import Protocol, protocols
-from eval.records.jsonl import Record
+from eval.records.schema import Record
 from eval.stats.bootstrap import ClusterBootstrap
 
 _SHARE = (0.0, 1.0)

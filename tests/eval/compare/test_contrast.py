@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.compare.contrast import Row, contrast, needed_difference, verdict
-from eval.compare.measures import ALL_TYPES, Measure
-from eval.compare.shared import share
+from eval.summary.contrast import Row, contrast, needed_difference, verdict
+from eval.summary.measures import ALL_TYPES, Measure
+from eval.summary.shared import share
 from eval.stats.bootstrap import Estimate
 from eval.stats.paired import holm, mcnemar
 from tests.eval.compare.made_runs import (

@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.compare.measures import Measure, lower_is_better
-from eval.compare.shared import Shared
 from eval.stats.bootstrap import ClusterBootstrap, Estimate
 from eval.stats.paired import Difference, compare, holm, mcnemar
 from eval.stats.quantiles import normal_quantile
+from eval.summary.measures import Measure, lower_is_better
+from eval.summary.shared import Shared
 
 LEVEL = 0.05
 _POWER = 0.8
