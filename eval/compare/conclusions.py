@@ -8,7 +8,7 @@ from eval.compare.contrast import Contrast, Row
 from eval.compare.measures import ABSTAINED, ADVERSARIAL, JUDGE, Measure, lower_is_better
 from eval.compare.runs import Run, differing
 from eval.compare.shared import Shared
-from eval.compare.tables import chance, signed
+from eval.rendering.numbers import p_value, signed
 from eval.summary.summarise import OVERALL
 
 _FIRST = 3  # ids that a sentence names
@@ -95,7 +95,7 @@ def _reported(runs: Sequence[Run]) -> bool:
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
     where = "types 1-4" if row.type == OVERALL else row.type
-    found, p = one.difference, f"p = {chance(one.p_holm)}".replace("= <", "<")
+    found, p = one.difference, f"p = {p_value(one.p_holm)}".replace("= <", "<")
     refusals = lower_is_better(row.key, row.type)
     score = "false refusals" if refusals else row.key
     if one.verdict == "no difference shown":
@@ -103,7 +103,7 @@ def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     else:
         start = f"{run} is {one.verdict} than {first} on {where}"
     return (
-        f"{start}: {score} {signed(found.mean)} (95% interval {signed(found.low)} to "
+        f"{start}: {score} {signed(found.value)} (95% interval {signed(found.low)} to "
         f"{signed(found.high)}, {p}; {row.n} questions of {row.clusters} "
         f"conversation{'s' if row.clusters > 1 else ''}); {_needed(one)}"
     )

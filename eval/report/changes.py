@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from eval.compare.comparable import objections
 from eval.compare.measures import JUDGE, Measure, value
-from eval.compare.tables import signed
 from eval.datasets.types import ADVERSARIAL
 from eval.rendering.blocks import Block, Deck, Part
+from eval.rendering.numbers import signed
 from eval.report.cards import Card, card
 from eval.report.runs import Reported, missing_texts
 

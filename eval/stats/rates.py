@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eval.stats.bootstrap import ClusterBootstrap
-from eval.stats.proportion import wilson
+from eval.stats.interval import ClusterBootstrap, wilson
 from eval.stats.quantiles import normal_quantile, t_quantile
 
 
@@ -53,9 +52,10 @@ def rate(happened: Sequence[bool], clusters: Sequence[str], seed: int = 0) -> Ra
     error = (p * (1 - p) / (n + 2)) ** 0.5
     clustered = None
     if len(set(clusters)) > 1:
-        found = ClusterBootstrap(clusters, seed).estimate([float(one) for one in happened])
+        found = ClusterBootstrap(clusters, seed).mean([float(one) for one in happened])
         if found is not None and found.error > 0:
-            clustered = (max(found.low, 0.0), min(found.high, 1.0))
+            possible = found.within()
+            clustered = (possible.low, possible.high)
             error = max(error, found.error)
     return Rate(count, n, count / n, wilson(count, n), clustered, error)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from eval.stats.bootstrap import ClusterBootstrap, Estimate
+from eval.stats.interval import ClusterBootstrap, Interval
 from eval.stats.quantiles import normal_quantile, t_quantile
 
 CONVERSATIONS = [str(i) for i in range(10)]
@@ -15,8 +15,8 @@ CONVERSATIONS = [str(i) for i in range(10)]
 
 def estimate(
     clusters: list[str], values: list[float | None], seed: int = 0, resamples: int = 1000
-) -> Estimate:
-    found = ClusterBootstrap(clusters, seed, resamples).estimate(values)
+) -> Interval:
+    found = ClusterBootstrap(clusters, seed, resamples).mean(values)
     assert found is not None
     return found
 
@@ -33,16 +33,16 @@ def test_equal_sizes_give_the_standard_error_of_the_conversations_means() -> Non
     means = np.reshape(np.array(values, dtype=float), (10, 20)).mean(axis=1)
     error = means.std(ddof=1) / np.sqrt(10)
     found = estimate(clusters, values, resamples=20_000)
-    assert found.mean == pytest.approx(means.mean())
+    assert found.value == pytest.approx(means.mean())
     assert found.error == pytest.approx(error, rel=0.02)
     reach = t_quantile(0.975, 9) * found.error
-    assert (found.low, found.high) == pytest.approx((found.mean - reach, found.mean + reach))
+    assert (found.low, found.high) == pytest.approx((found.value - reach, found.value + reach))
     assert (found.n, found.clusters) == (200, 10)
 
 
 def test_unequal_sizes_weigh_conversations_by_their_questions() -> None:
     found = estimate(["a"] * 3 + ["b"], [1.0, 1.0, 1.0, 0.0])
-    assert found.mean == pytest.approx(0.75)
+    assert found.value == pytest.approx(0.75)
 
 
 def test_unequal_sizes_give_the_linearised_error_of_a_ratio() -> None:
@@ -63,7 +63,7 @@ def test_one_conversation_has_the_standard_error_of_its_questions() -> None:
     found = estimate(["a"] * 400, values, resamples=20_000)
     error = float(np.std(values) / 20)
     assert found.error == pytest.approx(error, rel=0.03)
-    assert found.high - found.mean == pytest.approx(normal_quantile(0.975) * found.error)
+    assert found.high - found.value == pytest.approx(normal_quantile(0.975) * found.error)
     assert found.clusters == 1
 
 
@@ -77,7 +77,7 @@ def test_none_is_as_if_it_were_not_there() -> None:
     clusters, values = equal_sizes()
     more = estimate([*clusters, "0", "unanswered"], [*values, None, None])
     assert more == estimate(clusters, values)
-    assert ClusterBootstrap(["a"], 0).estimate([None]) is None
+    assert ClusterBootstrap(["a"], 0).mean([None]) is None
 
 
 @pytest.mark.parametrize("clusters", [["a"] * 20, ["a"] * 5 + ["b"] * 15])
@@ -92,7 +92,7 @@ def test_two_stage_counts_the_noise_of_questions_twice() -> None:
     rng = np.random.default_rng(5)
     values: list[float | None] = rng.random(1000).tolist()
     clusters = [CONVERSATIONS[i % 10] for i in range(1000)]
-    found = ClusterBootstrap(clusters, 0, 4000).estimate(values, two_stage=True)
+    found = ClusterBootstrap(clusters, 0, 4000).mean(values, two_stage=True)
     assert found is not None
     once = estimate(clusters, values, resamples=4000).error * np.sqrt(9 / 10)
     independent = float(np.std(np.array(values, dtype=float))) / np.sqrt(1000)
@@ -117,8 +117,8 @@ def coverage(spread: float, trials: int) -> Shares:
         values = np.concatenate(right).astype(float)
         clusters = np.repeat(CONVERSATIONS, sizes).tolist()
         found = estimate(clusters, values.tolist(), seed=trial, resamples=500)
-        reach = normal_quantile(0.975) * np.sqrt(found.mean * (1 - found.mean) / len(values))
-        held += [found.low <= 0.3 <= found.high, abs(found.mean - 0.3) <= reach]
+        reach = normal_quantile(0.975) * np.sqrt(found.value * (1 - found.value) / len(values))
+        held += [found.low <= 0.3 <= found.high, abs(found.value - 0.3) <= reach]
     return Shares(*(held / trials))
 
 

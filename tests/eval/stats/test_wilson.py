@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from eval.stats.proportion import wilson
+from eval.stats.interval import wilson
 from eval.studies.coverage import wilson_coverage
 
 
