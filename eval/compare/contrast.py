@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 
 from eval.compare.measures import Measure, lower_is_better
 from eval.compare.shared import Shared
-from eval.stats.interval import ClusterBootstrap, Interval
+from eval.stats.interval import ClusterBootstrap, Interval, normal_quantile
 from eval.stats.paired import Difference, compare, holm, mcnemar
-from eval.stats.quantiles import normal_quantile
 
 LEVEL = 0.05
 _POWER = 0.8

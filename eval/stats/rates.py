@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eval.stats.interval import ClusterBootstrap, wilson
-from eval.stats.quantiles import normal_quantile, t_quantile
+from eval.stats.interval import ClusterBootstrap, critical_value, wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +92,6 @@ def corrected(
     p = min(max(found, 0.0), 1.0)
     power = 1 - false_accepts.share - false_rejects.share
     variance = error**2 + (p * false_rejects.error) ** 2 + ((1 - p) * false_accepts.error) ** 2
-    upper = 1 - (1 - level) / 2
-    quantile = t_quantile(upper, clusters - 1) if clusters > 1 else normal_quantile(upper)
-    reach = quantile * variance**0.5 / power
+    reach = critical_value(level, clusters) * variance**0.5 / power
     low, high = (min(max(end, 0.0), 1.0) for end in (found - reach, found + reach))
     return Corrected(p, low, high, outside=not 0 <= found <= 1)

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval.rendering.tables import plain
-from eval.stats.interval import ClusterBootstrap, wilson
-from eval.stats.quantiles import normal_quantile
+from eval.stats.interval import ClusterBootstrap, normal_quantile, wilson
 
 
 class World(NamedTuple):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from eval.stats.interval import ClusterBootstrap, Interval
-from eval.stats.quantiles import normal_quantile, t_quantile
+from eval.stats.interval import ClusterBootstrap, Interval, critical_value, normal_quantile
 
 CONVERSATIONS = [str(i) for i in range(10)]
 
@@ -35,7 +35,7 @@ def test_equal_sizes_give_the_standard_error_of_the_conversations_means() -> Non
     found = estimate(clusters, values, resamples=20_000)
     assert found.value == pytest.approx(means.mean())
     assert found.error == pytest.approx(error, rel=0.02)
-    reach = t_quantile(0.975, 9) * found.error
+    reach = critical_value(0.95, 10) * found.error
     assert (found.low, found.high) == pytest.approx((found.value - reach, found.value + reach))
     assert (found.n, found.clusters) == (200, 10)
 
@@ -132,3 +132,31 @@ def test_unlike_conversations_independent_questions_miss_it() -> None:
     found = coverage(spread=0.1, trials=1500)
     assert 0.93 <= found.memsys <= 0.97
     assert found.independent < 0.85
+
+
+# Student's t as tables of the distribution print it: level, degrees of freedom, quantile.
+TABLE = [
+    *((0.95, 1, 12.706), (0.99, 1, 63.657), (0.95, 2, 4.303), (0.90, 3, 2.353)),
+    *((0.95, 3, 3.182), (0.95, 4, 2.776), (0.99, 5, 4.032), (0.999, 5, 6.869)),
+    *((0.80, 9, 1.383), (0.95, 9, 2.262), (0.99, 9, 3.250), (0.999, 9, 4.781)),
+    *((0.50, 10, 0.700), (0.95, 20, 2.086), (0.95, 30, 2.042), (0.95, 120, 1.980)),
+]
+
+
+@pytest.mark.parametrize(("level", "degrees", "printed"), TABLE)
+def test_critical_values_are_those_of_the_tables(
+    level: float, degrees: int, printed: float
+) -> None:
+    assert critical_value(level, degrees + 1) == pytest.approx(printed, abs=6e-4)
+
+
+def test_a_single_conversation_takes_the_normal() -> None:
+    assert critical_value(0.95, 1) == pytest.approx(1.959964, abs=1e-6)
+    assert critical_value(0.95, 10**6) == pytest.approx(1.959964, abs=1e-5)
+
+
+def test_ends_are_clipped_to_the_possible_range_and_nan_stays() -> None:
+    clipped = Interval(0.9, 0.7, 1.1, 0.1, 12, 3).within()
+    assert clipped == Interval(0.9, 0.7, 1.0, 0.1, 12, 3)
+    assert Interval(5.0, -1.0, 11.0).within(0.0, math.inf) == Interval(5.0, 0.0, 11.0)
+    assert math.isnan(Interval(math.nan, math.nan, math.nan).within().low)

@@ -8,9 +8,8 @@ from itertools import product
 
 import pytest
 
-from eval.stats.interval import ClusterBootstrap, Interval
+from eval.stats.interval import ClusterBootstrap, Interval, critical_value
 from eval.stats.paired import compare, detectable, effect_size, holm, mcnemar, permutation_test
-from eval.stats.quantiles import t_quantile
 
 FEW = [0.4, 0.1, -0.2, 0.3, 0.5, 0.0, -0.1, 0.25, 0.15, 0.35]
 
@@ -111,7 +110,7 @@ def test_holm_of_one_or_none_changes_nothing() -> None:
 
 
 def test_detectable_is_reach_and_power_in_standard_errors() -> None:
-    reach = t_quantile(0.975, 9) * 0.02
+    reach = critical_value(0.95, 10) * 0.02
     estimate = Interval(0.1, 0.1 - reach, 0.1 + reach, 0.02, 1540, 10)
     # (2.262157 + .841621) * .02
     assert detectable(estimate) == pytest.approx(0.0620756, abs=1e-6)
