@@ -12,7 +12,7 @@ from eval.audit_judge.statistics import mistaken
 from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.records.run import load_run
 from eval.records.schema import Record
-from eval.stats.bootstrap import ClusterBootstrap, Estimate
+from eval.stats.interval import ClusterBootstrap, Interval
 from eval.stats.rates import Corrected, Rate, corrected
 from memsys.errors import InputError
 
@@ -30,7 +30,7 @@ class CorrectedType:
     """
 
     type: str
-    apparent: Estimate
+    apparent: Interval
     corrected: dict[str, Corrected | None]
     own_rates: bool
 
@@ -70,7 +70,7 @@ def correct(
         if not rows:
             continue
         bootstrap = ClusterBootstrap([row["conversation"] for row in rows], seed)
-        apparent = bootstrap.estimate([row["scores"][score_key] for row in rows])
+        apparent = bootstrap.mean([row["scores"][score_key] for row in rows])
         if apparent is None:
             continue
         own = [one for one in judged if one.probe.type == name]
@@ -90,7 +90,7 @@ def _enough(own: Sequence[Outcome], all_of_them: Sequence[Outcome]) -> bool:
 
 
 def _by_kind(
-    apparent: Estimate, outcomes: Sequence[Outcome], seed: int
+    apparent: Interval, outcomes: Sequence[Outcome], seed: int
 ) -> dict[str, Corrected | None]:
     rejects = mistaken([one for one in outcomes if one.probe.kind in RIGHT], seed) or UNPROBED
     found: dict[str, Corrected | None] = {}
@@ -98,6 +98,6 @@ def _by_kind(
         accepts = mistaken([one for one in outcomes if one.probe.kind == kind], seed)
         if accepts is not None:
             found[kind] = corrected(
-                apparent.mean, apparent.error, accepts, rejects, apparent.clusters
+                apparent.value, apparent.error, accepts, rejects, apparent.clusters
             )
     return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.compare.tables import chance, signed
 from eval.records.run import Run
 from eval.records.schema import Manifest
+from eval.rendering.numbers import p_value, signed
 from eval.summary.contrast import Contrast, Row
 from eval.summary.measures import ABSTAINED, ADVERSARIAL, JUDGE, Measure, lower_is_better
 from eval.summary.shared import Shared
@@ -96,7 +96,7 @@ def _reported(runs: Sequence[Run]) -> bool:
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
     where = "types 1-4" if row.type == OVERALL else row.type
-    found, p = one.difference, f"p = {chance(one.p_holm)}".replace("= <", "<")
+    found, p = one.difference, f"p = {p_value(one.p_holm)}".replace("= <", "<")
     refusals = lower_is_better(row.key, row.type)
     score = "false refusals" if refusals else row.key
     if one.verdict == "no difference shown":
@@ -104,7 +104,7 @@ def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     else:
         start = f"{run} is {one.verdict} than {first} on {where}"
     return (
-        f"{start}: {score} {signed(found.mean)} (95% interval {signed(found.low)} to "
+        f"{start}: {score} {signed(found.value)} (95% interval {signed(found.low)} to "
         f"{signed(found.high)}, {p}; {row.n} questions of {row.clusters} "
         f"conversation{'s' if row.clusters > 1 else ''}); {_needed(one)}"
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from eval.compare.tables import signed, type_name
 from eval.diagnose.pairing import Pair, kept
 from eval.metrics.evidence import evidence_recall
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.rendering.intervals import Sample, by_type, difference_cells, percent, show, with_n
+from eval.rendering.numbers import signed
 from eval.rendering.section import Section, Table
+from eval.rendering.tables import type_name
 
 _TITLE = "Direct and expanded"
 DIRECT, EXPANDED = "direct", "expanded"

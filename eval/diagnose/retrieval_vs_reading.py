@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval.compare.tables import type_name
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.rendering.intervals import Figure, Sample, by_type, show, wilson_share
 from eval.rendering.section import Section, Table
+from eval.rendering.tables import type_name
 from memsys.errors import InputError
 
 ALL, SOME, NONE, NO_EVIDENCE, UNKNOWN = "all", "some", "none", "no evidence given", "not known"

@@ -106,7 +106,7 @@ def of_pairing(one: Pairing) -> Verdict:
     """FAIL where a difference is shown, either way; OK where there is none to four digits."""
     if one.shown:
         return Verdict.FAIL
-    return Verdict.OK if abs(one.difference.mean) < _HALF else Verdict.OKISH
+    return Verdict.OK if abs(one.difference.value) < _HALF else Verdict.OKISH
 
 
 def worst(results: Sequence[Result]) -> Verdict:

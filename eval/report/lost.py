@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.compare.tables import type_name
 from eval.diagnose.__main__ import report
 from eval.diagnose.pairing import pair_with_direct, pair_with_expanded
 from eval.diagnose.retrieval_vs_reading import losses
@@ -12,6 +11,7 @@ from eval.rendering.blocks import Block, Chart, Fold, Part
 from eval.rendering.intervals import by_type, show
 from eval.rendering.section import Section, Table
 from eval.rendering.svg import stacked
+from eval.rendering.tables import type_name
 from eval.report.runs import Reported
 from memsys.errors import InputError
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.compare.tables import type_name
 from eval.rendering.blocks import Block, Chart, Fold, Part
 from eval.rendering.run_tables import run_tables
 from eval.rendering.section import Table
 from eval.rendering.svg import Interval, dots
-from eval.rendering.tables import by_run
+from eval.rendering.tables import by_run, type_name
 from eval.report.runs import Reported
 from eval.summary.subset.full_score import sentences
 from eval.summary.summarise import OVERALL

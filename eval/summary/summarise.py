@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -13,7 +14,7 @@ from eval.metrics.protocols import protocols
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
 from eval.records.schema import Cell, Manifest, Record, Summary
-from eval.stats.bootstrap import ClusterBootstrap
+from eval.stats.interval import ClusterBootstrap
 from eval.summary.judge import judged
 from eval.summary.protocols import by_protocol
 from eval.summary.scoring import score
@@ -168,12 +169,11 @@ def _scores(
 def _mean_and_interval(
     column: str, values: Sequence[float | None], bootstrap: ClusterBootstrap | None
 ) -> Cell:
-    found = bootstrap.estimate(values) if bootstrap else None
+    found = bootstrap.mean(values) if bootstrap else None
     if found is None:
         return {column: None, f"{column}_ci": None}
-    low = max(found.low, 0.0)  # none of these means can be negative, nor a share exceed 1
-    high = found.high if column == "context_tokens_mean" else min(found.high, 1.0)
-    return {column: found.mean, f"{column}_ci": [low, high]}
+    possible = found.within(0.0, math.inf if column == "context_tokens_mean" else 1.0)
+    return {column: found.value, f"{column}_ci": [possible.low, possible.high]}
 
 
 def _zero(row: Record, key: str, *, judged: bool) -> float | None:

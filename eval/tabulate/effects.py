@@ -6,10 +6,11 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval.compare.tables import comma_separated, mean, signed
+from eval.compare.tables import comma_separated
 from eval.datasets.types import TYPES
 from eval.records.run import Run
 from eval.rendering.intervals import Sample, show
+from eval.rendering.numbers import interval, signed
 from eval.summary.contrast import Contrast, Row, contrast
 from eval.summary.measures import ABSTAINED, ADVERSARIAL, Measure
 from eval.summary.shared import share
@@ -69,8 +70,8 @@ def rows_of(grid: Grid, found: Sequence[Effects], seed: int) -> tuple[list[str],
         f1, recall = rows[one.runs[0].own_f1, OVERALL], rows.get((RECALL, OVERALL))
         for i, run in enumerate(one.runs):
             label = run.label if grouped else run.label.partition("=")[2]
-            line = [f"`{label}`", str(f1.n), mean(f1.means[i]), _difference(f1, i)]
-            line += [mean(recall.means[i]) if recall else "-", _difference(recall, i)]
+            line = [f"`{label}`", str(f1.n), interval(f1.means[i]), _difference(f1, i)]
+            line += [interval(recall.means[i]) if recall else "-", _difference(recall, i)]
             line += [_difference(rows.get(key), i) for key in more]
             line += [_tokens(run, seed), f"`{run.manifest['config_sha256'][:HASH]}`"]
             lines.append(line)
@@ -85,8 +86,7 @@ def as_csv(found: Sequence[Effects]) -> str:
 
 def judged(one: Contrast) -> str:
     """A difference with its interval and the verdict."""
-    found = one.difference
-    text = f"{signed(found.mean)} [{signed(found.low)}, {signed(found.high)}]"
+    text = interval(one.difference, form=signed)
     return f"{text} {'none shown' if one.verdict == 'no difference shown' else one.verdict}"
 
 

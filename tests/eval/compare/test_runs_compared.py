@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from eval.compare.runs import load_runs
 
 from eval.compare.comparable import objections
 from eval.summary.measures import ALL_TYPES, Measure, choose
-from eval.compare.runs import load_runs
 from eval.summary.shared import share
 from memsys.errors import InputError
 from tests.eval.compare.made_runs import FILE, edit, judged, load, record, records, write_run
