@@ -13,7 +13,7 @@ from typing import Any
 from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, Record, write_json
 from eval.records.manifest import check_same_run, git_state, load_manifest, now
 from eval.rendering.tables import by_key, by_protocol, by_type, key_sentences, markdown
-from eval.summary.subset.full_score import sentences
+from eval.summary.subset_score import sentences
 from eval.summary.summarise import summarise
 from memsys.errors import InputError
 

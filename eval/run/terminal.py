@@ -10,7 +10,7 @@ from typing import Any
 from eval.datasets.types import Dataset
 from eval.records.jsonl import Record
 from eval.rendering.tables import answered, by_key, by_protocol, by_type, key_sentences, plain
-from eval.summary.subset.full_score import sentences
+from eval.summary.subset_score import sentences
 
 
 def show_start(manifest: Mapping[str, Any], dataset: Dataset) -> None:

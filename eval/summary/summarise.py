@@ -17,7 +17,7 @@ from eval.stats.bootstrap import ClusterBootstrap
 from eval.summary.judge import judged
 from eval.summary.protocols import by_protocol
 from eval.summary.scoring import score
-from eval.summary.subset.full_score import full_score
+from eval.summary.subset_score import full_score
 from memsys.llm.pricing import Pricing
 
 Cell = dict[str, Any]

@@ -1,4 +1,4 @@
-"""The validation as tables."""
+"""Tables of the validation."""
 
 from __future__ import annotations
 
@@ -6,60 +6,68 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from eval.studies.lite_subset.answers import Answered
-from eval.studies.lite_subset.choose import ESTIMATORS_SHIPPED, SHIPPED
-from eval.studies.lite_subset.draw import Indices, Strata
-from eval.studies.lite_subset.validate import Errors, LeftOut
-from eval.summary.subset.estimators import Estimators, weighted_mean
-from eval.summary.subset.irt import Floats, fit
-from eval.summary.subset.statistics import (
-    Difference,
+from eval.datasets.subset_file import Floats
+from eval.studies.lite.answers import Answered
+from eval.studies.lite.build import ESTIMATORS_SHIPPED, SHIPPED
+from eval.studies.lite.error_statistics import (
+    ErrorDifference,
     least_difference,
     paired,
     rank_correlation,
     reach,
 )
+from eval.studies.lite.item_response import fit
+from eval.studies.lite.sampling import Indices, Strata
+from eval.studies.lite.validation import Errors, Estimators, LeftOut
+from eval.summary.subset_score import weighted_mean
 
-Table = tuple[list[str], list[list[str]]]
+TableCells = tuple[list[str], list[list[str]]]
 BASELINE = (SHIPPED, "weighted mean")
 _HEAD = ["questions", "estimator", "MAE", "bias", "less than stratified random", "95% of errors"]
 
 
-def errors_table(errors: Errors, found: LeftOut, truth: Floats, seed: int) -> Table:
-    """A row for each choice and estimator: mean absolute error over systems and draws, mean error,
-    the paired difference to the weighted mean of a stratified random subset with its interval, the
-    reach of a 95% interval, the least difference of two systems, and the rank correlation.
+def errors_table(
+    errors: Errors, all_groups: tuple[str, ...], truth: Floats, seed: int
+) -> TableCells:
+    """Table of the errors with a row per choice and estimator.
 
-    `truth` (S): of the systems that `errors` are of, NaN for those that are passed over.
+    Columns: mean absolute error over systems and draws, mean error, paired difference to the
+    weighted mean of a stratified random subset with its interval, reach of a 95% interval, least
+    difference of two systems, rank correlation. `all_groups` (S); `truth` (S): score of each
+    system on all questions, NaN to skip the system.
     """
     rows = []
     systems = np.flatnonzero(~np.isnan(truth))
-    groups = [found.groups[i] for i in systems]
-    for (choice, estimator), all_ in errors.items():
-        own = all_[systems]
-        against = paired(own, errors[BASELINE][systems], groups, seed)
+    groups = [all_groups[int(i)] for i in systems]
+    for (choice, estimator), table in errors.items():
+        chosen = table[systems]
+        against = paired(chosen, errors[BASELINE][systems], groups, seed)
         rows.append(
             [
                 choice,
                 estimator,
-                f"{np.abs(own).mean():.4f}",
-                f"{own.mean():+.4f}",
+                f"{np.abs(chosen).mean():.4f}",
+                f"{chosen.mean():+.4f}",
                 "-" if (choice, estimator) == BASELINE else _interval(against),
-                f"{reach(own):.3f}",
-                f"{least_difference(own, groups):.3f}",
-                f"{rank_correlation(own, truth[systems]):.3f}",
+                f"{reach(chosen):.3f}",
+                f"{least_difference(chosen, groups):.3f}",
+                f"{rank_correlation(chosen, truth[systems]):.3f}",
             ]
         )
     return [*_HEAD, "least difference", "rank correlation"], rows
 
 
-def _interval(found: Difference) -> str:
-    return f"{found.mean:+.4f} [{found.low:+.4f}, {found.high:+.4f}]"
+def _interval(one: ErrorDifference) -> str:
+    return f"{one.mean:+.4f} [{one.low:+.4f}, {one.high:+.4f}]"
 
 
-def by_leaving(found: Mapping[str, LeftOut], judged: Sequence[int], seed: int) -> Table:
-    """By what was left out: what the model adds to a random subset, and what its choice of
-    questions adds to its estimate. Paired differences of mean absolute errors, judge's verdicts.
+def comparisons_table(
+    validated: Mapping[str, LeftOut], judged: Sequence[int], seed: int
+) -> TableCells:
+    """Table of what the model adds to a random subset, and its choice of questions to its estimate.
+
+    Paired differences of mean absolute errors on the judge's verdicts, a column per grouping of
+    `validated` (family, system, publisher); `judged`: positions of the systems with verdicts.
     """
     comparisons = {
         "p-IRT less weighted mean, both stratified random": ((SHIPPED, "p-IRT"), BASELINE),
@@ -77,16 +85,16 @@ def by_leaving(found: Mapping[str, LeftOut], judged: Sequence[int], seed: int) -
     rows = []
     for text, (one, other) in comparisons.items():
         row = [text]
-        for left in found.values():
+        for left in validated.values():
             groups = [left.groups[i] for i in judged]
             errors = left.judge[one][judged], left.judge[other][judged]
             row.append(_interval(paired(*errors, groups, seed)))
         rows.append(row)
-    return ["difference", *(f"{name} left out" for name in found)], rows
+    return ["difference", *(f"{name} left out" for name in validated)], rows
 
 
-def shipped_table(answered: Answered, strata: Strata, chosen: Indices) -> Table:
-    """Truth and estimates of each system on the shipped questions, its family left out."""
+def shipped_table(answered: Answered, strata: Strata, chosen: Indices) -> TableCells:
+    """Table of truth and estimates of each system on the shipped questions, its family left out."""
     rows = []
     for i, (name, family) in enumerate(zip(answered.systems, answered.families, strict=True)):
         right, f1 = answered.verdicts[i], answered.f1[i]
