@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from eval.cli import code_of
 from eval.compare.comparable import objections
 from eval.compare.conclusions import conclusions, method, notes, title
 from eval.compare.contrast import contrast
@@ -16,7 +17,6 @@ from eval.compare.shared import share
 from eval.compare.tables import table
 from eval.compare.write import write
 from eval.rendering.tables import plain
-from eval.run.sweep_errors import code_of
 from memsys.errors import InputError
 
 

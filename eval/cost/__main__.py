@@ -8,11 +8,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from eval.cli import code_of
 from eval.cost import tables as cost_tables
 from eval.pricing.ingestion import load_writing
 from eval.pricing.usage import load_spending
 from eval.rendering.tables import plain
-from eval.run.sweep_errors import code_of
 from memsys.errors import InputError
 
 

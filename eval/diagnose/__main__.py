@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from eval.cli import code_of
 from eval.diagnose.abstention import abstaining
 from eval.diagnose.expansion import expansion
 from eval.diagnose.gate import Case, cases, gating
@@ -14,7 +15,6 @@ from eval.diagnose.retrieval_vs_reading import Marking, stages
 from eval.diagnose.runs import Run, load_run
 from eval.metrics.protocols import protocols
 from eval.rendering.section import Section, as_text
-from eval.run.sweep_errors import code_of
 from eval.summary.summarise import SCORES
 from memsys.errors import InputError
 

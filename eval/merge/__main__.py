@@ -10,6 +10,7 @@ from typing import Any
 
 from hydra.utils import instantiate
 
+from eval.cli import code_of
 from eval.datasets.types import Dataset
 from eval.records import folder as folders
 from eval.records.finished import RUNS, find_folder, load_checked, load_records
@@ -26,7 +27,6 @@ from eval.records.jsonl import (
 from eval.records.manifest import command, digest
 from eval.rendering.tables import by_type, plain
 from eval.run.hydra_help import run_id
-from eval.run.sweep_errors import code_of
 from memsys.errors import InputError
 
 _ALIKE = ("schema_version", "choices", "data", "scoring", "llm", "prompts", "judge", "models")

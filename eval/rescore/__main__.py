@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.answers.layouts import AUTO, FORMATS, describe
+from eval.cli import code_of
 from eval.datasets.answer_key import KEYS
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
@@ -19,7 +20,6 @@ from eval.rescore.imports import Import, read_import, write_import
 from eval.rescore.recompute import recompute
 from eval.rescore.tables import labels_table, sentences
 from eval.run.hydra_help import run_id
-from eval.run.sweep_errors import code_of
 from eval.run.terminal import show_key
 from memsys.errors import InputError
 

@@ -15,9 +15,9 @@ from statistics import fmean
 
 import numpy as np
 
+from eval.cli import code_of
 from eval.records.jsonl import RECORDS, Record, read_lines
 from eval.records.manifest import load_manifest
-from eval.run.sweep_errors import code_of
 from memsys.errors import InputError
 
 _BEST = 5

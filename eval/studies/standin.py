@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from eval.cli import code_of
 from eval.datasets.files import shared_folder
 from eval.judges.figures import majority
 from eval.judges.gold_recall import gold_recall
 from eval.judges.recordings import read_judged
 from eval.rendering.tables import plain
-from eval.run.sweep_errors import code_of
 from eval.stats.agreement import auc, cohen_kappa, two_judges
 from eval.stats.clustered import Figure
 from eval.studies.lite.answers import PROBES, system_of

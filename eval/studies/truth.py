@@ -9,13 +9,13 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
+from eval.cli import code_of
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.reading import read, triple
 from eval.diagnose.runs import Run, load_run
 from eval.rendering.intervals import Sample, show
 from eval.rendering.tables import plain as as_table
 from eval.report.texts import load_dataset
-from eval.run.sweep_errors import code_of
 from memsys.errors import InputError
 from memsys.facts.base import plain
 
