@@ -18,7 +18,7 @@ from eval.stats.interval import ClusterBootstrap
 from eval.summary.judge import judged
 from eval.summary.protocols import by_protocol
 from eval.summary.scoring import score
-from eval.summary.subset.full_score import full_score
+from eval.summary.subset_score import full_score
 from memsys.llm.pricing import Pricing
 
 # Column of the summary -> key of a record's scores. `f1` is that of the run's first protocol.
