@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from eval.compare.runs import Run
 from eval.datasets.types import TYPES, types_in
 from eval.metrics.protocols import protocols
+from eval.metrics.registry import columns
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import Record
-from eval.summary.summarise import OVERALL, SCORES
+from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
 ABSTAINED, F1, JUDGE = "abstained", "f1", "judge"
@@ -80,7 +81,7 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
 
 
 def _key(run: Run, name: str) -> str:
-    return own_f1(run) if name == F1 else SCORES.get(name, name)
+    return own_f1(run) if name == F1 else columns().get(name, name)
 
 
 def _has(run: Run, key: str) -> bool:

@@ -13,9 +13,9 @@ from eval.diagnose.pairing import pair_with_direct, pair_with_expanded
 from eval.diagnose.retrieval_vs_reading import Marking, stages
 from eval.diagnose.runs import Run, load_run
 from eval.metrics.protocols import protocols
+from eval.metrics.registry import columns
 from eval.rendering.section import Section, as_text
 from eval.run.sweep_errors import code_of
-from eval.summary.summarise import SCORES
 from memsys.errors import InputError
 
 
@@ -81,7 +81,7 @@ def _key(run: Run, name: str | None) -> str:
     """The key in a record of the score called `name`, as in summaries or in records."""
     if name is None or name == "f1":
         return protocols(run.manifest.get("scoring") or ["locomo"])[0].f1
-    return SCORES.get(name, name)
+    return columns().get(name, name)
 
 
 def _about(run: Run) -> str:

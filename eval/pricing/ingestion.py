@@ -9,9 +9,8 @@ from typing import Any
 
 from eval.pricing.usage import Phase, Spending, load_spending
 from eval.records.finished import find_folder, load_records
-from eval.records.jsonl import INGEST, RECORDS, Record, read_lines
-from eval.summary.summarise import OVERALL, SCORES, summarise
-from memsys.errors import InputError
+from eval.records.jsonl import INGEST, Record, read_lines
+from eval.summary.summarise import OVERALL, summarise
 
 UNITS = ("memories", "tokens", "nodes", "edges", "bytes")  # of a store; tokens are o200k
 _NEEDED = {"id", "conversation", "category", "type", "status", "error", "scores", "abstained"}
@@ -61,17 +60,10 @@ class Writing:
 def load_writing(name: str) -> Writing:
     """Of the run in the folder `name` or of that id under results/runs, finished or not.
 
-    Raises InputError where eval.pricing.usage does, and where a record lacks what a summary needs.
+    Raises InputError where eval.pricing.usage does.
     """
     spending, folder = load_spending(name), find_folder(name)
     records = list(load_records(folder, _NEEDED).values())
-    for record in records:
-        if missing := set(SCORES.values()) - record["scores"].keys():
-            raise InputError(
-                f"{folder / RECORDS}: {record['id']} lacks the scores "
-                f"{', '.join(sorted(missing))}; score the run anew by "
-                f"python -m eval.rescore {folder}"
-            )
     manifest = spending.manifest
     summary = summarise(records, manifest, manifest.get("seed") or 0)
     return writing_of(spending, spending.name, folder, summary)

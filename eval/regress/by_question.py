@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.compare.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, value
+from eval.metrics.registry import pinned
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import Record
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
-COLUMNS = (F1, "bleu1", "evidence_recall", ABSTAINED, JUDGE)
+COLUMNS = (F1, *pinned(), ABSTAINED, JUDGE)
 _HEADER = ("question", "conversation", "type", "status", *COLUMNS)
 _DIGITS = 6
 _NEAR = 1e-4  # of a mean to its cell, which is rounded to four digits

@@ -17,11 +17,10 @@ from eval.diagnose.runs import load_run
 from eval.records.finished import RUNS
 from eval.records.jsonl import RECORDS, Record
 from eval.report.texts import Texts, load_texts
-from eval.summary.summarise import SCORES, summarise
+from eval.summary.summarise import summarise
 from memsys.errors import InputError
 
 _NEEDED = {"retrieved", "evidence", "evidence_found", "trace"}
-_SCORES = set(SCORES.values())
 _CORRECT = 0.5  # least score of a right answer that no judge has seen, as in eval.diagnose
 
 
@@ -120,11 +119,10 @@ def _check(run: ComparedRun) -> None:
                 f"{run.folder / RECORDS}: {record['id']} lacks {', '.join(sorted(missing))}; "
                 "docs/records.md lists the fields of a record"
             )
-        if record["status"] == "ok" and (missing := _SCORES - record["scores"].keys()):
+        if record["status"] == "ok" and own_f1(run) not in record["scores"]:
             raise InputError(
-                f"{run.folder / RECORDS}: {record['id']} lacks the scores "
-                f"{', '.join(sorted(missing))}; score the run anew by "
-                f"python -m eval.rescore {run.folder}"
+                f"{run.folder / RECORDS}: {record['id']} lacks the score {own_f1(run)}; score the "
+                f"run anew by python -m eval.rescore {run.folder}"
             )
     if not LosingRun(run.label, run.manifest, run.records).counted:
         raise InputError(

@@ -10,6 +10,7 @@ from typing import Any
 from tqdm import tqdm
 
 from eval.datasets.types import Dataset, Question
+from eval.metrics.registry import use_configured
 from eval.records.answer_key_views import key_name
 from eval.records.folder import locked, write_summary
 from eval.records.jsonl import MANIFEST, RECORDS, Record, read_lines, write_json, write_lines
@@ -36,6 +37,7 @@ def recompute(folder: Path, dataset: Dataset | None = None) -> tuple[dict[str, A
         )
     if manifest["status"] != "complete":
         raise InputError(f"{folder}: the run is {manifest['status']}; resume it to its end first")
+    use_configured(manifest["config"].get("metric"))
     questions: Mapping[str, Question] = {}
     if dataset is not None:
         manifest = _under(dataset, manifest, folder)

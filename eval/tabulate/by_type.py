@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from eval.compare.measures import own_f1, types_of, value
 from eval.compare.runs import Run
 from eval.datasets.types import ADVERSARIAL, TYPES, types_in
+from eval.metrics.evidence import SESSIONS
 from eval.records.jsonl import Record
 from eval.rendering.intervals import Figure, Sample, show
-from eval.summary.summarise import OVERALL, SESSIONS
+from eval.summary.summarise import OVERALL
 from eval.tabulate.effects import RECALL
 
 _TITLES = {RECALL: "Evidence recall, by turn", SESSIONS: "Evidence recall, by session"}

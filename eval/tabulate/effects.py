@@ -12,8 +12,9 @@ from eval.compare.runs import Run
 from eval.compare.shared import share
 from eval.compare.tables import comma_separated, mean, signed
 from eval.datasets.types import TYPES
+from eval.metrics.evidence import SESSIONS
 from eval.rendering.intervals import Sample, show
-from eval.summary.summarise import OVERALL, SESSIONS
+from eval.summary.summarise import OVERALL
 from eval.tabulate.grid import Grid
 
 RECALL, MULTI_HOP = "evidence_recall", TYPES[1]
