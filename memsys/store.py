@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from memsys.context.base import ContextWriter
-from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import MemoryGraph, build_graph
 from memsys.graph.csr import build_csr
@@ -25,7 +24,7 @@ from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
 from memsys.stores.size import lines, singles, together
 from memsys.text.tokens import count_tokens
-from memsys.types import Memory
+from memsys.types import Memory, Vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ from baselines.libraries.gateway import MODEL, Gateway
 from baselines.libraries.installed import HERE, adapter_of, python_of
 from baselines.libraries.pipe import Pipe
 from memsys.errors import InputError
-from memsys.memory.text import line
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.text.tokens import count_tokens
+from memsys.text.turns import line
 from memsys.types import Candidate, Memory, Query, Retrieval, Session
 
 _NOTHING = Retrieval((), "", 0)

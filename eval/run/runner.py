@@ -16,7 +16,7 @@ from eval.records.jsonl import CALLS, INGEST, RECORDS, LineWriter, Record, read_
 from eval.run.ask import Agent, Asked, Spent, ask, failed
 from eval.run.build import Built
 from eval.run.ingest import ingest
-from memsys.concurrency import in_order
+from memsys.concurrency import ordered_results
 from memsys.errors import InputError
 from memsys.strategy import MemoryStrategy
 from memsys.types import Conversation
@@ -130,7 +130,7 @@ class Runner:
                 with self._strategy() as strategy:
                     ready = self._remember(conversation, strategy, writers)
                     bar.set_description(conversation.id)
-                    for one in in_order(self._jobs(left, ready), self.concurrency):
+                    for one in ordered_results(self._jobs(left, ready), self.concurrency):
                         done[one.record["id"]] = one.record
                         self.clock.add(one.spent)
                         writers.note_calls(one.calls)

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memsys.types import Usage
+from memsys.types import Usage, Vectors
 
-Vectors = NDArray[np.float32]
 Kind = Literal["document", "query"]
 
 

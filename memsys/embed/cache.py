@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from memsys.embed.base import Embedder, Kind, Vectors, prefix_of
+from memsys.embed.base import Embedder, Kind, prefix_of
 from memsys.errors import InputError
 from memsys.llm.meter import Call, Meter
 from memsys.stores.sqlite import open_shared
-from memsys.types import Usage
+from memsys.types import Usage, Vectors
 
 _BATCH = 64  # rows a transaction: what a kill can lose
 _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB, ms REAL)"

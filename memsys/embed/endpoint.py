@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import Vectors, unit_rows
+from memsys.embed.base import unit_rows
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget
-from memsys.llm.endpoint import Endpoint, check_address, check_key
+from memsys.llm.endpoint import Endpoint
 from memsys.llm.exchange import Exchange
 from memsys.llm.limits import Limits
 from memsys.llm.meter import Call
 from memsys.llm.recording import Recording
 from memsys.llm.usage import usage_of
-from memsys.types import Usage
+from memsys.text.addresses import check_address, check_key
+from memsys.types import Usage, Vectors
 
 _CONCURRENCY = 8  # live calls under way
 

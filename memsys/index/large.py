@@ -9,9 +9,9 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.embed.base import Vectors
 from memsys.errors import InputError
 from memsys.index.rank import top
+from memsys.types import Vectors
 
 Kind = Literal["flat", "ivf", "hnsw"]
 _BY_ROW = 1  # faiss's DirectMap.Array, which its stubs do not know

@@ -6,8 +6,8 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.embed.base import Vectors
-from memsys.threads import one_thread
+from memsys.concurrency import one_thread
+from memsys.types import Vectors
 
 
 class VectorIndex:

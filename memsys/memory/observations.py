@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memsys.errors import InputError
-from memsys.memory.text import importance
+from memsys.text.turns import importance
 from memsys.types import Conversation, Memory, Session
 
 

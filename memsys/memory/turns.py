@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memsys.errors import InputError
-from memsys.memory.text import importance, line
+from memsys.text.turns import importance, line
 from memsys.types import Conversation, Memory, Session
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from memsys.embed.base import Vectors
+from memsys.types import Vectors
 
 
 @dataclass(frozen=True, slots=True)

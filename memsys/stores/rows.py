@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from memsys.embed.base import Vectors
 from memsys.stores.relations import Node, Relation
+from memsys.types import Vectors
 
 
 def node_row(node: Node) -> dict[str, Any]:

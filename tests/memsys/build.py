@@ -11,7 +11,7 @@ import numpy as np
 
 from memsys.context.base import ContextWriter
 from memsys.context.flat import Flat
-from memsys.embed.base import Vectors, unit_rows
+from memsys.embed.base import unit_rows
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.settings import GraphSettings
 from memsys.index.rank import IndexSettings
@@ -20,7 +20,7 @@ from memsys.memory.turns import Turns
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.text.terms import terms
-from memsys.types import Candidate, Memory, Origin, Query, Retrieval, Session, Turn, Usage
+from memsys.types import Candidate, Memory, Origin, Query, Retrieval, Session, Turn, Usage, Vectors
 
 NOON = datetime(2024, 3, 2, 12, 0)
 

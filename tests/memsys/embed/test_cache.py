@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.llm.meter import Call, Meter
-from memsys.types import Usage
+from memsys.types import Usage, Vectors
 from tests.memsys.build import BagOfWords
 
 

@@ -8,12 +8,13 @@ import bm25s
 import numpy as np
 import pytest
 
-from memsys.embed.base import Vectors, unit_rows
+from memsys.embed.base import unit_rows
 from memsys.errors import InputError
 from memsys.index.large import LargeVectors, Nearest
 from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import IndexSettings, top
 from memsys.index.sparse import SparseLexicalIndex
+from memsys.types import Vectors
 
 WORDS = "harbour lantern copper orchard violin kettle granite meadow saffron ledger".split()
 
