@@ -7,12 +7,13 @@ Chhikara et al., 2025: Mem0, building production-ready AI agents with scalable l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from memsys.errors import InputError
 from memsys.facts.book import Change, FactBook
 from memsys.facts.extract import ExtractSettings
 from memsys.facts.keeper import FactKeeper, UpdateSettings
+from memsys.index.rank import Start
 from memsys.store import Parts, Store
 from memsys.stores.vectors import VectorStore
 from memsys.strategy import Strategy
@@ -35,6 +36,9 @@ class FactStore(Store):
 
 class Mem0(Strategy):
     """Top k by cosine over the facts that hold at present, of both speakers."""
+
+    writes_memory: ClassVar[bool] = True
+    start: ClassVar[Start | None] = "vector"
 
     def __init__(
         self,

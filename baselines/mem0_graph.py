@@ -7,12 +7,13 @@ Chhikara et al., 2025 (arXiv 2504.19413), section 2.2, and the package mem0ai
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 from baselines.mem0 import Mem0
 from memsys.errors import InputError
 from memsys.facts.base import Event
+from memsys.index.rank import Start
 from memsys.llm.base import LLM
 from memsys.relations.extract import Extractor
 from memsys.relations.find import Finder
@@ -22,7 +23,6 @@ from memsys.relations.settings import GraphSettings, RelationSettings
 from memsys.store import Parts
 from memsys.stores.relations import RelationStore
 from memsys.stores.size import together
-from memsys.text.tokens import count_tokens
 from memsys.types import Candidate, Query, Retrieval, Session
 
 
@@ -70,6 +70,8 @@ class RelationMemory:
 class Mem0Graph(Mem0):
     """The k facts that Mem0 finds and, beside them, at most `relations.limit` relations."""
 
+    start: ClassVar[Start | None] = None  # relations are ranked too
+
     def __init__(
         self,
         parts: Parts,
@@ -111,8 +113,7 @@ class Mem0Graph(Mem0):
     def retrieve(self, query: Query) -> Retrieval:
         """See MemoryStrategy. `k` is for facts alone, and relations may be all there is."""
         ranked, trace = self.rank(query)
-        kept, context = self.parts.context.write(ranked, self.budget)
-        return Retrieval(kept, context, count_tokens(context), trace)
+        return self.retrieval(ranked, trace)
 
     def size(self) -> Mapping[str, int]:
         """As Mem0 says, with the nodes and edges of the graph."""

@@ -80,7 +80,7 @@ def _words(question: Question, reader: Reader) -> str:
     """The question, with the time it is asked at where it has one of its own and the reader heeds
     it: "how many days ago" has no answer without.
     """
-    if question.asked_at is None or not getattr(reader, "dated", False):
+    if question.asked_at is None or not reader.dated:
         return question.text
     return f"{question.text} (asked on {stamp(question.asked_at)})"
 

@@ -68,9 +68,9 @@ def ingest(
         wall_ms += reading.wall_ms
         calls = [{"key": key, "phase": phase, "question": None} for key in reading.keys]
         line = _line(conversation.id, phase, session, made, failure, reading)
-        events, size = _events(strategy), getattr(strategy, "size", None)
-        if size and phase == "index" and not failure:
-            line["store"] = dict(size())
+        events = _events(strategy)
+        if phase == "index" and not failure and (size := strategy.size()):
+            line["store"] = dict(size)
         note(line | ({"events": events} if events else {}), calls)
         if failure:
             return Ingested(memories, failure, wall_ms)
@@ -89,12 +89,9 @@ def used(reading: Reading) -> Record:
 
 
 def _events(strategy: MemoryStrategy) -> list[Record]:
-    """What a strategy that keeps `events`, a list of JSON objects, has put there since the last
-    line; the list is emptied.
-    """
-    kept: list[Record] = getattr(strategy, "events", [])
-    events = [{name: _clean(value) for name, value in event.items()} for event in kept]
-    kept.clear()
+    """Return the events that the strategy has logged since the last line, and empty its log."""
+    events = [{name: _clean(value) for name, value in event.items()} for event in strategy.events]
+    strategy.events.clear()
     return events
 
 

@@ -144,10 +144,8 @@ class Runner:
         try:
             yield strategy
         finally:
-            self.details |= getattr(strategy, "details", {})
-            close = getattr(strategy, "close", None)
-            if close:
-                close()
+            self.details |= strategy.details
+            strategy.close()
 
     def _jobs(
         self, questions: list[Question], ready: Callable[[Question], Callable[[], Asked]]
@@ -185,7 +183,7 @@ class Runner:
 
         Counted from the file, so that a resumed run warns of every conversation.
         """
-        k = getattr(self.built.make_strategy(), "k", None)
+        k = self.built.make_strategy().k
         made: dict[str, int] = {}
         whole = set()  # conversations that were remembered to the end
         for line in read_lines(self.folder / INGEST):

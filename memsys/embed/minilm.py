@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import unit_rows
+from memsys.embed.base import Embedder, unit_rows
 from memsys.embed.wordpiece import WordPiece
 from memsys.errors import InputError
 from memsys.types import Usage, Vectors
@@ -31,7 +31,7 @@ def _checked(path: Path, sha256: str) -> bytes:
     return data
 
 
-class MiniLM:
+class MiniLM(Embedder):
     """Sentence vectors by mean pooling over the last layer (Reimers and Gurevych, 2019).
 
     Texts run one at a time: a vector is then a function of its text alone, not of what else was in
