@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memsys.errors import InputError
-from memsys.index.rank import Scores, Start
-from memsys.index.ranking import Dense, Ranking
+from memsys.index.rank import Dense, Ranking, Scores, Start
 from memsys.llm.prompt import Prompt
 from memsys.memory.base import builder_for
 from memsys.store import Parts, Store

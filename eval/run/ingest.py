@@ -11,8 +11,8 @@ from eval.records.jsonl import Record
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.meter import Meter, Reading
-from memsys.llm.secrets import without_secrets
 from memsys.strategy import MemoryStrategy
+from memsys.text.addresses import without_secrets
 from memsys.types import Conversation, Query
 
 THROUGH = (InputError, BudgetReached)  # what fails or ends a run, not its questions

@@ -11,10 +11,9 @@ import numpy as np
 
 from memsys.embed.base import Embedder, unit_rows
 from memsys.llm.base import LLMError
-from memsys.llm.budget import Budget
+from memsys.llm.budget import Budget, Limits
 from memsys.llm.endpoint import Endpoint
 from memsys.llm.exchange import Exchange
-from memsys.llm.limits import Limits
 from memsys.llm.meter import Call
 from memsys.llm.recording import Recording
 from memsys.llm.usage import usage_of

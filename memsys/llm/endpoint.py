@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
-from memsys.llm.budget import Budget
+from memsys.llm.budget import Budget, Limits
 from memsys.llm.exchange import EXCHANGE, Exchange, key_of, rejected_key
-from memsys.llm.limits import Limits
 from memsys.llm.recording import Recorded, Recording
 from memsys.llm.usage import usage_of
 from memsys.types import Usage

@@ -11,9 +11,8 @@ import numpy as np
 
 from memsys.errors import InputError
 from memsys.graph.score import access_frequency, recency
-from memsys.index.lexical import LexicalIndex
+from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import IndexSettings, Scores, Start, check_start, convex, min_max
-from memsys.index.sparse import SparseLexicalIndex
 from memsys.service.follow import Follower
 from memsys.service.ledger import Ledger
 from memsys.service.records import Found, Owner, Record

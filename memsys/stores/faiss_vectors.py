@@ -10,7 +10,7 @@ import numpy as np
 
 from memsys.concurrency import one_thread
 from memsys.stores.exact import best, checked
-from memsys.stores.files import open_store
+from memsys.stores.sqlite import open_store
 from memsys.stores.vectors import Near
 from memsys.types import Vectors
 

@@ -1,4 +1,4 @@
-"""Checks of server addresses and of the keys they need, before any request is sent."""
+"""Addresses and keys of servers: checks before any request, and secrets removed from texts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from memsys.errors import InputError
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})  # hosts that are this machine
+_ENDS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")  # of the names of variables that hold one
+_LENGTH = 8  # shorter values are words, as in API_KEY=none
 
 
 def check_address(url: str, field: str) -> str:
@@ -31,3 +33,16 @@ def check_key(key_variable: str, host: str, option: str) -> None:
     """Raise InputError, naming `option`, if `host` is another machine and there is no key."""
     if not os.environ.get(key_variable) and host not in LOOPBACK:
         raise InputError(f"{option}: set the variable {key_variable} to your key")
+
+
+def without_secrets(text: str, key_variable: str = "") -> str:
+    """`text` with the name of its environment variable in place of each secret; `key_variable`
+    holds one whatever its name and length.
+    """
+    key = os.environ.get(key_variable)
+    if key:
+        text = text.replace(key, f"${key_variable}")
+    for name, value in os.environ.items():
+        if name.endswith(_ENDS) and len(value) >= _LENGTH:
+            text = text.replace(value, f"${name}")
+    return text

@@ -24,8 +24,8 @@ from eval.studies.scaling.made import (
     write_vectors,
 )
 from memsys.embed.cache import CachedEmbedder
-from memsys.index.large import LargeVectors
 from memsys.index.rank import top
+from memsys.index.vector import LargeVectors
 from memsys.store import Parts, Store
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.vector_only import VectorOnly
