@@ -145,7 +145,7 @@ def test_its_size_counts_nodes_and_edges_and_closing_clears_its_own(parts: MakeP
     other = told(strategy_of(parts(llm=model()), store=store))
     held = one.size()
     assert held == {"memories": 0, "tokens": 0, "nodes": 3, "edges": 3, "bytes": held["bytes"]}
-    assert 3 * 64 * 4 < held["bytes"] == one._relations.size()["bytes"]
+    assert 3 * 64 * 4 < held["bytes"] == one._graph.size()["bytes"]
     both = told(strategy_of(parts(llm=model()), infer=False))
     assert both.size()["bytes"] == held["bytes"] + lines(both.store.memories)
     one.close()
@@ -162,7 +162,7 @@ def test_events_of_facts_and_relations_are_one_plain_log(parts: MakeParts) -> No
 def test_the_facts_of_a_session_stay_where_the_graph_fails(parts: MakeParts) -> None:
     llm = model(entities=[LLMError("refused")])
     strategy = strategy_of(parts(llm=llm), infer=False)
-    with pytest.raises(LLMError, match="none of 2 exchanges came into the graph"):
+    with pytest.raises(LLMError, match="none of 2 exchanges was ingested into the graph"):
         strategy.ingest(FIRST)
     assert len(strategy.retrieve(query("kiln")).candidates) == 2
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memsys.errors import InputError
-from memsys.facts.base import Event
-from memsys.facts.extract import Extractor, ExtractSettings
+from memsys.facts.extract import ExtractSettings, FactExtractor
+from memsys.facts.fact import Event
 from memsys.llm.budget import Budget
 from memsys.llm.pricing import PRICING, load_pricing
 from memsys.llm.usage import input_tokens
@@ -49,12 +49,12 @@ class Seeing:
 
 def told(
     make: Make, script: Seeing, session: Session, images: str = "endpoint", **own: Any
-) -> tuple[list[Event], Extractor]:
+) -> tuple[list[Event], FactExtractor]:
     settings: Any = {"prompt": "facts_extract", "summary_prompt": "facts_summary", "exchange": 1}
     log: list[Event] = []
     with FaultyServer(script) as server:
         llm = make(server, retries=0, **own)
-        extractor = Extractor(llm, ExtractSettings(**settings, images=images))
+        extractor = FactExtractor(llm, ExtractSettings(**settings, images=images))
         for turns in extractor.exchanges(session):
             extractor.facts(turns, session.time, log)
         extractor.refresh(session, log)

@@ -83,11 +83,11 @@ def test_without_a_step_there_is_no_record(make: Make, text: str) -> None:
     [
         ([], "^messages: there is no text"),
         ([{"role": "user", "content": " "}], "^messages: there is no text"),
-        (["Book"], r"^messages\[0\]: is no message"),
-        ([{"content": "Book"}], r"^messages\[0\]: is no message"),
-        ([{"role": "user", "content": 3}], r"^messages\[0\].content: is neither text"),
+        (["Book"], r"^messages\[0\]: not a message"),
+        ([{"content": "Book"}], r"^messages\[0\]: not a message"),
+        ([{"role": "user", "content": 3}], r"^messages\[0\].content: neither text"),
         ([RUN[0], {"role": "assistant", "tool_calls": [{}]}], r"^messages\[1\].tool_calls: a call"),
-        ([{"role": "assistant", "tool_calls": {}, "content": "a"}, 4], r"^messages\[1\]: is no"),
+        ([{"role": "assistant", "tool_calls": {}, "content": "a"}, 4], r"^messages\[1\]: not a"),
     ],
 )
 def test_what_is_no_history_is_refused_before_any_call(

@@ -14,7 +14,7 @@ from baselines.mem0 import Mem0
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.memory.base import builder_for
-from memsys.memory.facts import Facts, FactWriter
+from memsys.memory.facts import FactMemoryBuilder, Facts
 from memsys.memory.turns import Turns
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.vector_only import VectorOnly
@@ -40,7 +40,7 @@ def unit(**own: Any) -> Any:
     return Facts(**{"name": "facts", **given, **prompts, **own})
 
 
-def writer(llm: Planned, **own: Any) -> FactWriter:
+def writer(llm: Planned, **own: Any) -> FactMemoryBuilder:
     return unit(**own).open(llm)
 
 
@@ -103,7 +103,7 @@ def test_two_conversations_of_a_run_share_nothing(parts: MakeParts) -> None:
 
 def test_a_session_without_any_answer_fails_and_the_next_goes_on() -> None:
     one = writer(Planned([LLMError("no answer"), TOLD[1]]))
-    with pytest.raises(LLMError, match="none of 1 exchanges was remembered: no answer"):
+    with pytest.raises(LLMError, match="none of 1 exchanges was ingested: no answer"):
         one.build(SESSIONS[0])
     assert [memory.content for memory in one.build(SESSIONS[1])] == ["Mara broke a bowl"]
 

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.facts.base import Event
+from memsys.facts.fact import Event
 from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
-from memsys.relations.extract import Extractor
-from memsys.relations.graph import OwnGraph
-from memsys.relations.keeper import GraphKeeper
-from memsys.relations.settings import GraphSettings
+from memsys.relations.extract import RelationExtractor
+from memsys.relations.graph_writer import GraphWriter
+from memsys.relations.relation_graph import RelationGraph
+from memsys.relations.settings import RelationGraphSettings
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import Relation, RelationStore
 from memsys.types import Session
@@ -84,9 +84,9 @@ class Scripted(LLM):
         return completion(reply, self.name)
 
 
-def settings(**own: Any) -> GraphSettings:
+def settings(**own: Any) -> RelationGraphSettings:
     numbers = {"exchange": 1, "threshold": 0.7, "merge": 0.9, "nodes": 10, "shown": 20}
-    return GraphSettings(**{"calls": "tools", "on_conflict": "delete", **numbers, **own})
+    return RelationGraphSettings(**{"calls": "tools", "on_conflict": "delete", **numbers, **own})
 
 
 class Kept:
@@ -103,14 +103,14 @@ class Kept:
         chosen = settings(**own)
         self.log: list[Event] = []
         self.store = store or NetworkxRelations()
-        self.graph = OwnGraph(self.store, owner, embedder, chosen)
-        self.extractor = Extractor(llm, chosen)
-        self.keeper = GraphKeeper(self.extractor, self.graph, chosen, self.log)
+        self.graph = RelationGraph(self.store, owner, embedder, chosen)
+        self.extractor = RelationExtractor(llm, chosen)
+        self.writer = GraphWriter(self.extractor, self.graph, chosen, self.log)
 
     def tell(self, number: int, *texts: str, speaker: str = "Mara") -> Session:
         """Keep a session of one speaker on that day of March 2024."""
         said = talk(number, *texts, speaker=speaker)
-        self.keeper.keep(said)
+        self.writer.write(said)
         return said
 
     @property

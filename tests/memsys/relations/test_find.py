@@ -11,7 +11,7 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.index.rank import IndexSettings
 from memsys.llm.base import LLMError
-from memsys.relations.find import Finder, content_words
+from memsys.relations.find import RelationFinder, content_words
 from memsys.relations.settings import RelationSettings
 from tests.memsys.relations.models import DAY, Kept, Scripted, conflict, entity, relation, settings
 
@@ -24,13 +24,13 @@ ROWS = [
 NAMES = [entity(name) for name in (*OWNED, "Theo", "Bergen")]
 
 
-def finder(kept: Kept, embedder: CachedEmbedder, **own: Any) -> Finder:
+def finder(kept: Kept, embedder: CachedEmbedder, **own: Any) -> RelationFinder:
     chosen = {"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4, **own}
     index = IndexSettings(k1=0.9, b=0.4, alpha=0.5)
-    return Finder(kept.graph, kept.extractor, embedder, index, RelationSettings(**chosen))
+    return RelationFinder(kept.graph, kept.extractor, embedder, index, RelationSettings(**chosen))
 
 
-def told(embedder: CachedEmbedder, asked: Any = (), **own: Any) -> tuple[Kept, Finder]:
+def told(embedder: CachedEmbedder, asked: Any = (), **own: Any) -> tuple[Kept, RelationFinder]:
     llm = Scripted(entities=[NAMES, *asked], relations=[ROWS])
     kept = Kept(llm, embedder)
     kept.tell(2, "Mara owns kelp, a flute, a kayak and an anvil. Theo plays flute in Bergen.")
@@ -145,10 +145,10 @@ def test_what_ended_says_until_when_it_held(bag_of_words: CachedEmbedder) -> Non
     find = finder(kept, bag_of_words)
     assert find.find("kelp") == ([], {})
     kept.tell(2, "I eat kelp.")
-    find.changed()
+    find.invalidate()
     assert texts(find.find("kelp")) == ["Mara eats kelp"]
     kept.tell(5, "No more kelp.")
-    find.changed()
+    find.invalidate()
     assert set(texts(find.find("kelp"))) == {
         *("Mara eats kelp (until 5 March 2024)", "Mara avoids kelp")
     }

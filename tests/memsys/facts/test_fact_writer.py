@@ -9,15 +9,24 @@ import pytest
 
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
-from memsys.facts.base import Fact
-from memsys.facts.book import FactBook
 from memsys.facts.extract import ExtractSettings
-from memsys.facts.keeper import FactKeeper, UpdateSettings
+from memsys.facts.fact import Fact
+from memsys.facts.fact_book import FactBook
+from memsys.facts.fact_writer import UpdateSettings
 from memsys.llm.base import LLMError
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.types import Session
 from tests.memsys.build import session
-from tests.memsys.facts.models import Planned, Reply, call, fact, facts, operation, operations
+from tests.memsys.facts.models import (
+    BookWriter,
+    Planned,
+    Reply,
+    call,
+    fact,
+    facts,
+    operation,
+    operations,
+)
 
 DAY = datetime(2024, 3, 2, 10, 0)
 BADMINTON = fact("Mara likes badminton", "Mara", 1)
@@ -28,7 +37,7 @@ def talk(number: int, *texts: str) -> Session:
     return session(number, DAY.replace(day=number), *(("Mara", text) for text in texts))
 
 
-def keeper(llm: Planned, embedder: CachedEmbedder, calls: Any = "tools", **own: Any) -> FactKeeper:
+def writer(llm: Planned, embedder: CachedEmbedder, calls: Any = "tools", **own: Any) -> BookWriter:
     extract = {
         "prompt": "facts_extract",
         "summary_prompt": None,
@@ -37,25 +46,25 @@ def keeper(llm: Planned, embedder: CachedEmbedder, calls: Any = "tools", **own: 
         **own,
     }
     update = UpdateSettings(calls=calls, similar=10, prompt="mem0_update")
-    return FactKeeper(llm, embedder, ExtractSettings(**extract), update)
+    return BookWriter(llm, embedder, ExtractSettings(**extract), update)
 
 
 def kept(
     embedder: CachedEmbedder, rows: list[Any], decide: list[Reply], calls: str = "tools"
-) -> tuple[FactKeeper, Planned]:
-    """A keeper that was told one message a session, each with one row of facts."""
+) -> tuple[BookWriter, Planned]:
+    """A writer that read one message a session, each with one row of facts."""
     llm = Planned([facts(row) for row in rows], decide)
-    one = keeper(llm, embedder, calls)
+    one = writer(llm, embedder, calls)
     for number in range(1, len(rows) + 1):
-        one.keep(talk(number, f"message {number}"))
+        one.write(talk(number, f"message {number}"))
     return one, llm
 
 
-def contents(one: FactKeeper) -> list[str]:
+def contents(one: BookWriter) -> list[str]:
     return [memory.content for memory in one.book.memories]
 
 
-def faults(one: FactKeeper) -> list[str]:
+def faults(one: BookWriter) -> list[str]:
     return [event["fault"] for event in one.log if "fault" in event]
 
 
@@ -113,7 +122,7 @@ def test_nothing_changes_by_noop(bag_of_words: CachedEmbedder) -> None:
 def test_only_facts_of_the_same_speaker_are_compared(bag_of_words: CachedEmbedder) -> None:
     one, llm = kept(bag_of_words, [BADMINTON], [])
     llm._plans["extract"] = [facts(fact("Theo likes badminton", "Theo", 2))]
-    one.keep(session(2, DAY.replace(day=2), ("Theo", "Me too")))
+    one.write(session(2, DAY.replace(day=2), ("Theo", "Me too")))
     assert contents(one) == ["Mara likes badminton", "Theo likes badminton"]
     assert llm.asked["decide"] == []
 
@@ -123,8 +132,8 @@ def test_the_most_similar_are_shown_best_first(bag_of_words: CachedEmbedder) -> 
     llm = Planned([facts(*rows), facts(fact("Mara sold kilns", "Mara", 2))], [(call("ADD"),)])
     update = UpdateSettings(calls="tools", similar=2, prompt="mem0_update")
     settings = ExtractSettings(prompt="facts_extract", summary_prompt=None, exchange=1)
-    one = FactKeeper(llm, bag_of_words, settings, update)
-    one.keep(talk(1, "first", "second"))
+    one = BookWriter(llm, bag_of_words, settings, update)
+    one.write(talk(1, "first", "second"))
     shown = llm.asked["decide"][-1].partition("<stored_facts>\n")[2].partition("\n</stored")[0]
     assert shown == "1. Mara likes kilns\n2. Mara likes old kilns"
 
@@ -135,7 +144,7 @@ def test_two_books_in_one_store_share_nothing(bag_of_words: CachedEmbedder) -> N
     likes = [Fact("", f"Mara likes {what}", None, "Mara", ()) for what in ("kelp", "kilns")]
     for book, one in zip(books, likes, strict=True):
         book.add(one, DAY)
-    assert [[m.content for m in book.similar(likes[0], 9)] for book in books] == [
+    assert [[one.text for one in book.similar(likes[0], 9)] for book in books] == [
         ["Mara likes kelp"],
         ["Mara likes kilns"],
     ]
@@ -197,8 +206,8 @@ REFUSED = LLMError("the model refused")
 def test_a_refusal_in_the_middle_costs_its_exchange_alone(bag_of_words: CachedEmbedder) -> None:
     rows = [fact("Mara has a kiln", "Mara", 1), fact("Mara swims", "Mara", 3)]
     llm = Planned([facts(rows[0]), REFUSED, facts(rows[1])], [(call("ADD"),)])
-    one = keeper(llm, bag_of_words)
-    one.keep(talk(1, "first", "second", "third"))
+    one = writer(llm, bag_of_words)
+    one.write(talk(1, "first", "second", "third"))
     assert contents(one) == ["Mara has a kiln", "Mara swims"]
     (event,) = [event for event in one.log if "fault" in event]
     assert (event["step"], event["fault"], event["turns"]) == ("extract", "no_answer", ["D1:2"])
@@ -212,15 +221,15 @@ def test_a_retry_does_what_was_left_and_nothing_twice(bag_of_words: CachedEmbedd
     )
     plan = [facts(first), REFUSED, facts(third), facts(missed)]
     llm = Planned(plan, [REFUSED, (call("ADD"),)])
-    one = keeper(llm, bag_of_words)
+    one = writer(llm, bag_of_words)
     said = talk(1, "first", "second", "third")
-    one.keep(said)
+    one.write(said)
     assert contents(one) == ["Mara pots"]
-    one.keep(said)
+    one.write(said)
     assert contents(one) == ["Mara pots", "Mara rows", "Mara swims"]
     assert [len(llm.asked[kind]) for kind in ("extract", "decide")] == [4, 3]
     assert llm.asked["extract"][3] == llm.asked["extract"][1]  # so that a recording is found
-    one.keep(said)
+    one.write(said)
     assert len(one.book.memories) == 3
     assert [len(llm.asked[kind]) for kind in ("extract", "decide")] == [4, 3]
 
@@ -232,9 +241,9 @@ def test_a_fact_that_is_stored_word_for_word_is_not_doubled(bag_of_words: Cached
 
 
 def test_a_session_that_nobody_answered_for_is_an_error(bag_of_words: CachedEmbedder) -> None:
-    one = keeper(Planned([REFUSED]), bag_of_words)
-    with pytest.raises(LLMError, match="none of 2 exchanges was remembered: the model refused"):
-        one.keep(talk(1, "first", "second"))
+    one = writer(Planned([REFUSED]), bag_of_words)
+    with pytest.raises(LLMError, match="none of 2 exchanges was ingested: the model refused"):
+        one.write(talk(1, "first", "second"))
     assert one.log[-1]["faults"] == 2
 
 

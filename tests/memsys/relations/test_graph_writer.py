@@ -60,7 +60,7 @@ def test_whoever_speaks_is_meant_by_i(bag_of_words: CachedEmbedder) -> None:
         relations=[[relation("I", "eats", "kelp", 2), relation("me", "eats", "kelp", 1, 2)]],
     )
     kept = Kept(llm, bag_of_words, exchange=2)
-    kept.keeper.keep(session(2, DAY, ("Mara", "Kelp?"), ("Theo", "I eat kelp.")))
+    kept.writer.write(session(2, DAY, ("Mara", "Kelp?"), ("Theo", "I eat kelp.")))
     assert set(kept.relations) == {"Theo eats kelp"}
     assert kept.faults == ["unknown_speaker"]  # of two who spoke
     assert "- I\n" not in llm.asked["relations"][0]
@@ -120,11 +120,11 @@ def test_keeping_again_does_what_was_left_undone_and_nothing_twice(
     llm = Scripted(**{**plans, failing: plan})
     kept = Kept(llm, bag_of_words)
     said = session(2, DAY, ("Mara", "I like badminton."), ("Mara", "Not any more."))
-    kept.keeper.keep(said)
+    kept.writer.write(said)
     assert set(kept.relations) == {"Mara likes badminton"}
     assert (len(kept.faults), kept.log[-1]["lost"]) == (1, 1)
     for _ in range(2):
-        kept.keeper.keep(said)
+        kept.writer.write(said)
         assert set(kept.relations) == {"Mara does not like badminton"}
         assert {node.mentions for node in kept.store.nodes("us")} == {2}
         assert kept.relations["Mara does not like badminton"].mentions == 1
@@ -137,7 +137,7 @@ def test_keeping_again_does_what_was_left_undone_and_nothing_twice(
 
 def test_a_session_without_any_answer_is_an_error(bag_of_words: CachedEmbedder) -> None:
     kept = Kept(Scripted(entities=[LLMError("gone")]), bag_of_words)
-    with pytest.raises(LLMError, match="none of 2 exchanges came into the graph: gone"):
+    with pytest.raises(LLMError, match="none of 2 exchanges was ingested into the graph: gone"):
         kept.tell(2, "One.", "Two.")
     assert kept.faults == ["no_answer", "no_answer"]
 
