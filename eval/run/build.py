@@ -11,6 +11,7 @@ from omegaconf import DictConfig
 
 from eval.datasets.synthetic.alone import check_choices
 from eval.datasets.types import Dataset
+from eval.metrics.registry import use_configured
 from eval.run.models import Models, open_models
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
@@ -46,6 +47,7 @@ def build(config: DictConfig, choices: Mapping[str, str], ledger: Ledger | None 
 
     Raises InputError on whatever of the input or the configuration cannot be used.
     """
+    use_configured(config.get("metric"))
     source = instantiate(config.dataset)
     check_choices(choices, source, config.llm)
     dataset = source.load()
