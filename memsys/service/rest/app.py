@@ -66,7 +66,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
     @app.post(
         "/memories", status_code=201, response_model=schemas.Changes, responses=documented(409, 502)
     )
-    def add(body: schemas.Add) -> dict[str, Any]:
+    def add(body: schemas.AddRequest) -> dict[str, Any]:
         """Store a text or messages. infer=true lets a model extract facts (409 without one)."""
         if body.infer and not memory.can_infer:
             raise HTTPException(409, "infer: this server has no model to write facts with")
@@ -109,7 +109,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         return {"results": [one.as_json() for one in gone]}
 
     @app.post("/search", response_model=schemas.Results, responses=documented(502))
-    def search(body: schemas.Search) -> dict[str, Any]:
+    def search(body: schemas.SearchRequest) -> dict[str, Any]:
         """Find the best memories of an owner for a query."""
         found = memory.search(
             body.query,
@@ -140,7 +140,7 @@ def _one(app: FastAPI, memory: Memory) -> None:
         return _there(found).as_json()  # type: ignore[no-any-return]
 
     @app.put("/memories/{id}", response_model=schemas.ChangeOut, responses=documented(404, 502))
-    def update(id: MemoryId, body: schemas.Update) -> dict[str, Any]:  # noqa: A002
+    def update(id: MemoryId, body: schemas.UpdateRequest) -> dict[str, Any]:  # noqa: A002
         """Change text, metadata or time of a memory."""
         change = memory.update(id, body.text, metadata=body.metadata, time=_time(body.time))
         return _there(change).as_json()  # type: ignore[no-any-return]
@@ -163,7 +163,7 @@ def _there(found: Any) -> Any:
     return found
 
 
-def _owner(body: schemas.Add | schemas.Search) -> dict[str, str | None]:
+def _owner(body: schemas.AddRequest | schemas.SearchRequest) -> dict[str, str | None]:
     return {"user_id": body.user_id, "agent_id": body.agent_id, "run_id": body.run_id}
 
 

@@ -61,7 +61,7 @@ class _Owned(_Strict):
     run_id: OwnerId | None = None
 
 
-class Message(_Strict):
+class ChatMessage(_Strict):
     """A chat message. `name`: the speaker; `id`: the caller's id of the message."""
 
     role: Literal["user", "assistant", "system", "tool"]
@@ -70,17 +70,17 @@ class Message(_Strict):
     id: Annotated[str, Field(min_length=1, max_length=256)] | None = None
 
 
-class Add(_Owned):
+class AddRequest(_Owned):
     """The body of POST /memories."""
 
-    messages: Text | Annotated[list[Message], Field(min_length=1, max_length=MESSAGES_MOST)]
+    messages: Text | Annotated[list[ChatMessage], Field(min_length=1, max_length=MESSAGES_MOST)]
     metadata: Metadata | None = None
     infer: bool | None = None
     kind: Literal["fact", "procedural"] = "fact"
     time: Time | None = None
 
 
-class Search(_Owned):
+class SearchRequest(_Owned):
     """The body of POST /search."""
 
     query: Annotated[str, Field(max_length=TEXT_MOST)]
@@ -97,7 +97,7 @@ def _one_change(schema: dict[str, Any]) -> None:
     ]
 
 
-class Update(_Strict):
+class UpdateRequest(_Strict):
     """The body of PUT /memories/{id}: what is left out or null is unchanged."""
 
     model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra=_one_change)
@@ -172,7 +172,7 @@ class Done(BaseModel):
     message: str
 
 
-class Place(BaseModel):
+class ErrorPlace(BaseModel):
     """The place of an error in the request, and its message."""
 
     place: str
@@ -185,7 +185,7 @@ class Fault(BaseModel):
     status: int
     type: str
     message: str
-    details: list[Place] = []
+    details: list[ErrorPlace] = []
 
 
 class Error(BaseModel):
