@@ -49,7 +49,7 @@ def writer(llm: Planned, embedder: CachedEmbedder, calls: Any = "tools", **own: 
     return BookWriter(llm, embedder, ExtractSettings(**extract), update)
 
 
-def kept(
+def written(
     embedder: CachedEmbedder, rows: list[Any], decide: list[Reply], calls: str = "tools"
 ) -> tuple[BookWriter, Planned]:
     """A writer that read one message a session, each with one row of facts."""
@@ -79,7 +79,7 @@ CHANGES = [
 def test_a_change_of_mind_ends_in_one_fact_and_a_history(
     bag_of_words: CachedEmbedder, decision: Reply, calls: str
 ) -> None:
-    one, llm = kept(bag_of_words, [BADMINTON, NO_MORE], [decision], calls)
+    one, llm = written(bag_of_words, [BADMINTON, NO_MORE], [decision], calls)
     assert contents(one) == ["Mara does not like badminton any more"]
     assert llm.by_tools == (calls == "tools")
     history = [(change.operation, change.old, change.new) for change in one.book.history]
@@ -97,7 +97,7 @@ def test_a_change_of_mind_ends_in_one_fact_and_a_history(
 
 def test_a_second_liking_deletes_nothing(bag_of_words: CachedEmbedder) -> None:
     rows = [fact("Mara loves pizza", "Mara", 1), fact("Mara also likes burgers", "Mara", 1)]
-    one, llm = kept(bag_of_words, rows, [(call("ADD"),)])
+    one, llm = written(bag_of_words, rows, [(call("ADD"),)])
     assert contents(one) == ["Mara loves pizza", "Mara also likes burgers"]
     assert "1. Mara loves pizza" in llm.asked["decide"][0]
     assert [change.operation for change in one.book.history] == ["ADD", "ADD"]
@@ -105,7 +105,7 @@ def test_a_second_liking_deletes_nothing(bag_of_words: CachedEmbedder) -> None:
 
 def test_an_update_keeps_the_id_and_rests_on_both_turns(bag_of_words: CachedEmbedder) -> None:
     change = call("UPDATE", id=1, content="likes badminton and squash")
-    one, _ = kept(bag_of_words, [BADMINTON, fact("Mara likes squash", "Mara", 2)], [(change,)])
+    one, _ = written(bag_of_words, [BADMINTON, fact("Mara likes squash", "Mara", 2)], [(change,)])
     (memory,) = one.book.memories
     assert (memory.id, memory.turns) == ("f1", ("D1:1", "D2:1"))
     assert memory.content == "Mara: likes badminton and squash"
@@ -113,14 +113,14 @@ def test_an_update_keeps_the_id_and_rests_on_both_turns(bag_of_words: CachedEmbe
 
 
 def test_nothing_changes_by_noop(bag_of_words: CachedEmbedder) -> None:
-    one, _ = kept(bag_of_words, [BADMINTON, NO_MORE], [(call("NOOP"),)])
+    one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [(call("NOOP"),)])
     assert contents(one) == ["Mara likes badminton"]
     assert len(one.book.history) == 1
     assert one.log[-1] == {"step": "session", "NOOP": 1, "faults": 0, "lost": 0, "of": 1}
 
 
 def test_only_facts_of_the_same_speaker_are_compared(bag_of_words: CachedEmbedder) -> None:
-    one, llm = kept(bag_of_words, [BADMINTON], [])
+    one, llm = written(bag_of_words, [BADMINTON], [])
     llm._plans["extract"] = [facts(fact("Theo likes badminton", "Theo", 2))]
     one.write(session(2, DAY.replace(day=2), ("Theo", "Me too")))
     assert contents(one) == ["Mara likes badminton", "Theo likes badminton"]
@@ -180,7 +180,7 @@ BAD = [
 def test_a_bad_operation_is_logged_and_does_nothing(
     bag_of_words: CachedEmbedder, bad: tuple[str, str], fault: str
 ) -> None:
-    one, _ = kept(bag_of_words, [BADMINTON, NO_MORE], [(bad, call("NOOP"))])
+    one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [(bad, call("NOOP"))])
     assert contents(one) == ["Mara likes badminton"]
     assert faults(one) == [fault]
     assert one.log[-1]["faults"] == 1
@@ -190,13 +190,13 @@ def test_a_bad_operation_is_logged_and_does_nothing(
 
 def test_what_one_operation_dropped_the_next_cannot_change(bag_of_words: CachedEmbedder) -> None:
     calls = call("DELETE", id=1), call("UPDATE", id=1, content="Mara likes squash")
-    one, _ = kept(bag_of_words, [BADMINTON, NO_MORE], [calls])
+    one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [calls])
     assert contents(one) == []
     assert faults(one) == ["unknown_id"]
 
 
 def test_an_empty_choice_is_a_fault(bag_of_words: CachedEmbedder) -> None:
-    one, _ = kept(bag_of_words, [BADMINTON, NO_MORE], [operations()], "schema")
+    one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [operations()], "schema")
     assert faults(one) == ["no_operation"]
 
 
@@ -235,7 +235,7 @@ def test_a_retry_does_what_was_left_and_nothing_twice(bag_of_words: CachedEmbedd
 
 
 def test_a_fact_that_is_stored_word_for_word_is_not_doubled(bag_of_words: CachedEmbedder) -> None:
-    one, _ = kept(bag_of_words, [BADMINTON, BADMINTON], [(call("ADD"),)])
+    one, _ = written(bag_of_words, [BADMINTON, BADMINTON], [(call("ADD"),)])
     assert contents(one) == ["Mara likes badminton"]
     assert one.log[-2]["operation"] == "NOOP"
 

@@ -75,7 +75,7 @@ def test_what_stays_out_of_reach_is_lost_after_so_many(
 def test_an_answer_that_cannot_be_used_is_not_asked_for_again(
     bag_of_words: CachedEmbedder,
 ) -> None:
-    """At temperature 0 it would be the same; the next time the session is kept it is tried."""
+    """At temperature 0 it would be the same; the next time the session is written it is tried."""
     llm = Planned([facts(row) for row in ROWS[:2]], [(call("FORGET"),), (call("ADD"),)])
     one = writer(llm, bag_of_words)
     two = Session(TALK.id, TALK.time, TALK.turns[:2])

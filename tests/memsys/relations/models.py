@@ -89,7 +89,7 @@ def settings(**own: Any) -> RelationGraphSettings:
     return RelationGraphSettings(**{"calls": "tools", "on_conflict": "delete", **numbers, **own})
 
 
-class Kept:
+class Written:
     """A keeper with its graph, store and log, over a scripted model."""
 
     def __init__(
@@ -107,7 +107,7 @@ class Kept:
         self.extractor = RelationExtractor(llm, chosen)
         self.writer = GraphWriter(self.extractor, self.graph, chosen, self.log)
 
-    def tell(self, number: int, *texts: str, speaker: str = "Mara") -> Session:
+    def read(self, number: int, *texts: str, speaker: str = "Mara") -> Session:
         """Keep a session of one speaker on that day of March 2024."""
         said = talk(number, *texts, speaker=speaker)
         self.writer.write(said)
@@ -133,10 +133,10 @@ def talk(number: int, *texts: str, speaker: str = "Mara") -> Session:
     return session(number, DAY.replace(day=number), *((speaker, text) for text in texts))
 
 
-def changed(embedder: CachedEmbedder, on_conflict: str, calls: str = "tools") -> Kept:
+def changed(embedder: CachedEmbedder, on_conflict: str, calls: str = "tools") -> Written:
     """Told of a liking, and a day later of its end."""
     llm = Scripted(entities=[BADMINTON], relations=[LIKES, NO_MORE], conflicts=[[conflict(1)]])
-    kept = Kept(llm, embedder, on_conflict=on_conflict, calls=calls)
-    kept.tell(2, "I like badminton.")
-    kept.tell(3, "I do not like badminton any more.")
-    return kept
+    written = Written(llm, embedder, on_conflict=on_conflict, calls=calls)
+    written.read(2, "I like badminton.")
+    written.read(3, "I do not like badminton any more.")
+    return written
