@@ -16,7 +16,7 @@ from memsys.embed.base import Embedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.errors import InputError
 from memsys.llm.base import LLM
-from memsys.llm.budget import Budget, Ledger
+from memsys.llm.budget import Budget, CallLedger
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
@@ -56,7 +56,7 @@ class Models:
         }
 
 
-def open_models(config: DictConfig, meter: Meter, ledger: Ledger | None = None) -> Models:
+def open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None = None) -> Models:
     """The models of the run that `config` describes, their calls recorded and replayed.
 
     `ledger`: of what the run pays for, and has paid for where it is gone on with. Raises InputError

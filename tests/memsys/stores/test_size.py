@@ -75,9 +75,7 @@ def test_a_rule_made_graph_is_the_lines_of_a_file_from_which_it_comes_back(tmp_p
 
 
 @pytest.mark.parametrize("dimension", [64, 384])
-def test_vectors_are_what_the_file_of_the_vector_store_holds(
-    tmp_path: Path, dimension: int
-) -> None:
+def test_vectors_are_those_in_the_file_of_the_vector_store(tmp_path: Path, dimension: int) -> None:
     rows, file = pool(1, 200, dimension), tmp_path / "vectors.sqlite"
     with closing(FaissVectors(str(file))) as store:
         store.put(OWNER, [f"D1:{i}" for i in range(len(rows))], rows)
