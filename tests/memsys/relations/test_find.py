@@ -15,8 +15,8 @@ from memsys.relations.find import RelationFinder, content_words
 from memsys.relations.settings import RelationSettings
 from tests.memsys.relations.models import (
     DAY,
-    Written,
     Scripted,
+    Written,
     conflict,
     entity,
     relation,
