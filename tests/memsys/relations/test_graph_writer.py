@@ -174,7 +174,7 @@ def test_two_owners_of_one_store_see_nothing_of_each_other(bag_of_words: CachedE
     one = changed(bag_of_words, "delete")
     llm = Scripted(entities=[BADMINTON], relations=[LIKES])
     other = Written(llm, bag_of_words, one.store, "them")
-    other.tell(2, "I like badminton.")
+    other.read(2, "I like badminton.")
     assert set(other.relations) == {"Mara likes badminton"}
     held = one.graph.size()
     assert (held["nodes"], held["edges"]) == (2, 1)
