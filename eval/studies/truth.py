@@ -17,7 +17,7 @@ from eval.rendering.intervals import Sample, show
 from eval.rendering.tables import plain as as_table
 from eval.report.texts import load_dataset
 from memsys.errors import InputError
-from memsys.facts.base import plain
+from memsys.facts.fact import plain
 
 Triple = tuple[str, ...]  # source, relation, destination, in plain letters
 Told = tuple[set[Triple], set[Triple]]  # of a conversation: what holds in the end, and all

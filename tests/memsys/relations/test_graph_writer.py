@@ -14,9 +14,9 @@ from tests.memsys.relations.models import (
     DAY,
     LIKES,
     NO_MORE,
-    Kept,
     Reply,
     Scripted,
+    Written,
     changed,
     conflict,
     entity,
@@ -32,15 +32,15 @@ def test_like_names_are_one_node(bag_of_words: CachedEmbedder) -> None:
             [relation("Mara", "left", "Lantern markets")],
         ],
     )
-    kept = Kept(llm, bag_of_words)
-    kept.tell(2, "I sell at the Lantern market.")
-    kept.tell(3, "I left the Lantern markets.")
-    assert [node.name for node in kept.store.nodes("us")] == ["Mara", "the Lantern market"]
-    assert set(kept.relations) == {
+    written = Written(llm, bag_of_words)
+    written.read(2, "I sell at the Lantern market.")
+    written.read(3, "I left the Lantern markets.")
+    assert [node.name for node in written.store.nodes("us")] == ["Mara", "the Lantern market"]
+    assert set(written.relations) == {
         "Mara sells at the Lantern market",
         "Mara left the Lantern market",
     }
-    (last,) = [event for event in kept.log if event.get("merged")]
+    (last,) = [event for event in written.log if event.get("merged")]
     assert last["merged"] == {"Lantern markets": "the Lantern market"}
 
 
@@ -49,9 +49,9 @@ def test_unlike_names_are_two(bag_of_words: CachedEmbedder) -> None:
         entities=[[entity("kiln"), entity("kiln shelf")]],
         relations=[[relation("kiln shelf", "is in", "kiln")]],
     )
-    kept = Kept(llm, bag_of_words)
-    kept.tell(2, "The kiln shelf is in the kiln.")
-    assert set(kept.relations) == {"kiln shelf is in kiln"}
+    written = Written(llm, bag_of_words)
+    written.read(2, "The kiln shelf is in the kiln.")
+    assert set(written.relations) == {"kiln shelf is in kiln"}
 
 
 def test_whoever_speaks_is_meant_by_i(bag_of_words: CachedEmbedder) -> None:
@@ -59,26 +59,26 @@ def test_whoever_speaks_is_meant_by_i(bag_of_words: CachedEmbedder) -> None:
         entities=[[entity("I", "person"), entity("kelp")]],
         relations=[[relation("I", "eats", "kelp", 2), relation("me", "eats", "kelp", 1, 2)]],
     )
-    kept = Kept(llm, bag_of_words, exchange=2)
-    kept.keeper.keep(session(2, DAY, ("Mara", "Kelp?"), ("Theo", "I eat kelp.")))
-    assert set(kept.relations) == {"Theo eats kelp"}
-    assert kept.faults == ["unknown_speaker"]  # of two who spoke
+    written = Written(llm, bag_of_words, exchange=2)
+    written.writer.write(session(2, DAY, ("Mara", "Kelp?"), ("Theo", "I eat kelp.")))
+    assert set(written.relations) == {"Theo eats kelp"}
+    assert written.faults == ["unknown_speaker"]  # of two who spoke
     assert "- I\n" not in llm.asked["relations"][0]
 
 
 def test_nothing_is_asked_of_what_speaks_of_nothing(bag_of_words: CachedEmbedder) -> None:
     llm = Scripted(entities=[[]], relations=[LIKES])
-    kept = Kept(llm, bag_of_words)
-    kept.tell(2, "Mind the gap.")
+    written = Written(llm, bag_of_words)
+    written.read(2, "Mind the gap.")
     assert set(llm.asked) == {"entities"}
-    assert kept.log[-1] == {"step": "graph", "faults": 0, "lost": 0, "of": 1}
+    assert written.log[-1] == {"step": "graph", "faults": 0, "lost": 0, "of": 1}
 
 
 def test_the_log_tells_every_step_and_its_cost(bag_of_words: CachedEmbedder) -> None:
-    kept = changed(bag_of_words, "delete")
-    assert json.loads(json.dumps(kept.log)) == kept.log
+    written = changed(bag_of_words, "delete")
+    assert json.loads(json.dumps(written.log)) == written.log
     cost = {"input_tokens": 100, "output_tokens": 10}
-    second = kept.log[4:]
+    second = written.log[4:]
     assert [event["step"] for event in second] == [
         *("entities", "relations", "conflicts", "apply_relation", "apply_relation", "graph")
     ]
@@ -118,17 +118,17 @@ def test_keeping_again_does_what_was_left_undone_and_nothing_twice(
         "conflicts": [[conflict(1)]],
     }
     llm = Scripted(**{**plans, failing: plan})
-    kept = Kept(llm, bag_of_words)
+    written = Written(llm, bag_of_words)
     said = session(2, DAY, ("Mara", "I like badminton."), ("Mara", "Not any more."))
-    kept.keeper.keep(said)
-    assert set(kept.relations) == {"Mara likes badminton"}
-    assert (len(kept.faults), kept.log[-1]["lost"]) == (1, 1)
+    written.writer.write(said)
+    assert set(written.relations) == {"Mara likes badminton"}
+    assert (len(written.faults), written.log[-1]["lost"]) == (1, 1)
     for _ in range(2):
-        kept.keeper.keep(said)
-        assert set(kept.relations) == {"Mara does not like badminton"}
-        assert {node.mentions for node in kept.store.nodes("us")} == {2}
-        assert kept.relations["Mara does not like badminton"].mentions == 1
-        assert kept.log[-1]["lost"] == 0
+        written.writer.write(said)
+        assert set(written.relations) == {"Mara does not like badminton"}
+        assert {node.mentions for node in written.store.nodes("us")} == {2}
+        assert written.relations["Mara does not like badminton"].mentions == 1
+        assert written.log[-1]["lost"] == 0
     once = {"entities": 2, "relations": 2, "conflicts": 1}
     assert {kind: len(asked) for kind, asked in llm.asked.items()} == {
         kind: count + (kind == failing) for kind, count in once.items()
@@ -136,20 +136,20 @@ def test_keeping_again_does_what_was_left_undone_and_nothing_twice(
 
 
 def test_a_session_without_any_answer_is_an_error(bag_of_words: CachedEmbedder) -> None:
-    kept = Kept(Scripted(entities=[LLMError("gone")]), bag_of_words)
-    with pytest.raises(LLMError, match="none of 2 exchanges came into the graph: gone"):
-        kept.tell(2, "One.", "Two.")
-    assert kept.faults == ["no_answer", "no_answer"]
+    written = Written(Scripted(entities=[LLMError("gone")]), bag_of_words)
+    with pytest.raises(LLMError, match="none of 2 exchanges was ingested into the graph: gone"):
+        written.read(2, "One.", "Two.")
+    assert written.faults == ["no_answer", "no_answer"]
 
 
 def test_a_relation_to_what_was_not_extracted(bag_of_words: CachedEmbedder) -> None:
     rows = relation("Mara", "broke", "a bowl"), relation("Mara", "broke", "her leg")
     llm = Scripted(entities=[[entity("kiln")]], relations=[list(rows)])
-    kept = Kept(llm, bag_of_words)
-    kept.tell(2, "The kiln broke a bowl.")
-    assert set(kept.relations) == {"Mara broke a bowl"}
-    assert kept.faults == ["unlisted_entity", "unknown_entity"]
-    (bowl,) = kept.store.nodes("us", ["a bowl"])
+    written = Written(llm, bag_of_words)
+    written.read(2, "The kiln broke a bowl.")
+    assert set(written.relations) == {"Mara broke a bowl"}
+    assert written.faults == ["unlisted_entity", "unknown_entity"]
+    (bowl,) = written.store.nodes("us", ["a bowl"])
     assert bowl.kind == "other"
 
 
@@ -161,20 +161,20 @@ def test_what_is_no_name_is_no_relation(bag_of_words: CachedEmbedder) -> None:
         relation("Mara", "Grows_ ", "kelp"),
         relation("I", "grows", "kelp"),
     ]
-    kept = Kept(
+    written = Written(
         Scripted(entities=[[entity("kelp"), entity("k" * 61)]], relations=[rows]), bag_of_words
     )
-    kept.tell(2, "I grow kelp.")
-    assert set(kept.relations) == {"Mara grows kelp"}
-    assert kept.relations["Mara grows kelp"].mentions == 1
-    assert kept.faults == ["bad_argument"] * 4
+    written.read(2, "I grow kelp.")
+    assert set(written.relations) == {"Mara grows kelp"}
+    assert written.relations["Mara grows kelp"].mentions == 1
+    assert written.faults == ["bad_argument"] * 4
 
 
 def test_two_owners_of_one_store_see_nothing_of_each_other(bag_of_words: CachedEmbedder) -> None:
     one = changed(bag_of_words, "delete")
     llm = Scripted(entities=[BADMINTON], relations=[LIKES])
-    other = Kept(llm, bag_of_words, one.store, "them")
-    other.tell(2, "I like badminton.")
+    other = Written(llm, bag_of_words, one.store, "them")
+    other.read(2, "I like badminton.")
     assert set(other.relations) == {"Mara likes badminton"}
     held = one.graph.size()
     assert (held["nodes"], held["edges"]) == (2, 1)

@@ -9,15 +9,24 @@ import pytest
 
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
-from memsys.facts.base import Fact
-from memsys.facts.book import FactBook
 from memsys.facts.extract import ExtractSettings
-from memsys.facts.keeper import FactKeeper, UpdateSettings
+from memsys.facts.fact import Fact
+from memsys.facts.fact_book import FactBook
+from memsys.facts.fact_writer import UpdateSettings
 from memsys.llm.base import LLMError
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.types import Session
 from tests.memsys.build import session
-from tests.memsys.facts.models import Planned, Reply, call, fact, facts, operation, operations
+from tests.memsys.facts.models import (
+    BookWriter,
+    Planned,
+    Reply,
+    call,
+    fact,
+    facts,
+    operation,
+    operations,
+)
 
 DAY = datetime(2024, 3, 2, 10, 0)
 BADMINTON = fact("Mara likes badminton", "Mara", 1)
@@ -28,7 +37,7 @@ def talk(number: int, *texts: str) -> Session:
     return session(number, DAY.replace(day=number), *(("Mara", text) for text in texts))
 
 
-def keeper(llm: Planned, embedder: CachedEmbedder, calls: Any = "tools", **own: Any) -> FactKeeper:
+def writer(llm: Planned, embedder: CachedEmbedder, calls: Any = "tools", **own: Any) -> BookWriter:
     extract = {
         "prompt": "facts_extract",
         "summary_prompt": None,
@@ -37,25 +46,25 @@ def keeper(llm: Planned, embedder: CachedEmbedder, calls: Any = "tools", **own: 
         **own,
     }
     update = UpdateSettings(calls=calls, similar=10, prompt="mem0_update")
-    return FactKeeper(llm, embedder, ExtractSettings(**extract), update)
+    return BookWriter(llm, embedder, ExtractSettings(**extract), update)
 
 
-def kept(
+def written(
     embedder: CachedEmbedder, rows: list[Any], decide: list[Reply], calls: str = "tools"
-) -> tuple[FactKeeper, Planned]:
-    """A keeper that was told one message a session, each with one row of facts."""
+) -> tuple[BookWriter, Planned]:
+    """A writer that read one message a session, each with one row of facts."""
     llm = Planned([facts(row) for row in rows], decide)
-    one = keeper(llm, embedder, calls)
+    one = writer(llm, embedder, calls)
     for number in range(1, len(rows) + 1):
-        one.keep(talk(number, f"message {number}"))
+        one.write(talk(number, f"message {number}"))
     return one, llm
 
 
-def contents(one: FactKeeper) -> list[str]:
+def contents(one: BookWriter) -> list[str]:
     return [memory.content for memory in one.book.memories]
 
 
-def faults(one: FactKeeper) -> list[str]:
+def faults(one: BookWriter) -> list[str]:
     return [event["fault"] for event in one.log if "fault" in event]
 
 
@@ -70,7 +79,7 @@ CHANGES = [
 def test_a_change_of_mind_ends_in_one_fact_and_a_history(
     bag_of_words: CachedEmbedder, decision: Reply, calls: str
 ) -> None:
-    one, llm = kept(bag_of_words, [BADMINTON, NO_MORE], [decision], calls)
+    one, llm = written(bag_of_words, [BADMINTON, NO_MORE], [decision], calls)
     assert contents(one) == ["Mara does not like badminton any more"]
     assert llm.by_tools == (calls == "tools")
     history = [(change.operation, change.old, change.new) for change in one.book.history]
@@ -88,7 +97,7 @@ def test_a_change_of_mind_ends_in_one_fact_and_a_history(
 
 def test_a_second_liking_deletes_nothing(bag_of_words: CachedEmbedder) -> None:
     rows = [fact("Mara loves pizza", "Mara", 1), fact("Mara also likes burgers", "Mara", 1)]
-    one, llm = kept(bag_of_words, rows, [(call("ADD"),)])
+    one, llm = written(bag_of_words, rows, [(call("ADD"),)])
     assert contents(one) == ["Mara loves pizza", "Mara also likes burgers"]
     assert "1. Mara loves pizza" in llm.asked["decide"][0]
     assert [change.operation for change in one.book.history] == ["ADD", "ADD"]
@@ -96,7 +105,7 @@ def test_a_second_liking_deletes_nothing(bag_of_words: CachedEmbedder) -> None:
 
 def test_an_update_keeps_the_id_and_rests_on_both_turns(bag_of_words: CachedEmbedder) -> None:
     change = call("UPDATE", id=1, content="likes badminton and squash")
-    one, _ = kept(bag_of_words, [BADMINTON, fact("Mara likes squash", "Mara", 2)], [(change,)])
+    one, _ = written(bag_of_words, [BADMINTON, fact("Mara likes squash", "Mara", 2)], [(change,)])
     (memory,) = one.book.memories
     assert (memory.id, memory.turns) == ("f1", ("D1:1", "D2:1"))
     assert memory.content == "Mara: likes badminton and squash"
@@ -104,16 +113,16 @@ def test_an_update_keeps_the_id_and_rests_on_both_turns(bag_of_words: CachedEmbe
 
 
 def test_nothing_changes_by_noop(bag_of_words: CachedEmbedder) -> None:
-    one, _ = kept(bag_of_words, [BADMINTON, NO_MORE], [(call("NOOP"),)])
+    one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [(call("NOOP"),)])
     assert contents(one) == ["Mara likes badminton"]
     assert len(one.book.history) == 1
     assert one.log[-1] == {"step": "session", "NOOP": 1, "faults": 0, "lost": 0, "of": 1}
 
 
 def test_only_facts_of_the_same_speaker_are_compared(bag_of_words: CachedEmbedder) -> None:
-    one, llm = kept(bag_of_words, [BADMINTON], [])
+    one, llm = written(bag_of_words, [BADMINTON], [])
     llm._plans["extract"] = [facts(fact("Theo likes badminton", "Theo", 2))]
-    one.keep(session(2, DAY.replace(day=2), ("Theo", "Me too")))
+    one.write(session(2, DAY.replace(day=2), ("Theo", "Me too")))
     assert contents(one) == ["Mara likes badminton", "Theo likes badminton"]
     assert llm.asked["decide"] == []
 
@@ -123,8 +132,8 @@ def test_the_most_similar_are_shown_best_first(bag_of_words: CachedEmbedder) -> 
     llm = Planned([facts(*rows), facts(fact("Mara sold kilns", "Mara", 2))], [(call("ADD"),)])
     update = UpdateSettings(calls="tools", similar=2, prompt="mem0_update")
     settings = ExtractSettings(prompt="facts_extract", summary_prompt=None, exchange=1)
-    one = FactKeeper(llm, bag_of_words, settings, update)
-    one.keep(talk(1, "first", "second"))
+    one = BookWriter(llm, bag_of_words, settings, update)
+    one.write(talk(1, "first", "second"))
     shown = llm.asked["decide"][-1].partition("<stored_facts>\n")[2].partition("\n</stored")[0]
     assert shown == "1. Mara likes kilns\n2. Mara likes old kilns"
 
@@ -135,7 +144,7 @@ def test_two_books_in_one_store_share_nothing(bag_of_words: CachedEmbedder) -> N
     likes = [Fact("", f"Mara likes {what}", None, "Mara", ()) for what in ("kelp", "kilns")]
     for book, one in zip(books, likes, strict=True):
         book.add(one, DAY)
-    assert [[m.content for m in book.similar(likes[0], 9)] for book in books] == [
+    assert [[one.text for one in book.similar(likes[0], 9)] for book in books] == [
         ["Mara likes kelp"],
         ["Mara likes kilns"],
     ]
@@ -171,7 +180,7 @@ BAD = [
 def test_a_bad_operation_is_logged_and_does_nothing(
     bag_of_words: CachedEmbedder, bad: tuple[str, str], fault: str
 ) -> None:
-    one, _ = kept(bag_of_words, [BADMINTON, NO_MORE], [(bad, call("NOOP"))])
+    one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [(bad, call("NOOP"))])
     assert contents(one) == ["Mara likes badminton"]
     assert faults(one) == [fault]
     assert one.log[-1]["faults"] == 1
@@ -181,13 +190,13 @@ def test_a_bad_operation_is_logged_and_does_nothing(
 
 def test_what_one_operation_dropped_the_next_cannot_change(bag_of_words: CachedEmbedder) -> None:
     calls = call("DELETE", id=1), call("UPDATE", id=1, content="Mara likes squash")
-    one, _ = kept(bag_of_words, [BADMINTON, NO_MORE], [calls])
+    one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [calls])
     assert contents(one) == []
     assert faults(one) == ["unknown_id"]
 
 
 def test_an_empty_choice_is_a_fault(bag_of_words: CachedEmbedder) -> None:
-    one, _ = kept(bag_of_words, [BADMINTON, NO_MORE], [operations()], "schema")
+    one, _ = written(bag_of_words, [BADMINTON, NO_MORE], [operations()], "schema")
     assert faults(one) == ["no_operation"]
 
 
@@ -197,8 +206,8 @@ REFUSED = LLMError("the model refused")
 def test_a_refusal_in_the_middle_costs_its_exchange_alone(bag_of_words: CachedEmbedder) -> None:
     rows = [fact("Mara has a kiln", "Mara", 1), fact("Mara swims", "Mara", 3)]
     llm = Planned([facts(rows[0]), REFUSED, facts(rows[1])], [(call("ADD"),)])
-    one = keeper(llm, bag_of_words)
-    one.keep(talk(1, "first", "second", "third"))
+    one = writer(llm, bag_of_words)
+    one.write(talk(1, "first", "second", "third"))
     assert contents(one) == ["Mara has a kiln", "Mara swims"]
     (event,) = [event for event in one.log if "fault" in event]
     assert (event["step"], event["fault"], event["turns"]) == ("extract", "no_answer", ["D1:2"])
@@ -212,29 +221,29 @@ def test_a_retry_does_what_was_left_and_nothing_twice(bag_of_words: CachedEmbedd
     )
     plan = [facts(first), REFUSED, facts(third), facts(missed)]
     llm = Planned(plan, [REFUSED, (call("ADD"),)])
-    one = keeper(llm, bag_of_words)
+    one = writer(llm, bag_of_words)
     said = talk(1, "first", "second", "third")
-    one.keep(said)
+    one.write(said)
     assert contents(one) == ["Mara pots"]
-    one.keep(said)
+    one.write(said)
     assert contents(one) == ["Mara pots", "Mara rows", "Mara swims"]
     assert [len(llm.asked[kind]) for kind in ("extract", "decide")] == [4, 3]
     assert llm.asked["extract"][3] == llm.asked["extract"][1]  # so that a recording is found
-    one.keep(said)
+    one.write(said)
     assert len(one.book.memories) == 3
     assert [len(llm.asked[kind]) for kind in ("extract", "decide")] == [4, 3]
 
 
 def test_a_fact_that_is_stored_word_for_word_is_not_doubled(bag_of_words: CachedEmbedder) -> None:
-    one, _ = kept(bag_of_words, [BADMINTON, BADMINTON], [(call("ADD"),)])
+    one, _ = written(bag_of_words, [BADMINTON, BADMINTON], [(call("ADD"),)])
     assert contents(one) == ["Mara likes badminton"]
     assert one.log[-2]["operation"] == "NOOP"
 
 
 def test_a_session_that_nobody_answered_for_is_an_error(bag_of_words: CachedEmbedder) -> None:
-    one = keeper(Planned([REFUSED]), bag_of_words)
-    with pytest.raises(LLMError, match="none of 2 exchanges was remembered: the model refused"):
-        one.keep(talk(1, "first", "second"))
+    one = writer(Planned([REFUSED]), bag_of_words)
+    with pytest.raises(LLMError, match="none of 2 exchanges was ingested: the model refused"):
+        one.write(talk(1, "first", "second"))
     assert one.log[-1]["faults"] == 2
 
 

@@ -1,4 +1,4 @@
-"""What is sent and what comes back, as the OpenAPI document describes it."""
+"""The schemas of requests and answers in the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ def _time(text: str) -> str:
 
 
 def _whole(value: object) -> object:
-    return (
-        int(value) if isinstance(value, float) and value.is_integer() else value
-    )  # as JSON has it
+    """Return 3 for 3.0, which JSON does not distinguish."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 OwnerId = Annotated[str, Field(min_length=1, max_length=256)]
@@ -44,7 +43,7 @@ Metadata = Annotated[dict[str, Any], Field(max_length=METADATA_MOST)]
 
 
 class _Strict(BaseModel):
-    """Takes what its schema says and nothing else: no number for a text, no unknown field."""
+    """Accepts neither unknown fields nor values of another type, such as a number for a text."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
@@ -62,8 +61,8 @@ class _Owned(_Strict):
     run_id: OwnerId | None = None
 
 
-class Message(_Strict):
-    """As chat models have them. `name`: who speaks; `id`: by what the caller knows the message."""
+class ChatMessage(_Strict):
+    """A chat message. `name`: the speaker; `id`: the caller's id of the message."""
 
     role: Literal["user", "assistant", "system", "tool"]
     content: Text
@@ -71,18 +70,18 @@ class Message(_Strict):
     id: Annotated[str, Field(min_length=1, max_length=256)] | None = None
 
 
-class Add(_Owned):
-    """POST /memories."""
+class AddRequest(_Owned):
+    """The body of POST /memories."""
 
-    messages: Text | Annotated[list[Message], Field(min_length=1, max_length=MESSAGES_MOST)]
+    messages: Text | Annotated[list[ChatMessage], Field(min_length=1, max_length=MESSAGES_MOST)]
     metadata: Metadata | None = None
     infer: bool | None = None
     kind: Literal["fact", "procedural"] = "fact"
     time: Time | None = None
 
 
-class Search(_Owned):
-    """POST /search."""
+class SearchRequest(_Owned):
+    """The body of POST /search."""
 
     query: Annotated[str, Field(max_length=TEXT_MOST)]
     filters: Metadata | None = None
@@ -98,8 +97,8 @@ def _one_change(schema: dict[str, Any]) -> None:
     ]
 
 
-class Update(_Strict):
-    """PUT /memories/{id}: what is left out, or null, stays."""
+class UpdateRequest(_Strict):
+    """The body of PUT /memories/{id}: what is left out or null is unchanged."""
 
     model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra=_one_change)
 
@@ -128,7 +127,7 @@ class MemoryOut(BaseModel):
 
 
 class FoundOut(MemoryOut):
-    """A memory that was found."""
+    """A search result."""
 
     score: float
     relevance: float
@@ -155,41 +154,41 @@ class Memories(BaseModel):
 
 
 class Results(BaseModel):
-    """Best first."""
+    """Search results, best first."""
 
     results: list[FoundOut]
 
 
 class Changes(BaseModel):
-    """Changes in order; of an add, also what of it went wrong."""
+    """Changes in order; after an add, also its faults."""
 
     results: list[ChangeOut]
     faults: list[dict[str, Any]] = []
 
 
 class Done(BaseModel):
-    """That it was done."""
+    """Confirmation of an operation without a result."""
 
     message: str
 
 
-class Place(BaseModel):
-    """Where in a request something is wrong."""
+class ErrorPlace(BaseModel):
+    """The place of an error in the request, and its message."""
 
     place: str
     message: str
 
 
 class Fault(BaseModel):
-    """What went wrong."""
+    """An error: HTTP status, type, message, and the places in the request."""
 
     status: int
     type: str
     message: str
-    details: list[Place] = []
+    details: list[ErrorPlace] = []
 
 
 class Error(BaseModel):
-    """Every answer that is none."""
+    """The body of every answer with an error status."""
 
     error: Fault

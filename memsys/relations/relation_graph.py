@@ -1,4 +1,4 @@
-"""The entities and relations of one owner: what lies near a name, and how new ones are merged."""
+"""The relation graph of one owner: search around names, and merging of new triples."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.facts.base import plain
-from memsys.relations.base import Entity, Triple, verbalised
-from memsys.relations.settings import GraphSettings
+from memsys.facts.fact import plain
+from memsys.relations.settings import RelationGraphSettings
+from memsys.relations.triples import Entity, Triple, verbalised
 from memsys.stores.relations import Node, Relation, RelationStore, node_row, relation_row
 from memsys.stores.size import lines, singles
 from memsys.types import Vectors
@@ -22,32 +22,34 @@ Applied = Literal["ADD", "MENTION", "RENEW", "DELETE", "END"]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A triple whose ends are resolved: the relation that it is, and its end nodes. Nothing of it
-    is stored yet.
-    """
+    """A triple whose ends are resolved to nodes, before anything is stored."""
 
     triple: Triple
     ends: tuple[Node, Node]
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Of the relation."""
+        """The key of the relation."""
         return self.ends[0].id, self.triple.name, self.ends[1].id
 
 
-class OwnGraph:
-    """One owner's part of a relation store. A node's id is its name in plain letters, so that two
-    equal names are one node whatever an embedder makes of them.
+class RelationGraph:
+    """One owner's part of a relation store. A node's id is its plain name, so that equal names are
+    one node whatever their vectors.
     """
 
     def __init__(
-        self, store: RelationStore, owner: str, embedder: CachedEmbedder, settings: GraphSettings
+        self,
+        store: RelationStore,
+        owner: str,
+        embedder: CachedEmbedder,
+        settings: RelationGraphSettings,
     ) -> None:
         self._store, self._owner = store, owner
         self._embedder, self._settings = embedder, settings
 
     def near(self, names: Sequence[str]) -> dict[str, float]:
-        """Ids of the nodes whose names are like one of `names`, each with its highest cosine."""
+        """Return the nodes with a name similar to one of `names`, as id to highest cosine."""
         found: dict[str, float] = {}
         if not names:
             return found
@@ -60,18 +62,18 @@ class OwnGraph:
         return found | {node.id: 1.0 for node in same}
 
     def around(self, names: Sequence[str], hops: int = 1) -> list[tuple[Relation, float]]:
-        """Relations that begin or end near one of `names`, each once, and how near: the sum of the
-        cosines of its ends, so that what joins two of the names comes before all else that one of
-        them is joined to. Nearest first, then what was seen last. Of each further hop, behind all
-        nearer ones, the relations of where those lead.
+        """Return the relations with an end near one of `names`, each once, with its nearness: the
+        sum of the cosines of its ends, so relations that join two of the names come first. Sorted
+        by nearness, then most recent first. Each further hop adds, behind all nearer ones, the
+        relations at the ends of the previous hop.
         """
         near = self.near(names)
         found: dict[tuple[str, str, str], tuple[Relation, float]] = {}
         for _ in range(hops):
-            held = self._store.relations(self._owner, near) if near else []
+            stored = self._store.relations(self._owner, near) if near else []
             rated = [
                 (one, near.get(one.source, 0.0) + near.get(one.target, 0.0))
-                for one in held
+                for one in stored
                 if one.key not in found
             ]
             rated.sort(key=lambda pair: (-pair[1], -_order(pair[0].last_seen), pair[0].key))
@@ -80,12 +82,12 @@ class OwnGraph:
         return list(found.values())
 
     def relations(self) -> list[Relation]:
-        """All, those that ended too."""
+        """Return all relations, including those that ended."""
         return self._store.relations(self._owner)
 
     def size(self) -> dict[str, int]:
-        """Numbers of nodes and of edges, and their bytes: a line of JSON each, by the properties
-        that a store keeps, and the vectors of the nodes; see memsys/stores/size.py.
+        """Return the numbers of nodes and edges and their bytes: one line of JSON each with the
+        stored properties, and the vectors of the nodes; see memsys/stores/size.py.
         """
         nodes, edges = self._store.nodes(self._owner), self._store.relations(self._owner)
         vectors = singles(node.vector for node in nodes)
@@ -94,19 +96,19 @@ class OwnGraph:
         return {"nodes": len(nodes), "edges": len(edges), "bytes": size}
 
     def ends(self, relations: Collection[Relation]) -> list[tuple[Node, Node]]:
-        """Source and target of each of `relations`."""
+        """Return source and target of each of `relations`."""
         ids = {end for one in relations for end in (one.source, one.target)}
         nodes = {node.id: node for node in self._store.nodes(self._owner, ids)}
         return [(nodes[one.source], nodes[one.target]) for one in relations]
 
     def sentences(self, relations: Collection[Relation]) -> list[str]:
-        """Each of `relations` in words."""
+        """Return each of `relations` as a sentence."""
         pairs = zip(relations, self.ends(relations), strict=True)
         return [verbalised(relation, ends) for relation, ends in pairs]
 
     def plan(self, triples: Sequence[Triple], time: datetime) -> list[Planned]:
         """Resolve the ends of `triples`: an end is the stored node of its name, else the nearest
-        within `merge`, else a new one. Triples that come to one relation become one.
+        within `merge`, else a new one. Triples of the same resolved relation are merged.
         """
         entities = {plain(e.name): e for t in triples for e in (t.source, t.destination)}
         nodes = self._resolved(entities, time)
@@ -124,7 +126,7 @@ class OwnGraph:
         return list(found.values())
 
     def end(self, relations: Sequence[Relation], time: datetime) -> Applied:
-        """They do not hold any more, by what was said at `time`: deleted, or marked so."""
+        """Delete `relations`, or mark them as ended at `time`; return which was done."""
         if self._settings.on_conflict == "delete":
             self._store.drop_relations(self._owner, [one.key for one in relations])
             return "DELETE"
@@ -132,18 +134,18 @@ class OwnGraph:
         return "END"
 
     def add(self, planned: Sequence[Planned], time: datetime) -> list[Applied]:
-        """Store what `plan` gave, one mention more each: new, known already, or holding again."""
+        """Store planned triples and return what each was: new, mentioned again, or renewed."""
         ids = {node.id for one in planned for node in one.ends}
-        known = {node.id: node for node in self._store.nodes(self._owner, ids)}
-        nodes = {node.id: known.get(node.id, node) for one in planned for node in one.ends}
-        held = {one.key: one for one in self._store.relations(self._owner, ids)} if ids else {}
+        known_nodes = {node.id: node for node in self._store.nodes(self._owner, ids)}
+        nodes = {node.id: known_nodes.get(node.id, node) for one in planned for node in one.ends}
+        stored = {one.key: one for one in self._store.relations(self._owner, ids)} if ids else {}
         operations: list[Applied] = []
         relations: list[Relation] = []
         for one in planned:
             for end in one.ends:
                 node = nodes[end.id]
                 nodes[end.id] = replace(node, mentions=node.mentions + 1, last_seen=time)
-            old, turns = held.get(one.key), one.triple.turns
+            old, turns = stored.get(one.key), one.triple.turns
             if old is None:
                 relations.append(Relation(*one.key, 1, time, time, None, turns))
                 operations.append("ADD")
@@ -157,11 +159,11 @@ class OwnGraph:
         return operations
 
     def clear(self) -> None:
-        """Forget all."""
+        """Delete all nodes and relations of the owner."""
         self._store.clear(self._owner)
 
     def _resolved(self, entities: dict[str, Entity], time: datetime) -> dict[str, Node]:
-        """The node of each of `entities`, by plain name; those of no store have no mention yet."""
+        """Return the node of each of `entities` by plain name; new nodes have no mention yet."""
         stored = {node.id: node for node in self._store.nodes(self._owner, entities.keys())}
         unknown = {id_: entity for id_, entity in entities.items() if id_ not in stored}
         vectors = self._vectors([entity.name for entity in unknown.values()])
@@ -179,11 +181,11 @@ class OwnGraph:
         return stored
 
     def _vectors(self, names: Iterable[str]) -> Vectors:
-        """Unit vectors of `names`, as documents all of them: names are compared with names."""
+        """Return unit vectors of `names`, all as documents: names are compared with names."""
         found = list(names)
         return self._embedder.documents(found) if found else np.zeros((0, 1), dtype=np.float32)
 
 
 def _order(time: datetime) -> float:
-    """Seconds since the first year, for sorting; a naive time has no zone to be asked for."""
+    """Return seconds since year 1 for sorting, as a naive time has no timestamp."""
     return (time - datetime.min).total_seconds()

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from memsys.facts.dates import resolve
+from memsys.text.relative_dates import resolve
 
 SUNDAY = date(2024, 1, 14)
 

@@ -10,11 +10,11 @@ import pytest
 
 from memsys.embed.cache import CachedEmbedder
 from memsys.facts.extract import ExtractSettings
-from memsys.facts.keeper import FactKeeper, UpdateSettings
+from memsys.facts.fact_writer import UpdateSettings
 from memsys.llm.base import LLMError
 from memsys.types import Session
 from tests.memsys.build import session
-from tests.memsys.facts.models import Planned, Reply, call, fact, facts
+from tests.memsys.facts.models import BookWriter, Planned, Reply, call, fact, facts
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.conftest import Make
@@ -26,21 +26,21 @@ ROWS = [fact(f"Mara {does}", "Mara", n) for n, does in enumerate(("pots", "rows"
 TALK: Session = session(1, DAY, *(("Mara", text) for text in ("first", "second", "third")))
 
 
-def keeper(llm: Any, embedder: CachedEmbedder, retries: int = 1, **own: Any) -> FactKeeper:
+def writer(llm: Any, embedder: CachedEmbedder, retries: int = 1, **own: Any) -> BookWriter:
     extract = {"prompt": "facts_extract", "summary_prompt": None, "exchange": 1, **own}
     update = UpdateSettings(calls="tools", similar=10, prompt="mem0_update")
-    return FactKeeper(llm, embedder, ExtractSettings(retries=retries, **extract), update)
+    return BookWriter(llm, embedder, ExtractSettings(retries=retries, **extract), update)
 
 
-def contents(one: FactKeeper) -> list[str]:
+def contents(one: BookWriter) -> list[str]:
     return [memory.content for memory in one.book.memories]
 
 
 def test_a_lost_exchange_is_had_at_the_end_and_in_its_place(bag_of_words: CachedEmbedder) -> None:
     plan: list[Reply] = [facts(ROWS[0]), OUT, facts(ROWS[2]), facts(ROWS[1])]
     llm = Planned(plan, [(call("ADD"),)])
-    one = keeper(llm, bag_of_words)
-    one.keep(TALK)
+    one = writer(llm, bag_of_words)
+    one.write(TALK)
     assert contents(one) == ["Mara pots", "Mara rows", "Mara swims"]
     assert llm.asked["extract"][3] == llm.asked["extract"][1]  # so that a recording is found
     assert one.log[-1] == {"step": "session", "ADD": 3, "faults": 1, "lost": 0, "of": 3}
@@ -49,8 +49,8 @@ def test_a_lost_exchange_is_had_at_the_end_and_in_its_place(bag_of_words: Cached
 
 def test_a_lost_decision_is_had_at_the_end(bag_of_words: CachedEmbedder) -> None:
     llm = Planned([facts(row) for row in ROWS], [OUT, (call("ADD"),)])
-    one = keeper(llm, bag_of_words)
-    one.keep(TALK)
+    one = writer(llm, bag_of_words)
+    one.write(TALK)
     assert contents(one) == ["Mara pots", "Mara swims", "Mara rows"]
     assert one.log[-1] == {"step": "session", "ADD": 3, "faults": 1, "lost": 0, "of": 3}
 
@@ -64,8 +64,8 @@ def test_what_stays_out_of_reach_is_lost_after_so_many(
         return OUT if "second" in new else facts(ROWS["third" in new])
 
     llm = Planned(extract, [OUT])
-    one = keeper(llm, bag_of_words, retries)
-    one.keep(TALK)
+    one = writer(llm, bag_of_words, retries)
+    one.write(TALK)
     assert contents(one) == ["Mara pots"]
     assert len(llm.asked["extract"]) == 3 + retries
     assert len(llm.asked["decide"]) == 1 + retries
@@ -75,14 +75,14 @@ def test_what_stays_out_of_reach_is_lost_after_so_many(
 def test_an_answer_that_cannot_be_used_is_not_asked_for_again(
     bag_of_words: CachedEmbedder,
 ) -> None:
-    """At temperature 0 it would be the same; the next time the session is kept it is tried."""
+    """At temperature 0 it would be the same; the next time the session is written it is tried."""
     llm = Planned([facts(row) for row in ROWS[:2]], [(call("FORGET"),), (call("ADD"),)])
-    one = keeper(llm, bag_of_words)
+    one = writer(llm, bag_of_words)
     two = Session(TALK.id, TALK.time, TALK.turns[:2])
-    one.keep(two)
+    one.write(two)
     assert len(llm.asked["decide"]) == 1
     assert one.log[-1]["lost"] == 1
-    one.keep(two)
+    one.write(two)
     assert contents(one) == ["Mara pots", "Mara rows"]
     assert one.log[-1]["lost"] == 0
 
@@ -90,9 +90,9 @@ def test_an_answer_that_cannot_be_used_is_not_asked_for_again(
 def test_a_retry_never_doubles_a_fact(bag_of_words: CachedEmbedder) -> None:
     """The server notes all three facts for an exchange that it was slow with the first time."""
     plan: list[Reply] = [facts(ROWS[0]), OUT, facts(ROWS[2]), facts(*ROWS)]
-    one = keeper(Planned(plan, [(call("ADD"),)]), bag_of_words)
-    one.keep(TALK)
-    one.keep(TALK)
+    one = writer(Planned(plan, [(call("ADD"),)]), bag_of_words)
+    one.write(TALK)
+    one.write(TALK)
     assert sorted(contents(one)) == ["Mara pots", "Mara rows", "Mara swims"]
     assert [c.operation for c in one.book.history] == ["ADD"] * 3
 
@@ -114,8 +114,8 @@ def test_a_passing_timeout_of_a_server_costs_no_memory(
         return faults.says(facts(ROWS[number - 1]))
 
     with FaultyServer(script) as server:
-        one = keeper(make(server, retries=0, timeout_s=0.3), bag_of_words)
-        one.keep(TALK)
+        one = writer(make(server, retries=0, timeout_s=0.3), bag_of_words)
+        one.write(TALK)
     assert sorted(contents(one)) == ["Mara pots", "Mara rows", "Mara swims"]
     assert [e["fault"] for e in one.log if "fault" in e] == ["no_answer", "no_answer"]
     assert one.log[-1]["lost"] == 0

@@ -1,4 +1,4 @@
-"""Words for a time, resolved against the day on which they were said."""
+"""Resolution of relative dates (English and Chinese) against the day on which they were said."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NUMBERS = {word: number for words in _COUNTED for number, word in enumerate(wor
     "两": 2,
 }
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
-_WRITTEN = re.compile(r"(\d{1,2}) ([a-z]+) (\d{4})(?:,.*)?")  # as a session's time is shown
+_WRITTEN = re.compile(r"(\d{1,2}) ([a-z]+) (\d{4})(?:,.*)?")  # session times in contexts
 _SPAN = re.compile(r"(\d{4}-\d{2}-\d{2})/(\d{4}-\d{2}-\d{2})")
 _DAY = {
     **dict.fromkeys(("today", "tonight", "this morning", "this evening", "今天", "今晚"), 0),
@@ -45,11 +45,11 @@ _WEEKDAY = re.compile(rf"(last|next|this) ({'|'.join(_DAYS)})")
 
 
 def resolve(words: str, said: date) -> str | None:
-    """`words` as a date of ISO 8601: a year, a month, a day, or the span of days of a week.
+    """Return `words` as a date in ISO 8601: a year, a month, a day, or the span of days of a week.
 
-    What is such a date already is checked and kept. Relative words are counted from the day
-    `said`. "Last Friday" is the latest one before that day, "next Friday" the first after it.
-    None where the words name no date that can be told.
+    ISO dates are validated and returned. Relative words are resolved from the day `said`: "last
+    Friday" is the latest one before that day, "next Friday" the first after it. Return None if the
+    words name no definite date.
     """
     text = " ".join(words.casefold().split()).strip(" .,。")
     if iso := _iso(text.upper()):
@@ -65,11 +65,11 @@ def resolve(words: str, said: date) -> str | None:
         (_IN, lambda m: _moved(said, m[2], _number(m[1]), 1)),
         (_FROM_NOW, lambda m: _moved(said, m[2], _number(m[1]), 1)),
     ]
-    for pattern, told in steps:
+    for pattern, resolved in steps:
         if match := pattern.fullmatch(text):
             try:
-                return told(match)
-            except (OverflowError, ValueError):  # a time beyond the calendar
+                return resolved(match)
+            except (OverflowError, ValueError):  # beyond the years 1 to 9999
                 return None
     return None
 
@@ -99,7 +99,7 @@ def _number(word: str) -> int | None:
 
 
 def _moved(said: date, unit: str, number: int | None, sign: int) -> str | None:
-    """As exact as the unit: "three months ago" names a month and no day."""
+    """Return the date `number` units away, as precise as the unit: months give a month."""
     if number is None:
         return None
     step = sign * number

@@ -1,4 +1,4 @@
-"""A fact, how it becomes a memory, and what is told of the way there."""
+"""The extracted fact, its conversion to a Memory, and the events logged during extraction."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from typing import Any, Literal
 from memsys.text.turns import importance
 from memsys.types import Memory, Usage
 
-# What happened, as plain JSON values: `step` (extract, decide, apply, summary, session) and, where
-# something went wrong without ending anything, `fault` and `detail`.
+# One logged step of ingestion, as plain JSON values: `step` (extract, decide, apply, summary,
+# session) and, after an error that did not end the ingestion, `fault` and `detail`.
 Event = dict[str, Any]
 
-Subject = Literal["user", "assistant"]  # whose facts are looked for
+Subject = Literal["user", "assistant"]  # the role whose facts are extracted
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A concise statement of one speaker.
+    """A concise statement about one speaker.
 
-    `event` is when the thing happened: a date of ISO 8601 as exact as it is known (a year, a month,
-    a day, or a span of days), None where nothing tells. `turns` are the ids of the turns that it
-    rests on, none where the model named none that it was shown.
+    `event` is the date of the event in ISO 8601, as precise as it is known (a year, a month, a day
+    or a span of days), or None if unknown. `turns` are the ids of the turns that support the fact;
+    empty if the model named none of those shown.
     """
 
     title: str
@@ -35,9 +35,9 @@ class Fact:
 
     @property
     def text(self) -> str:
-        """`Speaker: statement (event)`, each part where the statement does not hold it already.
+        """Return `Speaker: statement (event)`, without the parts that the statement contains.
 
-        The speaker's name has to be there: retrieval needs it.
+        Retrieval needs the speaker's name.
         """
         named = self.speaker.casefold() in self.content.casefold()
         text = self.content if named else f"{self.speaker}: {self.content}"
@@ -45,7 +45,7 @@ class Fact:
 
 
 def as_memory(id_: str, fact: Fact, time: datetime) -> Memory:
-    """The memory of `fact`, learnt in a session at `time`; its title is matched by word as well."""
+    """Return `fact` as a Memory of a session at `time`; the title is part of the index text."""
     return Memory(
         id=id_,
         content=fact.text,
@@ -58,8 +58,8 @@ def as_memory(id_: str, fact: Fact, time: datetime) -> Memory:
 
 
 def subject_of(roles: Iterable[str], agent_id: str | None) -> Subject:
-    """Whose facts are to be looked for in messages of these `roles`: the assistant's where an agent
-    owns the memory and the assistant says anything, else the user's.
+    """Return whose facts to extract from messages of these `roles`: the assistant's if an agent
+    owns the memory and the assistant has said something, else the user's.
 
     The rule is that of mem0ai (mem0/memory/main.py, `_should_use_agent_memory_extraction`).
     """
@@ -67,15 +67,15 @@ def subject_of(roles: Iterable[str], agent_id: str | None) -> Subject:
 
 
 def plain(text: str) -> str:
-    """`text` for comparing: letters and digits alone, in lower case."""
+    """Return `text` normalised for comparison: letters and digits only, in lower case."""
     return re.sub(r"[\W_]+", " ", text.casefold()).strip()
 
 
 def fault(step: str, kind: str, detail: object, **more: Any) -> Event:
-    """An event of what went wrong; `detail` is cut to what a log can bear."""
+    """Return the event of an error; `detail` is cut to 300 characters."""
     return {"step": step, "fault": kind, "detail": str(detail)[:300], **more}
 
 
 def tokens(usage: Usage) -> dict[str, int]:
-    """Of one call, for its event."""
+    """Return the input and output tokens of one call, for its event."""
     return {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens}

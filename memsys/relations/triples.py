@@ -1,15 +1,16 @@
-"""What a model finds, before it is stored, and how a stored relation reads."""
+"""Extracted entities and triples, and the conversion of stored relations to memories."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Protocol
 
 from memsys.stores.relations import Node, Relation
 from memsys.text.turns import importance
 from memsys.types import Memory
 
-# How somebody who speaks names himself, and what models make of that.
+# First-person names, and the words that models use for them.
 _SELF = frozenset("i me my mine myself user speaker 我 我的 我自己 自己 本人".split()) | {
     "the user",
     "the speaker",
@@ -18,7 +19,7 @@ _SELF = frozenset("i me my mine myself user speaker 我 我的 我自己 自己 
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """Somebody or something that was spoken of, with the sort of thing it is."""
+    """A person or thing that was mentioned, and its type (`kind`)."""
 
     name: str
     kind: str
@@ -26,7 +27,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Triple:
-    """`source` -`name`-> `destination`, as it was said in the turns of these ids."""
+    """The relation `source` -`name`-> `destination`, stated in the turns of these ids."""
 
     source: Entity
     name: str
@@ -35,39 +36,44 @@ class Triple:
 
     @property
     def text(self) -> str:
-        """As a sentence."""
+        """The triple as a sentence."""
         return f"{self.source.name} {self.name} {self.destination.name}"
 
 
 def shown(name: str) -> str:
-    """A name as it is shown and embedded: spaces, no underscores, no blanks at the ends."""
+    """Return a name as it is shown and embedded: spaces for underscores, stripped."""
     return " ".join(name.replace("_", " ").split())
 
 
 def is_self(name: str) -> bool:
-    """Whether `name` is how the one who speaks names himself."""
+    """Return whether `name` refers to the speaker ("I", "user")."""
     return shown(name).casefold() in _SELF
 
 
 def verbalised(relation: Relation, ends: tuple[Node, Node]) -> str:
-    """`relation` as a sentence; `ends` are its source and its target."""
+    """Return `relation` as a sentence; `ends` are its source and its target."""
     return f"{ends[0].name} {relation.name} {ends[1].name}"
 
 
-def id_of(relation: Relation) -> str:
-    """By which a relation is recorded and logged: `r:` and the three parts of its key."""
+class _Keyed(Protocol):  # a stored or a planned relation
+    @property
+    def key(self) -> tuple[str, str, str]: ...
+
+
+def id_of(relation: _Keyed) -> str:
+    """Return the id of a relation in records and logs: `r:` and the three parts of its key."""
     return "r:" + "|".join(relation.key)
 
 
 def until(time: datetime) -> str:
-    """What stands behind a relation that does not hold any more."""
+    """Return the suffix of a relation that ended at `time`."""
     return f"(until {time.day} {time:%B %Y})"
 
 
 def as_memory(relation: Relation, ends: tuple[Node, Node]) -> Memory:
-    """`relation` as a reader sees it: since when it is known, and until when it held.
+    """Return `relation` as a Memory, with the date on which it ended, if any.
 
-    A memory like any other: budget, context, escaping and evidence need no case of their own.
+    Budget, context, escaping and evidence then treat it like any other memory.
     """
     text = verbalised(relation, ends)
     return Memory(
