@@ -1,1 +1,8 @@
-"""Measuring: data sets, readers, metrics, runs, summaries."""
+"""The benchmark harness: commands, and the floors that they share."""
+
+import sys
+
+if sys.argv[:1] == ["-m"]:  # as long as `python -m eval.NAME` looks for its module
+    from eval.cli import refuse_old_name
+
+    refuse_old_name()

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from eval.browse.questions import Questions
 from eval.browse.server import LOOPBACK, Site, serve
+from eval.cli import code_of
 from eval.report.runs import load, missing_texts
-from eval.run.sweep_errors import code_of
 from memsys.errors import InputError
 
 

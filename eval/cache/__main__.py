@@ -10,8 +10,8 @@ from pathlib import Path
 
 from eval.cache.bundle import read_bundle, write_bundle
 from eval.cache.calls import answers_of
+from eval.cli import code_of
 from eval.rendering.tables import plain
-from eval.run.sweep_errors import code_of
 from memsys.errors import InputError
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import CALLS, Recording

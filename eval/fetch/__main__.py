@@ -18,9 +18,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from eval.cli import code_of
 from eval.datasets.files import DATA
 from eval.datasets.sources import Source, load_sources
-from eval.run.sweep_errors import code_of
 from memsys.errors import InputError
 
 _CHUNK = 1 << 16  # bytes a read

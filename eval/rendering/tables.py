@@ -7,6 +7,9 @@ from typing import Any
 
 from eval.datasets.types import TYPES
 from eval.metrics.registry import columns, titles
+from eval.rendering.numbers import interval, number
+from eval.stats.interval import Interval
+from eval.summary.summarise import OVERALL
 
 _JUDGE = "judge"
 Rows = Sequence[Sequence[str]]
@@ -38,14 +41,19 @@ def score_row(cell: Mapping[str, Any], metrics: Mapping[str, str] | None = None)
             for column, title in metrics.items()
         },
         "context tokens": _interval(cell, "context_tokens_mean", 0),
-        "retrieve p95 ms": _number(cell["retrieve_ms_p95"], 1),
-        "total p95 ms": _number(cell["total_ms_p95"], 1),
+        "retrieve p95 ms": number(cell["retrieve_ms_p95"], 1),
+        "total p95 ms": number(cell["total_ms_p95"], 1),
     }
 
 
 def _judge(cell: Mapping[str, Any]) -> str:
     text = "no judge" if cell[_JUDGE] is None else _interval(cell, _JUDGE)
     return f"{text} {cell['judge_source']}" if cell.get("judge_source") else text
+
+
+def type_name(type_: str) -> str:
+    """Return the name that tables show for a question type."""
+    return "overall (types 1-4)" if type_ == OVERALL else type_
 
 
 def answered(summary: Mapping[str, Any]) -> str:
@@ -166,12 +174,6 @@ def _n(cell: Mapping[str, Any]) -> str:
     return str(cell["n"]) + (f" ({cell['errors']} errors)" if cell["errors"] else "")
 
 
-def _number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:,.{digits}f}"
-
-
 def _interval(cell: Mapping[str, Any], column: str, digits: int = 3) -> str:
-    if cell.get(column) is None:
-        return "-"
-    low, high = cell[f"{column}_ci"]
-    return f"{cell[column]:,.{digits}f} [{low:,.{digits}f}, {high:,.{digits}f}]"
+    mean = cell.get(column)
+    return interval(None if mean is None else Interval(mean, *cell[f"{column}_ci"]), digits)

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from eval.cli import code_of
 from eval.report.runs import load, missing_texts
 from eval.report.whole import whole
-from eval.run.sweep_errors import code_of
 from memsys.errors import InputError
 
 

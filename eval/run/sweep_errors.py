@@ -14,6 +14,7 @@ from pathlib import Path
 from hydra.errors import CompactHydraException, HydraException
 from omegaconf.errors import OmegaConfBaseException
 
+from eval.cli import BAD_INPUT, FAILED, INTERRUPTED
 from eval.records.folder import discard_if_empty
 from eval.run import sweep as sweeps
 from eval.run.callbacks import show_sweep
@@ -21,7 +22,6 @@ from eval.run.hydra_help import no_such_setting
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 _LAUNCHERS = {
     "joblib": "pip install -e '.[joblib]' -c requirements.lock",
     "ray": "make ray, and start the sweep by .venv-ray/bin/python",
@@ -63,19 +63,6 @@ def one_line(folder: Path, *, sweep: bool) -> Iterator[None]:
         if sweep:
             raise Refused(message) from None
         sys.exit(BAD_INPUT)
-
-
-def code_of(job: Callable[[], int | None]) -> int:
-    """The exit code of a command that is `job`: its own (None: 0), 2 after one line where the input
-    is to blame, 130 after Ctrl-C.
-    """
-    try:
-        return job() or 0
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return INTERRUPTED
 
 
 def blame(error: BaseException) -> str | None:

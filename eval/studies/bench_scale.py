@@ -16,7 +16,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from eval.run.sweep_errors import code_of
+from eval.cli import code_of
 from eval.studies.scaling.pages import as_csv, page
 from eval.studies.scaling.plot import plot
 

@@ -21,8 +21,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.cli import code_of
 from eval.rendering.tables import plain
-from eval.run.sweep_errors import code_of
 from memsys.embed.base import Vectors, unit_rows
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.neo4j_relations import Neo4jRelations

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from eval.cli import code_of
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.subset_file import FOLDER, Subset, text_of
 from eval.rendering.tables import markdown, plain
-from eval.run.sweep_errors import code_of
 from eval.studies.lite_subset.answers import PROBES, Answered, read_answered
 from eval.studies.lite_subset.choose import choose, worth
 from eval.studies.lite_subset.draw import Indices, Strata

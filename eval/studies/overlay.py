@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from eval.cli import code_of
 from eval.datasets.corrections import corrections, read_json
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.overlay import (
@@ -21,7 +22,6 @@ from eval.datasets.overlay import (
     write_overlay,
 )
 from eval.datasets.types import TYPES, Dataset
-from eval.run.sweep_errors import code_of
 from memsys.errors import InputError
 
 

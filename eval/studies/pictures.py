@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from eval.run.sweep_errors import code_of
+from eval.cli import code_of
 from memsys.errors import InputError
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from itertools import permutations
 from math import factorial
 from pathlib import Path
 
+from eval.cli import code_of
 from eval.datasets.types import TYPES
 from eval.rendering.tables import plain
-from eval.run.sweep_errors import code_of
 from eval.studies.published_files import COUNTS, SCALE, Row, Source, Table, load_published
 from memsys.errors import InputError
 

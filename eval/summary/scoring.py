@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from eval.datasets.types import Question
-from eval.metrics.registry import Answered, Scores, score, unscored
-from eval.records.jsonl import Record
+from eval.metrics.registry import Answered, score, unscored
+from eval.records.jsonl import Row
+from eval.records.schema import Record, Scores
 
 
-def question_fields(question: Question) -> Record:
-    """Return the fields of `question` that its record repeats."""
-    fields: Record = {
+def question_fields(question: Question) -> Row:
+    """Return the fields of a record that describe its question."""
+    fields: Row = {
         "id": question.id,
         "conversation": question.conversation,
         "category": question.category,
@@ -33,7 +34,7 @@ def answered_question(record: Record) -> Answered:
     return Answered(
         category=record["category"],
         gold=record["gold"],
-        answer=record["answer"],
+        answer=record["answer"] or "",
         evidence=record["evidence"],
         retrieved=None if found is None else {turn for _, turns, *_ in found for turn in turns},
         sessions=sessions,

@@ -1,0 +1,109 @@
+"""What all commands share: exit codes, one-line errors, the list of commands."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import runpy
+import sys
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+from memsys.errors import InputError
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+# Commands of earlier versions, and where they are now.
+RENAMED = {
+    "losses": "diagnose",
+    **{name: f"studies.{name}" for name in ("bench", "bench_llm", "bench_scale", "bench_stores")},
+    **{name: f"studies.{name}" for name in ("calibrate", "lite", "overlay", "pictures")},
+    **{name: f"studies.{name}" for name in ("published", "truth")},
+    "auditing.standin": "studies.standin",
+    "stats.simulate": "studies.coverage",
+    "regressing.simulate": "studies.regression_power",
+}
+_OUTSIDE = {"serve": "memsys.serve"}  # commands of the memory system itself
+
+
+def code_of(job: Callable[[], int | None]) -> int:
+    """Exit code of a command: what `job` returns (None: 0), 2 after one line for an InputError,
+    130 after Ctrl-C.
+    """
+    try:
+        return job() or 0
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return BAD_INPUT
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def commands(package: str = "eval") -> dict[str, str]:
+    """First docstring line of each command by its name: folders with `__main__.py` and, in
+    `eval.studies`, modules with a `main`.
+    """
+    folder = Path(str(importlib.import_module(package).__file__)).parent
+    files = {path.parent.name: path for path in folder.glob("*/__main__.py")}
+    if package == "eval":
+        files |= {name: Path(str(_origin(module))) for name, module in _OUTSIDE.items()}
+    else:
+        texts = {path: path.read_text(encoding="utf-8") for path in folder.glob("[!_]*.py")}
+        files |= {path.stem: path for path, text in texts.items() if "\ndef main(" in text}
+    return {name: _first_line(files[name]) for name in sorted(files)}
+
+
+def listed(package: str, program: str) -> str:
+    """Usage and one line for each command of `package`, for the terminal."""
+    found = commands(package)
+    width = max(map(len, found))
+    lines = [f"  {name.ljust(width)}  {line}" for name, line in found.items()]
+    usage = f"usage: {program} COMMAND [ARGUMENTS]"
+    hint = f"{program} COMMAND --help explains the arguments of a command."
+    return "\n".join([usage, "", *lines, "", hint])
+
+
+def dispatch(arguments: Sequence[str], package: str, program: str) -> int:
+    """Run the command that `arguments` begin with as `python -m` would, or list all commands.
+
+    Returns the exit code where the command itself does not exit: 2 for an unknown command.
+    """
+    if not arguments or arguments[0] in {"-h", "--help"}:
+        print(listed(package, program))
+        return 0
+    name = arguments[0]
+    if name not in commands(package):
+        new = RENAMED.get(name)
+        hint = f"it is now {program} {new.replace('.', ' ')}" if new else f"{program} lists them"
+        print(f"error: {name}: no such command; {hint}", file=sys.stderr)
+        return BAD_INPUT
+    module = _OUTSIDE.get(name, f"{package}.{name}") if package == "eval" else f"{package}.{name}"
+    sys.argv = [f"python -m {module}", *arguments[1:]]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    return 0
+
+
+def refuse_old_name() -> None:
+    """Exit with code 2 and one line if this process was started as `python -m eval.OLD_NAME`."""
+    words = sys.orig_argv
+    if sys.argv[:1] != ["-m"] or "-m" not in words:
+        return
+    module = words[words.index("-m") + 1]
+    new = RENAMED.get(module.removeprefix("eval."))
+    if new and module.startswith("eval."):
+        print(f"error: {module} is now eval.{new}: python -m eval.{new}", file=sys.stderr)
+        sys.exit(BAD_INPUT)
+
+
+def _origin(module: str) -> str | None:
+    spec = find_spec(module)
+    return None if spec is None else spec.origin
+
+
+def _first_line(path: Path) -> str:
+    """The first sentence of a module's docstring without the command itself."""
+    doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    first = doc.split("\n\n")[0].replace("\n", " ")
+    _, separator, rest = first.partition("`: ")
+    line = rest if separator and first.startswith("`python -m") else first
+    return line[:1].upper() + line[1:]
