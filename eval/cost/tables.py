@@ -11,11 +11,11 @@ from eval.rendering.tables import score_row
 Table = tuple[list[str], list[list[str]]]
 UNKNOWN, NOT_TOLD = "unknown", "-"
 WRITING = (
-    "Ingestion: every session's ingest and the building of the indexes; replayed calls count at "
-    "the cost and time they had when live, waiting and failed attempts not at all. Stored: at "
-    "the end of a conversation, the mean; tokens are o200k; kB are 1,000 bytes of memories, vectors "
-    "and graph in plain files (docs/models.md); - where it is not known. Break-even: questions "
-    "until ingestion and questions cost less than the full_context run among these."
+    "Ingestion: all sessions and the building of the indexes; replayed calls count at their "
+    "recorded cost and time, queues and failed attempts not at all. Stored: mean over "
+    "conversations at their end; tokens are o200k; kB are 1,000 bytes of memories, vectors and "
+    "graph in plain files (docs/models.md); - where it is not known. Break-even: questions until "
+    "ingestion and questions cost less than the full_context run among these."
 )
 _SCORES = ("F1", "judge", "evidence recall", "context tokens")  # of score_row
 

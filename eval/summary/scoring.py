@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from eval.datasets.types import Question
-from eval.metrics.registry import Answered, score, unscored
+from eval.metrics.registry import Answered, Scores, score, unscored
 from eval.records.jsonl import Row
-from eval.records.schema import Record, Scores
+from eval.records.schema import Record
 
 
 def question_fields(question: Question) -> Row:
-    """Return the fields of a record that describe its question."""
+    """Return the fields of `question` that its record repeats."""
     fields: Row = {
         "id": question.id,
         "conversation": question.conversation,

@@ -20,7 +20,7 @@ from eval.stats.interval import ClusterBootstrap
 from eval.summary.judge import judged
 from eval.summary.protocols import by_protocol
 from eval.summary.scoring import answered_question
-from eval.summary.subset.full_score import full_score
+from eval.summary.subset_score import full_score
 from memsys.llm.pricing import Pricing
 
 OVERALL = "overall"  # all types but 5, which measures abstention, not answers
@@ -170,8 +170,9 @@ def _zero(row: Record, key: str, *, judged: bool) -> float | None:
     """What a failed question counts as: 0, but None where the score does not apply to it."""
     if key == "judge":
         return 0.0 if judged else None
-    retrieved = None if row["retrieved"] is None else ()  # unknown stays unknown
-    blank = replace(answered_question(row), answer="", retrieved=retrieved)
+    blank = answered_question(row)
+    nothing = None if blank.retrieved is None else ()  # unknown stays unknown
+    blank = replace(blank, answer="", retrieved=nothing)
     return 0.0 if registry.applies(key, blank) else None
 
 

@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 import pytest
+from eval.run.ask import failed
 
 from eval.datasets.types import TYPES, Question
 from eval.metrics.registry import names
-from eval.records.jsonl import Record
+from eval.records.schema import Record
 from eval.rendering.tables import by_run, by_type, markdown, plain
-from eval.run.ask import failed
 from eval.run.ingest import Failure
 from eval.summary.summarise import summarise
 

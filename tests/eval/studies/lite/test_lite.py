@@ -12,25 +12,25 @@ import pytest
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.subset_file import read_subset, text_of
-from eval.studies.lite import main, shipped_questions
-from eval.studies.lite_subset.answers import PROBES, family, publisher, read_answered
-from eval.studies.lite_subset.choose import choose, worth
-from eval.studies.lite_subset.draw import Strata
-from eval.studies.lite_subset.show import by_leaving, errors_table, shipped_table
-from eval.studies.lite_subset.validate import CHOICES, candidates, leave_out
-from tests.eval.studies.lite_subset.made import made
+from eval.studies.lite.__main__ import main
+from eval.studies.lite.answers import PROBES, family, publisher, read_answered
+from eval.studies.lite.build import build, validation_figures
+from eval.studies.lite.sampling import Strata, candidates, shipped_questions
+from eval.studies.lite.tables import comparisons_table, errors_table, shipped_table
+from eval.studies.lite.validation import CHOICES, leave_out
+from tests.eval.studies.lite.simulated import simulated_answers
 
 ANSWERS = shared_folder() / "locomo" / "answers"
 
 
 def rebuilt(seed: int) -> tuple[str, list[list[str]]]:
-    answered = made()
+    answered = simulated_answers()
     strata = Strata(answered.strata, 24)
     subsets = candidates(strata, 5, seed)
     found = leave_out(answered, answered.families, strata, subsets, "family")
     chosen = shipped_questions(subsets)
-    subset = choose(answered, strata, chosen, [], seed, worth(answered, found))
-    _, rows = errors_table(found.judge, found, answered.verdicts.mean(1), seed)
+    subset = build(answered, strata, chosen, [], seed, validation_figures(answered, found))
+    _, rows = errors_table(found.judge, found.groups, answered.verdicts.mean(1), seed)
     return text_of(subset), rows
 
 
@@ -48,7 +48,7 @@ def test_the_same_seed_makes_the_same_file_and_the_same_table():
 
 def test_a_system_left_out_is_not_looked_at():
     """Its own answers change its own errors alone, and no fit that its family had no part in."""
-    answered = made()
+    answered = simulated_answers()
     strata = Strata(answered.strata, 24)
     subsets = candidates(strata, 3, 0)
     turned = answered.verdicts.copy()
@@ -62,7 +62,7 @@ def test_a_system_left_out_is_not_looked_at():
 
 
 def test_a_system_that_nobody_judged_counts_for_f1_alone():
-    answered = made()
+    answered = simulated_answers()
     verdicts = answered.verdicts.copy()
     verdicts[3] = np.nan
     answered = replace(answered, verdicts=verdicts)
@@ -72,12 +72,12 @@ def test_a_system_that_nobody_judged_counts_for_f1_alone():
     assert answered.judged == [0, 1, 2, 4, 5, 6, 7]
     assert np.isnan(found.judge["balanced", "p-IRT"][3]).all()
     assert not np.isnan(found.f1["balanced", "mean"]).any()
-    own = worth(answered, found)
+    own = validation_figures(answered, found)
     assert (own["judge"].systems, own["locomo_f1"].systems) == (7, 8)
     header, rows = shipped_table(answered, strata, shipped_questions(subsets))
     assert len(header) == len(rows[0])
     assert rows[3][2:6] == ["-"] * 4
-    header, rows = by_leaving({"system": found}, answered.judged, 0)
+    header, rows = comparisons_table({"system": found}, answered.judged, 0)
     assert header == ["difference", "system left out"]
 
 
@@ -88,11 +88,11 @@ def test_families_hold_what_is_one_system():
     assert [publisher(name) for name in names[2:]] == ["MIRIX", "mem0oss_jinyi", "locomo-audit"]
 
 
-def test_wrong_options_are_told(capsys, tmp_path):
+def test_bad_options_are_refused(capsys, tmp_path):
     assert main(["--draws", "1"]) == 2
     assert "--draws must be 2 or more" in capsys.readouterr().err
     assert main(["--answers", str(tmp_path)]) == 2
-    assert "no *.jsonl.gz there" in capsys.readouterr().err
+    assert "no *.jsonl.gz files" in capsys.readouterr().err
 
 
 @pytest.mark.slow
@@ -106,6 +106,6 @@ def test_the_committed_file_is_what_the_command_makes():
     strata = Strata(answered.strata, len(committed.questions))
     chosen = shipped_questions(candidates(strata, 1, committed.seed))
     validated = dict(committed.validated)
-    made_again = choose(answered, strata, chosen, dataset.files, committed.seed, validated)
+    made_again = build(answered, strata, chosen, dataset.files, committed.seed, validated)
     assert text_of(made_again) == text_of(committed)
     assert {one.draws for one in validated.values()} == {200}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memsys.graph.entities import entities, entities_in, names_of
-from memsys.graph.numbers import NumberedKeys
+from memsys.graph.entities import NumberedKeys, entities, entities_in, names_of
 
 TEXTS = [
     "Mara: We drove to Old Harbour, to old harbour! the red bowl",

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from eval.datasets.files import shared_folder
-from eval.studies.standin import System, best_threshold, left_out, main, pooled, read_system
+from eval.studies.standin import JudgedSystem, best_threshold, left_out, main, pooled, read_system
 
 ANSWERS = shared_folder() / "locomo" / "answers"
 
 
-def system(name: str, at: float) -> System:
+def system(name: str, at: float) -> JudgedSystem:
     """A judge who passes what recalls at least `at`, over an even spread of recalls."""
     recall = np.linspace(0, 1, 201)
-    return System(name, recall, recall >= at, ["a", "b"] * 100 + ["a"])
+    return JudgedSystem(name, recall, recall >= at, ["a", "b"] * 100 + ["a"])
 
 
 def test_the_threshold_of_a_system_is_chosen_without_it() -> None:

@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.subset_file import KEPT, Chosen, Subset, Validated, chances, logit, text_of
+from eval.datasets.subset_file import GRID, KEPT, Chosen, Subset, Validated, chances, logit, text_of
 from eval.datasets.types import SourceFile
-from eval.summary.subset.full_score import full_score, sentences
-from eval.summary.subset.irt import GRID
+from eval.summary.subset_score import full_score, sentences
 from memsys.errors import InputError
 from tests.eval.commands import Ended, Run, Start, runs_in, small_sample
 
@@ -95,7 +94,7 @@ def test_a_question_twice_is_refused(files):
     data, path = files
     rows = json.loads(path.read_text())["questions"]
     change(path, questions=[*rows, rows[0]])
-    with pytest.raises(InputError, match="one twice"):
+    with pytest.raises(InputError, match="id twice"):
         load(data, path)
 
 
@@ -193,7 +192,7 @@ def test_without_what_was_validated_there_is_no_estimate(run, files):
         (line,) = sentences({"subset": found})
         assert f"No estimate for all of them: {found['reason']}" in line
     change(files[1], seed=1)
-    assert "another than the run" in (full_score(records, manifest) or {})["reason"]
+    assert "changed since the run" in (full_score(records, manifest) or {})["reason"]
     files[1].unlink()
     assert "cannot be read" in (full_score(records, manifest) or {})["reason"]
 

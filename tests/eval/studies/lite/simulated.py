@@ -1,12 +1,13 @@
-"""Made answers: systems of known ability, questions of known slope and difficulty."""
+"""Simulated answers: systems of known ability, questions of known slope and difficulty."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from eval.datasets.subset_file import Floats
 from eval.datasets.types import SourceFile
-from eval.studies.lite_subset.answers import Answered
-from eval.summary.subset.irt import Floats, logistic
+from eval.studies.lite.answers import Answered
+from eval.studies.lite.item_response import logistic
 
 TYPES = ("multi_hop", "temporal", "open_domain", "single_hop")
 
@@ -23,7 +24,7 @@ def simulate(
     return (rng.random(chance.shape) < chance).astype(float), abilities, slopes, difficulties
 
 
-def made(systems: int = 8, each: int = 10, seed: int = 0) -> Answered:
+def simulated_answers(systems: int = 8, each: int = 10, seed: int = 0) -> Answered:
     """8 systems of 4 families and 2 publishers; `each` questions of 4 types in 3 conversations."""
     types = [type_ for type_ in TYPES for _ in range(3 * each)]
     conversations = [f"c{i}" for _ in TYPES for i in range(3) for _ in range(each)]
@@ -39,5 +40,5 @@ def made(systems: int = 8, each: int = 10, seed: int = 0) -> Answered:
         publishers=tuple(f"p{i // 4}" for i in range(systems)),
         verdicts=verdicts,
         f1=f1,
-        files=(SourceFile("made.jsonl", 1, "0" * 64),),
+        files=(SourceFile("simulated.jsonl", 1, "0" * 64),),
     )

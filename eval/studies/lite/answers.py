@@ -1,4 +1,4 @@
-"""Real answers of many systems to the same questions, as tables of scores."""
+"""Published answers of many systems to the same questions, as tables of scores."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from tqdm import tqdm
 
 from eval.answers.files import read_answers
 from eval.answers.match import match
+from eval.datasets.subset_file import Floats
 from eval.datasets.types import ADVERSARIAL, Dataset, SourceFile
 from eval.metrics.locomo_f1 import locomo_f1
-from eval.summary.subset.irt import Floats
 from memsys.errors import InputError
 
-PROBES = "ap_wrong"  # answers written to be wrong are of no system
+PROBES = "ap_wrong"  # prefix of files with deliberately wrong answers, which no system gave
 _RUN = re.compile(r"_run\d+$")
-# What is one system in different clothes: the same memory behind another reader, prompt or judge.
+# Variants of one system: the same memory with another reader, prompt or judge.
 _FAMILIES = {"fc": "full context", "fullcontext": "full context", "mem0": "mem0", "mem0oss": "mem0"}
-# Who had the questions answered and judged, by one reader and with one judge's prompt.
+# Who published the answers and verdicts, each with one reader and one judge prompt.
 _PUBLISHERS = {"_mirix": "MIRIX", "mirix": "MIRIX", "fc_": "locomo-audit", "ap_": "locomo-audit"}
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """S systems' scores on Q questions (types 1 to 4), in the data set's order.
+    """Scores of S systems on Q questions (types 1 to 4), in the data set's order.
 
     `ids`, `types`, `conversations` (Q); `systems`, `families`, `publishers` (S); `verdicts` and
-    `f1` (S, Q), 0 to 1, `verdicts` NaN in the whole row of a system that nobody judged. `files`:
-    what all this was read from.
+    `f1` (S, Q), 0 to 1, `verdicts` NaN in the whole row of a system without a judge. `files`: the
+    answer files.
     """
 
     ids: tuple[str, ...]
@@ -55,27 +55,11 @@ class Answered:
         """Positions of the systems that have verdicts."""
         return [i for i, row in enumerate(self.verdicts) if not np.isnan(row).any()]
 
-    def of(self, keep: Sequence[int]) -> Answered:
-        """Only these systems."""
-        chosen = list(keep)
-        return Answered(
-            self.ids,
-            self.types,
-            self.conversations,
-            tuple(self.systems[i] for i in chosen),
-            tuple(self.families[i] for i in chosen),
-            tuple(self.publishers[i] for i in chosen),
-            self.verdicts[chosen],
-            self.f1[chosen],
-            self.files,
-        )
-
 
 def read_answered(paths: Sequence[Path], dataset: Dataset) -> Answered:
-    """Verdicts and LoCoMo's F1 of every file, matched to the questions as by eval.rescore.
+    """Read verdicts and compute LoCoMo's F1 per file; questions match as in eval.rescore.
 
-    Raises InputError if a file lacks one of the questions of types 1 to 4, or has verdicts on some
-    of them alone.
+    Raises InputError if a file lacks a question of types 1 to 4 or has verdicts on only some.
     """
     asked = [q for q in dataset.questions if q.category != ADVERSARIAL and q.gold is not None]
     verdicts, f1, files, names = [], [], [], []
@@ -89,8 +73,8 @@ def read_answered(paths: Sequence[Path], dataset: Dataset) -> Answered:
                 "name files that answer every question of types 1 to 4"
             )
         judged = [rows[q.id].judge for q in asked]
-        if any(one is None for one in judged) and not all(one is None for one in judged):
-            raise InputError(f"{path}: verdicts on some questions alone; judge all or none")
+        if len({one is None for one in judged}) > 1:
+            raise InputError(f"{path}: verdicts on only some questions; judge all or none")
         verdicts.append([np.nan if one is None else one for one in judged])
         f1.append([locomo_f1(rows[q.id].answer, q.gold, q.category) for q in asked])
         files.append(SourceFile(file.name, file.bytes, file.sha256))
@@ -108,14 +92,19 @@ def read_answered(paths: Sequence[Path], dataset: Dataset) -> Answered:
     )
 
 
+def system_of(name: str) -> str:
+    """System of a file by its `name`, without the number of the run."""
+    return _RUN.sub("", name)
+
+
 def family(name: str) -> str:
-    """What a file's system is at bottom: runs of one system, readers of one memory are one."""
-    stem = _RUN.sub("", name)
+    """Family of a file's system: all runs of one system, and all readers of one memory."""
+    stem = system_of(name)
     return _FAMILIES.get(stem.partition("_")[0], stem)
 
 
 def publisher(name: str) -> str:
-    """Who had the file's system answer and be judged."""
+    """Publisher of a file's answers and verdicts."""
     for part, who in _PUBLISHERS.items():
         if name.endswith(part) or name.startswith(part):
             return who

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.summary.subset.irt import GRID, ability, fit, held_out, logistic
-from tests.eval.studies.lite_subset.made import simulate
+from eval.datasets.subset_file import GRID
+from eval.studies.lite.item_response import fit, held_out, logistic
+from eval.summary.subset_score import ability
+from tests.eval.studies.lite.simulated import simulate
 
 
 def test_two_parameter_model_recovers_abilities_slopes_and_difficulties():

@@ -1,4 +1,4 @@
-"""The subset that is shipped, and what was found of its worth."""
+"""The shipped subset with its item-response model and validation figures."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from eval.datasets.subset_file import Chosen, Subset, Validated, logit
+from eval.datasets.subset_file import Chosen, Floats, Subset, Validated, logit
 from eval.datasets.types import SourceFile
-from eval.studies.lite_subset.answers import Answered
-from eval.studies.lite_subset.draw import Indices, Strata
-from eval.studies.lite_subset.validate import CHOICES, LeftOut
-from eval.summary.subset.irt import Floats, fit
-from eval.summary.subset.statistics import coverage, least_difference, reach
+from eval.studies.lite.answers import Answered
+from eval.studies.lite.error_statistics import coverage, least_difference, reach
+from eval.studies.lite.item_response import fit
+from eval.studies.lite.sampling import Indices, Strata
+from eval.studies.lite.validation import CHOICES, LeftOut
 
 HOW = (
     "One draw at random within type x conversation, shares proportional by largest remainders; "
@@ -23,7 +23,7 @@ SHIPPED = CHOICES[1]
 ESTIMATORS_SHIPPED: Mapping[str, str] = {"judge": "p-IRT", "locomo_f1": "weighted mean"}
 
 
-def choose(
+def build(
     answered: Answered,
     strata: Strata,
     chosen: Indices,
@@ -31,7 +31,10 @@ def choose(
     seed: int,
     validated: Mapping[str, Validated],
 ) -> Subset:
-    """The subset of the questions `chosen` (n), with a model of all judged systems."""
+    """Return the subset of the questions `chosen` (n), with a model of all judged systems.
+
+    `data`: the data set's files; `seed`: of the draw; `validated`: see `validation_figures`.
+    """
     judged = answered.judged
     model = fit(answered.verdicts[judged])
     rest = np.delete(model.curves, chosen, axis=0).mean(0)
@@ -58,26 +61,26 @@ def choose(
     )
 
 
-def worth(answered: Answered, found: LeftOut) -> dict[str, Validated]:
-    """What the shipped estimates are worth, from `found` with families left out."""
+def validation_figures(answered: Answered, left_out: LeftOut) -> dict[str, Validated]:
+    """Validation figures of the shipped estimates by score, from families left out."""
     errors: dict[str, tuple[Floats, list[int]]] = {
-        "judge": (found.judge[SHIPPED, ESTIMATORS_SHIPPED["judge"]], answered.judged),
+        "judge": (left_out.judge[SHIPPED, ESTIMATORS_SHIPPED["judge"]], answered.judged),
         "locomo_f1": (
-            found.f1[SHIPPED, ESTIMATORS_SHIPPED["locomo_f1"]],
+            left_out.f1[SHIPPED, ESTIMATORS_SHIPPED["locomo_f1"]],
             list(range(len(answered.systems))),
         ),
     }
-    worths = {}
+    figures = {}
     for score, (table, systems) in errors.items():
-        own, groups = table[systems], [found.groups[i] for i in systems]
-        worths[score] = Validated(
+        chosen, groups = table[systems], [left_out.groups[i] for i in systems]
+        figures[score] = Validated(
             estimator=ESTIMATORS_SHIPPED[score],
-            mean_absolute_error=round(float(np.abs(own).mean()), 4),
-            reach=round(reach(own), 4),
-            coverage=round(coverage(own, groups), 4),
-            least_difference=round(least_difference(own, groups), 4),
+            mean_absolute_error=round(float(np.abs(chosen).mean()), 4),
+            reach=round(reach(chosen), 4),
+            coverage=round(coverage(chosen, groups), 4),
+            least_difference=round(least_difference(chosen, groups), 4),
             systems=len(systems),
             families=len(set(groups)),
-            draws=own.shape[1],
+            draws=chosen.shape[1],
         )
-    return worths
+    return figures

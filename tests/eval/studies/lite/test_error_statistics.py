@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eval.summary.subset.statistics import (
+from eval.studies.lite.error_statistics import (
     coverage,
     least_difference,
     paired,
     rank_correlation,
     reach,
-    root_mean_square,
 )
 
 
@@ -42,7 +41,6 @@ def test_reach_and_least_difference_are_quantiles():
     assert reach(errors[:1]) == pytest.approx(0.95)
     assert least_difference(errors, ["a", "b"]) == pytest.approx(0.95)
     assert least_difference(np.vstack([errors, errors[:1]]), ["a", "b", "a"]) == pytest.approx(0.95)
-    assert root_mean_square(np.array([[3.0, -4.0]])) == pytest.approx(np.sqrt(12.5))
 
 
 def test_coverage_takes_the_reach_from_the_other_groups():

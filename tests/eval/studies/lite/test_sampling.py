@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eval.studies.lite_subset.draw import Strata
-from eval.summary.subset.estimators import Estimators, p_irt, weighted_mean
-from eval.summary.subset.irt import fit
+from eval.studies.lite.item_response import fit
+from eval.studies.lite.sampling import Strata
+from eval.studies.lite.validation import Estimators
+from eval.summary.subset_score import p_irt, weighted_mean
 from memsys.errors import InputError
-from tests.eval.studies.lite_subset.made import made
+from tests.eval.studies.lite.simulated import simulated_answers
 
 
 def test_quotas_are_proportional_with_one_each_and_weights_sum_to_one():
@@ -65,7 +66,7 @@ def test_balanced_keeps_the_candidate_whose_mean_is_nearest():
 
 
 def test_the_model_estimates_better_than_the_mean_where_its_world_is_true():
-    answered = made(systems=12, each=15, seed=3)
+    answered = simulated_answers(systems=12, each=15, seed=3)
     strata = Strata(answered.strata, 36)
     draws = strata.stratified(np.random.default_rng(4), 100)
     errors: list[list[float]] = []
@@ -82,6 +83,6 @@ def test_the_model_estimates_better_than_the_mean_where_its_world_is_true():
 
 def test_p_irt_keeps_what_was_seen():
     """Nothing unseen: the estimate is the share itself, whatever the model thinks."""
-    model = fit(made().verdicts)
+    model = fit(simulated_answers().verdicts)
     answers = np.r_[np.ones(30), np.zeros(90)]
     assert p_irt(model.curves, np.zeros(61), 0, answers) == pytest.approx(0.25)
