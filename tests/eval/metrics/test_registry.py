@@ -12,6 +12,7 @@ import eval.metrics
 from eval.metrics import registry
 from eval.metrics.protocols import PROTOCOLS
 from eval.metrics.registry import Answered, TextMetric
+from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS
 from eval.rendering.run_tables import report_md
 from eval.rendering.tables import by_type
 from eval.summary.closing import write_summary
@@ -24,15 +25,16 @@ from eval.metrics.registry import TextMetric, register
 register(TextMetric(name="same_length", compute=lambda answer, gold: len(answer) == len(gold)))
 """
 RECORD = {
+    **RECORD_DEFAULTS,
     **{"id": "c/0", "conversation": "c", "category": 4, "type": "single_hop", "question": "?"},
     **{"gold": "tea", "answer": "coffee", "status": "ok", "error": None, "abstained": False},
     **{"evidence": ["D1:1"], "retrieved": [], "context_tokens": 9, "answer_tokens": 1},
-    **{"latency_ms": {"retrieve": 1.0, "answer": 1.0, "total": 2.0}, "usage": None, "key": None},
+    **{"latency_ms": {"retrieve": 1.0, "answer": 1.0, "total": 2.0}},
 }
 MANIFEST = {
+    **MANIFEST_DEFAULTS,
     **{"run_id": "r", "strategy": "s", "dataset": "d", "config_sha256": "0", "warnings": []},
-    **{"seed": 0, "command": "", "scoring": ["locomo"], "judge": None, "pricing": None},
-    **{"config": {}, "key": {"name": "original", "wrong": []}, "subset": None},
+    **{"seed": 0, "command": "", "config": {}},
 }
 NAMES = (
     *("locomo_f1", "mem0_f1", "memos_f1", "strict_f1", "bleu1"),
