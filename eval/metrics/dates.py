@@ -11,17 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-_NAMES = (
-    "january february march april may june july august september october november december"
-).split()
-_MONTHS = {name: number for number, name in enumerate(_NAMES, start=1)}
-_MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
+from memsys.text.dates import MONTH_NUMBERS
+
 _VERBS = ("march", "may", "mar")  # no month unless the words around say so
 
 _YEAR = r"(?<![\d.])(?:1[5-9]|20)\d\d(?![\d%]|\.\d)"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?(?![\d%:]|\.\d|/\d+/)\b"
-_ANY = rf"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
-_SURE = rf"(?:{'|'.join(name for name in _MONTHS if name not in _VERBS)})\b\.?"
+_ANY = rf"(?:{'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})\b\.?"
+_SURE = rf"(?:{'|'.join(name for name in MONTH_NUMBERS if name not in _VERBS)})\b\.?"
 _VERB = rf"(?:{'|'.join(_VERBS)})\b\.?"
 _LINK = r"(?: ?(?:-|/|,|to|and|or|through|until) ?)"
 _BEFORE_MONTH = (
@@ -38,7 +35,7 @@ def _days(text: str) -> str:
 def _months(text: str) -> str:
     return re.sub(
         r"[a-z]+\b\.?",
-        lambda m: f"month{number}" if (number := _MONTHS.get(m[0].rstrip("."))) else m[0],
+        lambda m: f"month{number}" if (number := MONTH_NUMBERS.get(m[0].rstrip("."))) else m[0],
         text.removesuffix(" of"),
     )
 

@@ -10,24 +10,18 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_CARDINALS = {word: value for value, word in enumerate(_ONES)} | {
-    word: 10 * place for place, word in enumerate(_TENS, start=2)
-}
+from memsys.text.numbers import CARDINALS, CHINESE_DIGITS, CHINESE_SCALES, ONES, TENS
+
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _MULTIPLIERS = {"dozen": 12, "hundred": 100} | _SCALES
 _BY_SOUND = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
              "nine": "ninth", "twelve": "twelfth"}  # fmt: skip
 _ORDINALS = {
     _BY_SOUND.get(word, re.sub("y$", "ie", word) + "th"): word
-    for word in (*_ONES[1:], *_TENS, "hundred", "thousand", "million")
+    for word in (*ONES[1:], *TENS, "hundred", "thousand", "million")
 }
 
-_WORD = "|".join(sorted({*_CARDINALS, *_MULTIPLIERS, *_ORDINALS}, key=len, reverse=True))
+_WORD = "|".join(sorted({*CARDINALS, *_MULTIPLIERS, *_ORDINALS}, key=len, reverse=True))
 # "second" after a count is the unit of time; after a hyphen ("twenty-second") it is an ordinal.
 _RUN = re.compile(
     rf"(?<![\w.])(?:\d+(?:\.\d+)?[ -](?=(?:{'|'.join(_MULTIPLIERS)})\b)"
@@ -36,9 +30,7 @@ _RUN = re.compile(
     r"(?P<unit> second\b)?"
 )
 
-_ZH_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-_ZH_SCALES = {"十": 10, "百": 100, "千": 10**3, "万": 10**4, "亿": 10**8}
-_D = "".join(_ZH_DIGITS)
+_D = "".join(CHINESE_DIGITS)
 _S = r"(?:[十百万亿]|千(?![克米瓦卡赫]))"  # 千克 is a kilogram
 _ZH_RUN = re.compile(rf"(?:(?<![\d.])\d+(?:\.\d+)? ?(?=[百千万亿]){_S}|[{_D}十])(?:[{_D}]|{_S})*")
 
@@ -65,8 +57,8 @@ class _Reading:
 
     def takes(self, word: str) -> bool:
         """Add `word` if it can follow what was read; False, unchanged, if a new number starts."""
-        if word in _CARDINALS:
-            value = Decimal(_CARDINALS[word])
+        if word in CARDINALS:
+            value = Decimal(CARDINALS[word])
             if (value == 0 and self.started) or value >= self.room:
                 return False
             self.group = (self.group or Decimal(0)) + value
@@ -115,16 +107,16 @@ def _read(m: re.Match[str]) -> str:
 def _read_zh(m: re.Match[str]) -> str:
     """Figures for a run of Chinese number characters; spaces keep it off its neighbours."""
     run = m[0].replace(" ", "")
-    if all(char in _ZH_DIGITS for char in run):
+    if all(char in CHINESE_DIGITS for char in run):
         # From four on a year or a number read out (二〇二三); fewer are a choice (两三).
-        return f" {('' if len(run) >= 4 else ' ').join(str(_ZH_DIGITS[char]) for char in run)} "
+        return f" {('' if len(run) >= 4 else ' ').join(str(CHINESE_DIGITS[char]) for char in run)} "
     figures: list[str] = []
     total = section = Decimal(0)
     digit: Decimal | None = None
     last = 1  # the scale read last; 0 after a zero, which ends the short form 一百二 = 120
     for part in re.findall(r"\d[\d.]*|\D", run):
-        if part in _ZH_SCALES:
-            scale = _ZH_SCALES[part]
+        if part in CHINESE_SCALES:
+            scale = CHINESE_SCALES[part]
             if scale < 10**4:
                 section += (1 if digit is None else digit) * scale
             else:
@@ -137,7 +129,7 @@ def _read_zh(m: re.Match[str]) -> str:
                 figures.append(_plain(total + section + digit))
                 total = section = Decimal(0)
                 last = 1
-            digit = Decimal(_ZH_DIGITS[part]) if part in _ZH_DIGITS else Decimal(part)
+            digit = Decimal(CHINESE_DIGITS[part]) if part in CHINESE_DIGITS else Decimal(part)
             last = 0 if digit == 0 else last
     short = last // 10 if last >= 100 else 1
     figures.append(_plain(total + section + (digit or 0) * short))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from eval.datasets.synthetic.language import Fact, Language
 from eval.datasets.synthetic.languages import LANGUAGES, asked
-from eval.readers.base import Answer, Reader
+from eval.readers import Answer, Reader
 from memsys.types import Candidate, Retrieval
 
 _UNKNOWN = Answer("I do not know.", abstained=True)

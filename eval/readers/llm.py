@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from eval.metrics.abstention import abstains
-from eval.readers.base import Answer, Reader
+from eval.readers import Answer, Reader
 from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.types import Retrieval

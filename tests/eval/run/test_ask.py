@@ -10,7 +10,7 @@ from eval.run.ask import Agent, Asked, ask
 
 from eval.datasets.types import Question
 from eval.judges.base import Judgement
-from eval.readers.base import Answer, Reader
+from eval.readers import Answer, Reader
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.meter import Call, Meter
