@@ -1,6 +1,6 @@
-"""Dates as words that can be compared part by part, in folded text with numbers in figures.
+"""Rewrite dates as words that can be compared part by part, in folded text with figures.
 
-A date becomes up to three words: the year as it stands, `month5`, `day7`. "7 May 2023", "May 7th,
+A date becomes up to three words: the year unchanged, `month5`, `day7`. "7 May 2023", "May 7th,
 2023", 2023-05-07 and 2023年5月7日 are the same three; "May 2023" has two of them, and so earns part
 of the credit; a day is never the count "7 dogs", a month never the verb "may". Dates are not
 checked against a calendar and relative dates are not resolved.
@@ -27,7 +27,7 @@ _BEFORE_MONTH = (
 
 
 def _days(text: str) -> str:
-    """Every number of `text` as a day; "of" and "the" are wording, not part of a date."""
+    """Rewrite every number of `text` as a day, without the words "of" and "the"."""
     bare = re.sub(r"\b(?:of|the)\b ?|(?<=\d)(?:st|nd|rd|th)", "", text)
     return re.sub(r"\d+", lambda m: f"day{int(m[0])}", bare)
 
@@ -41,7 +41,7 @@ def _months(text: str) -> str:
 
 
 def _written(m: re.Match[str]) -> str:
-    """Days before or after the name of their month."""
+    """Rewrite days before or after the name of their month."""
     if m["month"]:
         return _days(m["before"]) + _months(m["month"])
     return _months(m["name"]) + _days(m["after"])
@@ -53,7 +53,7 @@ def _year_first(m: re.Match[str]) -> str:
 
 
 def _year_last(m: re.Match[str]) -> str:
-    """A day and a month in unknown order: told apart above 12 or if equal, otherwise numbers."""
+    """Rewrite a day and a month in unknown order; plain numbers where both may be the month."""
     first, second = int(m["first"]), int(m["second"])
     if not (1 <= first <= 31 and 1 <= second <= 31 and min(first, second) <= 12):
         return m[0]
@@ -114,9 +114,9 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tup
 
 
 def in_parts(text: str) -> str:
-    """`text`, folded and with numbers in figures, with its dates as year, month and day words.
+    """Return folded `text` with its dates rewritten as year, month and day words.
 
-    5/7/2023 may be May or July: it gives the year and two plain numbers. Length: any, no error.
+    5/7/2023 may be May or July: it gives the year and two plain numbers.
     """
     for pattern, rewrite in _RULES:
         text = pattern.sub(rewrite, text)

@@ -1,8 +1,8 @@
-"""Number words as figures, English and Chinese, in text that `normalise.fold` has been over.
+"""Rewrite English and Chinese number words as figures, in text folded by `normalise.fold`.
 
 "twenty-one" and 二十一 become 21, "second" becomes 2nd, "1.5 million" and 150万 become 1500000.
-What is no number ("a few", "dozens", 几) stays words. "one" is 1 wherever it stands: answer and
-gold are read alike, so a pronoun costs nothing.
+Vague amounts ("a few", "dozens", 几) are unchanged. "one" is always 1, also the pronoun: answer
+and gold answer are treated alike.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _plain(value: Decimal) -> str:
 
 
 class _Reading:
-    """A number in the making: whole scales that are done, and the group below 1000 that is not."""
+    """A number being parsed: the sum of finished scales, and the open group below 1000."""
 
     def __init__(self) -> None:
         self.done = Decimal(0)
@@ -56,7 +56,7 @@ class _Reading:
         self.started = False
 
     def takes(self, word: str) -> bool:
-        """Add `word` if it can follow what was read; False, unchanged, if a new number starts."""
+        """Add `word` and return True; return False, unchanged, if it starts a new number."""
         if word in CARDINALS:
             value = Decimal(CARDINALS[word])
             if (value == 0 and self.started) or value >= self.room:
@@ -79,12 +79,12 @@ class _Reading:
         return True
 
     def value(self) -> str:
-        """What was read, in figures."""
+        """Return the parsed number in figures."""
         return _plain(self.done + (self.group or 0))
 
 
 def _read(m: re.Match[str]) -> str:
-    """Figures for the number words of a match of `_RUN`: "one two" is two numbers."""
+    """Return figures for the number words of a match of `_RUN`: "one two" is two numbers."""
     figures: list[str] = []
     reading = _Reading()
     for word in re.findall(r"\d[\d.]*|\b(?!and\b)[a-z]+", m[0].removesuffix(m["unit"] or "")):
@@ -105,7 +105,7 @@ def _read(m: re.Match[str]) -> str:
 
 
 def _read_zh(m: re.Match[str]) -> str:
-    """Figures for a run of Chinese number characters; spaces keep it off its neighbours."""
+    """Return figures for a run of Chinese number characters, between spaces."""
     run = m[0].replace(" ", "")
     if all(char in CHINESE_DIGITS for char in run):
         # From four on a year or a number read out (二〇二三); fewer are a choice (两三).
@@ -137,7 +137,7 @@ def _read_zh(m: re.Match[str]) -> str:
 
 
 def in_figures(text: str) -> str:
-    """`text`, folded to lower case, with its number words as figures: any length, no error.
+    """Return `text`, folded to lower case, with its number words as figures.
 
     English cardinals and ordinals below 10^12, also with "and" after hundred and thousand; Chinese
     by digit and scale (两千零五, 二〇二三), also the short form 一百二 = 120.

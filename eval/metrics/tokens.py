@@ -1,7 +1,7 @@
 """Words of a lowercased text, as NLTK 3.9.1 `word_tokenize` splits them.
 
-The words of each sentence are those of NLTK's Penn Treebank tokeniser (nltk/tokenize/destructive.py,
-after Robert MacIntyre's sed script, University of Pennsylvania, 1995). NLTK is pinned to 3.9.1: its
+The words of a sentence are those of NLTK's Treebank tokeniser (nltk/tokenize/destructive.py, after
+Robert MacIntyre's sed script, University of Pennsylvania, 1995). NLTK is pinned to 3.9.1: its
 3.10 changed the rules, and with them published scores. The sentences are those of
 `eval.metrics.sentences`, because NLTK's own need a downloaded model.
 """
