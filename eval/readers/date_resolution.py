@@ -1,7 +1,7 @@
-"""What an English date expression means on the day it is said.
+"""Date resolution: the period that an English date expression means on the day of the utterance.
 
-Each function takes the match of a pattern of `eval.readers.dates`, the day it was said and whether
-the sentence speaks of plans, and returns a `Period` in the house style, or None for no real date.
+Each rule receives the match of a pattern of `eval.readers.dates`, the day of the utterance and
+whether the sentence speaks of plans. It returns a `Period`, or None for no real date.
 """
 
 from __future__ import annotations
@@ -10,60 +10,59 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from eval.readers.numbers import count_of, spell
-from eval.readers.periods import (
-    MONTHS,
+from memsys.text.dates import (
+    WEEKDAYS,
     Period,
     days_from,
     in_month,
     in_season,
     in_year,
+    month_number,
+    nearest_year,
     on_day,
+    real_date,
     shift_month,
     week_of,
     weekday_after,
     weekday_before,
+    weekday_number,
     write_day,
 )
+from memsys.text.numbers import count_of, spell
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-
-
-def _month(name: str) -> int:
-    return next(i for i, full in enumerate(MONTHS, 1) if full.lower().startswith(name[:3].lower()))
-
-
-def _valid(year: int, month: int, day: int) -> date | None:
-    try:
-        return date(year, month, day)
-    except ValueError:
-        return None
-
-
-def _nearest_year(said: date, month: int, day: int = 1) -> int:
-    """The year that puts month and day nearest to `said`: December said in January is last year."""
-    probe = min(day, 28)
-    years = (said.year - 1, said.year, said.year + 1)
-    return min(years, key=lambda year: abs((date(year, month, probe) - said).days))
+# Holidays that fall on the same day of every year -> month and day.
+_HOLIDAYS = {
+    "New Year's Day": (1, 1),
+    "Valentine's Day": (2, 14),
+    "Independence Day": (7, 4),
+    "Halloween": (10, 31),
+    "Christmas Eve": (12, 24),
+    "Christmas Day": (12, 25),
+    "New Year's Eve": (12, 31),
+}
+HOLIDAY = (
+    r"\b(?:(?P<which>[Ll]ast|[Nn]ext|[Tt]his|[Oo]n)\s+)"
+    rf"(?P<holiday>{'|'.join(_HOLIDAYS)}|Christmas|New Year's|Valentine's)\b"
+)
 
 
 def full_date(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
-    """Day and month, with or without a year."""
-    month, day = _month(m["month"]), int(m["dom"])
-    year = int(m["year"]) if m["year"] else _nearest_year(said, month, day)
-    found = _valid(year, month, day)
+    """Resolve day and month, with or without a year."""
+    month, day = month_number(m["month"]), int(m["dom"])
+    year = int(m["year"]) if m["year"] else nearest_year(said, month, day)
+    found = real_date(year, month, day)
     return on_day(found) if found else None
 
 
 def iso(m: re.Match[str], _said: date, _ahead: bool) -> Period | None:
-    """2023-05-07."""
-    found = _valid(int(m[1]), int(m[2]), int(m[3]))
+    """Resolve 2023-05-07."""
+    found = real_date(int(m[1]), int(m[2]), int(m[3]))
     return on_day(found) if found else None
 
 
 def month_of_year(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
-    """A month, with its year or a last or next."""
-    month = _month(m["month"])
+    """Resolve a month with a year, or after "last" or "next"."""
+    month = month_number(m["month"])
     which = (m.groupdict().get("which") or "").lower()
     if m.groupdict().get("year"):
         year = int(m["year"])
@@ -72,15 +71,15 @@ def month_of_year(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
     elif which in ("next", "coming"):
         year = said.year + (month <= said.month)
     else:
-        year = _nearest_year(said, month)
+        year = nearest_year(said, month, 1)
     return in_month(date(year, month, 1))
 
 
 def day_of_month(m: re.Match[str], said: date, ahead: bool) -> Period | None:
-    """The latest day of that number ("on the 15th") or the next where plans are spoken of."""
+    """Resolve "on the 15th" to the latest such day, or the next where plans are mentioned."""
     months = (0, 1) if ahead else (0, -1)
     found = (
-        _valid(moved.year, moved.month, int(m["dom"]))
+        real_date(moved.year, moved.month, int(m["dom"]))
         for moved in (shift_month(said.replace(day=1), step) for step in months)
     )
     fitting = [day for day in found if day and (day >= said if ahead else day <= said)]
@@ -88,12 +87,12 @@ def day_of_month(m: re.Match[str], said: date, ahead: bool) -> Period | None:
 
 
 def year(m: re.Match[str], _said: date, _ahead: bool) -> Period | None:
-    """A year alone."""
+    """Resolve a year alone."""
     return in_year(int(m["year"]))
 
 
 def season(m: re.Match[str], said: date, ahead: bool) -> Period | None:
-    """A season, with its year or a last or next."""
+    """Resolve a season with a year, or after "last" or "next"."""
     season, which = m["season"].lower(), (m["which"] or "").lower()
     year = int(m["year"]) if m["year"] else said.year
     period = in_season(season, year, "")
@@ -107,8 +106,24 @@ def season(m: re.Match[str], said: date, ahead: bool) -> Period | None:
     return in_season(season, year, f"{season} {year}")
 
 
+def holiday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
+    """Resolve a holiday of fixed date: the latest one, or the next where plans are mentioned."""
+    name = next(full for full in _HOLIDAYS if full.startswith(m["holiday"]))
+    name = "Christmas Day" if m["holiday"] == "Christmas" else name
+    month, day = _HOLIDAYS[name]
+    if m["year"]:
+        return on_day(date(int(m["year"]), month, day))
+    found = date(said.year, month, day)
+    after = m["which"].lower() == "next" or (ahead and m["which"].lower() != "last")
+    if after and found < said:
+        found = found.replace(year=said.year + 1)
+    elif not after and found > said:
+        found = found.replace(year=said.year - 1)
+    return on_day(found)
+
+
 def days_off(offset: int) -> Callable[[re.Match[str], date, bool], Period | None]:
-    """A rule for a fixed number of days from the day it was said."""
+    """Return a rule for a fixed number of days from the utterance."""
 
     def resolve(_m: re.Match[str], said: date, _ahead: bool) -> Period | None:
         return on_day(said + timedelta(days=offset))
@@ -117,7 +132,10 @@ def days_off(offset: int) -> Callable[[re.Match[str], date, bool], Period | None
 
 
 def moved(said: date, unit: str, n: float, word: str, sign: int) -> Period | None:
-    """`n` units before (sign -1) or after (+1) the day it was said; `word` is how n was put."""
+    """Return the period `n` units before (sign -1) or after (+1) the day `said`.
+
+    `word` is the word for n: "few" and "several" give a vague wording, "half" a finer unit.
+    """
     if word == "half":
         finer = {"year": ("month", 6.0), "decade": ("year", 5.0), "month": ("week", 2.0)}
         unit, n = finer.get(unit, (unit, 1.0))
@@ -145,33 +163,33 @@ def moved(said: date, unit: str, n: float, word: str, sign: int) -> Period | Non
 
 
 def counted(sign: int) -> Callable[[re.Match[str], date, bool], Period | None]:
-    """A rule for a number of units before (-1) or after (+1)."""
+    """Return a rule for a number of units before (-1) or after (+1)."""
 
     def resolve(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
         n, word = count_of(m["count"])
         if n * {"year": 1, "decade": 10}.get(m["unit"].lower(), 0) > 150:
-            return None  # stories of centuries are not in anybody's diary
+            return None  # history, not an event of the dialogue
         return moved(said, m["unit"].lower(), n, word, sign)
 
     return resolve
 
 
 def before_last(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
-    """The week, weekend, month or year before the last one."""
+    """Resolve "the week before last", and likewise weekend, month and year."""
     return moved(said, m["unit"].lower(), 2, "two", -1)
 
 
 def weekdays_ago(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
-    """Two Fridays ago."""
+    """Resolve "two Fridays ago"."""
     n, word = count_of(m["count"])
     if word in ("few", "several", "some"):
         return None
-    number = next(i for i, full in enumerate(WEEKDAYS) if full.startswith(m["weekday"][:3].lower()))
+    number = weekday_number(m["weekday"])
     return on_day(weekday_before(said, number) - timedelta(days=7 * (round(n) - 1)))
 
 
 def since(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
-    """The start of a length of time that lasts until now."""
+    """Resolve a duration until now ("for three years") to its start."""
     n, _ = count_of(m["count"])
     unit = m["unit"].lower()
     if unit in ("year", "decade"):
@@ -186,7 +204,7 @@ def since(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
 
 
 def adjacent(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
-    """Last, this, next with a unit."""
+    """Resolve "last", "this" or "next" before a unit."""
     which, unit = m["which"].lower(), m["unit"].lower()
     step = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1, "following": 1}
     sign = step.get(which, 0)
@@ -208,25 +226,21 @@ def adjacent(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
 
 
 def _saturday(said: date) -> date:
-    """The Saturday of the weekend that is on, or else of the next one."""
-    return (
-        said - timedelta(days=1)
-        if said.weekday() == 6
-        else weekday_after(said, 5)
-        if said.weekday() != 5
-        else said
-    )
+    """Return the Saturday of the current weekend, or else of the next one."""
+    if said.weekday() == 6:
+        return said - timedelta(days=1)
+    return said if said.weekday() == 5 else weekday_after(said, 5)
 
 
 def weekend(_m: re.Match[str], said: date, ahead: bool) -> Period | None:
-    """The weekend without a last or next."""
+    """Resolve "the weekend" without "last" or "next"."""
     return moved(said, "weekend", 1, "one", 1 if ahead else -1)
 
 
 def weekday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
-    """A weekday. Last and next leave two days possible, so their wording stays vague."""
+    """Resolve a weekday; after "last" or "next" two days are possible, so the wording is vague."""
     which = (m.groupdict().get("which") or "").lower()
-    number = next(i for i, full in enumerate(WEEKDAYS) if full.startswith(m["weekday"][:3].lower()))
+    number = weekday_number(m["weekday"])
     if which == "this":
         day = week_of(said) + timedelta(days=number)
         return on_day(day + timedelta(days=7 * (ahead and day < said)))
