@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from eval.datasets.subset_file import Chosen, Subset, Validated, logit
+from eval.datasets.subset import Chosen, Subset, Validated, logit
 from eval.datasets.types import SourceFile
 from eval.studies.lite_subset.answers import Answered
 from eval.studies.lite_subset.draw import Indices, Strata

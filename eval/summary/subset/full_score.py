@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.datasets.subset_file import Chosen, Subset, chances, read_subset
+from eval.datasets.subset import Chosen, Subset, chances, read_subset
 from eval.records.answer_key_views import ORIGINAL, key_name
 from eval.records.jsonl import Record
 from eval.summary.subset.estimators import p_irt, weighted_mean

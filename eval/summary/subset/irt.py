@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.datasets.subset import GRID
+
 Floats = NDArray[np.float64]
-GRID: Floats = np.linspace(-5.0, 7.0, 61)  # abilities at which curves are kept
 _DIFFICULTIES = np.linspace(-6.0, 6.0, 41)
 _LOG_SLOPES = np.linspace(-1.6, 1.2, 9)
 _FLAT = 1e-4  # no answer is certain: a curve stays this far from 0 and 1

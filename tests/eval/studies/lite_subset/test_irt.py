@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.summary.subset.irt import GRID, ability, fit, held_out, logistic
+from eval.datasets.subset import GRID
+from eval.summary.subset.irt import ability, fit, held_out, logistic
 from tests.eval.studies.lite_subset.made import simulate
 
 
