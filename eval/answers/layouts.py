@@ -42,8 +42,7 @@ def describe_layout(layout: str) -> str:
 
 
 def detect(text: str, name: str) -> str:
-    """Return `mem0`, `jsonl` or `csv`, judged by `text`. Raises InputError if it is none of them.
-    """
+    """Return `mem0`, `jsonl` or `csv`, judged by `text`; raise InputError if it is none."""
     start = text.lstrip()[:1]
     if not start:
         raise InputError(f"{name}: is empty")

@@ -86,7 +86,7 @@ def verdict(value: Any, place: str, column: str) -> float | None:
 
 
 def label(value: Any, place: str, column: str) -> str | None:
-    """Return a category as text: `4` for 4, "4" and 4.0, type names as in `TYPES`; None if blank."""
+    """Return a category as text: `4` for 4, "4", 4.0; type names as in `TYPES`; None if blank."""
     string = text(value, place, column)
     if string is None:
         return None

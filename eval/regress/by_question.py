@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.compare.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, value
 from eval.records.answer_key_views import left_out
-from eval.records.jsonl import Record
+from eval.records.run import error_of
+from eval.records.schema import Record
+from eval.summary.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, value
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
@@ -48,7 +49,7 @@ def of_records(records: Sequence[Record], f1: str) -> dict[str, Scored]:
             record["conversation"],
             record["type"],
             {name: _rounded(value(record, f1 if name == F1 else name)) for name in COLUMNS},
-            _failure(record),
+            error_of(record),
         )
         for record in records
         if not left_out(record)
@@ -118,13 +119,6 @@ def misfit(questions: Questions, cells: Mapping[str, Mapping[str, float | None]]
             ):
                 return f"{type_}: {name} is {mean} by question, {pinned} in the pin"
     return None
-
-
-def _failure(record: Record) -> str:
-    if record["status"] == "ok":
-        return ""
-    error = record["error"] or {}
-    return f"{error.get('phase', '?')}: {error.get('kind', '?')}: {error.get('message', '')}"
 
 
 def _rounded(score: float | None) -> float | None:

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eval.datasets.types import TYPES
+from eval.rendering.numbers import interval, number
+from eval.stats.interval import Interval
+from eval.summary.summarise import OVERALL
 
 Rows = Sequence[Sequence[str]]
 HEADER = (
@@ -26,9 +29,14 @@ def cells(cell: Mapping[str, Any]) -> list[str]:
         judge,
         _interval(cell, "evidence_recall"),
         _interval(cell, "context_tokens_mean", 0),
-        _number(cell["retrieve_ms_p95"], 1),
-        _number(cell["total_ms_p95"], 1),
+        number(cell["retrieve_ms_p95"], 1),
+        number(cell["total_ms_p95"], 1),
     ]
+
+
+def type_name(type_: str) -> str:
+    """Return the name that tables show for a question type."""
+    return "overall (types 1-4)" if type_ == OVERALL else type_
 
 
 def answered(summary: Mapping[str, Any]) -> str:
@@ -144,12 +152,6 @@ def _n(cell: Mapping[str, Any]) -> str:
     return str(cell["n"]) + (f" ({cell['errors']} errors)" if cell["errors"] else "")
 
 
-def _number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:,.{digits}f}"
-
-
 def _interval(cell: Mapping[str, Any], column: str, digits: int = 3) -> str:
-    if cell[column] is None:
-        return "-"
-    low, high = cell[f"{column}_ci"]
-    return f"{cell[column]:,.{digits}f} [{low:,.{digits}f}, {high:,.{digits}f}]"
+    mean = cell[column]
+    return interval(None if mean is None else Interval(mean, *cell[f"{column}_ci"]), digits)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
+
+from eval.records.folder import run_id
 
 CONF = Path(__file__).parents[2] / "conf"
 _USAGE = """memsys: benchmark the long-term memory of a conversational agent
@@ -27,16 +28,6 @@ Any value of the configuration can be set on the command line (k=5, strategy.sta
 `python -m eval.run --cfg job --resolve ...` prints it whole.
 
 """
-
-
-def run_id(resume: str | int | None, strategy: str) -> str:
-    """The name of a run's folder: that of the run to resume, else UTC time and strategy.
-
-    Microseconds keep the runs of a sweep apart.
-    """
-    if resume is not None:
-        return Path(str(resume)).name  # a name of digits alone is read as a number
-    return f"{datetime.now(UTC):%Y-%m-%d_%H-%M-%S-%f}_{strategy}"
 
 
 def help_text() -> str:

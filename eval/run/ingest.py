@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
-from eval.records.jsonl import Record
+from eval.records.jsonl import Row
+from eval.records.schema import IngestLine
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.meter import Meter, Reading
@@ -45,7 +46,7 @@ def ingest(
     conversation: Conversation,
     strategy: MemoryStrategy,
     meter: Meter,
-    note: Callable[[Record, list[Record]], None],
+    note: Callable[[IngestLine, list[Row]], None],
 ) -> Ingested:
     """Feed every session, then ask one warm-up query, so that no question pays for building the
     indexes. `note` is given one line a session and one for the warm-up (phase `index`), which also
@@ -71,7 +72,9 @@ def ingest(
         events, size = _events(strategy), getattr(strategy, "size", None)
         if size and phase == "index" and not failure:
             line["store"] = dict(size())
-        note(line | ({"events": events} if events else {}), calls)
+        if events:
+            line["events"] = events
+        note(line, calls)
         if failure:
             return Ingested(memories, failure, wall_ms)
     return Ingested(memories, None, wall_ms)
@@ -82,17 +85,17 @@ def describe(phase: str, error: Exception) -> Failure:
     return Failure(phase, type(error).__name__, without_secrets(str(error)))
 
 
-def used(reading: Reading) -> Record:
+def used(reading: Reading) -> Row:
     """The usage of a phase as it is recorded: the sum, and by model where models have names."""
     by_model = {name: asdict(usage) for name, usage in reading.by_model.items()}
     return asdict(reading.usage) | ({"by_model": by_model} if by_model else {})
 
 
-def _events(strategy: MemoryStrategy) -> list[Record]:
+def _events(strategy: MemoryStrategy) -> list[Row]:
     """What a strategy that keeps `events`, a list of JSON objects, has put there since the last
     line; the list is emptied.
     """
-    kept: list[Record] = getattr(strategy, "events", [])
+    kept: list[Row] = getattr(strategy, "events", [])
     events = [{name: _clean(value) for name, value in event.items()} for event in kept]
     kept.clear()
     return events
@@ -123,8 +126,8 @@ def _line(
     memories: int,
     failure: Failure | None,
     reading: Reading,
-) -> Record:
-    return {
+) -> IngestLine:
+    line = {
         "conversation": conversation,
         "phase": phase,
         "session": session,
@@ -136,3 +139,4 @@ def _line(
         "latency_source": reading.source,
         "waited_ms": round(reading.waited_ms, 4),
     }
+    return cast(IngestLine, line)

@@ -23,7 +23,7 @@ from eval.judges.gold_recall import gold_recall
 from eval.judges.recordings import read_judged
 from eval.rendering.tables import plain
 from eval.stats.agreement import auc, cohen_kappa, two_judges
-from eval.stats.clustered import Figure
+from eval.stats.interval import Interval
 from memsys.errors import InputError
 
 _THRESHOLDS = np.arange(1, 101) / 100
@@ -79,7 +79,9 @@ def left_out(systems: Sequence[System]) -> Mapping[str, float]:
     }
 
 
-def pooled(systems: Sequence[System], thresholds: Mapping[str, float]) -> tuple[Figure, float, int]:
+def pooled(
+    systems: Sequence[System], thresholds: Mapping[str, float]
+) -> tuple[Interval, float, int]:
     """Kappa over all answers, each system under its own threshold; AUC; number of answers."""
     ours = np.concatenate([one.recall >= thresholds[one.name] for one in systems])
     passed = np.concatenate([one.passed for one in systems])

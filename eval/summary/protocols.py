@@ -7,10 +7,8 @@ from typing import Any
 
 from eval.datasets.types import ADVERSARIAL, TYPES, types_in
 from eval.metrics.protocols import Protocol, protocols
-from eval.records.jsonl import Record
-from eval.stats.bootstrap import ClusterBootstrap
-
-_SHARE = (0.0, 1.0)
+from eval.records.schema import Record
+from eval.stats.interval import ClusterBootstrap
 
 
 def by_protocol(records: Sequence[Record], names: Sequence[str], seed: int) -> dict[str, Any]:
@@ -51,10 +49,10 @@ def _cell(rows: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, An
         "evidence_recall": [_recall(row, protocol) for row in rows],
     }
     for column, scores in values.items():
-        found = bootstrap.estimate(scores) if bootstrap else None
-        cell[column] = found.mean if found else None
-        low, high = _SHARE
-        cell[f"{column}_ci"] = [max(found.low, low), min(found.high, high)] if found else None
+        found = bootstrap.mean(scores) if bootstrap else None
+        cell[column] = found.value if found else None
+        share = found and found.within()
+        cell[f"{column}_ci"] = [share.low, share.high] if share else None
     return cell
 
 

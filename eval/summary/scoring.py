@@ -12,9 +12,9 @@ from eval.metrics.locomo_f1 import locomo_f1
 from eval.metrics.mem0_f1 import mem0_f1
 from eval.metrics.memos_f1 import memos_f1
 from eval.metrics.strict_f1 import strict_f1
-from eval.records.jsonl import Record
+from eval.records.jsonl import Row
+from eval.records.schema import Record, Scores
 
-Scores = dict[str, float | None]
 METRICS = (
     *("locomo_f1", "mem0_f1", "memos_f1", "strict_f1", "bleu1"),
     *("evidence_recall", "evidence_hit", "judge"),
@@ -59,9 +59,9 @@ def unscored() -> Scores:
     return dict.fromkeys(METRICS)
 
 
-def question_fields(question: Question) -> Record:
-    """What a record repeats of its question."""
-    fields: Record = {
+def question_fields(question: Question) -> Row:
+    """Return the fields of a record that describe its question."""
+    fields: Row = {
         "id": question.id,
         "conversation": question.conversation,
         "category": question.category,
@@ -89,9 +89,10 @@ def score_record(record: Record, verdict: float | None = None) -> dict[str, Scor
         return {"scores": unscored(), "scores_original": None if key is None else unscored()}
     found = record["retrieved"]
     turns = None if found is None else {turn for _, own, *_ in found for turn in own}
+    answer = record["answer"] or ""
 
     def scored(gold: str | None) -> Scores:
-        found = score(record["category"], gold, record["answer"], record["evidence"], turns)
+        found = score(record["category"], gold, answer, record["evidence"], turns)
         sessions = record.get("evidence_sessions")
         if sessions is not None:  # of a data set that names them
             found["evidence_session_recall"] = (

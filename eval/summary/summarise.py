@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,15 +13,14 @@ from eval.datasets.types import ADVERSARIAL, types_in
 from eval.metrics.protocols import protocols
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
-from eval.records.jsonl import Record
-from eval.stats.bootstrap import ClusterBootstrap
+from eval.records.schema import Cell, Manifest, Record, Summary
+from eval.stats.interval import ClusterBootstrap
 from eval.summary.judge import judged
 from eval.summary.protocols import by_protocol
 from eval.summary.scoring import score
 from eval.summary.subset.full_score import full_score
 from memsys.llm.pricing import Pricing
 
-Cell = dict[str, Any]
 # Column of the summary -> key of a record's scores. `f1` is that of the run's first protocol.
 SCORES = {
     "f1_locomo": "locomo_f1",
@@ -38,15 +38,15 @@ _BOTH = ("f1", "bleu1", "judge")  # columns that are shown under both keys
 
 
 def summarise(
-    records: Sequence[Record], manifest: Mapping[str, Any], seed: int, resamples: int = 1000
-) -> dict[str, Any]:
+    records: Sequence[Record], manifest: Manifest, seed: int, resamples: int = 1000
+) -> Summary:
     """The summary of a run; docs/records.md describes its shape.
 
     A failed question is counted in `errors` and is in no mean; `<score>_errors_as_zero` counts it
     as 0. What the answer key leaves out is in `n`, and in no cell but those of `original_key`.
     Intervals are 95%, see ClusterBootstrap.
     """
-    names = manifest.get("scoring", ["locomo"])
+    names = manifest["scoring"]
     pricing = pricing_of(manifest)
     columns = {"f1": protocols(names)[0].f1, **SCORES}
     if any(SESSIONS in record["scores"] for record in records):
@@ -56,7 +56,7 @@ def summarise(
         name: _cell(rows, columns, seed, resamples, pricing)
         for name, rows in _by_type(counted).items()
     }
-    return {
+    summary = {
         "run_id": manifest["run_id"],
         "strategy": manifest["strategy"],
         "dataset": manifest["dataset"],
@@ -74,12 +74,13 @@ def summarise(
         "ceiling": ceiling(_by_type(records), manifest),
         **_both_keys(records, by_type, key_name(manifest), columns, seed, resamples),
     }
+    return cast(Summary, summary)
 
 
 def _errors(records: Sequence[Record]) -> dict[str, int]:
     """How many questions failed, by phase and class of the error, the most frequent first."""
-    failures = [record["error"] or {} for record in records if record["status"] == "error"]
-    kinds = Counter(f"{one.get('phase', '?')}: {one.get('kind', '?')}" for one in failures)
+    failures = [record["error"] for record in records if record["error"] is not None]
+    kinds = Counter(f"{one['phase']}: {one['kind']}" for one in failures)
     return dict(kinds.most_common())
 
 
@@ -109,7 +110,7 @@ def _both_keys(
         kind: {column: by_type[kind][column] for column in cell if column in by_type[kind]}
         for kind, cell in originals.items()
     }
-    changes = [record["key"]["kind"] for record in records if record.get("key")]
+    changes = [record["key"]["kind"] for record in records if record["key"] is not None]
     counts = {kind: changes.count(kind) for kind in ("corrected", "excluded")}
     return {
         "key": {"name": name, **counts, "by_type": chosen},
@@ -126,10 +127,12 @@ def _cell(
 ) -> Cell:
     cell, bootstrap = _scores(rows, columns, seed, resamples)
     answered = [row for row in rows if row["status"] == "ok"]
-    cell["judge_source"] = next((row["judge_source"] for row in answered if _reported(row)), None)
-    for column, key in (("abstained", "abstained"), ("context_tokens_mean", "context_tokens")):
-        known = [None if row[key] is None else float(row[key]) for row in answered]
-        cell |= _mean_and_interval(column, known, bootstrap)
+    cell["judge_source"] = next(
+        (row.get("judge_source") for row in answered if _reported(row)), None
+    )
+    cell |= _mean_and_interval("abstained", [_float(r["abstained"]) for r in answered], bootstrap)
+    tokens = [_float(row["context_tokens"]) for row in answered]
+    cell |= _mean_and_interval("context_tokens_mean", tokens, bootstrap)
     cell["answer_tokens_mean"] = _mean([row["answer_tokens"] for row in answered])
     for column, phases in (("cost_usd", SYSTEM), ("judge_cost_usd", ("judge",))):
         total = of_records(rows, phases, pricing)  # what failed was paid for as well
@@ -166,12 +169,11 @@ def _scores(
 def _mean_and_interval(
     column: str, values: Sequence[float | None], bootstrap: ClusterBootstrap | None
 ) -> Cell:
-    found = bootstrap.estimate(values) if bootstrap else None
+    found = bootstrap.mean(values) if bootstrap else None
     if found is None:
         return {column: None, f"{column}_ci": None}
-    low = max(found.low, 0.0)  # none of these means can be negative, nor a share exceed 1
-    high = found.high if column == "context_tokens_mean" else min(found.high, 1.0)
-    return {column: found.mean, f"{column}_ci": [low, high]}
+    possible = found.within(0.0, math.inf if column == "context_tokens_mean" else 1.0)
+    return {column: found.value, f"{column}_ci": [possible.low, possible.high]}
 
 
 def _zero(row: Record, key: str, *, judged: bool) -> float | None:
@@ -186,6 +188,10 @@ def _zero(row: Record, key: str, *, judged: bool) -> float | None:
 def _reported(row: Record) -> bool:
     """True if a judge outside of this project gave the record's verdict."""
     return row["scores"]["judge"] is not None and row.get("judge_source") is not None
+
+
+def _float(value: float | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from eval.rendering.numbers import interval, signed
 from eval.studies.lite_subset.answers import Answered
 from eval.studies.lite_subset.choose import ESTIMATORS_SHIPPED, SHIPPED
 from eval.studies.lite_subset.draw import Indices, Strata
@@ -13,7 +14,6 @@ from eval.studies.lite_subset.validate import Errors, LeftOut
 from eval.summary.subset.estimators import Estimators, weighted_mean
 from eval.summary.subset.irt import Floats, fit
 from eval.summary.subset.statistics import (
-    Difference,
     least_difference,
     paired,
     rank_correlation,
@@ -44,17 +44,13 @@ def errors_table(errors: Errors, found: LeftOut, truth: Floats, seed: int) -> Ta
                 estimator,
                 f"{np.abs(own).mean():.4f}",
                 f"{own.mean():+.4f}",
-                "-" if (choice, estimator) == BASELINE else _interval(against),
+                "-" if (choice, estimator) == BASELINE else interval(against, 4, signed),
                 f"{reach(own):.3f}",
                 f"{least_difference(own, groups):.3f}",
                 f"{rank_correlation(own, truth[systems]):.3f}",
             ]
         )
     return [*_HEAD, "least difference", "rank correlation"], rows
-
-
-def _interval(found: Difference) -> str:
-    return f"{found.mean:+.4f} [{found.low:+.4f}, {found.high:+.4f}]"
 
 
 def by_leaving(found: Mapping[str, LeftOut], judged: Sequence[int], seed: int) -> Table:
@@ -80,7 +76,7 @@ def by_leaving(found: Mapping[str, LeftOut], judged: Sequence[int], seed: int) -
         for left in found.values():
             groups = [left.groups[i] for i in judged]
             errors = left.judge[one][judged], left.judge[other][judged]
-            row.append(_interval(paired(*errors, groups, seed)))
+            row.append(interval(paired(*errors, groups, seed), 4, signed))
         rows.append(row)
     return ["difference", *(f"{name} left out" for name in found)], rows
 

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from eval.datasets.subset import Chosen, Subset, chances, read_subset
 from eval.records.answer_key_views import ORIGINAL, key_name
-from eval.records.jsonl import Record
+from eval.records.schema import Manifest, Record, Summary
 from eval.summary.subset.estimators import p_irt, weighted_mean
 from memsys.errors import InputError
 
 _LABELS = {"judge": "judge", "locomo_f1": "LoCoMo's F1"}
 
 
-def full_score(records: Sequence[Record], manifest: Mapping[str, Any]) -> dict[str, Any] | None:
+def full_score(records: Sequence[Record], manifest: Manifest) -> dict[str, Any] | None:
     """What the subset's answers tell of all questions; None if the run was not on a subset.
 
     `scores`: for each score that was validated and is there, `n` answered, the plain `mean`, the
     `weighted` mean, and the `estimate` with its interval `ci`, 0 to 1. `reason`: why there is none,
     else None.
     """
-    used = manifest.get("subset")
+    used = manifest["subset"]
     if used is None:
         return None
     found: dict[str, Any] = {"name": used["name"], "questions": used["questions"], "of": used["of"]}
@@ -39,7 +39,7 @@ def full_score(records: Sequence[Record], manifest: Mapping[str, Any]) -> dict[s
 
 
 def _reason(
-    subset: Subset, records: Sequence[Record], manifest: Mapping[str, Any], *, same: bool
+    subset: Subset, records: Sequence[Record], manifest: Manifest, *, same: bool
 ) -> str | None:
     if not same:
         return "the subset's file is another than the run was made with"
@@ -52,9 +52,9 @@ def _reason(
 
 def _score(subset: Subset, records: Sequence[Record], name: str) -> dict[str, Any] | None:
     known = {
-        record["id"]: float(record["scores"][name])
+        record["id"]: score
         for record in records
-        if record["status"] == "ok" and record["scores"][name] is not None
+        if record["status"] == "ok" and (score := record["scores"].get(name)) is not None
     }
     own = [question for question in subset.questions if question.id in known]
     if not own:
@@ -83,9 +83,9 @@ def _by_model(subset: Subset, own: Sequence[Chosen], values: np.ndarray[Any, Any
     return p_irt(curves, chances(np.array(subset.rest)) * unseen, unseen, values)
 
 
-def sentences(summary: Mapping[str, Any]) -> list[str]:
+def sentences(summary: Summary) -> list[str]:
     """The estimates in words; none if the run was not on a subset."""
-    found = summary.get("subset")
+    found = summary["subset"]
     if found is None:
         return []
     where = f"{found['name']}: {found['questions']} of {found['of']:,} questions"

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.stats.interval import Interval
 from eval.summary.subset.irt import Floats
 
 _RESAMPLES = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A mean absolute error less that of a baseline, with its 95% interval; below 0 is better."""
+def paired(errors: Floats, baseline: Floats, groups: Sequence[str] | None, seed: int) -> Interval:
+    """Return the mean of |errors| - |baseline|, both (S, draws), with its 95% interval.
 
-    mean: float
-    low: float
-    high: float
-
-
-def paired(errors: Floats, baseline: Floats, groups: Sequence[str] | None, seed: int) -> Difference:
-    """|errors| less |baseline|, both (S, draws), on the same systems.
+    Both are of the same systems; below 0 the first is better.
 
     The interval resamples systems (whole `groups` (S) where they are given) and draws at once: both
     are samples (the crossed bootstrap: Owen, 2007, "The pigeonhole bootstrap"); percentiles.
@@ -38,7 +31,7 @@ def paired(errors: Floats, baseline: Floats, groups: Sequence[str] | None, seed:
         share = np.bincount(rng.integers(0, draws, draws), minlength=draws) / draws
         means[one] = times @ (difference @ share) / times.sum()
     low, high = np.quantile(means, [0.025, 0.975])
-    return Difference(float(difference.mean()), float(low), float(high))
+    return Interval(float(difference.mean()), float(low), float(high))
 
 
 def root_mean_square(errors: Floats) -> float:

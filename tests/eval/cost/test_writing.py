@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eval.cost import __main__ as cost
-from eval.pricing.ingestion import load_writing
+from eval.cost.ingestion import load_writing
 from eval.report.money import money
 from eval.report.runs import load
 from tests.eval.commands import Run, Start

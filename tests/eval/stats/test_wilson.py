@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from scipy.stats import binomtest
 
-from eval.stats.proportion import wilson
+from eval.stats.interval import wilson
 from eval.studies.coverage import wilson_coverage
 
 
@@ -45,3 +46,9 @@ def test_of_no_share_is_refused(successes: int, n: int) -> None:
 
 def test_holds_the_truth_as_often_as_it_says() -> None:
     assert 0.93 < wilson_coverage(446, 0.5, trials=2000, seed=0) < 0.97
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 1), (3, 7), (446, 446), (812, 1540)])
+def test_is_that_of_scipy(successes: int, n: int) -> None:
+    found = binomtest(successes, n).proportion_ci(0.95, "wilson")
+    assert wilson(successes, n) == pytest.approx((found.low, found.high), abs=1e-9)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.compare.measures import Measure, lower_is_better
-from eval.compare.shared import Shared
-from eval.stats.bootstrap import ClusterBootstrap, Estimate
+from eval.stats.interval import ClusterBootstrap, Interval, normal_quantile
 from eval.stats.paired import Difference, compare, holm, mcnemar
-from eval.stats.quantiles import normal_quantile
+from eval.summary.measures import Measure, lower_is_better
+from eval.summary.shared import Shared
 
 LEVEL = 0.05
 _POWER = 0.8
@@ -26,7 +25,7 @@ class Contrast:
     unless every score is 0 or 1. `needed`: see needed_difference; 0 where all scores are equal.
     """
 
-    difference: Estimate
+    difference: Interval
     p: float
     p_holm: float
     p_mcnemar: float | None
@@ -43,7 +42,7 @@ class Row:
     type: str
     n: int
     clusters: int
-    means: tuple[Estimate, ...]
+    means: tuple[Interval, ...]
     contrasts: tuple[Contrast, ...]
 
 
@@ -76,14 +75,14 @@ def needed_difference(detectable: float, null_error: float, comparisons: int) ->
     return max(detectable, reach * null_error)
 
 
-def verdict(difference: Estimate, p_holm: float, *, lower: bool) -> Verdict:
+def verdict(difference: Interval, p_holm: float, *, lower: bool) -> Verdict:
     """Better or worse only if `p_holm` is below .05 and the interval excludes 0.
 
     `lower`: a lower score is the better one.
     """
     if p_holm >= LEVEL or difference.low <= 0 <= difference.high:
         return "no difference shown"
-    return "better" if (difference.mean > 0) != lower else "worse"
+    return "better" if (difference.value > 0) != lower else "worse"
 
 
 class _Draft:
@@ -110,11 +109,11 @@ class _Draft:
         means = tuple(self._mean(own) for own in self._scores)
         return Row(self._key, self._type, self._scores.shape[1], clusters, means, contrasts)
 
-    def _mean(self, own: NDArray[np.float64]) -> Estimate:
-        found = self._bootstrap.estimate(own.tolist())
+    def _mean(self, own: NDArray[np.float64]) -> Interval:
+        found = self._bootstrap.mean(own.tolist())
         if found is None:
             raise ValueError(f"{self._key}, {self._type}: no score")
-        return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
+        return found.within()
 
     def _contrast(
         self, found: Difference, differences: NDArray[np.float64], p_holm: float, comparisons: int

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.compare.measures import ADVERSARIAL, Measure, value
-from eval.compare.runs import Run
-from eval.records.jsonl import Record
+from eval.records.run import Run
+from eval.records.schema import Record
+from eval.summary.measures import ADVERSARIAL, Measure, value
 from eval.summary.summarise import OVERALL
 
 NOT_ASKED, FAILED, NO_SCORE = "not asked", "failed", "without this score"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval.compare.runs import Run
 from eval.datasets.types import TYPES, types_in
-from eval.metrics.protocols import protocols
 from eval.records.answer_key_views import left_out
-from eval.records.jsonl import Record
+from eval.records.run import Run
+from eval.records.schema import Record
 from eval.summary.summarise import OVERALL, SCORES
 from memsys.errors import InputError
 
@@ -30,18 +29,13 @@ def value(record: Record, key: str) -> float | None:
     """The score of an answered question; None if it has none, or the answer key leaves it out."""
     if record["status"] != "ok" or left_out(record):
         return None
-    found = record[ABSTAINED] if key == ABSTAINED else record["scores"].get(key)
+    found = record["abstained"] if key == ABSTAINED else record["scores"].get(key)
     return None if found is None else float(found)
 
 
 def lower_is_better(key: str, type_: str) -> bool:
     """True of abstaining where there is an answer: those are false refusals."""
     return key == ABSTAINED and type_ != ADVERSARIAL
-
-
-def own_f1(run: Run) -> str:
-    """The key of the F1 that the run itself reports: that of its first protocol."""
-    return protocols(run.manifest.get("scoring") or ["locomo"])[0].f1
 
 
 def types_of(runs: Sequence[Run]) -> tuple[str, ...]:
@@ -64,7 +58,7 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
         keys = list(dict.fromkeys(_key(runs[0], name) for name in names))
         _check(runs, keys)
         return [Measure(key, (type_,) if type_ else types) for key in keys]
-    answers = [own_f1(runs[0])]
+    answers = [runs[0].own_f1]
     _check(runs, answers)
     if all(_has(run, JUDGE) for run in runs):
         answers.append(JUDGE)
@@ -80,7 +74,7 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
 
 
 def _key(run: Run, name: str) -> str:
-    return own_f1(run) if name == F1 else SCORES.get(name, name)
+    return run.own_f1 if name == F1 else SCORES.get(name, name)
 
 
 def _has(run: Run, key: str) -> bool:
