@@ -8,6 +8,7 @@ from typing import Any
 
 from eval.answers import values
 from eval.answers.layouts import Item
+from eval.metrics.registry import reported
 from memsys.errors import InputError
 
 # Field -> the columns it may be read from; the first one in the file is used.
@@ -25,15 +26,13 @@ _NAMES = {
     "answer_seconds": ("answer_seconds", "response_time"),
     "total_seconds": ("total_seconds", "total_time"),
     "error": ("error",),
-    "mem0_f1": ("f1_score",),  # as Mem0's own scripts write them
-    "bleu1": ("bleu_score",),
+    **{name: (column,) for name, column in reported().items()},
 }
 # Mem0 searches the memories of both speakers, one after the other.
 _TWO_SEARCHES = (
     ("speaker_1_memory_time", "speaker_2_memory_time"),
     ("speaker1_memory_time", "speaker2_memory_time"),
 )
-_SCORES = ("mem0_f1", "bleu1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ def _row(item: Item, columns: Mapping[str, str], place: str) -> AnswerRow:
     conversation, index = _place(item, place, text("id"), text("conversation"))
     if index is None:
         index = values.whole(value("index"), place, column("index"))
-    reported = {name: amount(name) for name in _SCORES}
+    scores = {name: amount(name) for name in reported()}
     search = amount("search_seconds")
     return AnswerRow(
         place=item.place,
@@ -141,7 +140,7 @@ def _row(item: Item, columns: Mapping[str, str], place: str) -> AnswerRow:
         search_seconds=_two_searches(item, place) if search is None else search,
         answer_seconds=amount("answer_seconds"),
         total_seconds=amount("total_seconds"),
-        reported={name: score for name, score in reported.items() if score is not None},
+        reported={name: score for name, score in scores.items() if score is not None},
     )
 
 

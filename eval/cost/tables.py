@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from eval.cost.ingestion import UNITS, Ingestion
 from eval.pricing.usage import Spending, baseline_of
-from eval.rendering.tables import HEADER, cells
+from eval.rendering.tables import score_row
 
 Table = tuple[list[str], list[list[str]]]
 UNKNOWN, NOT_TOLD = "unknown", "-"
 WRITING = (
-    "Ingestion: every session's ingest and the building of the indexes; replayed calls count at "
-    "the cost and time they had when live, waiting and failed attempts not at all. Stored: at "
-    "the end of a conversation, the mean; tokens are o200k; kB are 1,000 bytes of memories, vectors "
-    "and graph in plain files (docs/models.md); - where it is not known. Break-even: questions "
-    "until ingestion and questions cost less than the full_context run among these."
+    "Ingestion: all sessions and the building of the indexes; replayed calls count at their "
+    "recorded cost and time, queues and failed attempts not at all. Stored: mean over "
+    "conversations at their end; tokens are o200k; kB are 1,000 bytes of memories, vectors and "
+    "graph in plain files (docs/models.md); - where it is not known. Break-even: questions until "
+    "ingestion and questions cost less than the full_context run among these."
 )
-_SCORES = ("F1", "judge", "evidence recall", "context tokens")  # of eval.rendering.tables.HEADER
+_SCORES = ("F1", "judge", "evidence recall", "context tokens")  # of score_row
 
 
 def by_phase(run: Spending) -> Table:
@@ -117,7 +117,7 @@ def _written(run: Ingestion, runs: Sequence[Spending]) -> list[tuple[str, str]]:
         if unit == "bytes":
             held, shown = None if held is None else held / 1000, "kB"
         rows.append((f"{shown} stored, a conversation", NOT_TOLD if held is None else mean(held)))
-    scores = dict(zip(HEADER, cells(run.cell), strict=True))
+    scores = score_row(run.cell)
     for name in _SCORES:
         counted = f" n={scores['n']}" if "[" in scores[name] else ""
         rows.append((f"{name}, types 1-4", scores[name] + counted))

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from eval.datasets.types import Dataset
+from eval.metrics.protocols import protocol_names
 from eval.records.jsonl import MANIFEST, validate
 from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
 from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, Manifest
@@ -67,6 +68,9 @@ def describe(
     kept["dataset"] = {**kept.get("dataset", {}), "key": dataset.key.name}
     if kept["dataset"].get("subset") is None:  # all questions: the hash from before there were any
         kept["dataset"].pop("subset", None)
+    if not kept.get("metric"):  # none of the user's: the hash from before there were any
+        kept.pop("metric", None)
+        choices = {group: chosen for group, chosen in choices.items() if group != "metric"}
     for name, value in leaves(kept):
         if isinstance(value, float) and not math.isfinite(value):
             raise InputError(f"{name}: {value} is no number to run with; use another")
@@ -86,7 +90,7 @@ def describe(
         "repairs": list(dataset.repairs),
         "git": git_state(),
         "packages": _versions(),
-        "scoring": list(config["scoring"]["protocols"]),
+        "scoring": protocol_names(config["scoring"]),
         **models,
         "models": {name: _chosen(choices, name) for name in ("embedder", "reader", "judge")},
         "seed": seed,

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from eval.metrics.registry import pinned
 from eval.records.answer_key_views import left_out
 from eval.records.run import error_of
 from eval.records.schema import Record
@@ -18,7 +19,7 @@ from eval.summary.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, value
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
-COLUMNS = (F1, "bleu1", "evidence_recall", ABSTAINED, JUDGE)
+COLUMNS = (F1, *pinned(), ABSTAINED, JUDGE)
 _HEADER = ("question", "conversation", "type", "status", *COLUMNS)
 _DIGITS = 6
 _NEAR = 1e-4  # of a mean to its cell, which is rounded to four digits

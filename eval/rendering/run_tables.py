@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from eval.records.schema import Manifest, Summary
 from eval.rendering.section import Table
 from eval.rendering.tables import by_key, by_protocol, by_type, key_sentences, markdown
-from eval.summary.subset.full_score import sentences
+from eval.summary.subset_score import sentences
 
 
 def run_tables(summary: Summary) -> Iterator[str | Table]:

@@ -11,7 +11,7 @@ from eval.rendering.section import Table
 from eval.rendering.svg import Interval, dots
 from eval.rendering.tables import by_run, type_name
 from eval.report.runs import Reported
-from eval.summary.subset.full_score import sentences
+from eval.summary.subset_score import sentences
 from eval.summary.summarise import OVERALL
 
 Cell = Mapping[str, Any]

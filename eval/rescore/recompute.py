@@ -10,6 +10,7 @@ from typing import cast
 from tqdm import tqdm
 
 from eval.datasets.types import Dataset, Question
+from eval.metrics.registry import use_configured
 from eval.records.answer_key_views import key_name
 from eval.records.folder import locked
 from eval.records.jsonl import MANIFEST, RECORDS, write_json, write_lines
@@ -33,6 +34,7 @@ def recompute(folder: Path, dataset: Dataset | None = None) -> tuple[Summary, in
     """
     run = load_run(folder, answered=False)
     manifest = run.manifest
+    use_configured(manifest["config"].get("metric"))
     questions: Mapping[str, Question] = {}
     if dataset is not None:
         manifest = _under(dataset, manifest, folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from eval.metrics.registry import reported
 from eval.rescore.account import Labels
 
 Account = Mapping[str, Any]
@@ -15,7 +16,6 @@ _OPTIONAL = {
     "total_ms": "total latency",
 }
 _COPIED = 0.9  # share of answers equal to the gold answer that no reader reaches
-_METRICS = {"mem0_f1": "f1_score", "bleu1": "bleu_score"}
 
 
 def sentences(account: Account) -> list[str]:
@@ -151,7 +151,7 @@ def _share(cells: Mapping[str, Mapping[str, int]]) -> str:
 
 def _scores(account: Account) -> list[str]:
     return [
-        f"The file's {_METRICS[name]} equals the {name} computed here in {count['equal']:,} of "
+        f"The file's {reported()[name]} equals the {name} computed here in {count['equal']:,} of "
         f"{count['rows']:,} rows."
         for name, count in account["reported_scores"].items()
     ]

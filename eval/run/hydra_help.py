@@ -51,6 +51,8 @@ def no_such_setting(given: str) -> str:
     setting of the nearest name, if one is near. Names are those of conf/ alone.
     """
     group, _, name = given.partition(".")
+    if given == "metric":
+        return "metric: no such option; --config-dir names the folder with yours (docs/extend.md)"
     if name and (CONF / group).is_dir():
         options = {path.stem: set(_settings(path)) for path in (CONF / group).glob("*.yaml")}
         if owners := sorted(option for option in options if name in options[option]):

@@ -12,8 +12,8 @@ from eval.records.schema import IngestLine
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.meter import Meter, Reading
-from memsys.llm.secrets import without_secrets
 from memsys.strategy import MemoryStrategy
+from memsys.text.addresses import without_secrets
 from memsys.types import Conversation, Query
 
 THROUGH = (InputError, BudgetReached)  # what fails or ends a run, not its questions
@@ -69,9 +69,9 @@ def ingest(
         wall_ms += reading.wall_ms
         calls = [{"key": key, "phase": phase, "question": None} for key in reading.keys]
         line = _line(conversation.id, phase, session, made, failure, reading)
-        events, size = _events(strategy), getattr(strategy, "size", None)
-        if size and phase == "index" and not failure:
-            line["store"] = dict(size())
+        events = _events(strategy)
+        if phase == "index" and not failure and (size := strategy.size()):
+            line["store"] = dict(size)
         if events:
             line["events"] = events
         note(line, calls)
@@ -92,12 +92,9 @@ def used(reading: Reading) -> Row:
 
 
 def _events(strategy: MemoryStrategy) -> list[Row]:
-    """What a strategy that keeps `events`, a list of JSON objects, has put there since the last
-    line; the list is emptied.
-    """
-    kept: list[Row] = getattr(strategy, "events", [])
-    events = [{name: _clean(value) for name, value in event.items()} for event in kept]
-    kept.clear()
+    """Return the events that the strategy has logged since the last line, and empty its log."""
+    events = [{name: _clean(value) for name, value in event.items()} for event in strategy.events]
+    strategy.events.clear()
     return events
 
 

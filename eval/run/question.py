@@ -178,7 +178,7 @@ def _words(question: Question, reader: Reader) -> str:
     """Text of the question, with its own time where it has one and the reader uses it: "how many
     days ago" cannot be answered without.
     """
-    if question.asked_at is None or not getattr(reader, "dated", False):
+    if question.asked_at is None or not reader.dated:
         return question.text
     return f"{question.text} (asked on {stamp(question.asked_at)})"
 

@@ -17,7 +17,7 @@ from eval.records.schema import IngestLine, Record
 from eval.run.build import Built
 from eval.run.ingest import ingest
 from eval.run.question import Agent, Asked, Spent, ask, failed
-from memsys.concurrency import in_order
+from memsys.concurrency import ordered_results
 from memsys.errors import InputError
 from memsys.strategy import MemoryStrategy
 from memsys.types import Conversation
@@ -131,7 +131,7 @@ class Runner:
                 with self._strategy() as strategy:
                     ready = self._remember(conversation, strategy, writers)
                     bar.set_description(conversation.id)
-                    for one in in_order(self._jobs(left, ready), self.concurrency):
+                    for one in ordered_results(self._jobs(left, ready), self.concurrency):
                         done[one.record["id"]] = one.record
                         self.clock.add(one.spent)
                         writers.note_calls(one.calls)
@@ -145,10 +145,8 @@ class Runner:
         try:
             yield strategy
         finally:
-            self.details |= getattr(strategy, "details", {})
-            close = getattr(strategy, "close", None)
-            if close:
-                close()
+            self.details |= strategy.details
+            strategy.close()
 
     def _jobs(
         self, questions: list[Question], ready: Callable[[Question], Callable[[], Asked]]
@@ -186,7 +184,7 @@ class Runner:
 
         Counted from the file, so that a resumed run warns of every conversation.
         """
-        k = getattr(self.built.make_strategy(), "k", None)
+        k = self.built.make_strategy().k
         made: dict[str, int] = {}
         whole = set()  # conversations that were remembered to the end
         for line in read_lines(self.folder / INGEST):

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval.datasets.types import TYPES, types_in
+from eval.metrics.registry import columns
 from eval.records.answer_key_views import left_out
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.summary.summarise import OVERALL, SCORES
+from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
 ABSTAINED, F1, JUDGE = "abstained", "f1", "judge"
@@ -74,7 +75,7 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
 
 
 def _key(run: Run, name: str) -> str:
-    return run.own_f1 if name == F1 else SCORES.get(name, name)
+    return run.own_f1 if name == F1 else columns().get(name, name)
 
 
 def _has(run: Run, key: str) -> bool:

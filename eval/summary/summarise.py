@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
 from eval.datasets.types import ADVERSARIAL, types_in
+from eval.metrics import registry
 from eval.metrics.protocols import protocols
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
@@ -17,24 +19,11 @@ from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.stats.interval import ClusterBootstrap
 from eval.summary.judge import judged
 from eval.summary.protocols import by_protocol
-from eval.summary.scoring import score
-from eval.summary.subset.full_score import full_score
+from eval.summary.scoring import answered_question
+from eval.summary.subset_score import full_score
 from memsys.llm.pricing import Pricing
 
-# Column of the summary -> key of a record's scores. `f1` is that of the run's first protocol.
-SCORES = {
-    "f1_locomo": "locomo_f1",
-    "f1_mem0": "mem0_f1",
-    "f1_memos": "memos_f1",
-    "f1_strict": "strict_f1",
-    "bleu1": "bleu1",
-    "judge": "judge",
-    "evidence_recall": "evidence_recall",
-    "evidence_hit": "evidence_hit",
-}
-SESSIONS = "evidence_session_recall"  # a column where the data set names sessions as evidence
 OVERALL = "overall"  # all types but 5, which measures abstention, not answers
-_BOTH = ("f1", "bleu1", "judge")  # columns that are shown under both keys
 
 
 def summarise(
@@ -48,9 +37,9 @@ def summarise(
     """
     names = manifest["scoring"]
     pricing = pricing_of(manifest)
-    columns = {"f1": protocols(names)[0].f1, **SCORES}
-    if any(SESSIONS in record["scores"] for record in records):
-        columns[SESSIONS] = SESSIONS
+    own = (manifest.get("config") or {}).get("metric")  # the user's metrics
+    scored = registry.columns({name for record in records for name in record["scores"]}, own)
+    columns = {"f1": protocols(names)[0].f1, **scored}  # column -> key of a record's scores
     counted = [record for record in records if not left_out(record)]
     by_type = {
         name: _cell(rows, columns, seed, resamples, pricing)
@@ -68,6 +57,7 @@ def summarise(
         "interval": f"95%, {ClusterBootstrap.__name__}, {resamples} resamples, seed {seed}",
         "scoring": list(names),
         "by_type": by_type,
+        "metrics": registry.titles(columns, own),
         "judge": judged(records, manifest, seed),
         "subset": full_score(records, manifest),
         "protocols": by_protocol(counted, names, seed),
@@ -101,7 +91,7 @@ def _both_keys(
     """`key` and `original_key`: the same columns under each; null where it is the original one."""
     if name == ORIGINAL:
         return {"key": None, "original_key": None}
-    shown = {column: columns[column] for column in _BOTH}
+    shown = {"f1": columns["f1"], **registry.of_answers(columns)}
     own = list(map(under_original, records))
     originals = {
         kind: _scores(rows, shown, seed, resamples)[0] for kind, rows in _by_type(own).items()
@@ -156,7 +146,7 @@ def _scores(
         if answered
         else None
     )
-    judged = any(row["scores"]["judge"] is not None for row in answered)
+    judged = any(row["scores"].get("judge") is not None for row in answered)
     for column, key in columns.items():
         values = [row["scores"].get(key) for row in answered]
         cell |= _mean_and_interval(column, values, bootstrap)
@@ -180,14 +170,15 @@ def _zero(row: Record, key: str, *, judged: bool) -> float | None:
     """What a failed question counts as: 0, but None where the score does not apply to it."""
     if key == "judge":
         return 0.0 if judged else None
-    turns = None if row["retrieved"] is None else ()  # unknown stays unknown
-    blank = score(row["category"], row["gold"], "", row["evidence"], turns)
-    return None if blank.get(key) is None else 0.0
+    blank = answered_question(row)
+    nothing = None if blank.retrieved is None else ()  # unknown stays unknown
+    blank = replace(blank, answer="", retrieved=nothing)
+    return 0.0 if registry.applies(key, blank) else None
 
 
 def _reported(row: Record) -> bool:
     """True if a judge outside of this project gave the record's verdict."""
-    return row["scores"]["judge"] is not None and row.get("judge_source") is not None
+    return row["scores"].get("judge") is not None and row.get("judge_source") is not None
 
 
 def _float(value: float | None) -> float | None:

@@ -7,11 +7,12 @@ import io
 from collections.abc import Iterator, Sequence
 
 from eval.datasets.types import ADVERSARIAL, TYPES, types_in
+from eval.metrics.evidence import SESSIONS
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.rendering.intervals import Figure, Sample, show
 from eval.summary.measures import types_of, value
-from eval.summary.summarise import OVERALL, SESSIONS
+from eval.summary.summarise import OVERALL
 from eval.tabulate.effects import RECALL
 
 _TITLES = {RECALL: "Evidence recall, by turn", SESSIONS: "Evidence recall, by session"}

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from eval.compare.tables import comma_separated
 from eval.datasets.types import TYPES
+from eval.metrics.evidence import SESSIONS
 from eval.records.run import Run
 from eval.rendering.intervals import Sample, show
 from eval.rendering.numbers import interval, signed
 from eval.summary.contrast import Contrast, Row, contrast
 from eval.summary.measures import ABSTAINED, ADVERSARIAL, Measure
 from eval.summary.shared import share
-from eval.summary.summarise import OVERALL, SESSIONS
+from eval.summary.summarise import OVERALL
 from eval.tabulate.grid import Grid
 
 RECALL, MULTI_HOP = "evidence_recall", TYPES[1]

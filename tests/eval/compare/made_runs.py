@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.compare.runs import Run, load_runs
+
 from eval.datasets.types import TYPES
 from eval.records.manifest import SCHEMA_VERSION
 

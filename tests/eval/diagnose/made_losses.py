@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.datasets.types import TYPES
 from eval.diagnose.runs import Run, load_run
+
+from eval.datasets.types import TYPES
 from eval.records.manifest import SCHEMA_VERSION
 from eval.rendering.section import Section, Table
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.compare.runs import Run
+
 from eval.tabulate.gates import gates
 from eval.tabulate.interaction import interaction
 
