@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple
 
-from eval.datasets.synthetic.language import Fact, Language
-from eval.datasets.synthetic.languages import LANGUAGES, asked
+from eval.datasets.synthetic.language import Language, WorldFact
+from eval.datasets.synthetic.languages import LANGUAGES, parse_question
 from eval.readers.base import Answer, Reader
 from memsys.types import Candidate, Retrieval
 
@@ -21,7 +21,7 @@ _UNTIL = re.compile(r"\(until (.+)\)$")  # of a relation that does not hold any 
 
 
 class _Told(NamedTuple):
-    fact: Fact
+    fact: WorldFact
     day: date
     until: date | None
 
@@ -36,7 +36,7 @@ class ChainReader(Reader):
 
     def read(self, question: str, retrieval: Retrieval) -> Answer:
         """The end of the chain, or that it cannot be told."""
-        found = asked(question)
+        found = parse_question(question)
         if found is None:
             return _UNKNOWN
         language, (subject, chain, day) = found

@@ -21,7 +21,14 @@ from eval.metrics.protocols import PROTOCOLS
 from eval.records.folder import begin, locked
 from eval.records.jsonl import RECORDS, write_lines
 from eval.records.manifest import NO_MODELS, describe
-from eval.records.schema import RECORD_DEFAULTS, ErrorEntry, Manifest, Record, Summary
+from eval.records.schema import (
+    MANIFEST_DEFAULTS,
+    RECORD_DEFAULTS,
+    ErrorEntry,
+    Manifest,
+    Record,
+    Summary,
+)
 from eval.rendering.run_tables import report_md
 from eval.rendering.tables import markdown
 from eval.rescore.account import account
@@ -123,6 +130,7 @@ def _manifest(
     manifest = describe(run_id, config, {"strategy": source.name}, source.dataset, NO_MODELS)
     manifest["models"]["judge"] = AS_REPORTED if counts["told"]["verdicts"] else None
     described = {
+        **MANIFEST_DEFAULTS,
         **manifest,
         "kind": IMPORTED,
         "command": shlex.join(["python", "-m", "eval.rescore", str(source.path), *flags]),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval.datasets.synthetic.language import Language
-from eval.datasets.synthetic.languages import LANGUAGES, asked
+from eval.datasets.synthetic.languages import LANGUAGES, parse_question
 from eval.datasets.types import Question
 from memsys.errors import InputError
 from memsys.types import Memory
@@ -40,7 +40,7 @@ def test_one_telling_suffices_and_nothing_else_does(language: str) -> None:
 def test_what_is_asked_for_is_not_what_holds_now() -> None:
     questions, known = former()
     for question in questions:
-        found = asked(question.text)
+        found = parse_question(question.text)
         assert found is not None
         language, wanted = found
         now = language.ask(wanted.subject, wanted.chain)
@@ -122,7 +122,7 @@ def test_a_relation_that_ended_counts_for_the_days_before(
         ({"tellers": "both"}, r"dataset\.tellers: 'both' is none of any, one"),
         (
             {"tellers": "one", "distractors": 0.0, "updates": 30, "hops": 1, "turns": 10},
-            "too few for facts to be told by one speaker",
+            "too few turns to state facts by one speaker",
         ),
     ],
 )

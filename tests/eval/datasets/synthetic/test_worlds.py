@@ -103,7 +103,7 @@ def test_a_fact_is_told_once_more_for_each_update_and_the_last_telling_counts(up
             for fact in language.read(turn.text, session.time.date()):
                 order.setdefault((fact.subject, fact.relation), []).append((turn.id, fact.value))
     for question in dataset.questions:
-        asked = language.asked(question.text)
+        asked = language.parse_question(question.text)
         assert asked is not None
         if question.category == 4:
             told = order[asked[0], asked[1][0]]
@@ -152,8 +152,8 @@ def test_a_question_is_read_as_it_was_asked(language: str) -> None:
     grammar = LANGUAGES[language]
     name = "Velma Orr" if language == "en" else "沈青禾"
     for chain in (("cousin", "workplace", "town", "dish"), ("teacher",), (f"{VISIT}Port Sule",)):
-        assert grammar.asked(grammar.ask(name, chain)) == (name, chain, None)
-    assert grammar.asked("How are you?") is None
+        assert grammar.parse_question(grammar.ask(name, chain)) == (name, chain, None)
+    assert grammar.parse_question("How are you?") is None
 
 
 def test_a_later_telling_wins_whatever_the_order_of_retrieval() -> None:
