@@ -100,7 +100,7 @@ def test_what_it_overlooks_is_missing(tmp_path: Path, cache: Path) -> None:
         (("dataset=sample",), "reader=chain: knows only the questions of dataset=synthetic"),
         (
             ("dataset=sample", "reader=extractive"),
-            "llm=grammar: writes memories only of dataset=synth",
+            "llm=grammar: writes memories only of dataset=syn",
         ),
     ],
 )
