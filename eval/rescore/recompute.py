@@ -91,7 +91,7 @@ def _rescored(record: Record, question: Question | None) -> Record:
 
 
 def _verdicts(record: Record) -> dict[str | None, float | None]:
-    """Verdicts of the judge, which cannot be recomputed, by the gold answer they were given for."""
+    """Return the judge's verdicts, which cannot be recomputed, by the gold answer they judge."""
     key, verdict = record["key"], record["scores"].get("judge")
     if key is None:
         return {record["gold"]: verdict}

@@ -169,7 +169,7 @@ class SmallWorld:
         )
 
     def visit(self, relative_share: float) -> WorldQuestion:
-        """State a person's visit to a town; ask for its day, which follows from the session's."""
+        """State a person's visit to a town; ask for its day, relative to the day of the session."""
         (turn,) = self._free_turns.take(1)
         fact = WorldFact(self._names.new("person"), VISIT, self._names.new("town"))
         relative = self._random.random() < relative_share
