@@ -1,16 +1,17 @@
-"""Which column holds what: the names that evaluation scripts give to the same things."""
+"""Rows of answer files: map the column names of evaluation scripts to fields of one type."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from eval.answers import values
-from eval.answers.answers import Item, Row
+from eval.answers.layouts import Item
 from eval.metrics.registry import reported
 from memsys.errors import InputError
 
-# Our name -> the columns it is read from; the first that the file has.
+# Field -> the columns it may be read from; the first one in the file is used.
 _NAMES = {
     "conversation": ("sample_id", "conversation_id", "conversation"),
     "index": ("qa_index", "question_index"),
@@ -34,55 +35,80 @@ _TWO_SEARCHES = (
 )
 
 
-def read_rows(items: Sequence[Item], name: str) -> tuple[list[Row], dict[str, str]]:
-    """Rows in file order, and the column that each thing was read from.
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """One answer; None for what the file does not contain or leaves blank.
 
-    Where the answer stands in `response` or `prediction`, a column `answer` is the gold, as in
-    Mem0's files. Raises InputError if there is no column for the answer, the conversation or the
+    `conversation` and `category` are the file's labels, not the data set's. `error`: set if the row
+    says that answering failed. `judge`: 0 to 1. `reported`: scores in the file, by the names of our
+    metrics.
+    """
+
+    place: str
+    conversation: str
+    index: int | None
+    question: str | None
+    answer: str
+    error: str | None = None
+    gold: str | None = None
+    category: str | None = None
+    judge: float | None = None
+    context_tokens: int | None = None
+    search_seconds: float | None = None
+    answer_seconds: float | None = None
+    total_seconds: float | None = None
+    reported: Mapping[str, float] = field(default_factory=dict)
+
+
+def read_rows(items: Sequence[Item], name: str) -> tuple[list[AnswerRow], dict[str, str]]:
+    """Return the rows in file order, and the column of each field.
+
+    If the answer is in `response` or `prediction`, a column `answer` is the gold, as in Mem0's
+    files. Raises InputError if there is no column for the answer, the conversation or the
     question, or a value cannot be read.
     """
     present = dict.fromkeys(key for item in items for key in item.fields)
-    columns, found = _columns(present), ", ".join(present)
+    columns, names = _columns(present), ", ".join(present)
     if columns.get("answer") == "answer" and "gold" not in columns and items[0].group is not None:
-        del columns["answer"]  # in Mem0's layout that is the gold
+        del columns["answer"]  # the gold answer in Mem0's layout
     if "answer" not in columns:
         raise InputError(
             f"{name}: no column for the answer; name it response, prediction or (not in Mem0's "
             "layout, where that is the gold) answer "
-            f"(columns found: {found})"
+            f"(columns found: {names})"
         )
     if columns["answer"] != "answer" and "gold" not in columns and "answer" in present:
         columns["gold"] = "answer"
     if not columns.keys() & {"conversation", "id"} and any(i.group is None for i in items):
         raise InputError(
-            f"{name}: no column for the conversation; name it sample_id (columns found: {found})"
+            f"{name}: no column for the conversation; name it sample_id (columns found: {names})"
         )
     if not columns.keys() & {"question", "index", "id"}:
         raise InputError(
             f"{name}: no column for the question; name it question, or give its place in the "
-            f"conversation's qa list as qa_index (columns found: {found})"
+            f"conversation's qa list as qa_index (columns found: {names})"
         )
     rows = [_row(item, columns, f"{name}: {item.place}") for item in items]
-    searched = next((pair for pair in _TWO_SEARCHES if present.keys() >= set(pair)), None)
-    if searched is not None and "search_seconds" not in columns:
-        columns["search_seconds"] = " + ".join(searched)
+    pair = next((pair for pair in _TWO_SEARCHES if present.keys() >= set(pair)), None)
+    if pair is not None and "search_seconds" not in columns:
+        columns["search_seconds"] = " + ".join(pair)
     return rows, columns
 
 
 def _columns(present: Iterable[str]) -> dict[str, str]:
-    """Our names -> the file's. An `id` is only looked at where nothing else says the place."""
-    known = set(present)
-    found = {
-        ours: next(theirs for theirs in names if theirs in known)
+    """Return the file's column by field; `id` only if conversation and index have no column."""
+    available = set(present)
+    columns = {
+        ours: next(theirs for theirs in names if theirs in available)
         for ours, names in _NAMES.items()
-        if known.intersection(names)
+        if available.intersection(names)
     }
-    if "conversation" in found and "index" in found:
-        found.pop("id", None)
-    return found
+    if "conversation" in columns and "index" in columns:
+        columns.pop("id", None)
+    return columns
 
 
-def _row(item: Item, columns: Mapping[str, str], place: str) -> Row:
+def _row(item: Item, columns: Mapping[str, str], place: str) -> AnswerRow:
     def value(ours: str) -> Any:
         return item.fields.get(columns[ours]) if ours in columns else None
 
@@ -100,7 +126,7 @@ def _row(item: Item, columns: Mapping[str, str], place: str) -> Row:
         index = values.whole(value("index"), place, column("index"))
     scores = {name: amount(name) for name in reported()}
     search = amount("search_seconds")
-    return Row(
+    return AnswerRow(
         place=item.place,
         conversation=conversation,
         index=index,
@@ -121,7 +147,7 @@ def _row(item: Item, columns: Mapping[str, str], place: str) -> Row:
 def _place(
     item: Item, place: str, identity: str | None, conversation: str | None
 ) -> tuple[str, int | None]:
-    """The file's label of the conversation, and the index if an id of our form gives it."""
+    """Return the file's label of the conversation, and the index if the id contains one."""
     index = None
     if identity is not None:
         sample, slash, number = identity.rpartition("/")
@@ -129,7 +155,7 @@ def _place(
             conversation, index = conversation or sample, int(number)
     label = conversation if item.group is None else item.group
     if label is None:
-        raise InputError(f"{place}: does not say its conversation; fill in sample_id")
+        raise InputError(f"{place}: has no conversation; fill in sample_id")
     return label.strip(), index
 
 
