@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from eval.datasets.types import Question
-from eval.judges.base import Judge
+from eval.judges.judge import Judge
 from eval.readers.base import Reader
 from eval.records.jsonl import Record, json_line
 from eval.run.ingest import Failure, describe

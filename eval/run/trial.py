@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
 from eval.datasets.types import Question
-from eval.judges.base import Judgement
+from eval.judges.judge import Judgement
 from eval.metrics.abstention import abstains
 from eval.readers.base import Answer
 from eval.records.jsonl import Record

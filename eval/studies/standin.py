@@ -18,9 +18,9 @@ from tqdm import tqdm
 
 from eval.cli import code_of
 from eval.datasets.files import shared_folder
-from eval.judges.figures import majority
 from eval.judges.gold_recall import gold_recall
-from eval.judges.recordings import read_judged
+from eval.judges.recorded import read_judged
+from eval.judges.verdicts import majority
 from eval.rendering.tables import plain
 from eval.stats.agreement import auc, cohen_kappa, two_judges
 from eval.stats.interval import Interval

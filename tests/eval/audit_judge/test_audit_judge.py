@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from eval.audit_judge.__main__ import main
-from eval.audit_judge.published import FILES
+from eval.audit_judge.wrong_answers import FILES
 from eval.datasets.files import shared_folder
 
 LOCOMO = shared_folder() / "locomo"
@@ -75,8 +75,8 @@ def test_a_run_is_corrected_under_the_stand_ins_own_name(
         (["judge=someone"], "Could not find 'judge/someone'"),
         (["limit=0"], "limit=0: must be 1 or more"),
         (["judge.threshold=2"], "judge.threshold=2: must be"),
-        (["run=/nowhere"], "holds no records.jsonl"),
-        (["out=."], "is there already and not empty"),
+        (["run=/nowhere"], "contains no records.jsonl"),
+        (["out=."], "exists and is not empty"),
         (["dataset.types=[nonsense]"], "nonsense"),
         (["limt=3"], "limt: no such setting"),
     ],

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from eval.judges.recorded import RecordedSettings
-from eval.judges.recordings import read_judged
+from eval.judges.recorded import RecordedSettings, read_judged
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 
@@ -66,13 +65,13 @@ def test_wrong_input_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"set judge\.path"):
         RecordedSettings().open(None)
     unjudged = written(tmp_path / "u.jsonl", {"answer": "red"})
-    with pytest.raises(InputError, match="holds no verdict"):
+    with pytest.raises(InputError, match="contains no verdict"):
         RecordedSettings(str(unjudged)).open(None)
     blank = written(tmp_path / "b.jsonl", {"answer": "red", "judgments": [True, None]})
-    with pytest.raises(InputError, match="line 1: judgments holds a blank"):
+    with pytest.raises(InputError, match="line 1: judgments contains a blank"):
         read_judged(blank)
     golden = written(tmp_path / "g.jsonl", {"answer": "red", "gold": None, "judge": True})
     with pytest.raises(InputError, match="a verdict without question or gold"):
         read_judged(golden)
-    with pytest.raises(InputError, match=r"holds no records\.jsonl"):
+    with pytest.raises(InputError, match=r"contains no records\.jsonl"):
         read_judged(tmp_path)

@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from eval.datasets.types import Question
-from eval.judges.base import Judgement
+from eval.judges.judge import Judgement
 from eval.readers.base import Answer
 from eval.run.ask import Agent, Asked, ask
 from memsys.llm.base import LLMError

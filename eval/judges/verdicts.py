@@ -1,4 +1,4 @@
-"""What the verdicts of a judge's runs, or of a panel's members, say over all answers."""
+"""Statistics of verdicts: the mean of each run of a judge, and the agreement within a panel."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from statistics import fmean, stdev
 from eval.stats.agreement import all_judges, two_judges
 from eval.stats.interval import Interval
 
-Verdicts = Sequence[Sequence[bool]]
-
 
 @dataclass(frozen=True, slots=True)
-class RunFigures:
-    """Of one judge over all answers: the mean of each run, their mean and standard deviation
-    (n - 1; None for one run), and the share of answers that most runs passed.
+class RunStatistics:
+    """Statistics of one judge over all answers.
+
+    The mean of each run, their mean and standard deviation (n - 1; None for one run), and the share
+    of answers that a majority of the runs passed.
     """
 
     runs: tuple[float, ...]
@@ -26,30 +26,32 @@ class RunFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class PanelFigures:
-    """Of a panel: each member's figures, Cohen's kappa of each pair of members and Fleiss' of all,
-    each member with the verdict of most of its runs. Kappas are None for a single member.
+class PanelStatistics:
+    """Statistics of each member of a panel, and their agreement.
+
+    Agreement is Cohen's kappa of each pair and Fleiss' kappa of all members, each member with the
+    majority verdict of its runs; a single member has no kappas.
     """
 
-    members: Mapping[str, RunFigures]
+    members: Mapping[str, RunStatistics]
     pairs: Mapping[tuple[str, str], Interval]
     all_members: Interval | None
 
 
 def majority(verdicts: Sequence[bool]) -> bool:
-    """True if more than half of `verdicts` passed the answer: a tie is no majority."""
+    """Return True if more than half of `verdicts` passed the answer; a tie is no majority."""
     return 2 * sum(verdicts) > len(verdicts)
 
 
-def run_figures(verdicts: Verdicts) -> RunFigures:
-    """Figures of the verdicts on n answers, one a run: the j-th of each answer is of run j.
+def run_statistics(verdicts: Sequence[Sequence[bool]]) -> RunStatistics:
+    """Return the statistics of verdicts on n answers, a row per answer and a column per run.
 
-    Raises ValueError without an answer, or where answers have different numbers of runs.
+    Raises ValueError without an answer, or if answers have different numbers of runs.
     """
     if not verdicts or len({len(row) for row in verdicts}) != 1 or not verdicts[0]:
-        raise ValueError("run_figures: every answer needs the same number of runs, 1 or more")
+        raise ValueError("run_statistics: every answer needs the same number of runs, 1 or more")
     means = tuple(fmean(run) for run in zip(*verdicts, strict=True))
-    return RunFigures(
+    return RunStatistics(
         means,
         fmean(means),
         stdev(means) if len(means) > 1 else None,
@@ -57,18 +59,19 @@ def run_figures(verdicts: Verdicts) -> RunFigures:
     )
 
 
-def panel_figures(
+def panel_statistics(
     judgements: Sequence[Mapping[str, Sequence[bool]]], clusters: Sequence[str], seed: int = 0
-) -> PanelFigures:
-    """Figures of a panel from the `runs` of its judgements on n answers in conversations.
+) -> PanelStatistics:
+    """Return the statistics of a panel from the `runs` of its judgements on n answers.
 
-    Raises ValueError without an answer, or where answers have different judges or runs.
+    `clusters`: the conversation of each answer. Raises ValueError without an answer, or if answers
+    have different judges or numbers of runs.
     """
     names = list(judgements[0]) if judgements else []
     if any(list(one) != names for one in judgements):
-        raise ValueError("panel_figures: every answer needs the same judges")
+        raise ValueError("panel_statistics: every answer needs the same judges")
     by_member = {name: [one[name] for one in judgements] for name in names}
-    members = {name: run_figures(verdicts) for name, verdicts in by_member.items()}
+    members = {name: run_statistics(verdicts) for name, verdicts in by_member.items()}
     votes = {name: [majority(row) for row in verdicts] for name, verdicts in by_member.items()}
     pairs = {
         (one, other): two_judges(votes[one], votes[other], clusters, seed)
@@ -77,4 +80,4 @@ def panel_figures(
     together = None
     if len(names) > 1:
         together = all_judges(list(zip(*votes.values(), strict=True)), clusters, seed)
-    return PanelFigures(members, pairs, together)
+    return PanelStatistics(members, pairs, together)

@@ -1,4 +1,4 @@
-"""J of a run, corrected for what its judge passes and rejects that it should not."""
+"""Correct the J of a run for the false accepts and false rejects of its judge."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.audit_judge.measure import Outcome
-from eval.audit_judge.probes import RIGHT
+from eval.audit_judge.probes import RIGHT, ProbeOutcome
 from eval.audit_judge.statistics import mistaken
 from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.records.jsonl import RECORDS, Record, read_lines
@@ -17,15 +16,17 @@ from memsys.errors import InputError
 
 WRONG = ("wrong_specific", "wrong_vague")
 OVERALL = "overall"
-ENOUGH = 30  # probes of a question type, for rates of its own
+ENOUGH = 30  # probes of a question type from which its own rates are used
 UNPROBED = Rate(0, 0, 0.0, (0.0, 1.0), None, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
 class CorrectedType:
-    """One question type of a run: `apparent`, its share passed; `corrected`, for each kind of wrong
-    answer, the share if all of the run's wrong answers were of that kind (None: no correction is
-    possible). `own_rates`: whether the rates are those of this type's probes.
+    """The apparent and corrected shares of right answers of one question type of a run.
+
+    `corrected`: by kind of wrong answer, the share if all of the run's wrong answers were of that
+    kind; None if no correction is possible. `own_rates`: whether the rates are from probes of this
+    type only.
     """
 
     type: str
@@ -35,12 +36,12 @@ class CorrectedType:
 
 
 def read_run(folder: Path, score_key: str) -> list[Record]:
-    """The answered records of types 1-4 with a verdict under `score_key`.
+    """Return the answered records of types 1-4 with a score `score_key`.
 
-    Raises InputError if the folder holds none.
+    Raises InputError if the folder contains none.
     """
     if not (folder / RECORDS).is_file():
-        raise InputError(f"run={folder}: holds no {RECORDS}; name a run folder")
+        raise InputError(f"run={folder}: contains no {RECORDS}; name a run folder")
     judged = [
         record
         for record in read_lines(folder / RECORDS)
@@ -56,15 +57,15 @@ def read_run(folder: Path, score_key: str) -> list[Record]:
 
 
 def correct(
-    records: Sequence[Record], score_key: str, outcomes: Sequence[Outcome], seed: int = 0
+    records: Sequence[Record], score_key: str, outcomes: Sequence[ProbeOutcome], seed: int = 0
 ) -> list[CorrectedType]:
-    """Apparent and corrected shares by type, overall (types 1-4) last.
+    """Return apparent and corrected shares by type, overall (types 1-4) last.
 
-    Rates are those of the probes of the same type where there are at least ENOUGH of the kind and
-    of right ones, else of all probes. False rejects that were not probed count as none.
+    The rates are those of the probes of the same type if it has at least ENOUGH probes of each kind
+    and of right ones, else of all probes. False rejects count as none if they were not probed.
     """
     judged = [one for one in outcomes if one.error is None]
-    found = []
+    corrections = []
     for name in (*TYPES.values(), OVERALL):
         rows = [row for row in records if name in (OVERALL, row["type"])]
         if not rows:
@@ -73,31 +74,31 @@ def correct(
         apparent = bootstrap.mean([row["scores"][score_key] for row in rows])
         if apparent is None:
             continue
-        own = [one for one in judged if one.probe.type == name]
-        enough = name != OVERALL and _enough(own, judged)
-        shares = _by_kind(apparent, own if enough else judged, seed)
-        found.append(CorrectedType(name, apparent, shares, enough))
-    return found
+        of_type = [one for one in judged if one.probe.type == name]
+        enough = name != OVERALL and _enough(of_type, judged)
+        shares = _by_kind(apparent, of_type if enough else judged, seed)
+        corrections.append(CorrectedType(name, apparent, shares, enough))
+    return corrections
 
 
-def _enough(own: Sequence[Outcome], all_of_them: Sequence[Outcome]) -> bool:
-    """Every kind of probe that rates are taken of has ENOUGH in `own`, if it has any at all."""
+def _enough(of_type: Sequence[ProbeOutcome], outcomes: Sequence[ProbeOutcome]) -> bool:
+    """Whether `of_type` has ENOUGH probes of every kind that `outcomes` has any of."""
     for kinds in (RIGHT, *((kind,) for kind in WRONG)):
-        probed = any(one.probe.kind in kinds for one in all_of_them)
-        if probed and sum(one.probe.kind in kinds for one in own) < ENOUGH:
+        probed = any(one.probe.kind in kinds for one in outcomes)
+        if probed and sum(one.probe.kind in kinds for one in of_type) < ENOUGH:
             return False
     return True
 
 
 def _by_kind(
-    apparent: Interval, outcomes: Sequence[Outcome], seed: int
+    apparent: Interval, outcomes: Sequence[ProbeOutcome], seed: int
 ) -> dict[str, Corrected | None]:
     rejects = mistaken([one for one in outcomes if one.probe.kind in RIGHT], seed) or UNPROBED
-    found: dict[str, Corrected | None] = {}
+    shares: dict[str, Corrected | None] = {}
     for kind in WRONG:
         accepts = mistaken([one for one in outcomes if one.probe.kind == kind], seed)
         if accepts is not None:
-            found[kind] = corrected(
+            shares[kind] = corrected(
                 apparent.value, apparent.error, accepts, rejects, apparent.clusters
             )
-    return found
+    return shares
