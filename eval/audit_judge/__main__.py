@@ -13,7 +13,7 @@ from hydra import compose, initialize_config_module
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
-from eval.audit_judge.correction import correct, read_run
+from eval.audit_judge.correction import correct, judged_records
 from eval.audit_judge.probes import Probe, judge_probes, make_probes, written_probes
 from eval.audit_judge.statistics import audit
 from eval.audit_judge.tables import Draw, as_json, corrected_note, corrected_table, report
@@ -22,8 +22,9 @@ from eval.cli import code_of
 from eval.datasets.types import Dataset
 from eval.judges.judge import Judge
 from eval.judges.recorded import RecordedJudge, RecordedSettings, read_judged
-from eval.records.jsonl import Record, write_json
-from eval.records.manifest import load_manifest
+from eval.records.jsonl import write_json
+from eval.records.run import load_run
+from eval.records.schema import Record
 from eval.rendering.tables import markdown, plain
 from eval.run.sweep_errors import blame
 from memsys.errors import InputError
@@ -170,9 +171,10 @@ def _judged_run(name: str | None, score_key: str) -> tuple[list[Record], str]:
     """Return the judged records of a run folder, and the judge that its manifest names."""
     if name is None:
         return [], ""
-    records = read_run(Path(name), score_key)
-    judge = load_manifest(Path(name)).get("models", {}).get("judge") or "unknown"
-    return records, str(judge.get("name")) if isinstance(judge, dict) else str(judge)
+    run = load_run(name, complete=False, answered=False)
+    judge = run.manifest["judge"] or {}
+    judged_by = judge.get("name") or run.manifest["models"].get("judge") or "unknown"
+    return judged_records(run, score_key), judged_by
 
 
 def _new_folder(name: str | None) -> Path | None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from eval.audit_judge.probes import RIGHT, ProbeOutcome
 from eval.audit_judge.statistics import mistaken
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.records.jsonl import RECORDS, Record, read_lines
+from eval.records.run import Run
+from eval.records.schema import Record
 from eval.stats.interval import ClusterBootstrap, Interval
 from eval.stats.rates import Corrected, Rate, corrected
 from memsys.errors import InputError
@@ -35,23 +35,22 @@ class CorrectedType:
     own_rates: bool
 
 
-def read_run(folder: Path, score_key: str) -> list[Record]:
+def judged_records(run: Run, score_key: str) -> list[Record]:
     """Return the answered records of types 1-4 with a score `score_key`.
 
-    Raises InputError if the folder contains none.
+    Raises InputError if there are none.
     """
-    if not (folder / RECORDS).is_file():
-        raise InputError(f"run={folder}: contains no {RECORDS}; name a run folder")
     judged = [
         record
-        for record in read_lines(folder / RECORDS)
+        for record in run.records.values()
         if record["category"] != ADVERSARIAL
         and record["status"] == "ok"
         and record["scores"].get(score_key) is not None
     ]
     if not judged:
         raise InputError(
-            f"run={folder}: no record has a score {score_key}; name a run that this judge judged"
+            f"run={run.folder}: no record has a score {score_key}; name a run that this judge "
+            "judged"
         )
     return judged
 

@@ -15,7 +15,7 @@ from eval.datasets.types import ADVERSARIAL, Question
 from eval.judges.judge import Judge
 from eval.judges.verdicts import majority
 from eval.metrics.abstention import abstains
-from memsys.concurrency import in_order
+from memsys.concurrency import ordered_results
 from memsys.llm.base import LLMError
 from memsys.text.terms import is_cjk
 
@@ -116,7 +116,7 @@ def judge_probes(judge: Judge, probes: Sequence[Probe], workers: int = 1) -> lis
     An LLMError is the outcome of its probe; any other error ends the audit.
     """
     jobs: list[Callable[[], ProbeOutcome]] = [lambda p=probe: _judge(judge, p) for probe in probes]  # type: ignore[misc]
-    results = in_order(jobs, workers)
+    results = ordered_results(jobs, workers)
     return list(tqdm(results, total=len(probes), desc=judge.name, unit="probe", disable=None))
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval.compare.contrast import Row
-from eval.compare.runs import Run
+from eval.records.run import Run
 from eval.rendering.numbers import interval, signed
 from eval.rendering.tables import type_name
+from eval.summary.contrast import Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,10 @@ import io
 import re
 from collections.abc import Sequence
 
-from eval.compare.contrast import Contrast, Row
-from eval.compare.runs import Run
+from eval.records.run import Run
 from eval.rendering.numbers import interval, p_value, signed
 from eval.rendering.tables import type_name
+from eval.summary.contrast import Contrast, Row
 
 _COLUMNS = (
     *("score", "type", "run", "run_id", "reference", "n", "conversations"),
@@ -75,7 +75,13 @@ def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str
     for row in (row for rows in tables for row in rows):
         for i, run in enumerate(runs):
             own = row.means[i]
-            line = [row.key, row.type, run.label, run.manifest["run_id"], runs[0].label]
+            line: list[object] = [
+                row.key,
+                row.type,
+                run.label,
+                run.manifest["run_id"],
+                runs[0].label,
+            ]
             line += [row.n, row.clusters, own.value, own.low, own.high]
             if i:
                 one = row.contrasts[i - 1]

@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from eval.datasets.files import DATA, PROJECT
 from eval.datasets.types import SourceFile
-from eval.summary.subset.irt import GRID, Floats
 from memsys.errors import InputError
 
+Floats = NDArray[np.float64]
+
 FOLDER = DATA / "subsets"
+GRID: Floats = np.linspace(-5.0, 7.0, 61)  # abilities at which curves are evaluated
 KEPT = slice(None, None, 5)  # of GRID: where curves are kept; between them the logit is a line
 
 

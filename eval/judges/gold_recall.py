@@ -13,8 +13,9 @@ from eval.metrics.normalise import terms
 from memsys.errors import InputError
 from memsys.llm.base import LLM
 
-THRESHOLD = 0.21  # python -m eval.studies.standin: the best, whichever system is left out
-# Measured by that command on 14 systems of LoCoMo; docs/judges.md has the whole table.
+# The best threshold, whichever system is left out: python -m eval.studies.standin.
+THRESHOLD = 0.21
+# From the same study on 14 systems of LoCoMo; docs/judges.md has the whole table.
 AGREEMENT = (
     "not J: agrees with recorded LLM judges on LoCoMo at kappa .649 (AUC .917), and passes 48% of "
     "specific and 43% of vague answers that were written to be wrong"

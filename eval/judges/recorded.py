@@ -13,7 +13,7 @@ from eval.answers.files import read_answers
 from eval.answers.layouts import read_items
 from eval.answers.values import verdict
 from eval.judges.judge import Judgement, ModelByName
-from eval.records.jsonl import RECORDS, read_lines
+from eval.records.run import load_run
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 
@@ -99,26 +99,17 @@ def read_judged(path: Path) -> list[JudgedAnswer]:
 
 
 def _of_run(folder: Path) -> Iterator[JudgedAnswer]:
-    if not (folder / RECORDS).is_file():
-        raise InputError(f"{folder}: contains no {RECORDS}; name a run folder or a file of answers")
-    for number, record in enumerate(read_lines(folder / RECORDS), 1):
-        try:
-            if record["status"] != "ok" or record["gold"] is None:
-                continue
-            passed = record["scores"].get("judge")
+    for record in load_run(folder, complete=False, answered=False).records.values():
+        gold, answer, passed = record["gold"], record["answer"], record["scores"].get("judge")
+        if record["status"] == "ok" and gold is not None and answer is not None:
             yield JudgedAnswer(
                 record["conversation"],
                 str(record["category"]),
                 record["question"],
-                record["gold"],
-                record["answer"],
+                gold,
+                answer,
                 () if passed is None else (passed > 0.5,),
             )
-        except (KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"{folder / RECORDS}: line {number} is no record ({error}); docs/records.md lists "
-                "the fields"
-            ) from error
 
 
 def _of_file(path: Path) -> Iterator[JudgedAnswer]:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.compare.contrast import Row, contrast
-from eval.compare.measures import ADVERSARIAL, Measure
-from eval.compare.shared import Shared
 from eval.regress.by_question import COLUMNS, Questions, of_type
 from eval.stats.interval import Interval
+from eval.summary.contrast import Row, contrast
+from eval.summary.measures import ADVERSARIAL, Measure
+from eval.summary.shared import Shared
 from eval.summary.summarise import OVERALL
 
 FEWEST = 3  # conversations: of two, t with one degree of freedom has intervals as wide as the scale

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from eval.compare.contrast import Contrast, needed_difference, verdict
 from eval.compare.tables import least
 from eval.datasets.types import ADVERSARIAL, types_in
-from eval.records.jsonl import Record
+from eval.records.schema import Record
 from eval.rendering.numbers import interval, p_value, signed
 from eval.stats.interval import ClusterBootstrap, wilson
 from eval.stats.paired import compare, holm
+from eval.summary.contrast import Contrast, needed_difference, verdict
 from eval.summary.summarise import OVERALL
 
 

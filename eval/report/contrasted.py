@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 from eval.compare.comparable import objections
 from eval.compare.conclusions import conclusions, method, notes, title
-from eval.compare.contrast import Row, contrast
-from eval.compare.measures import choose
-from eval.compare.runs import Run
-from eval.compare.shared import share
 from eval.compare.tables import table
+from eval.records.run import Run
 from eval.rendering.blocks import Block, Chart, Part
 from eval.rendering.section import Table
 from eval.rendering.svg import Interval, dots
 from eval.rendering.tables import type_name
+from eval.summary.contrast import Row, contrast
+from eval.summary.measures import choose
+from eval.summary.shared import share
 from memsys.errors import InputError
 
 

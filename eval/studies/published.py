@@ -1,7 +1,7 @@
-"""`python -m eval.studies.published [FILE ...]`: published LoCoMo tables, official category names.
+"""`python -m eval.studies.published`: published LoCoMo tables under the official category names.
 
-Sources name the categories of LoCoMo differently. Where a source prints an overall, the counts by
-category tell which names are meant: overall = sum(n_c * score_c) / sum(n_c).
+Sources name LoCoMo's categories differently. Where a source prints an overall score, the number of
+questions per category shows which names are meant: overall = sum(n_c * score_c) / sum(n_c).
 """
 
 from __future__ import annotations
@@ -17,16 +17,25 @@ from pathlib import Path
 from eval.cli import code_of
 from eval.datasets.types import TYPES
 from eval.rendering.tables import plain
-from eval.studies.published_files import COUNTS, SCALE, Row, Source, Table, load_published
+from eval.studies.published_files import (
+    COUNTS,
+    OVERALLS,
+    SCALE,
+    PublishedTable,
+    Source,
+    SystemRow,
+    load_published,
+)
 from memsys.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class Relabelled:
-    """One row under true names: scores by type and overalls in percent.
+    """One row under the official names: scores by type and overalls, in percent.
 
-    `as_labelled` takes the printed names at their word, `true` takes the categories they stand for.
-    `agrees` says of these two in turn whether that is the printed overall but for rounding.
+    `as_labelled` is the overall if the printed names are taken literally, `true` the overall under
+    the categories they mean. `agrees`: whether each of the two equals the printed overall, allowing
+    for rounding.
     """
 
     system: str
@@ -37,34 +46,31 @@ class Relabelled:
     agrees: tuple[bool, bool]
 
 
-def weighted_overall(row: Row, labels: Mapping[str, int]) -> float:
-    """sum(n_c * score_c) / sum(n_c), n_c = COUNTS[c], over the categories `row` has scores for.
+def weighted_overall(categories: Sequence[int], scores: Sequence[float]) -> float:
+    """Return sum(n_c * score_c) / sum(n_c) with n_c = COUNTS[c], in the unit of `scores`.
 
-    `labels` gives the category of each printed label. Unit: that of the row. Raises InputError if
-    a label has no category, or if the categories are not 1 to 4 (or 1 to 5) once each.
+    Raises InputError unless `categories` are 1 to 4 (or 1 to 5) once each.
     """
-    for label in row.scores:
-        if label not in labels:
-            raise InputError(f"{row.system}: no category for the label {label!r}; add it")
-    found = sorted(labels[label] for label in row.scores)
-    if found not in ([1, 2, 3, 4], [1, 2, 3, 4, 5]):
-        raise InputError(f"{row.system}: categories {found}; an overall needs 1 to 4 once each")
-    total = sum(COUNTS[labels[label]] * score for label, score in row.scores.items())
-    return total / sum(COUNTS[category] for category in found)
+    if sorted(categories) not in OVERALLS:
+        raise InputError(f"categories {sorted(categories)}; an overall needs 1 to 4 once each")
+    counts = [COUNTS[category] for category in categories]
+    return sum(n * score for n, score in zip(counts, scores, strict=True)) / sum(counts)
 
 
-def relabel(table: Table) -> tuple[Relabelled, ...]:
-    """Every row under true names, types in official order, with its overall recomputed twice."""
-    names = {label.category: label.printed for label in table.labels}
+def relabel(table: PublishedTable) -> tuple[Relabelled, ...]:
+    """Return every row under the official names, with its overall recomputed in both readings."""
+    categories = [label.category for label in table.labels]
+    reads_as = [label.reads_as for label in table.labels]
     scale = SCALE[table.unit]
     rows = []
     for row in table.rows:
-        as_labelled = weighted_overall(row, {x.printed: x.reads_as for x in table.labels})
-        true = weighted_overall(row, {x.printed: x.category for x in table.labels})
+        as_labelled = weighted_overall(reads_as, row.scores)
+        true = weighted_overall(categories, row.scores)
+        by_category = sorted(zip(categories, row.scores, strict=True))
         rows.append(
             Relabelled(
                 system=row.system,
-                scores={TYPES[c]: scale * row.scores[names[c]] for c in sorted(names)},
+                scores={TYPES[category]: scale * score for category, score in by_category},
                 printed=None if row.overall is None else scale * row.overall,
                 as_labelled=scale * as_labelled,
                 true=scale * true,
@@ -74,31 +80,29 @@ def relabel(table: Table) -> tuple[Relabelled, ...]:
     return tuple(rows)
 
 
-def reproducing(table: Table) -> list[dict[str, int]]:
-    """Every assignment of categories to labels that gives all printed overalls but for rounding.
+def reproducing(table: PublishedTable) -> list[dict[str, int]]:
+    """Every assignment of categories to labels that reproduces all printed overalls.
 
-    Rows without an overall, or whose overall is `explained`, are left aside; with no row left
-    there is no such assignment.
+    Rows without an overall, or whose overall is `explained`, are skipped; without any other row
+    the list is empty.
     """
     rows = [row for row in table.rows if row.overall is not None and not row.explained]
-    labels = [label.printed for label in table.labels]
     orders = permutations(label.category for label in table.labels)
-    tried = [dict(zip(labels, order, strict=True)) for order in orders]
     return [
-        labels_
-        for labels_ in tried
-        if rows and all(_agrees(table, row, weighted_overall(row, labels_)) for row in rows)
+        dict(zip(table.columns, order, strict=True))
+        for order in orders
+        if rows and all(_agrees(table, r, weighted_overall(order, r.scores)) for r in rows)
     ]
 
 
-def _agrees(table: Table, row: Row, overall: float) -> bool:
-    """Each score may be off by half a last digit, so their mean too, and the printed overall."""
-    off = 10.0**-table.decimals
-    return row.overall is not None and abs(overall - row.overall) <= off * (1 + 1e-6)
+def _agrees(table: PublishedTable, row: SystemRow, overall: float) -> bool:
+    """Scores and printed overall are each rounded by at most half of the last digit."""
+    tolerance = 10.0**-table.decimals
+    return row.overall is not None and abs(overall - row.overall) <= tolerance * (1 + 1e-6)
 
 
 def show(source: Source) -> str:
-    """The source's tables under true names, for the terminal."""
+    """The source's tables under the official names, for the terminal."""
     parts = [f"{source.title} ({source.year})", source.address]
     renamed = [label for label in source.labels if label.reads_as != label.category]
     parts += [
@@ -130,30 +134,30 @@ def _verdict(row: Relabelled, renamed: bool) -> str:
     return "only by true names" if renamed and not as_labelled else "reproduced"
 
 
-def _ways(table: Table) -> str:
-    found = reproducing(table)
+def _ways(table: PublishedTable) -> str:
+    ways = reproducing(table)
     true = {label.printed: label.category for label in table.labels}
-    which = "the true names alone" if found == [true] else "the true names among them"
+    which = "the true names alone" if ways == [true] else "the true names among them"
     return (
-        f"  every overall but those explained is reproduced by {len(found)} of "
+        f"  every overall but those explained is reproduced by {len(ways)} of "
         f"{factorial(len(true))} ways to assign the categories, "
-        + (which if true in found else "but not by the true names")
+        + (which if true in ways else "but not by the true names")
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the tables; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
+    """Print the tables; return the exit code: 2 for bad input, 130 after Ctrl-C."""
     parser = argparse.ArgumentParser(
         prog="python -m eval.studies.published",
-        description="Published LoCoMo tables under the true category names, with their overalls "
-        "recomputed as labelled and under the true names.",
+        description="Published LoCoMo tables under the official category names, their overalls "
+        "recomputed under the names as printed and under the official names.",
     )
     parser.add_argument(
         "files",
         nargs="*",
         type=Path,
         metavar="FILE",
-        help="default: every file of results/published",
+        help="files of published tables (default: every file of results/published)",
     )
     files = parser.parse_args(arguments).files
     return code_of(lambda: print("\n\n".join(map(show, load_published(files)))))

@@ -1,4 +1,4 @@
-"""`python -m eval.studies.standin FILE...`: how far gold recall agrees with real judges.
+"""`python -m eval.studies.standin`: agreement of the judge gold_recall with LLM judges.
 
 Leave-one-system-out: the threshold for a system is the one with the best kappa on the others.
 """
@@ -6,7 +6,6 @@ Leave-one-system-out: the threshold for a system is the one with the best kappa 
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,16 +23,15 @@ from eval.judges.verdicts import majority
 from eval.rendering.tables import plain
 from eval.stats.agreement import auc, cohen_kappa, two_judges
 from eval.stats.interval import Interval
+from eval.studies.lite.answers import PROBES, system_of
 from memsys.errors import InputError
 
 _THRESHOLDS = np.arange(1, 101) / 100
-_RUN = re.compile(r"_run\d+$")  # runs of one system are one system
-_PROBES = "ap_wrong"  # answers written to be wrong are of no system
 
 
 @dataclass(frozen=True)
-class System:
-    """The judged answers of one file: gold recall, the judge's verdict and conversation, (n,)."""
+class JudgedSystem:
+    """Judged answers of one file, shape (n,): gold recall, the judge's verdict, conversation."""
 
     name: str
     recall: NDArray[np.float64]
@@ -41,13 +39,13 @@ class System:
     conversations: list[str]
 
 
-def read_system(path: Path) -> System | None:
-    """None if the file at `path` holds no verdict. Raises InputError if it cannot be read."""
+def read_system(path: Path) -> JudgedSystem | None:
+    """Read one file; None if it has no verdicts. Raises InputError if it cannot be read."""
     judged = [one for one in read_judged(path) if one.verdicts]
     if not judged:
         return None
     recall = [gold_recall(one.answer, one.gold) for one in judged]
-    return System(
+    return JudgedSystem(
         path.name.partition(".")[0],
         np.array(recall),
         np.array([majority(one.verdicts) for one in judged]),
@@ -55,8 +53,8 @@ def read_system(path: Path) -> System | None:
     )
 
 
-def best_threshold(systems: Sequence[System]) -> float:
-    """The lowest of .01, .02, ... 1 with the highest Cohen's kappa over the answers of all."""
+def best_threshold(systems: Sequence[JudgedSystem]) -> float:
+    """Return the lowest threshold of .01, .02, ..., 1 with the highest Cohen's kappa overall."""
     recall = np.concatenate([system.recall for system in systems])
     passed = np.concatenate([system.passed for system in systems])
     ours = recall[None, :] >= _THRESHOLDS[:, None]
@@ -67,22 +65,23 @@ def best_threshold(systems: Sequence[System]) -> float:
     return float(_THRESHOLDS[int(np.nanargmax(kappas))])
 
 
-def left_out(systems: Sequence[System]) -> Mapping[str, float]:
-    """For each system the threshold that the others choose; runs of one system go together."""
-    if len({_RUN.sub("", system.name) for system in systems}) < 2:
+def left_out(systems: Sequence[JudgedSystem]) -> Mapping[str, float]:
+    """Best threshold for each system, chosen on the others; runs of one system go together."""
+    names = [system_of(one.name) for one in systems]
+    if len(set(names)) < 2:
         raise InputError("standin: a threshold is chosen on other systems; name two or more")
     return {
         one.name: best_threshold(
-            [other for other in systems if _RUN.sub("", other.name) != _RUN.sub("", one.name)]
+            [other for other, system in zip(systems, names, strict=True) if system != name]
         )
-        for one in systems
+        for one, name in zip(systems, names, strict=True)
     }
 
 
 def pooled(
-    systems: Sequence[System], thresholds: Mapping[str, float]
+    systems: Sequence[JudgedSystem], thresholds: Mapping[str, float]
 ) -> tuple[Interval, float, int]:
-    """Kappa over all answers, each system under its own threshold; AUC; number of answers."""
+    """Return kappa over all answers with a threshold per system, AUC, and the number of answers."""
     ours = np.concatenate([one.recall >= thresholds[one.name] for one in systems])
     passed = np.concatenate([one.passed for one in systems])
     names = [name for one in systems for name in one.conversations]
@@ -90,17 +89,17 @@ def pooled(
     return two_judges(ours.tolist(), passed.tolist(), names), area, len(passed)
 
 
-def show(systems: Sequence[System]) -> str:
-    """A table of the systems, and what they say together."""
+def show(systems: Sequence[JudgedSystem]) -> str:
+    """Table of the systems, and the agreement over all of them."""
     thresholds = left_out(systems)
     rows, errors = [], []
     for one in systems:
         ours = one.recall >= thresholds[one.name]
-        found = two_judges(ours.tolist(), one.passed.tolist(), one.conversations)
+        agreement = two_judges(ours.tolist(), one.passed.tolist(), one.conversations)
         errors.append(abs(ours.mean() - one.passed.mean()))
         shares = [f"{one.passed.mean():.1%}", f"{ours.mean():.1%}"]
         area = f"{auc(one.recall, one.passed):.3f}"
-        figures = [f"{thresholds[one.name]:.2f}", f"{found.value:.3f}", area]
+        figures = [f"{thresholds[one.name]:.2f}", f"{agreement.value:.3f}", area]
         rows.append([one.name, f"{len(ours):,}", *shares, *figures])
     header = ["system", "n", "J", "gold_recall", "threshold", "kappa", "AUC"]
     kappa, overall, n = pooled(systems, thresholds)
@@ -112,27 +111,31 @@ def show(systems: Sequence[System]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(prog="python -m eval.studies.standin", description=__doc__)
+    """Measure and print; return the exit code: 2 for bad input, 130 after Ctrl-C."""
+    parser = argparse.ArgumentParser(
+        prog="python -m eval.studies.standin",
+        description="Agreement of the judge gold_recall with the verdicts of LLM judges: kappa, "
+        "AUC and pass rates per system, the threshold of each chosen on the other systems.",
+    )
     folder = shared_folder() / "locomo" / "answers"
     parser.add_argument(
         "files", nargs="*", type=Path, metavar="FILE", help=f"judged answers (default: {folder}/*)"
     )
-    given = parser.parse_args(arguments).files or sorted(folder.glob("*.gz"))
-    return code_of(lambda: _measure(given))
+    files = parser.parse_args(arguments).files or sorted(folder.glob("*.gz"))
+    return code_of(lambda: _measure(files))
 
 
 def _measure(files: Sequence[Path]) -> None:
     systems = [read_system(path) for path in tqdm(files, unit="file", disable=None)]
     judged = [system for system in systems if system is not None]
-    real = [system for system in judged if not system.name.startswith(_PROBES)]
+    real = [system for system in judged if not system.name.startswith(PROBES)]
     print(show(real))
     if len(judged) > len(real):
-        print("\nWith the answers that were written to be wrong:\n\n" + show(judged))
-        print(_fooled(real, [one for one in judged if one not in real]))
+        print("\nWith the deliberately wrong answers:\n\n" + show(judged))
+        print(_passed_probes(real, [one for one in judged if one not in real]))
 
 
-def _fooled(real: Sequence[System], probes: Sequence[System]) -> str:
+def _passed_probes(real: Sequence[JudgedSystem], probes: Sequence[JudgedSystem]) -> str:
     threshold = best_threshold(real)
     shares = [f"{one.name} {np.mean(one.recall >= threshold):.1%}" for one in probes]
     return (

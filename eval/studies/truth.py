@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from eval.cli import code_of
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.reading import read, triple
-from eval.diagnose.runs import Run, load_run
+from eval.records.run import Run, load_run
 from eval.rendering.intervals import Sample, show
 from eval.rendering.tables import plain as as_table
 from eval.report.texts import load_dataset
@@ -46,7 +46,7 @@ def row(run: Run) -> list[str]:
     shown = list(_shown(run))
     if not shown:
         raise InputError(
-            f"{run.name}: no relation was shown whose id has its words; use runs of mem0_graph or "
+            f"{run.label}: no relation was shown whose id has its words; use runs of mem0_graph or "
             "mem0ai_graph"
         )
     of = [conversation for conversation, _ in shown]
@@ -55,7 +55,7 @@ def row(run: Run) -> list[str]:
     before = [was and not now for was, now in zip(known, holds, strict=True)]
     shares = (holds, before, [not was for was in known])
     return [
-        run.name,
+        run.label,
         f"{len(shown):,}",
         *(show(Sample([float(one) for one in hits], of, run.seed).share()) for hits in shares),
     ]
@@ -65,7 +65,7 @@ def _told(run: Run) -> Mapping[str, Told]:
     """By conversation. The data set is made again from its dials."""
     told = run.manifest["config"].get("dataset") or {}
     if told.get("_target_") != f"{Synthetic.__module__}.{Synthetic.__name__}":
-        raise InputError(f"{run.name}: not of dataset=synthetic; what was told is not known")
+        raise InputError(f"{run.label}: not of dataset=synthetic; what was told is not known")
     dataset = load_dataset(run.manifest)
     found = {}
     for conversation in dataset.conversations:
@@ -84,7 +84,7 @@ def _told(run: Run) -> Mapping[str, Told]:
 def _shown(run: Run) -> Iterator[tuple[str, Triple]]:
     """Conversation and words of every relation that was shown, a question after the other."""
     for record in run.counted:
-        for id_, *_ in record["retrieved"]:
+        for id_, *_ in record["retrieved"] or ():
             parts = id_[2:].split("|") if id_.startswith("r:") else id_.split(" -- ")
             if len(parts) == 3:
                 yield record["conversation"], tuple(map(plain, parts))

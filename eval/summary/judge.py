@@ -6,27 +6,25 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eval.judges.verdicts import PanelStatistics, RunStatistics, panel_statistics
-from eval.records.jsonl import Record
+from eval.records.schema import Manifest, Record
 from eval.stats.interval import ClusterBootstrap, Interval
 
 
-def judged(
-    records: Sequence[Record], manifest: Mapping[str, Any], seed: int
-) -> dict[str, Any] | None:
+def judged(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str, Any] | None:
     """The judge as the manifest names it, how many answers it judged, the mean of its score with a
     95% interval (ClusterBootstrap), and for each member the mean of each run, their mean, standard
     deviation (n - 1) and majority share; for a panel Cohen's kappa of each pair and Fleiss' of all.
 
     None where nobody judged.
     """
-    told = manifest.get("judge")
-    rows = [record for record in records if record["status"] == "ok" and record.get("judge")]
+    told = manifest["judge"]
+    rows = [record for record in records if record["status"] == "ok" and record["judge"]]
     if not isinstance(told, Mapping) or not rows:
         return None
     key, clusters = told["score"], [record["conversation"] for record in rows]
     mean = ClusterBootstrap(clusters, seed).mean([record["scores"][key] for record in rows])
     mean = mean and mean.within()
-    found = panel_statistics([record["judge"] for record in rows], clusters, seed)
+    found = panel_statistics([record["judge"] or {} for record in rows], clusters, seed)
     return {
         **told,
         "n": len(rows),

@@ -7,7 +7,8 @@ from typing import Any
 
 from eval.datasets.types import ADVERSARIAL, TYPES, types_in
 from eval.metrics.protocols import Protocol, protocols
-from eval.records.jsonl import Record
+from eval.metrics.registry import find
+from eval.records.schema import Record
 from eval.stats.interval import ClusterBootstrap
 
 
@@ -57,11 +58,13 @@ def _cell(rows: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, An
 
 
 def _score(row: Record, key: str) -> float | None:
-    """A failed question that a protocol counts is 0, save where the score does not apply."""
+    """Return the score; 0 for a failed question that a protocol counts and the score applies to."""
     if row["status"] == "ok":
-        value: float | None = row["scores"][key]
+        value: float | None = row["scores"].get(key)
         return value
-    return None if row["category"] == 5 and key != "locomo_f1" else 0.0
+    metric = find(key)
+    needs_gold = metric is None or metric.applies_to == "gold"
+    return None if row["category"] == ADVERSARIAL and needs_gold else 0.0
 
 
 def _recall(row: Record, protocol: Protocol) -> float | None:

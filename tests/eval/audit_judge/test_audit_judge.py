@@ -10,6 +10,7 @@ import pytest
 from eval.audit_judge.__main__ import main
 from eval.audit_judge.wrong_answers import FILES
 from eval.datasets.files import shared_folder
+from tests.eval.judges.judged_run import write_judged_run
 
 LOCOMO = shared_folder() / "locomo"
 published = pytest.mark.skipif(
@@ -50,12 +51,8 @@ def test_the_stand_in_is_audited_without_anything(
 def test_a_run_is_corrected_under_the_stand_ins_own_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = tmp_path / "run"
-    run.mkdir()
-    record = {"category": 4, "type": "single_hop", "status": "ok", "conversation": "harbour"}
-    lines = [record | {"scores": {"gold_recall": float(i % 2), "judge": None}} for i in range(20)]
-    (run / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    (run / "manifest.json").write_text(json.dumps({"config_sha256": "", "models": {"judge": None}}))
+    scores = [{"gold_recall": float(i % 2), "judge": None} for i in range(20)]
+    run = write_judged_run(tmp_path / "run", [{"scores": one} for one in scores])
     assert main(["limit=40", f"run={run}"]) == 0
     shown = capsys.readouterr().out
     assert f"gold_recall of {run}, judged by unknown" in shown
@@ -75,7 +72,7 @@ def test_a_run_is_corrected_under_the_stand_ins_own_name(
         (["judge=someone"], "Could not find 'judge/someone'"),
         (["limit=0"], "limit=0: must be 1 or more"),
         (["judge.threshold=2"], "judge.threshold=2: must be"),
-        (["run=/nowhere"], "contains no records.jsonl"),
+        (["run=/nowhere"], "no such run"),
         (["out=."], "exists and is not empty"),
         (["dataset.types=[nonsense]"], "nonsense"),
         (["limt=3"], "limt: no such setting"),

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from eval.audit_judge.correction import ENOUGH, correct, read_run
+from eval.audit_judge.correction import ENOUGH, correct, judged_records
 from eval.audit_judge.probes import Probe, ProbeOutcome, judge_probes
 from eval.audit_judge.statistics import audit
 from eval.audit_judge.tables import as_json, corrected_note, corrected_table, kinds_table, sentences
 from eval.judges.judge import Judgement
+from eval.records.run import load_run
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
+from tests.eval.judges.judged_run import write_judged_run
 
 
 def outcomes(kind: str, passed: int, n: int, type_: str = "temporal") -> list[ProbeOutcome]:
@@ -136,9 +138,6 @@ def test_a_judge_without_a_verdict_is_an_error_of_its_probe() -> None:
 
 
 def test_a_run_that_was_not_judged(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"contains no records\.jsonl"):
-        read_run(tmp_path, "judge")
-    record = {"category": 4, "status": "ok", "scores": {"judge": None}}
-    (tmp_path / "records.jsonl").write_text(json.dumps(record) + "\n")
+    run = load_run(write_judged_run(tmp_path, [{}]))
     with pytest.raises(InputError, match="no record has a score judge"):
-        read_run(tmp_path, "judge")
+        judged_records(run, "judge")

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.compare.contrast import Row, contrast, needed_difference, verdict
-from eval.compare.measures import ALL_TYPES, Measure
-from eval.compare.shared import share
 from eval.stats.interval import Interval
 from eval.stats.paired import holm, mcnemar
+from eval.summary.contrast import Row, contrast, needed_difference, verdict
+from eval.summary.measures import ALL_TYPES, Measure
+from eval.summary.shared import share
 from tests.eval.compare.made_runs import (
     CONVERSATIONS,
     edit,

@@ -12,6 +12,7 @@ import pytest
 from eval.judges.recorded import RecordedSettings, read_judged
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
+from tests.eval.judges.judged_run import write_judged_run
 
 ROW = {"sample_id": "s", "qa_index": 0, "category": 4, "question": "Q?", "gold": "red"}
 
@@ -48,16 +49,11 @@ def test_verdicts_that_contradict_are_none(tmp_path: Path) -> None:
 
 
 def test_a_run_folder_gives_its_verdicts(tmp_path: Path) -> None:
-    record = {"conversation": "s", "category": 4, "question": "Q?", "gold": "red", "answer": "red"}
-    lines = [
-        record | {"status": "ok", "scores": {"judge": 1.0}},
-        record | {"status": "error", "scores": {"judge": None}},
-        record | {"status": "ok", "gold": None, "scores": {"judge": None}},
-    ]
-    (tmp_path / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    changes = [{"scores": {"judge": 1.0}}, {"status": "error"}, {"gold": None}]
+    write_judged_run(tmp_path, changes)
     assert [one.verdicts for one in read_judged(tmp_path)] == [(True,)]
     (tmp_path / "records.jsonl").write_text('{"status": "ok"}\n')
-    with pytest.raises(InputError, match="line 1 is no record"):
+    with pytest.raises(InputError, match="line 1"):
         read_judged(tmp_path)
 
 
@@ -73,5 +69,5 @@ def test_wrong_input_is_told(tmp_path: Path) -> None:
     golden = written(tmp_path / "g.jsonl", {"answer": "red", "gold": None, "judge": True})
     with pytest.raises(InputError, match="a verdict without question or gold"):
         read_judged(golden)
-    with pytest.raises(InputError, match=r"contains no records\.jsonl"):
+    with pytest.raises(InputError, match=r"manifest\.json"):
         read_judged(tmp_path)

@@ -1,0 +1,110 @@
+"""Tables of the validation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from eval.datasets.subset_file import Floats
+from eval.studies.lite.answers import Answered
+from eval.studies.lite.build import ESTIMATORS_SHIPPED, SHIPPED
+from eval.studies.lite.error_statistics import (
+    ErrorDifference,
+    least_difference,
+    paired,
+    rank_correlation,
+    reach,
+)
+from eval.studies.lite.item_response import fit
+from eval.studies.lite.sampling import Indices, Strata
+from eval.studies.lite.validation import Errors, Estimators, LeftOut
+from eval.summary.subset_score import weighted_mean
+
+TableCells = tuple[list[str], list[list[str]]]
+BASELINE = (SHIPPED, "weighted mean")
+_HEAD = ["questions", "estimator", "MAE", "bias", "less than stratified random", "95% of errors"]
+
+
+def errors_table(
+    errors: Errors, all_groups: tuple[str, ...], truth: Floats, seed: int
+) -> TableCells:
+    """Table of the errors with a row per choice and estimator.
+
+    Columns: mean absolute error over systems and draws, mean error, paired difference to the
+    weighted mean of a stratified random subset with its interval, reach of a 95% interval, least
+    difference of two systems, rank correlation. `all_groups` (S); `truth` (S): score of each
+    system on all questions, NaN to skip the system.
+    """
+    rows = []
+    systems = np.flatnonzero(~np.isnan(truth))
+    groups = [all_groups[int(i)] for i in systems]
+    for (choice, estimator), table in errors.items():
+        chosen = table[systems]
+        against = paired(chosen, errors[BASELINE][systems], groups, seed)
+        rows.append(
+            [
+                choice,
+                estimator,
+                f"{np.abs(chosen).mean():.4f}",
+                f"{chosen.mean():+.4f}",
+                "-" if (choice, estimator) == BASELINE else _interval(against),
+                f"{reach(chosen):.3f}",
+                f"{least_difference(chosen, groups):.3f}",
+                f"{rank_correlation(chosen, truth[systems]):.3f}",
+            ]
+        )
+    return [*_HEAD, "least difference", "rank correlation"], rows
+
+
+def _interval(one: ErrorDifference) -> str:
+    return f"{one.mean:+.4f} [{one.low:+.4f}, {one.high:+.4f}]"
+
+
+def comparisons_table(
+    validated: Mapping[str, LeftOut], judged: Sequence[int], seed: int
+) -> TableCells:
+    """Table of what the model adds to a random subset, and its choice of questions to its estimate.
+
+    Paired differences of mean absolute errors on the judge's verdicts, a column per grouping of
+    `validated` (family, system, publisher); `judged`: positions of the systems with verdicts.
+    """
+    comparisons = {
+        "p-IRT less weighted mean, both stratified random": ((SHIPPED, "p-IRT"), BASELINE),
+        "gp-IRT less weighted mean, both stratified random": ((SHIPPED, "gp-IRT"), BASELINE),
+        "difficulty steps less stratified random, both p-IRT": (
+            ("difficulty steps", "p-IRT"),
+            (SHIPPED, "p-IRT"),
+        ),
+        "balanced less stratified random, both p-IRT": (("balanced", "p-IRT"), (SHIPPED, "p-IRT")),
+        "balanced less stratified random, both weighted means": (
+            ("balanced", "weighted mean"),
+            BASELINE,
+        ),
+    }
+    rows = []
+    for text, (one, other) in comparisons.items():
+        row = [text]
+        for left in validated.values():
+            groups = [left.groups[i] for i in judged]
+            errors = left.judge[one][judged], left.judge[other][judged]
+            row.append(_interval(paired(*errors, groups, seed)))
+        rows.append(row)
+    return ["difference", *(f"{name} left out" for name in validated)], rows
+
+
+def shipped_table(answered: Answered, strata: Strata, chosen: Indices) -> TableCells:
+    """Table of truth and estimates of each system on the shipped questions, its family left out."""
+    rows = []
+    for i, (name, family) in enumerate(zip(answered.systems, answered.families, strict=True)):
+        right, f1 = answered.verdicts[i], answered.f1[i]
+        row = [name, family, *["-"] * 4]
+        if i in answered.judged:
+            others = [j for j in answered.judged if answered.families[j] != family]
+            estimators = Estimators(strata.weights, fit(answered.verdicts[others]).curves)
+            plain, weighted, model, _ = estimators.estimate(chosen, right[chosen])
+            row[2:] = [f"{value:.3f}" for value in (right.mean(), plain, weighted, model)]
+        weighted = weighted_mean(strata.weights[chosen], f1[chosen])
+        rows.append([*row, f"{f1.mean():.3f}", f"{weighted:.3f}"])
+    judge = [f"judge {name}" for name in ("all", "mean", "weighted", ESTIMATORS_SHIPPED["judge"])]
+    return ["system", "family", *judge, "F1 all", "F1 weighted"], rows

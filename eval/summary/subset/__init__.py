@@ -1,1 +1,0 @@
-"""Full-score estimates from a question subset."""

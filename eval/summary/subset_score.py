@@ -1,0 +1,130 @@
+"""Estimates of the score on a whole data set from a run on a fixed subset of its questions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from eval.datasets.subset_file import GRID, Chosen, Floats, Subset, chances, read_subset
+from eval.records.answer_key_views import ORIGINAL, key_name
+from eval.records.schema import Manifest, Record, Summary
+from memsys.errors import InputError
+
+ABILITY_SD = 3.0  # of the prior that keeps the ability of a system without wrong answers finite
+_LABELS = {"judge": "judge", "locomo_f1": "LoCoMo's F1"}
+
+
+def full_score(records: Sequence[Record], manifest: Manifest) -> dict[str, Any] | None:
+    """Estimate the scores on all questions from `records`; None if the run was not on a subset.
+
+    `scores`: for each validated score that the records have, `n` answered questions, the plain
+    `mean`, the `weighted` mean, and the `estimate` with its interval `ci`, 0 to 1. `reason`: why
+    there is no estimate, else None.
+    """
+    used = manifest["subset"]
+    if used is None:
+        return None
+    result: dict[str, Any] = {"name": used["name"], "questions": used["questions"]}
+    result["of"] = used["of"]
+    try:
+        subset, file = read_subset(str(manifest["config"]["dataset"]["subset"]))
+    except InputError as error:
+        return {**result, "reason": str(error), "scores": {}}
+    reason = _reason(subset, records, manifest, same=file.sha256 == used["file"]["sha256"])
+    if reason is not None:
+        return {**result, "reason": reason, "scores": {}}
+    scores = {name: _score(subset, records, name) for name in subset.validated}
+    return {**result, "reason": None, "scores": {k: v for k, v in scores.items() if v is not None}}
+
+
+def _reason(
+    subset: Subset, records: Sequence[Record], manifest: Manifest, *, same: bool
+) -> str | None:
+    """Why the records allow no estimate, or None."""
+    if not same:
+        return "the subset's file has changed since the run"
+    if key_name(manifest) != ORIGINAL:
+        return "the estimate was validated under the original answer key only"
+    asked = {record["id"] for record in records}
+    missing = sum(question.id not in asked for question in subset.questions)
+    return f"{missing} of the subset's questions were not asked" if missing else None
+
+
+def _score(subset: Subset, records: Sequence[Record], name: str) -> dict[str, Any] | None:
+    scored = {
+        record["id"]: score
+        for record in records
+        if record["status"] == "ok" and (score := record["scores"].get(name)) is not None
+    }
+    questions = [question for question in subset.questions if question.id in scored]
+    if not questions:
+        return None
+    values = np.array([scored[question.id] for question in questions])
+    weighted = weighted_mean(np.array([question.weight for question in questions]), values)
+    validated = subset.validated[name]
+    by_model = validated.estimator == "p-IRT"
+    estimate = _by_model(subset, questions, values) if by_model else weighted
+    low, high = max(0.0, estimate - validated.reach), min(1.0, estimate + validated.reach)
+    return {
+        "n": len(questions),
+        "mean": float(values.mean()),
+        "weighted": weighted,
+        "estimate": estimate,
+        "ci": [low, high],
+        "estimator": validated.estimator,
+        "least_difference": validated.least_difference,
+    }
+
+
+def _by_model(subset: Subset, questions: Sequence[Chosen], values: Floats) -> float:
+    """Estimate by p-IRT; questions of the subset without a score are left out of both parts."""
+    curves = chances(np.array([question.curve for question in questions]))
+    unseen = subset.of - len(subset.questions)
+    return p_irt(curves, chances(np.array(subset.rest)) * unseen, unseen, values)
+
+
+def weighted_mean(weights: Floats, scores: Floats) -> float:
+    """Stratified (Hansen-Hurwitz) mean: sum of w s over sum of w; both of shape (n,)."""
+    return float(weights @ scores / weights.sum())
+
+
+def p_irt(curves: Floats, rest: Floats, unseen: int, answers: Floats) -> float:
+    """Performance-IRT (Maia Polo et al., 2024, tinyBenchmarks, arXiv 2402.14992).
+
+    The mean of the n scores seen and of the model's expectation for the `unseen` questions:
+    `curves` (n, T) of the questions seen, `rest` (T,) the sum of the curves of the others,
+    `answers` (n,) scores from 0 to 1.
+    """
+    posterior = ability(np.log(curves), np.log(1 - curves), answers)
+    return float((answers.sum() + rest @ posterior) / (len(answers) + unseen))
+
+
+def ability(right: Floats, wrong: Floats, answers: Floats) -> Floats:
+    """Posterior (len(GRID),), summing to 1, of a system's ability from `answers` (n,).
+
+    `right`, `wrong` (n, len(GRID)): logarithms of the chances of a right and of a wrong answer;
+    `answers` 0 to 1, a share where several verdicts were averaged. The prior is wide: Normal(1, 3).
+    """
+    log = answers @ right + (1 - answers) @ wrong - 0.5 * ((GRID - 1.0) / ABILITY_SD) ** 2
+    weights: Floats = np.exp(log - log.max())
+    weights /= weights.sum()
+    return weights
+
+
+def sentences(summary: Summary) -> list[str]:
+    """The estimates as sentences; none if the run was not on a subset."""
+    subset = summary["subset"]
+    if subset is None:
+        return []
+    where = f"{subset['name']}: {subset['questions']} of {subset['of']:,} questions"
+    if subset["reason"] is not None:
+        return [f"{where}. No estimate for all of them: {subset['reason']}."]
+    return [
+        f"{where}. {_LABELS.get(name, name)} on all {subset['of']:,}, estimated: "
+        f"{one['estimate']:.3f} [{one['ci'][0]:.3f}, {one['ci'][1]:.3f}] ({one['estimator']}; "
+        f"plain mean of the {one['n']} answers {one['mean']:.3f}, weighted {one['weighted']:.3f}). "
+        f"Two systems less than {one['least_difference']:.3f} apart here cannot be ordered."
+        for name, one in subset["scores"].items()
+    ]

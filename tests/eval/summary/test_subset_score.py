@@ -1,0 +1,214 @@
+"""A run on a subset: what is asked, what is recorded, what is told of all questions."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from eval.datasets.locomo import LoCoMo
+from eval.datasets.subset_file import GRID, KEPT, Chosen, Subset, Validated, chances, logit, text_of
+from eval.datasets.types import SourceFile
+from eval.summary.subset_score import full_score, sentences
+from memsys.errors import InputError
+from tests.eval.commands import Ended, Run, Start, runs_in, small_sample
+
+WEIGHTS = {"ash/0": 0.5, "beech/1": 0.3, "beech/3": 0.2}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """A data set of 3 conversations, and a subset of 3 of its 18 questions of types 1 to 4."""
+    data = tmp_path / "small.json"
+    data.write_text(json.dumps([small_sample(name) for name in ("ash", "beech", "cedar")]))
+    raw = data.read_bytes()
+    curve = logit(1 / (1 + np.exp(-(GRID - 0.5))))
+    worth = Validated("weighted mean", 0.02, 0.1, 0.95, 0.12, 5, 3, 10)
+    subset = Subset(
+        name="tiny",
+        how="by hand",
+        seed=0,
+        of=18,
+        data=(SourceFile(data.name, len(raw), hashlib.sha256(raw).hexdigest()),),
+        answers=(),
+        systems=("a",),
+        rest=curve,
+        validated={"judge": replace(worth, estimator="p-IRT"), "locomo_f1": worth},
+        questions=tuple(Chosen(id_, w, 1.0, 0.5, curve) for id_, w in WEIGHTS.items()),
+    )
+    path = tmp_path / "tiny.json"
+    path.write_text(text_of(subset))
+    return data, path
+
+
+def load(data: Path, subset: Path, **more: Any) -> list[str]:
+    found = LoCoMo(name="small", path=str(data), subset=str(subset), **more).load()
+    assert found.subset is not None
+    assert (found.subset.name, found.subset.questions, found.subset.of) == ("tiny", 3, 18)
+    return [question.id for question in found.questions]
+
+
+def change(path: Path, **fields: Any) -> None:
+    path.write_text(json.dumps({**json.loads(path.read_text()), **fields}))
+
+
+def test_only_the_questions_of_the_subset_are_loaded(files):
+    assert load(*files) == list(WEIGHTS)
+    assert load(*files, conversations=["beech"]) == ["beech/1", "beech/3"]
+    assert load(*files, types=["temporal"]) == ["beech/1"]
+
+
+@pytest.mark.parametrize("lost", ["ash/99", "elm/0"])
+def test_a_question_that_is_not_there_is_refused(files, lost):
+    data, path = files
+    rows = json.loads(path.read_text())["questions"]
+    change(path, questions=[*rows, {**rows[0], "id": lost}])
+    with pytest.raises(InputError, match=f"tiny.json has {lost}, which is no question"):
+        load(data, path)
+
+
+def test_a_subset_of_other_data_is_refused(files):
+    data, path = files
+    data.write_text(data.read_text() + "\n")
+    with pytest.raises(InputError, match=r"made for another small\.json"):
+        load(data, path)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("{}", "not as a subset"), ("[]", "not as a subset"), (None, "cannot be read")],
+)
+def test_a_file_that_is_no_subset_is_refused(files, text, told):
+    data, path = files
+    path.unlink() if text is None else path.write_text(text)
+    with pytest.raises(InputError, match=told):
+        load(data, path)
+
+
+def test_a_question_twice_is_refused(files):
+    data, path = files
+    rows = json.loads(path.read_text())["questions"]
+    change(path, questions=[*rows, rows[0]])
+    with pytest.raises(InputError, match="id twice"):
+        load(data, path)
+
+
+def test_curves_come_back_as_they_were_kept():
+    curve = 0.3 / (1 + np.exp(-1.4 * (GRID - 0.3))) + 0.6 / (1 + np.exp(-0.5 * (GRID + 2)))
+    back = chances(np.array(logit(curve)))
+    assert np.abs(back - curve)[KEPT].max() < 0.001
+    assert np.abs(back - curve).max() < 0.005
+
+
+def started(start: Start, data: Path, *more: str) -> Ended:
+    options = (f"dataset.path={data}", "dataset.name=small", "k=2")
+    return start("dataset=locomo", "strategy=bm25", *options, *more)
+
+
+@pytest.fixture
+def run(start: Start, files: tuple[Path, Path], tmp_path: Path) -> Run:
+    ended = started(start, files[0], f"dataset.subset={files[1]}")
+    assert ended.code == 0, ended.err
+    (found,) = runs_in(tmp_path)
+    return Run(found.folder, ended)
+
+
+def test_a_run_records_its_subset_and_tells_the_estimate(run, files):
+    assert [record["id"] for record in run.records] == list(WEIGHTS)
+    used = run.manifest["subset"]
+    assert used["file"]["sha256"] == hashlib.sha256(files[1].read_bytes()).hexdigest()
+    assert run.manifest["config"]["dataset"]["subset"] == str(files[1])
+    scores = {record["id"]: record["scores"]["locomo_f1"] for record in run.records}
+    weighted = sum(WEIGHTS[id_] * scores[id_] for id_ in WEIGHTS)
+    told = run.summary["subset"]["scores"]
+    assert set(told) == {"locomo_f1"}  # nobody judged
+    assert told["locomo_f1"]["estimate"] == pytest.approx(weighted)
+    assert told["locomo_f1"]["mean"] == pytest.approx(np.mean(list(scores.values())))
+    assert told["locomo_f1"]["ci"] == pytest.approx(
+        [max(0, weighted - 0.1), min(1, weighted + 0.1)]
+    )
+    line = f"tiny: 3 of 18 questions. LoCoMo's F1 on all 18, estimated: {weighted:.3f}"
+    assert line in run.ended.out
+    assert line in run.files["report.md"].decode()
+
+
+def test_a_run_on_all_questions_has_the_hash_it_had_without_subsets(start, run, files, tmp_path):
+    assert started(start, files[0]).code == 0
+    other = max(runs_in(tmp_path), key=lambda one: len(one.records))
+    assert len(other.records) == 21
+    assert other.manifest["subset"] is None
+    assert other.summary["subset"] is None
+    assert "subset" not in other.manifest["config"]["dataset"]
+    assert other.manifest["config_sha256"] != run.manifest["config_sha256"]
+
+
+def test_a_run_does_not_go_on_with_another_subset(start, run, files):
+    rows = json.loads(files[1].read_text())["questions"]
+    change(files[1], questions=rows[:2])
+    more = (f"dataset.subset={files[1]}", f"resume={run.folder.name}")
+    ended = started(start, files[0], *more)
+    assert ended.code == 2
+    assert "the subset's file has changed" in ended.err
+
+
+def judged(run: Run, verdicts: list[float | None]) -> dict[str, Any]:
+    records = [
+        {**record, "scores": {**record["scores"], "judge": verdict}}
+        for record, verdict in zip(run.records, verdicts, strict=True)
+    ]
+    found = full_score(records, run.manifest)
+    assert found is not None
+    return found
+
+
+def test_verdicts_are_estimated_by_the_model(run):
+    """All curves are one: what is expected of the rest is close to the share seen."""
+    some = judged(run, [1.0, 0.0, 1.0])["scores"]["judge"]
+    assert some["estimator"] == "p-IRT"
+    assert some["mean"] == pytest.approx(2 / 3)
+    assert some["weighted"] == pytest.approx(0.7)
+    assert 0.5 < some["estimate"] < 0.75
+    none, every = (judged(run, [v] * 3)["scores"]["judge"]["estimate"] for v in (0.0, 1.0))
+    assert none < 0.25 < some["estimate"] < 0.8 < every
+    part = judged(run, [1.0, None, 1.0])["scores"]["judge"]
+    assert (part["n"], part["mean"]) == (2, 1.0)
+
+
+def test_without_what_was_validated_there_is_no_estimate(run, files):
+    records, manifest = run.records, run.manifest
+    for given, told, why in (
+        (records[:2], manifest, "1 of the subset's questions were not asked"),
+        (records, {**manifest, "key": {**manifest["key"], "name": "excluded"}}, "answer key"),
+    ):
+        found = full_score(given, told)
+        assert found is not None
+        assert why in found["reason"]
+        assert found["scores"] == {}
+        (line,) = sentences({"subset": found})
+        assert f"No estimate for all of them: {found['reason']}" in line
+    change(files[1], seed=1)
+    assert "changed since the run" in (full_score(records, manifest) or {})["reason"]
+    files[1].unlink()
+    assert "cannot be read" in (full_score(records, manifest) or {})["reason"]
+
+
+def test_a_subset_survives_being_written(files):
+    text = files[1].read_text()
+    raw = json.loads(text)
+    again = Subset(
+        **{
+            **raw,
+            "data": tuple(SourceFile(**one) for one in raw["data"]),
+            "answers": (),
+            "systems": tuple(raw["systems"]),
+            "validated": {k: Validated(**v) for k, v in raw["validated"].items()},
+            "questions": tuple(Chosen(**q) for q in raw["questions"]),
+        }
+    )
+    assert asdict(again)["rest"] == raw["rest"]
+    assert text_of(again) == text
