@@ -11,7 +11,7 @@ from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.stats.interval import ClusterBootstrap, Interval
-from eval.stats.rates import Corrected, Rate, corrected
+from eval.stats.rates import CorrectedShare, Rate, corrected_share
 from memsys.errors import InputError
 
 WRONG = ("wrong_specific", "wrong_vague")
@@ -31,7 +31,7 @@ class CorrectedType:
 
     type: str
     apparent: Interval
-    corrected: dict[str, Corrected | None]
+    corrected: dict[str, CorrectedShare | None]
     own_rates: bool
 
 
@@ -91,13 +91,13 @@ def _enough(of_type: Sequence[ProbeOutcome], outcomes: Sequence[ProbeOutcome]) -
 
 def _by_kind(
     apparent: Interval, outcomes: Sequence[ProbeOutcome], seed: int
-) -> dict[str, Corrected | None]:
+) -> dict[str, CorrectedShare | None]:
     rejects = mistaken([one for one in outcomes if one.probe.kind in RIGHT], seed) or UNPROBED
-    shares: dict[str, Corrected | None] = {}
+    shares: dict[str, CorrectedShare | None] = {}
     for kind in WRONG:
         accepts = mistaken([one for one in outcomes if one.probe.kind == kind], seed)
         if accepts is not None:
-            shares[kind] = corrected(
+            shares[kind] = corrected_share(
                 apparent.value, apparent.error, accepts, rejects, apparent.clusters
             )
     return shares

@@ -56,8 +56,8 @@ def reformatted(question: str, gold: str) -> str | None:
 
 def _dates(text: str) -> str:
     """7 May 2023 -> May 7th, 2023 -> 2023-05-07; 2024年3月8日 -> 2024-03-08."""
-    text, found = _DAY_FIRST.subn(lambda m: f"{m[2]} {_ordinal(int(m[1]))}, {m[3]}", text)
-    if not found:
+    text, count = _DAY_FIRST.subn(lambda m: f"{m[2]} {_ordinal(int(m[1]))}, {m[3]}", text)
+    if not count:
         text = _MONTH_FIRST.sub(
             lambda m: f"{m[3]}-{_MONTHS.index(m[1]) + 1:02}-{int(m[2]):02}", text
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from eval.audit_judge.probes import KINDS, RIGHT, ProbeOutcome
 from eval.judges.verdicts import PanelStatistics, panel_statistics
-from eval.stats.agreement import all_judges
+from eval.stats.agreement import fleiss_interval
 from eval.stats.interval import ClusterBootstrap, Interval
 from eval.stats.rates import Rate, rate
 
@@ -64,8 +64,8 @@ def audit(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Audit:
     return Audit(
         kinds,
         mistaken([one for one in judged if one.probe.kind in RIGHT], seed),
-        {bare: found for bare, found in pairs.items() if found is not None},
-        {kind: found for kind, found in halves.items() if found is not None},
+        {bare: rise for bare, rise in pairs.items() if rise is not None},
+        {kind: pair for kind, pair in halves.items() if pair is not None},
         _self_agreement(judged, seed),
         _panel(judged, seed),
     )
@@ -112,7 +112,7 @@ def _self_agreement(outcomes: Sequence[ProbeOutcome], seed: int) -> dict[str, In
     names = list(outcomes[0].runs) if outcomes else []
     by_judge = {name: [one.runs[name] for one in outcomes] for name in names}
     return {
-        name: all_judges(verdicts, clusters, seed)
+        name: fleiss_interval(verdicts, clusters, seed)
         for name, verdicts in by_judge.items()
         if len(verdicts[0]) > 1 and len({len(runs) for runs in verdicts}) == 1
     }

@@ -13,7 +13,7 @@ from eval.audit_judge.statistics import Audit
 from eval.rendering.numbers import interval, share
 from eval.rendering.tables import type_name
 from eval.stats.interval import Interval
-from eval.stats.rates import Corrected, Rate
+from eval.stats.rates import CorrectedShare, Rate
 
 Draw = Callable[[Sequence[str], Sequence[Sequence[str]]], str]  # a table of header and rows
 
@@ -68,11 +68,13 @@ def sentences(audit: Audit) -> list[str]:
     return lines
 
 
-def corrected_table(found: Sequence[CorrectedType], name: str) -> tuple[list[str], list[list[str]]]:
+def corrected_table(
+    corrections: Sequence[CorrectedType], name: str
+) -> tuple[list[str], list[list[str]]]:
     """Return header and one row per type: `name` (J) as judged and corrected by kind of wrong."""
-    kinds = list(found[0].corrected)
+    kinds = list(corrections[0].corrected)
     rows = []
-    for one in found:
+    for one in corrections:
         rates = "own" if one.own_rates or one.type == OVERALL else "all types'"
         rows.append(
             [
@@ -86,17 +88,17 @@ def corrected_table(found: Sequence[CorrectedType], name: str) -> tuple[list[str
     return ["type", "n", name, *(f"if {kind}" for kind in kinds), "rates"], rows
 
 
-def corrected_note(found: Sequence[CorrectedType], rejects_probed: bool) -> str:
+def corrected_note(corrections: Sequence[CorrectedType], rejects_probed: bool) -> str:
     """Return an explanation of the table of corrected shares."""
     note = (
         "Rogan-Gladen estimator, 95% by the delta method with the uncertainty of both rates. Which "
         "wrong answers a system gives is unknown: each column assumes that all are of one kind."
     )
-    if any(not one.own_rates and one.type != OVERALL for one in found):
+    if any(not one.own_rates and one.type != OVERALL for one in corrections):
         note += f" A type with fewer than {ENOUGH} probes of a kind uses the rates of all types."
     if not rejects_probed:
         note += " False rejects were not probed and count as none."
-    if any(one and one.outside for row in found for one in row.corrected.values()):
+    if any(one and one.outside for row in corrections for one in row.corrected.values()):
         note += (
             " (!): the estimate (impossible: the whole interval) is outside of 0 to 1, so J and "
             "these rates contradict each other."
@@ -154,7 +156,7 @@ def _kappa(kappa: Interval) -> str:
     return f"{interval(kappa)} (n {kappa.n})"
 
 
-def _corrected(one: Corrected | None) -> str:
+def _corrected(one: CorrectedShare | None) -> str:
     if one is None:
         return "no correction"
     if one.low == one.high:

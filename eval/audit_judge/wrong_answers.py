@@ -67,11 +67,11 @@ def published_files(folder: str | None) -> dict[str, Path]:
     Raises InputError if `folder` is not None and lacks one of them.
     """
     place = shared_folder() / "locomo" / "answers" if folder is None else Path(folder).expanduser()
-    found = {kind: place / name for kind, name in FILES.items() if (place / name).is_file()}
-    if folder is not None and len(found) < len(FILES):
-        missing = next(name for kind, name in FILES.items() if kind not in found)
+    paths = {kind: place / name for kind, name in FILES.items() if (place / name).is_file()}
+    if folder is not None and len(paths) < len(FILES):
+        missing = next(name for kind, name in FILES.items() if kind not in paths)
         raise InputError(f"probes={folder}: has no {missing}; name a folder with both, or null")
-    return found
+    return paths
 
 
 def published_answers(paths: Mapping[str, Path], dataset: Dataset) -> dict[str, dict[str, str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from statistics import fmean, stdev
 
-from eval.stats.agreement import all_judges, two_judges
+from eval.stats.agreement import cohen_interval, fleiss_interval
 from eval.stats.interval import Interval
 
 
@@ -74,10 +74,10 @@ def panel_statistics(
     members = {name: run_statistics(verdicts) for name, verdicts in by_member.items()}
     votes = {name: [majority(row) for row in verdicts] for name, verdicts in by_member.items()}
     pairs = {
-        (one, other): two_judges(votes[one], votes[other], clusters, seed)
+        (one, other): cohen_interval(votes[one], votes[other], clusters, seed)
         for one, other in combinations(names, 2)
     }
     together = None
     if len(names) > 1:
-        together = all_judges(list(zip(*votes.values(), strict=True)), clusters, seed)
+        together = fleiss_interval(list(zip(*votes.values(), strict=True)), clusters, seed)
     return PanelStatistics(members, pairs, together)
