@@ -30,7 +30,7 @@ from eval.run.sweep_errors import blame
 from memsys.errors import InputError
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, BudgetReached
-from memsys.llm.client import NoModel
+from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import Recording
@@ -147,7 +147,7 @@ def _open(config: DictConfig, paths: Sequence[Path]) -> OpenJudge:
         return other
 
     llm = model.open(recording, meter, budget)
-    workers = getattr(model, "concurrency", 1)
+    workers = model.concurrency if isinstance(model, ChatSettings) else 1
     return OpenJudge(settings.open(llm, named), workers, config.limit or _OF_A_MODEL)
 
 

@@ -73,13 +73,13 @@ def make_probes(
 ) -> list[Probe]:
     """Return probes of every kind for the questions with a gold, at most `limit` of each kind.
 
-    `written`: wrong answers by people, used in place of those by rule for the kinds it contains.
+    `written`: published wrong answers, used in place of those by rule for the kinds it contains.
     All kinds share one seeded order of questions, so that a kind and its long form are of the same
     questions.
     """
     asked = _shuffled(questions, seed)
     wrong = WrongAnswers(asked, seed)
-    specific = _by_people_or_rule(written, "wrong_specific", wrong.specific)
+    specific = _written_or_by_rule(written, "wrong_specific", wrong.specific)
 
     def long_wrong(question: Question) -> str | None:
         answer = specific(question)
@@ -90,7 +90,7 @@ def make_probes(
         "gold_reformatted": lambda q: reformatted(q.text, q.gold or ""),
         "gold_long": lambda q: buried(q.gold or ""),
         "wrong_specific": specific,
-        "wrong_vague": _by_people_or_rule(written, "wrong_vague", vague),
+        "wrong_vague": _written_or_by_rule(written, "wrong_vague", vague),
         "wrong_long": long_wrong,
         "empty": lambda q: None if abstains(q.gold or "") else "",
         "refusal": _refusal,
@@ -150,7 +150,7 @@ def _first(
     return probes
 
 
-def _by_people_or_rule(
+def _written_or_by_rule(
     written: Answers, kind: str, rule: Callable[[Question], str | None]
 ) -> Callable[[Question], str | None]:
     answers = written.get(kind)
