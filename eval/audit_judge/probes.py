@@ -47,7 +47,7 @@ class Probe:
 
     @property
     def right(self) -> bool:
-        """Whether a judge has to pass it."""
+        """Whether a judge has to pass the answer."""
         return KINDS[self.kind][0]
 
 

@@ -55,7 +55,7 @@ def reformatted(question: str, gold: str) -> str | None:
 
 
 def _dates(text: str) -> str:
-    """7 May 2023 -> May 7th, 2023 -> 2023-05-07; 2024年3月8日 -> 2024-03-08."""
+    """Rewrite dates: 7 May 2023 -> May 7th, 2023 -> 2023-05-07; 2024年3月8日 -> 2024-03-08."""
     text, count = _DAY_FIRST.subn(lambda m: f"{m[2]} {_ordinal(int(m[1]))}, {m[3]}", text)
     if not count:
         text = _MONTH_FIRST.sub(
@@ -70,7 +70,7 @@ def _ordinal(day: int) -> str:
 
 
 def _numbers(text: str) -> str:
-    """Two -> 2; without such a word, 2 -> two."""
+    """Replace number words by digits, or digits by words if there is no number word."""
     changed = _WORD.sub(lambda m: _TO_FIGURE[m[1] or m[2]], text)
     if changed != text:
         return changed
@@ -78,7 +78,7 @@ def _numbers(text: str) -> str:
 
 
 def _list(text: str) -> str:
-    """The last item of three or more first: "a, b, and c" -> "c, a, and b"; a、b、c -> c、a、b.
+    """Move the last of three or more items to the front: "a, b, and c" -> "c, a, and b"; a、b、c -> c、a、b.
 
     Without a comma before "and", only names: "tea, bread and butter" may be two items. Only items
     of similar length: in "a bowl of nuts, figs, and dates" the bowl contains all three.

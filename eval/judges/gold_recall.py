@@ -36,13 +36,13 @@ def gold_recall(answer: str, gold: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class GoldRecallSettings:
-    """`judge=gold_recall`. `threshold`: the least gold recall that passes an answer, 0 to 1."""
+    """Settings of `judge=gold_recall`. `threshold`: least gold recall that passes an answer."""
 
     threshold: float = THRESHOLD
 
     @property
     def needs_llm(self) -> bool:
-        """False."""
+        """False: verdicts follow from a rule."""
         return False
 
     def open(self, llm: LLM | None, named: ModelByName | None = None) -> GoldRecall:

@@ -34,7 +34,7 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class LLMJudgeSettings:
-    """`judge=llm`.
+    """Settings of `judge=llm`.
 
     `rubric`: generous, strict, or the path of a prompt with the placeholders {question}, {gold} and
     {answer}. `runs`: verdicts per answer. `model`: another model at the same endpoint; None for the
@@ -47,7 +47,7 @@ class LLMJudgeSettings:
 
     @property
     def needs_llm(self) -> bool:
-        """True."""
+        """True: every verdict is a reply of the model."""
         return True
 
     @property

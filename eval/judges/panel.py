@@ -13,7 +13,7 @@ from memsys.llm.base import LLM
 
 @dataclass(frozen=True, slots=True)
 class PanelSettings:
-    """`judge=panel`. `members`: settings of judges, two or more."""
+    """Settings of `judge=panel`. `members`: settings of two or more judges."""
 
     members: Sequence[JudgeSettings]
 

@@ -38,13 +38,13 @@ class JudgedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class RecordedSettings:
-    """`judge=recorded`. `path`: a file of answers with verdicts, or a run folder."""
+    """Settings of `judge=recorded`. `path`: a file of answers with verdicts, or a run folder."""
 
     path: str | None = None
 
     @property
     def needs_llm(self) -> bool:
-        """False."""
+        """False: verdicts are looked up."""
         return False
 
     def open(self, llm: LLM | None, named: ModelByName | None = None) -> RecordedJudge:
