@@ -10,7 +10,7 @@ import pytest
 
 from eval.cost import __main__ as cost
 from eval.pricing.prices import cost_usd, of_records, pricing_of, repaid_after
-from eval.records.manifest import SCHEMA_VERSION
+from eval.records.schema import SCHEMA_VERSION
 from memsys.llm.pricing import Price, Pricing
 
 PRICES = {"big": {"input": 2.0, "output": 10.0}, "own": {"input": 0.0, "output": 0.0}}
