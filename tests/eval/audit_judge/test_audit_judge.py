@@ -10,7 +10,7 @@ import pytest
 from eval.audit_judge.__main__ import main
 from eval.audit_judge.wrong_answers import FILES
 from eval.datasets.files import shared_folder
-from tests.eval.judges.judged_run import write_judged_run
+from tests.eval.factory import record, write_run
 
 LOCOMO = shared_folder() / "locomo"
 published = pytest.mark.skipif(
@@ -51,8 +51,8 @@ def test_the_stand_in_is_audited_without_anything(
 def test_a_run_is_corrected_under_the_stand_ins_own_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scores = [{"gold_recall": float(i % 2), "judge": None} for i in range(20)]
-    run = write_judged_run(tmp_path / "run", [{"scores": one} for one in scores])
+    rows = [record(f"ash/{i}", scores={"gold_recall": float(i % 2)}) for i in range(20)]
+    run = write_run(tmp_path / "run", rows)
     assert main(["limit=40", f"run={run}"]) == 0
     shown = capsys.readouterr().out
     assert f"gold_recall of {run}, judged by unknown" in shown

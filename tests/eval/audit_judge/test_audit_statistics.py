@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -12,10 +11,9 @@ from eval.audit_judge.probes import Probe, ProbeOutcome, judge_probes
 from eval.audit_judge.statistics import audit
 from eval.audit_judge.tables import as_json, corrected_note, corrected_table, kinds_table, sentences
 from eval.judges.judge import Judgement
-from eval.records.run import load_run
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
-from tests.eval.judges.judged_run import write_judged_run
+from tests.eval.factory import record, run_of
 
 
 def outcomes(kind: str, passed: int, n: int, type_: str = "temporal") -> list[ProbeOutcome]:
@@ -137,7 +135,6 @@ def test_a_judge_without_a_verdict_is_an_error_of_its_probe() -> None:
         assert [one.probe for one in found] == probes
 
 
-def test_a_run_that_was_not_judged(tmp_path: Path) -> None:
-    run = load_run(write_judged_run(tmp_path, [{}]))
+def test_a_run_that_was_not_judged() -> None:
     with pytest.raises(InputError, match="no record has a score judge"):
-        judged_records(run, "judge")
+        judged_records(run_of([record()]), "judge")

@@ -12,7 +12,7 @@ import pytest
 from eval.judges.recorded import RecordedSettings, read_judged
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
-from tests.eval.judges.judged_run import write_judged_run
+from tests.eval.factory import error, record, write_run
 
 ROW = {"sample_id": "s", "qa_index": 0, "category": 4, "question": "Q?", "gold": "red"}
 
@@ -49,12 +49,13 @@ def test_verdicts_that_contradict_are_none(tmp_path: Path) -> None:
 
 
 def test_a_run_folder_gives_its_verdicts(tmp_path: Path) -> None:
-    changes = [{"scores": {"judge": 1.0}}, {"status": "error"}, {"gold": None}]
-    write_judged_run(tmp_path, changes)
-    assert [one.verdicts for one in read_judged(tmp_path)] == [(True,)]
-    (tmp_path / "records.jsonl").write_text('{"status": "ok"}\n')
+    passed = record(scores={"judge": 1.0})
+    failed, adversarial = record("ash/1", **error()), record("ash/2", category=5)
+    run = write_run(tmp_path / "run", [passed, failed, adversarial])
+    assert [one.verdicts for one in read_judged(run)] == [(True,)]
+    (run / "records.jsonl").write_text('{"status": "ok"}\n')
     with pytest.raises(InputError, match="line 1"):
-        read_judged(tmp_path)
+        read_judged(run)
 
 
 def test_wrong_input_is_told(tmp_path: Path) -> None:
