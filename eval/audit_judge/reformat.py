@@ -78,7 +78,7 @@ def _numbers(text: str) -> str:
 
 
 def _list(text: str) -> str:
-    """Move the last of 3 or more items to the front: a, b, and c -> c, a, and b; a、b、c -> c、a、b.
+    """Move the last of 3 or more items to the front: a, b, and c -> c, a, and b; also a、b、c.
 
     Without a comma before "and", only names: "tea, bread and butter" may be two items. Only items
     of similar length: in "a bowl of nuts, figs, and dates" the bowl contains all three.
