@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from eval.audit_judge.corrected import ENOUGH, correct, read_run
-from eval.audit_judge.measure import Outcome, measure
-from eval.audit_judge.probes import Probe
+from eval.audit_judge.correction import ENOUGH, correct, judged_records
+from eval.audit_judge.probes import Probe, ProbeOutcome, judge_probes
 from eval.audit_judge.statistics import audit
 from eval.audit_judge.tables import as_json, corrected_note, corrected_table, kinds_table, sentences
-from eval.judges.base import Judgement
+from eval.judges.judge import Judgement
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
+from tests.eval.factory import record, run_of
 
 
-def outcomes(kind: str, passed: int, n: int, type_: str = "temporal") -> list[Outcome]:
+def outcomes(kind: str, passed: int, n: int, type_: str = "temporal") -> list[ProbeOutcome]:
     """The first `passed` of n pass; conversations a and b by turns."""
     return [
-        Outcome(
+        ProbeOutcome(
             Probe(kind, f"{type_}/{i}", "ab"[i % 2], type_, "q", "g", "x " * i),
             {"j": (i < passed,)},
         )
@@ -53,7 +52,7 @@ def test_rates_are_of_wrong_verdicts_of_either_kind() -> None:
 
 
 def test_errors_are_counted_and_in_no_rate() -> None:
-    failed = [Outcome(one.probe, {}, "no reply") for one in outcomes("gold", 0, 5)]
+    failed = [ProbeOutcome(one.probe, {}, "no reply") for one in outcomes("gold", 0, 5)]
     found = audit([*PROBED, *failed])
     (gold,) = [one for one in found.kinds if one.kind == "gold"]
     assert gold.errors == 5
@@ -73,7 +72,7 @@ def test_length_is_paired_by_question() -> None:
 def test_self_agreement_and_panels() -> None:
     probe = outcomes("gold", 1, 1)[0].probe
     runs = [{"a": (True, True), "b": (True,)}, {"a": (False, False), "b": (False,)}] * 5
-    found = audit([Outcome(probe, one) for one in runs])
+    found = audit([ProbeOutcome(probe, one) for one in runs])
     assert found.self_agreement["a"].value == 1
     assert "b" not in found.self_agreement
     assert found.panel is not None
@@ -131,15 +130,11 @@ def test_a_judge_without_a_verdict_is_an_error_of_its_probe() -> None:
 
     probes = [one.probe for one in outcomes("gold", 0, 5)]
     for workers in (1, 4):
-        found = measure(Moody(), probes, workers)
+        found = judge_probes(Moody(), probes, workers)
         assert [one.error for one in found] == [None, None, None, "no reply", "no reply"]
         assert [one.probe for one in found] == probes
 
 
-def test_a_run_that_was_not_judged(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"holds no records\.jsonl"):
-        read_run(tmp_path, "judge")
-    record = {"category": 4, "status": "ok", "scores": {"judge": None}}
-    (tmp_path / "records.jsonl").write_text(json.dumps(record) + "\n")
+def test_a_run_that_was_not_judged() -> None:
     with pytest.raises(InputError, match="no record has a score judge"):
-        read_run(tmp_path, "judge")
+        judged_records(run_of([record()]), "judge")
