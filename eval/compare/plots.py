@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 from eval.compare.contrast import Row
 from eval.compare.runs import Run
 from eval.compare.tables import signed, type_name
+from eval.rendering.palette import BLUE, GREY, MARKERS, VERMILION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Panel = tuple[str, Sequence[Row]]  # title and rows
-# Blue, vermilion and grey of Okabe and Ito (2008): apart for every kind of colour vision.
-_COLOURS = {"better": "#0072B2", "worse": "#D55E00", "no difference shown": "#767676"}
-_MARKERS = "osD^vP"  # one a run
+_COLOURS = {"better": BLUE, "worse": VERMILION, "no difference shown": GREY}
 _DPI = 150
 
 
@@ -37,7 +36,7 @@ def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
                 at = y + (i - (len(others) - 1) / 2) * 0.8 / len(others)
                 own, colour = one.difference, _COLOURS[one.verdict]
                 axes.plot([own.low, own.high], [at, at], color=colour, linewidth=2)
-                marker = _MARKERS[i % len(_MARKERS)]
+                marker = MARKERS[i % len(MARKERS)]
                 axes.plot(own.mean, at, marker, color=colour, markersize=7)
                 label = f"{signed(own.mean)} [{signed(own.low)}, {signed(own.high)}]"
                 axes.text(edge * 1.03, at, label, va="center", fontsize=9, color=colour)
@@ -50,7 +49,7 @@ def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
         axes.spines[["top", "right"]].set_visible(False)
     grid[-1, 0].set_xlabel(f"difference to {runs[0].label}, 95% interval")
     shapes = [
-        Line2D([], [], color="#333333", marker=_MARKERS[i % len(_MARKERS)], ls="", label=run.label)
+        Line2D([], [], color="#333333", marker=MARKERS[i % len(MARKERS)], ls="", label=run.label)
         for i, run in enumerate(others)
     ]
     colours = [Line2D([], [], color=c, linewidth=3, label=name) for name, c in _COLOURS.items()]

@@ -1,4 +1,4 @@
-"""`python -m eval.studies.pictures`: the pictures of README and docs, drawn from results/tables."""
+"""`python -m eval.studies.pictures`: draw the figures of README and docs from results/tables."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.cli import code_of
+from eval.rendering.palette import MARKERS, PALETTE
 from memsys.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,13 +17,10 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).parents[2]
 _SCORES = {"locomo_f1": "F1 (LoCoMo's own)", "evidence_recall": "evidence recall"}
-# Okabe and Ito (2008): apart for every kind of colour vision.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#767676", "#E69F00")
-_MARKERS = "osD^vP"
-# By picture its tables: the dial along x, how it is called, and which rows of the table are shown.
+# Tables of each picture: name, parameter along x, its label, and the rows that are shown.
 _CURVES: dict[str, list[tuple[str, str, str, dict[str, str]]]] = {
     "synthetic": [
-        ("synthetic_hops", "hops", "facts that a question takes", {}),
+        ("synthetic_hops", "hops", "facts that a question needs", {}),
         ("synthetic_distractors", "distractors", "share of turns nobody asks for", {}),
         ("synthetic_updates", "updates", "changes of a fact", {}),
     ],
@@ -77,7 +75,7 @@ def strategies(means: pd.DataFrame, path: Path) -> None:
     for panel, (score, title) in zip(axes, _SCORES.items(), strict=True):
         rows = means[means.score == score].set_index("strategy").reindex(order)
         errors = [rows["mean"] - rows.mean_low, rows.mean_high - rows["mean"]]
-        panel.errorbar(rows["mean"], range(len(rows)), xerr=errors, fmt="o", color=_COLOURS[0])
+        panel.errorbar(rows["mean"], range(len(rows)), xerr=errors, fmt="o", color=PALETTE[0])
         panel.set(title=title, yticks=range(len(rows)), yticklabels=order, xlim=(0, None))
         panel.grid(axis="x", color="#dddddd")
     figure.savefig(path, dpi=130)
@@ -95,7 +93,7 @@ def budget(means: pd.DataFrame, path: Path) -> None:
             rows = own.sort_values("budget")
             at = rows.budget * (1 + 0.03 * (i - 2))  # side by side, so that intervals can be told
             errors = [rows["mean"] - rows.mean_low, rows.mean_high - rows["mean"]]
-            style = {"color": _COLOURS[i], "marker": _MARKERS[i], "markersize": 4}
+            style = {"color": PALETTE[i], "marker": MARKERS[i], "markersize": 4}
             panel.errorbar(at, rows["mean"], yerr=errors, label=name, linewidth=1, **style)
         ticks = sorted(means.budget.unique())
         panel.set(title=title, xlabel="budget of context tokens", xscale="log", ylim=(0, None))
@@ -128,7 +126,7 @@ def curves(name: str, tables: Path, path: Path) -> None:
             # Rounding may put an end of an interval on the wrong side of its mean.
             low, high = rows["mean"] - rows.mean_low, rows.mean_high - rows["mean"]
             errors = [low.clip(lower=0), high.clip(lower=0)]
-            style = {"color": _COLOURS[i], "marker": _MARKERS[i], "markersize": 4, "linewidth": 1}
+            style = {"color": PALETTE[i], "marker": MARKERS[i], "markersize": 4, "linewidth": 1}
             # Side by side, so that intervals can be told.
             where = [at[value] + 0.06 * (i - 2) for value in rows[dial]]
             panel.errorbar(where, rows["mean"], yerr=errors, label=strategy, **style)
