@@ -16,18 +16,28 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ROOT = Path(__file__).parents[2]
-_SCORES = {"locomo_f1": "F1 (LoCoMo's own)", "evidence_recall": "evidence recall"}
+_SCORES = {"locomo_f1": "LoCoMo's F1", "evidence_recall": "evidence recall"}
 # Tables of each picture: name, parameter along x, its label, and the rows that are shown.
 _CURVES: dict[str, list[tuple[str, str, str, dict[str, str]]]] = {
     "synthetic": [
         ("synthetic_hops", "hops", "facts that a question needs", {}),
-        ("synthetic_distractors", "distractors", "share of turns nobody asks for", {}),
+        ("synthetic_distractors", "distractors", "share of turns without a question", {}),
         ("synthetic_updates", "updates", "changes of a fact", {}),
     ],
     "kept": [
-        ("kept", "updates", "changes; what holds now", {"tellers": "one", "type": "single_hop"}),
-        ("kept", "updates", "changes; what held then", {"tellers": "one", "type": "former_value"}),
-        ("kept_hops", "hops", "facts that a question takes", {}),
+        (
+            "kept",
+            "updates",
+            "changes of a fact; its current value",
+            {"tellers": "one", "type": "single_hop"},
+        ),
+        (
+            "kept",
+            "updates",
+            "changes of a fact; a former value",
+            {"tellers": "one", "type": "former_value"},
+        ),
+        ("kept_hops", "hops", "facts that a question needs", {}),
         ("overlooked", "misses", "share of messages overlooked", {}),
     ],
 }
@@ -45,19 +55,23 @@ _LINES = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Draw them all; returns the exit code: 2 where a table is missing."""
+    """Draw all pictures; return the exit code: 2 if a table is missing."""
     parser = argparse.ArgumentParser(
         prog="python -m eval.studies.pictures",
-        description="Draw docs/pictures from results/tables.",
+        description="Draw the figures of docs/pictures from results/tables.",
     )
-    parser.add_argument("--tables", type=Path, default=_ROOT / "results" / "tables")
-    parser.add_argument("--out", type=Path, default=_ROOT / "docs" / "pictures")
+    parser.add_argument(
+        "--tables", type=Path, default=_ROOT / "results" / "tables", help="folder of tables"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=_ROOT / "docs" / "pictures", help="folder to write"
+    )
     options = parser.parse_args(arguments)
 
     def draw() -> None:
         options.out.mkdir(parents=True, exist_ok=True)
-        found = {name: _means(options.tables / f"{name}.csv") for name in _OVERALL}
-        overall = {name: table[table.type == "overall"] for name, table in found.items()}
+        tables = {name: _means(options.tables / f"{name}.csv") for name in _OVERALL}
+        overall = {name: table[table.type == "overall"] for name, table in tables.items()}
         strategies(overall["five_strategies"], options.out / "strategies.png")
         budget(overall["budget"], options.out / "budget.png")
         for name in _CURVES:
@@ -67,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def strategies(means: pd.DataFrame, path: Path) -> None:
-    """Each strategy's scores on types 1 to 4 with their intervals, the best F1 at the top."""
+    """Draw scores of each strategy on types 1 to 4 with intervals, the best F1 at the top."""
     import matplotlib.pyplot as plt  # noqa: PLC0415 - takes half a second
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="constrained")
@@ -83,15 +97,17 @@ def strategies(means: pd.DataFrame, path: Path) -> None:
 
 
 def budget(means: pd.DataFrame, path: Path) -> None:
-    """Scores over the budget of context tokens, a line a strategy, with their intervals."""
+    """Draw scores with intervals over the budget of context tokens, a line per strategy."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for panel, (score, title) in zip(axes, _SCORES.items(), strict=True):
         groups = means[means.score == score].groupby("strategy", sort=False)
-        for i, (name, own) in enumerate(groups):
-            rows = own.sort_values("budget")
-            at = rows.budget * (1 + 0.03 * (i - 2))  # side by side, so that intervals can be told
+        for i, (name, group) in enumerate(groups):
+            rows = group.sort_values("budget")
+            at = rows.budget * (
+                1 + 0.03 * (i - 2)
+            )  # side by side, so that intervals do not overlap
             errors = [rows["mean"] - rows.mean_low, rows.mean_high - rows["mean"]]
             style = {"color": PALETTE[i], "marker": MARKERS[i], "markersize": 4}
             panel.errorbar(at, rows["mean"], yerr=errors, label=name, linewidth=1, **style)
@@ -106,19 +122,19 @@ def budget(means: pd.DataFrame, path: Path) -> None:
 
 
 def curves(name: str, tables: Path, path: Path) -> None:
-    """F1 over a dial of the data set or the model, a panel a table, a line a strategy."""
+    """Draw F1 over a parameter of the data set or model: a panel per table, a line per strategy."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     panels = _CURVES[name]
     figure, axes = plt.subplots(
         1, len(panels), figsize=(12, 3.6), sharey=True, layout="constrained"
     )
-    for panel, (table, dial, title, shown) in zip(axes, panels, strict=True):
+    for panel, (table, parameter, title, shown) in zip(axes, panels, strict=True):
         means = _means(tables / f"{table}.csv")
         means = means[means.score == "locomo_f1"]
         for column, wanted in {"type": "overall", **shown}.items():
             means = means[means[column] == wanted]
-        at = {value: i for i, value in enumerate(sorted(means[dial].unique(), key=float))}
+        at = {value: i for i, value in enumerate(sorted(means[parameter].unique(), key=float))}
         for i, strategy in enumerate(_LINES[name]):
             rows = means[means.strategy == strategy]
             if rows.empty:
@@ -127,8 +143,8 @@ def curves(name: str, tables: Path, path: Path) -> None:
             low, high = rows["mean"] - rows.mean_low, rows.mean_high - rows["mean"]
             errors = [low.clip(lower=0), high.clip(lower=0)]
             style = {"color": PALETTE[i], "marker": MARKERS[i], "markersize": 4, "linewidth": 1}
-            # Side by side, so that intervals can be told.
-            where = [at[value] + 0.06 * (i - 2) for value in rows[dial]]
+            # Side by side, so that intervals do not overlap.
+            where = [at[value] + 0.06 * (i - 2) for value in rows[parameter]]
             panel.errorbar(where, rows["mean"], yerr=errors, label=strategy, **style)
         panel.set(xlabel=title, ylim=(-0.03, 1.03))
         panel.set_xticks(range(len(at)), list(at))
@@ -151,11 +167,11 @@ def curves(name: str, tables: Path, path: Path) -> None:
 
 
 def _means(path: Path) -> pd.DataFrame:
-    """Rows of a table; a column for each setting that its runs differ in."""
+    """Read a table and add a column for each setting in which its runs differ."""
     import pandas as pd  # noqa: PLC0415 - takes a third of a second
 
     if not path.is_file():
-        raise InputError(f"{path}: no such table; make it by python -m eval.tabulate {path.stem}")
+        raise InputError(f"{path}: no such table; make it with python -m eval.tabulate {path.stem}")
     table = pd.read_csv(path)
     settings = table.run.str.extractall(r"(?:[\w.]+\.)?(\w+)=(\S+)").reset_index()
     table = table.join(settings.pivot(index="level_0", columns=0, values=1))
