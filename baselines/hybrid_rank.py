@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
+from memsys.index.rank import Start
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query
 
 
 class HybridRank(Strategy):
     """Top k by the convex mix of BM25 and cosine; its weight is `index.alpha`."""
+
+    start: ClassVar[Start | None] = "hybrid"
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Score: the mix, 0 to 1."""

@@ -7,21 +7,38 @@ Chhikara et al., 2025: Mem0, building production-ready AI agents with scalable l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from memsys.errors import InputError
-from memsys.facts.book import Change
+from memsys.facts.book import Change, FactBook
 from memsys.facts.extract import ExtractSettings
 from memsys.facts.keeper import FactKeeper, UpdateSettings
-from memsys.facts.store import FactStore
-from memsys.store import Parts
+from memsys.index.rank import Start
+from memsys.store import Parts, Store
 from memsys.stores.vectors import VectorStore
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query, Session
 
 
+class FactStore(Store):
+    """The current facts of a book, with the indexes of any store."""
+
+    def __init__(self, parts: Parts, book: FactBook) -> None:
+        super().__init__(parts)
+        self.add(book.memories)
+        self._book = book
+
+    @property
+    def bytes_beside(self) -> int:
+        """Size of the book's vectors and history; the index of this store shares its vectors."""
+        return self._book.bytes
+
+
 class Mem0(Strategy):
     """Top k by cosine over the facts that hold at present, of both speakers."""
+
+    writes_memory: ClassVar[bool] = True
+    start: ClassVar[Start | None] = "vector"
 
     def __init__(
         self,

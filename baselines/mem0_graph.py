@@ -7,20 +7,70 @@ Chhikara et al., 2025 (arXiv 2504.19413), section 2.2, and the package mem0ai
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
+from uuid import uuid4
 
 from baselines.mem0 import Mem0
 from memsys.errors import InputError
-from memsys.relations.memory import RelationMemory
+from memsys.facts.base import Event
+from memsys.index.rank import Start
+from memsys.llm.base import LLM
+from memsys.relations.extract import Extractor
+from memsys.relations.find import Finder
+from memsys.relations.graph import OwnGraph
+from memsys.relations.keeper import GraphKeeper
+from memsys.relations.settings import GraphSettings, RelationSettings
 from memsys.store import Parts
 from memsys.stores.relations import RelationStore
 from memsys.stores.size import together
-from memsys.text.tokens import count_tokens
 from memsys.types import Candidate, Query, Retrieval, Session
+
+
+class RelationMemory:
+    """A share of `store` that nobody else has; calls, changes and faults go into `log`."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        llm: LLM,
+        store: RelationStore,
+        graph: Mapping[str, Any],
+        relations: Mapping[str, Any],
+        log: list[Event],
+    ) -> None:
+        """`graph` and `relations`: see GraphSettings and RelationSettings.
+
+        Raises InputError where a setting or prompt cannot be used.
+        """
+        settings, wanted = GraphSettings(**graph), RelationSettings(**relations)
+        extractor = Extractor(llm, settings)
+        self.prompts = extractor.prompts
+        self._graph = OwnGraph(store, uuid4().hex, parts.embedder, settings)
+        self._keeper = GraphKeeper(extractor, self._graph, settings, log)
+        self._finder = Finder(self._graph, extractor, parts.embedder, parts.index, wanted)
+
+    def keep(self, session: Session) -> None:
+        """See GraphKeeper.keep. Raises LLMError where the model answered for nothing."""
+        self._finder.changed()
+        self._keeper.keep(session)
+
+    def find(self, question: str) -> tuple[list[Candidate], dict[str, Any]]:
+        """See Finder.find. Raises LLMError where a model has to be asked and does not answer."""
+        return self._finder.find(question)
+
+    def size(self) -> dict[str, int]:
+        """See OwnGraph.size."""
+        return self._graph.size()
+
+    def clear(self) -> None:
+        """Forget all of it: the store may outlive the conversation."""
+        self._graph.clear()
 
 
 class Mem0Graph(Mem0):
     """The k facts that Mem0 finds and, beside them, at most `relations.limit` relations."""
+
+    start: ClassVar[Start | None] = None  # relations are ranked too
 
     def __init__(
         self,
@@ -63,8 +113,7 @@ class Mem0Graph(Mem0):
     def retrieve(self, query: Query) -> Retrieval:
         """See MemoryStrategy. `k` is for facts alone, and relations may be all there is."""
         ranked, trace = self.rank(query)
-        kept, context = self.parts.context.write(ranked, self.budget)
-        return Retrieval(kept, context, count_tokens(context), trace)
+        return self.retrieval(ranked, trace)
 
     def size(self) -> Mapping[str, int]:
         """As Mem0 says, with the nodes and edges of the graph."""

@@ -16,7 +16,6 @@ from memsys.service.rest.client import Client, ServiceError
 from memsys.service.rest.wire import as_candidate, as_post
 from memsys.store import Parts
 from memsys.strategy import Strategy
-from memsys.text.tokens import count_tokens
 from memsys.types import Candidate, Query, Retrieval, Session
 
 
@@ -63,8 +62,7 @@ class Rest(Strategy):
     def retrieve(self, query: Query) -> Retrieval:
         """See MemoryStrategy: the memories are elsewhere."""
         ranked, trace = self.rank(query)
-        kept, context = self.parts.context.write(ranked[: self.k], self.budget)
-        return Retrieval(kept, context, count_tokens(context), trace)
+        return self.retrieval(ranked[: self.k], trace)
 
     def size(self) -> Mapping[str, int]:
         """Memories, as the service's answers tell."""

@@ -1,4 +1,4 @@
-"""The memory system: what is remembered, indexed, linked and retrieved."""
+"""Memory for conversational agents: ingestion, indexes, graphs, retrieval, and a memory service."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from memsys.service.memory import Memory
 
-__all__ = ["Memory"]
+    __version__: str
+
+__all__ = ["Memory", "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    """`memsys.Memory`, the operations of docs/memory-api.md, loaded when first asked for."""
+    """Return `Memory` (docs/memory-api.md) or `__version__`, loaded on first use."""
     if name == "Memory":
-        from memsys.service.memory import Memory  # noqa: PLC0415 - a benchmark has no use for it
+        from memsys.service.memory import Memory  # noqa: PLC0415 - a benchmark does not need it
 
         return Memory
+    if name == "__version__":
+        from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+
+        try:
+            return version("memsys")
+        except PackageNotFoundError:  # a source tree that is not installed
+            return "0+unknown"
     raise AttributeError(f"module 'memsys' has no attribute {name!r}")

@@ -9,23 +9,19 @@ from functools import cached_property
 import numpy as np
 
 from memsys.context.base import ContextWriter
-from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import MemoryGraph, build_graph
 from memsys.graph.csr import build_csr
 from memsys.graph.score import Standing, standing
 from memsys.graph.settings import GraphSettings
-from memsys.index.large import LargeVectors, Nearest
-from memsys.index.lexical import LexicalIndex
-from memsys.index.rank import IndexSettings, Scores, Start, convex, min_max
-from memsys.index.ranking import Dense, Ranking
-from memsys.index.sparse import SparseLexicalIndex
-from memsys.index.vector import VectorIndex
+from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
+from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
+from memsys.index.vector import LargeVectors, Nearest, VectorIndex
 from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
 from memsys.stores.size import lines, singles, together
 from memsys.text.tokens import count_tokens
-from memsys.types import Memory
+from memsys.types import Memory, Vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,17 +1,18 @@
-"""The contract of a strategy, and the little that all strategies share."""
+"""Base classes of strategies: the contract with a run, and the strategy over a store."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 
 from memsys.errors import InputError
-from memsys.index.rank import Scores
-from memsys.index.ranking import Dense, Ranking
+from memsys.index.rank import Dense, Ranking, Scores, Start
 from memsys.llm.prompt import Prompt
 from memsys.memory.base import builder_for
 from memsys.store import Parts, Store
@@ -19,59 +20,83 @@ from memsys.text.tokens import count_tokens
 from memsys.types import Candidate, Query, Retrieval, Session
 
 
-class MemoryStrategy(Protocol):
-    """Two verbs. One object serves one conversation; a run makes one for each, and some only to
-    see whether the configuration will do: start nothing costly before the first session.
+class MemoryStrategy(ABC):
+    """A memory system: it ingests sessions and retrieves for queries.
 
-    A strategy may also have, and a run then heeds: `events`, a list of JSON objects that goes into
-    ingest.jsonl session by session and is emptied; `prompts`, by which it asks a model, by role;
-    `details`, a JSON object on the system behind it for the manifest, with `degraded`, a list of
-    what that system does without here; `size()`, what it holds once all is ingested and a first
-    question was asked, by unit (memories, tokens, nodes, edges, bytes); `close()`, called when its
-    conversation is done with.
+    One object serves one conversation. A run creates one per conversation, and further ones only to
+    check the configuration: start nothing costly before the first session. Everything but `ingest`
+    and `retrieve` is optional.
     """
 
+    # Whether the constructor takes `evidence`, the gold evidence of each question (the oracle).
+    sees_evidence: ClassVar[bool] = False
+    # Whether a model writes the memories, so that ingestion itself asks one.
+    writes_memory: ClassVar[bool] = False
+    # The ranking that a plain store of memories would need to rank alike; None if none does.
+    start: ClassVar[Start | None] = None
+
+    # Number of memories to retrieve; None for no limit.
+    k: int | None = None
+    # Prompts by role with which the strategy asks a model, for the manifest.
+    prompts: Mapping[str, Prompt] = MappingProxyType({})
+    # JSON object about the system behind the strategy, for the manifest; its list `degraded` names
+    # what that system does without in this run.
+    details: Mapping[str, Any] = MappingProxyType({})
+
+    @cached_property
+    def events(self) -> list[dict[str, Any]]:
+        """Log of JSON objects; a run moves it to ingest.jsonl after each session."""
+        return []
+
+    @abstractmethod
     def ingest(self, session: Session) -> int:
-        """Remember `session`; sessions come in order. Returns how many memories were made."""
-        ...
+        """Add `session`, in order of time, to the memory; return the number of memories added."""
 
+    @abstractmethod
     def retrieve(self, query: Query) -> Retrieval:
-        """What to put before the reader. Must not change what a later query finds."""
-        ...
+        """Return the context for `query`; must not change the result of a later query."""
+
+    def size(self) -> Mapping[str, int]:
+        """Return the size of the memory by unit (memories, tokens, nodes, edges, bytes).
+
+        A run asks once, after all sessions and a first query. Empty if not measured.
+        """
+        return {}
+
+    def close(self) -> None:  # noqa: B027 - most have nothing to release
+        """Release what the strategy has opened; called once, after the last question."""
 
 
-class Strategy(ABC):
-    """A strategy over a store: say how to rank, and the rest is shared.
+class Strategy(MemoryStrategy):
+    """A strategy over a store: a subclass only ranks.
 
     `rank` returns candidates, best first, with a trace of plain JSON values; the k best that fit
     `budget` o200k tokens become the context (None: no limit).
     """
 
-    # Only the oracle baseline sees evidence; it is named here so that a run can say so.
-    sees_evidence: ClassVar[bool] = False
-    # Whether `rank` may ask for `store.graph`: it is then told of, asked for so far or not.
+    # Whether `rank` may use `store.graph`; its nodes and edges then count in `size`.
     uses_graph: ClassVar[bool] = False
 
     def __init__(self, parts: Parts, k: int | None = None, budget: int | None = None) -> None:
-        """Raises InputError if `k` or `budget` is below 1, or the memory option wants a model."""
+        """Raises InputError if `k` or `budget` is below 1, or the memory option needs a model."""
         for name, value in (("k", k), ("budget", budget)):
             if value is not None and (not isinstance(value, int) or value < 1):
                 raise InputError(f"{name}: {value!r}; use a whole number of 1 or more")
         memory = builder_for(parts.memory, parts.llm)
         self.parts, self.k, self.budget = replace(parts, memory=memory), k, budget
         self.store = Store(self.parts)
-        # Of memories that a model writes; see MemoryStrategy.
-        self.events: list[dict[str, Any]] = getattr(memory, "events", [])
-        self.prompts: dict[str, Prompt] = dict(getattr(memory, "prompts", {}))
+        self.prompts = memory.prompts
+        if memory is not parts.memory:  # a builder without a state is shared by all conversations
+            self.events = memory.events
 
     def best(self, scores: Scores | Ranking) -> list[Candidate]:
-        """The k memories of the highest `scores`, shape (n,), or of a ranking, best first."""
+        """Return the k best memories by `scores`, shape (n,), or of a ranking, best first."""
         ranking = Dense(scores) if isinstance(scores, np.ndarray) else scores
         return [Candidate(self.store.memories[row], value) for row, value in ranking.best(self.k)]
 
     @abstractmethod
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Candidates for `query`, best first, and what to record of the decision."""
+        """Return the candidates for `query`, best first, and the trace of the decision."""
 
     def ingest(self, session: Session) -> int:
         """See MemoryStrategy."""
@@ -80,11 +105,15 @@ class Strategy(ABC):
         return len(memories)
 
     def size(self) -> Mapping[str, int]:
-        """See Store.size. A strategy that holds more than its store says so."""
+        """Return the size of the store (see Store.size); a subclass with more adds to it."""
         return self.store.size(graph=self.uses_graph)
 
     def retrieve(self, query: Query) -> Retrieval:
         """See MemoryStrategy."""
         ranked, trace = self.rank(query) if self.store.memories else ((), {})
-        kept, context = self.parts.context.write(ranked[: self.k], self.budget)
-        return Retrieval(kept, context, count_tokens(context), trace)
+        return self.retrieval(ranked[: self.k], trace)
+
+    def retrieval(self, ranked: Sequence[Candidate], trace: Mapping[str, Any]) -> Retrieval:
+        """Return the retrieval of those of `ranked`, best first, that fit the budget."""
+        fitting, context = self.parts.context.write(ranked, self.budget)
+        return Retrieval(fitting, context, count_tokens(context), trace)

@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]  # unit rows, shape (n, d), or one vector, shape (d,)
 Origin = Literal["direct", "expanded"]
 
 

@@ -20,10 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import Kind, Vectors
+from memsys.embed.base import Kind
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.base import LLM, LLMError
 from memsys.text.tokens import count_tokens
+from memsys.types import Vectors
 
 MODEL = "embedder"  # what the library may call the run's embedder
 _MOST_BYTES = 64 * 2**20  # of a request

@@ -13,10 +13,9 @@ from baselines.libraries.gateway import MODEL, Gateway
 from baselines.libraries.installed import HERE, adapter_of, python_of
 from baselines.libraries.pipe import Pipe
 from memsys.errors import InputError
-from memsys.memory.text import line
 from memsys.store import Parts
 from memsys.strategy import Strategy
-from memsys.text.tokens import count_tokens
+from memsys.text.turns import line
 from memsys.types import Candidate, Memory, Query, Retrieval, Session
 
 _NOTHING = Retrieval((), "", 0)
@@ -81,8 +80,7 @@ class LibraryMemory(Strategy):
         if self._open is None:
             return _NOTHING
         ranked, trace = self.rank(query)
-        kept, context = self.parts.context.write(ranked, self.budget)
-        return Retrieval(kept, context, count_tokens(context), trace)
+        return self.retrieval(ranked, trace)
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Score: the library's own."""

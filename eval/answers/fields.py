@@ -7,6 +7,7 @@ from typing import Any
 
 from eval.answers import values
 from eval.answers.answers import Item, Row
+from eval.metrics.registry import reported
 from memsys.errors import InputError
 
 # Our name -> the columns it is read from; the first that the file has.
@@ -24,15 +25,13 @@ _NAMES = {
     "answer_seconds": ("answer_seconds", "response_time"),
     "total_seconds": ("total_seconds", "total_time"),
     "error": ("error",),
-    "mem0_f1": ("f1_score",),  # as Mem0's own scripts write them
-    "bleu1": ("bleu_score",),
+    **{name: (column,) for name, column in reported().items()},
 }
 # Mem0 searches the memories of both speakers, one after the other.
 _TWO_SEARCHES = (
     ("speaker_1_memory_time", "speaker_2_memory_time"),
     ("speaker1_memory_time", "speaker2_memory_time"),
 )
-_SCORES = ("mem0_f1", "bleu1")
 
 
 def read_rows(items: Sequence[Item], name: str) -> tuple[list[Row], dict[str, str]]:
@@ -99,7 +98,7 @@ def _row(item: Item, columns: Mapping[str, str], place: str) -> Row:
     conversation, index = _place(item, place, text("id"), text("conversation"))
     if index is None:
         index = values.whole(value("index"), place, column("index"))
-    reported = {name: amount(name) for name in _SCORES}
+    scores = {name: amount(name) for name in reported()}
     search = amount("search_seconds")
     return Row(
         place=item.place,
@@ -115,7 +114,7 @@ def _row(item: Item, columns: Mapping[str, str], place: str) -> Row:
         search_seconds=_two_searches(item, place) if search is None else search,
         answer_seconds=amount("answer_seconds"),
         total_seconds=amount("total_seconds"),
-        reported={name: score for name, score in reported.items() if score is not None},
+        reported={name: score for name, score in scores.items() if score is not None},
     )
 
 

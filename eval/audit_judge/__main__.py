@@ -30,8 +30,9 @@ from eval.cli import BAD_INPUT, INTERRUPTED
 from eval.datasets.types import Dataset
 from eval.judges.base import Judge
 from eval.judges.recorded import Recorded, RecordedSettings
-from eval.records.jsonl import Record, write_json
+from eval.records.jsonl import write_json
 from eval.records.manifest import load_manifest
+from eval.records.schema import Record
 from eval.rendering.tables import markdown, plain
 from eval.run.sweep_errors import blame
 from memsys.errors import InputError

@@ -10,8 +10,9 @@ from eval.audit_judge.measure import Outcome
 from eval.audit_judge.probes import RIGHT
 from eval.audit_judge.statistics import mistaken
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.records.jsonl import RECORDS, Record, read_lines
-from eval.stats.bootstrap import ClusterBootstrap, Estimate
+from eval.records.run import load_run
+from eval.records.schema import Record
+from eval.stats.interval import ClusterBootstrap, Interval
 from eval.stats.rates import Corrected, Rate, corrected
 from memsys.errors import InputError
 
@@ -29,7 +30,7 @@ class CorrectedType:
     """
 
     type: str
-    apparent: Estimate
+    apparent: Interval
     corrected: dict[str, Corrected | None]
     own_rates: bool
 
@@ -39,11 +40,10 @@ def read_run(folder: Path, score_key: str) -> list[Record]:
 
     Raises InputError if the folder holds none.
     """
-    if not (folder / RECORDS).is_file():
-        raise InputError(f"run={folder}: holds no {RECORDS}; name a run folder")
+    run = load_run(folder, complete=False, answered=False)
     judged = [
         record
-        for record in read_lines(folder / RECORDS)
+        for record in run.records.values()
         if record["category"] != ADVERSARIAL
         and record["status"] == "ok"
         and record["scores"].get(score_key) is not None
@@ -70,7 +70,7 @@ def correct(
         if not rows:
             continue
         bootstrap = ClusterBootstrap([row["conversation"] for row in rows], seed)
-        apparent = bootstrap.estimate([row["scores"][score_key] for row in rows])
+        apparent = bootstrap.mean([row["scores"][score_key] for row in rows])
         if apparent is None:
             continue
         own = [one for one in judged if one.probe.type == name]
@@ -90,7 +90,7 @@ def _enough(own: Sequence[Outcome], all_of_them: Sequence[Outcome]) -> bool:
 
 
 def _by_kind(
-    apparent: Estimate, outcomes: Sequence[Outcome], seed: int
+    apparent: Interval, outcomes: Sequence[Outcome], seed: int
 ) -> dict[str, Corrected | None]:
     rejects = mistaken([one for one in outcomes if one.probe.kind in RIGHT], seed) or UNPROBED
     found: dict[str, Corrected | None] = {}
@@ -98,6 +98,6 @@ def _by_kind(
         accepts = mistaken([one for one in outcomes if one.probe.kind == kind], seed)
         if accepts is not None:
             found[kind] = corrected(
-                apparent.mean, apparent.error, accepts, rejects, apparent.clusters
+                apparent.value, apparent.error, accepts, rejects, apparent.clusters
             )
     return found

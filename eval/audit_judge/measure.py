@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from eval.audit_judge.probes import Probe
 from eval.judges.base import Judge
-from memsys.concurrency import in_order
+from memsys.concurrency import ordered_results
 from memsys.llm.base import LLMError
 
 
@@ -36,7 +36,7 @@ def measure(judge: Judge, probes: Sequence[Probe], workers: int = 1) -> list[Out
     An LLMError is an outcome of its probe; everything else ends the audit.
     """
     jobs: list[Callable[[], Outcome]] = [lambda p=probe: _put(judge, p) for probe in probes]  # type: ignore[misc]
-    results = in_order(jobs, workers)
+    results = ordered_results(jobs, workers)
     return list(tqdm(results, total=len(probes), desc=judge.name, unit="probe", disable=None))
 
 

@@ -11,8 +11,7 @@ from eval.audit_judge.measure import Outcome
 from eval.audit_judge.probes import KINDS, RIGHT
 from eval.judges.figures import PanelFigures, panel_figures
 from eval.stats.agreement import all_judges
-from eval.stats.bootstrap import ClusterBootstrap, Estimate
-from eval.stats.clustered import Figure
+from eval.stats.interval import ClusterBootstrap, Interval
 from eval.stats.rates import Rate, rate
 
 _PAIRS = (("gold", "gold_long"), ("wrong_specific", "wrong_long"))
@@ -42,9 +41,9 @@ class Audit:
 
     kinds: tuple[KindFigures, ...]
     false_rejects: Rate | None
-    lengths: dict[str, Estimate]
+    lengths: dict[str, Interval]
     halves: dict[str, tuple[float, float]]
-    self_agreement: dict[str, Figure]
+    self_agreement: dict[str, Interval]
     panel: PanelFigures | None
 
 
@@ -81,7 +80,7 @@ def mistaken(outcomes: Sequence[Outcome], seed: int = 0) -> Rate | None:
     )
 
 
-def _longer(outcomes: Sequence[Outcome], bare: str, long: str, seed: int) -> Estimate | None:
+def _longer(outcomes: Sequence[Outcome], bare: str, long: str, seed: int) -> Interval | None:
     """Passed in the long form minus passed bare, over the questions that have both."""
     passed = {(one.probe.kind, one.probe.question_id): one for one in outcomes}
     both = [
@@ -92,7 +91,7 @@ def _longer(outcomes: Sequence[Outcome], bare: str, long: str, seed: int) -> Est
     if not both:
         return None
     rises = [float(second.passed) - float(first.passed) for first, second in both]
-    return ClusterBootstrap([one.probe.conversation for one, _ in both], seed).estimate(rises)
+    return ClusterBootstrap([one.probe.conversation for one, _ in both], seed).mean(rises)
 
 
 def _halves(outcomes: Sequence[Outcome], kind: str) -> tuple[float, float] | None:
@@ -107,7 +106,7 @@ def _halves(outcomes: Sequence[Outcome], kind: str) -> tuple[float, float] | Non
     return shorter, longer
 
 
-def _self_agreement(outcomes: Sequence[Outcome], seed: int) -> dict[str, Figure]:
+def _self_agreement(outcomes: Sequence[Outcome], seed: int) -> dict[str, Interval]:
     clusters = [one.probe.conversation for one in outcomes]
     names = list(outcomes[0].runs) if outcomes else []
     by_judge = {name: [one.runs[name] for one in outcomes] for name in names}

@@ -10,7 +10,7 @@ from typing import Any
 from eval.audit_judge.corrected import ENOUGH, OVERALL, CorrectedType
 from eval.audit_judge.probes import KINDS
 from eval.audit_judge.statistics import Audit
-from eval.stats.clustered import Figure
+from eval.stats.interval import Interval
 from eval.stats.rates import Corrected, Rate
 
 Draw = Callable[[Sequence[str], Sequence[Sequence[str]]], str]
@@ -41,7 +41,7 @@ def sentences(audit: Audit) -> list[str]:
         told.append(f"False rejects over all right probes: {share} {interval}.")
     for bare, rise in audit.lengths.items():
         told.append(
-            f"Length: in a long text, {bare} passes {100 * rise.mean:+.1f} points "
+            f"Length: in a long text, {bare} passes {100 * rise.value:+.1f} points "
             f"[{100 * rise.low:+.1f}, {100 * rise.high:+.1f}] more often than bare "
             f"({rise.n} questions)."
         )
@@ -74,7 +74,7 @@ def corrected_table(found: Sequence[CorrectedType], name: str) -> tuple[list[str
             [
                 label,
                 str(apparent.n),
-                f"{apparent.mean:.1%} [{low:.1%}, {high:.1%}]",
+                f"{apparent.value:.1%} [{low:.1%}, {high:.1%}]",
                 *(_corrected(one.corrected[kind]) for kind in kinds),
                 rates,
             ]
@@ -144,7 +144,7 @@ def _rate(rate: Rate | None) -> list[str]:
     return [f"{rate.share:.1%}", f"[{low:.1%}, {high:.1%}]", clustered]
 
 
-def _figure(figure: Figure) -> str:
+def _figure(figure: Interval) -> str:
     if math.isnan(figure.value):
         return f"undefined, one verdict throughout (n {figure.n})"
     return f"{figure.value:.3f} [{figure.low:.3f}, {figure.high:.3f}] (n {figure.n})"

@@ -10,13 +10,13 @@ from pathlib import Path
 from eval.cli import code_of
 from eval.compare.comparable import objections
 from eval.compare.conclusions import conclusions, method, notes, title
-from eval.compare.contrast import contrast
-from eval.compare.measures import choose
-from eval.compare.runs import load_runs
-from eval.compare.shared import share
 from eval.compare.tables import table
 from eval.compare.write import write
+from eval.records.run import load_runs
 from eval.rendering.tables import plain
+from eval.summary.contrast import contrast
+from eval.summary.measures import choose
+from eval.summary.shared import share
 from memsys.errors import InputError
 
 
@@ -65,7 +65,9 @@ def _compare(options: argparse.Namespace) -> None:
         raise InputError(f"--seed {options.seed}: use a whole number of 0 or more")
     if options.out is not None and options.out.exists() and not options.out.is_dir():
         raise InputError(f"--out {options.out}: is a file; name a folder")
-    runs = load_runs(options.runs)
+    if len(options.runs) < 2:
+        raise InputError("RUN: one run; name two or more to compare")
+    runs = load_runs(options.runs, complete=False)
     measures = choose(runs, options.score, options.type)
     against = objections(runs, measures, options.score)
     if against and not options.force:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from eval.compare.measures import F1, JUDGE, Measure, own_f1
-from eval.compare.runs import Run
 from eval.records.answer_key_views import key_name
+from eval.records.run import Run
+from eval.summary.measures import F1, JUDGE, Measure
 
 _FIRST = 3  # ids that a message names
 
@@ -36,16 +36,16 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
                 f"{pair} were scored by different gold answers to {len(golds)} questions "
                 f"({', '.join(golds[:_FIRST])}{', ...' if len(golds) > _FIRST else ''})"
             )
-        if (not names or F1 in names) and own_f1(first) != own_f1(run):
+        if (not names or F1 in names) and first.own_f1 != run.own_f1:
             found.append(
-                f"f1 is {own_f1(first)} in {first.label} and {own_f1(run)} in {run.label}; "
-                f"name one by --score, as --score {own_f1(first)}"
+                f"f1 is {first.own_f1} in {first.label} and {run.own_f1} in {run.label}; "
+                f"name one by --score, as --score {first.own_f1}"
             )
         judges = [_judge(one) for one in (first, run)]
         if any(measure.key == JUDGE for measure in measures) and judges[0] != judges[1]:
             found.append(
                 f"{pair} have different judges ({_named(judges[0])}; {_named(judges[1])}); "
-                f"leave the verdicts out by --score {own_f1(first)}"
+                f"leave the verdicts out by --score {first.own_f1}"
             )
     return found
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.compare.contrast import Contrast, Row
-from eval.compare.measures import ABSTAINED, ADVERSARIAL, JUDGE, Measure, lower_is_better
-from eval.compare.runs import Run, differing
-from eval.compare.shared import Shared
-from eval.compare.tables import chance, signed
+from eval.records.run import Run
+from eval.records.schema import Manifest
+from eval.rendering.numbers import p_value, signed
+from eval.summary.contrast import Contrast, Row
+from eval.summary.measures import ABSTAINED, ADVERSARIAL, JUDGE, Measure, lower_is_better
+from eval.summary.shared import Shared
 from eval.summary.summarise import OVERALL
 
 _FIRST = 3  # ids that a sentence names
@@ -55,7 +56,7 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
     first = runs[0]
     for run in runs[1:]:
         imported = [one.label for one in (first, run) if one.manifest.get("kind") == "imported"]
-        if not imported and (settings := differing(first.manifest, run.manifest)):
+        if not imported and (settings := _differing(first.manifest, run.manifest)):
             found.append(f"{run.label} differs from {first.label} in: {', '.join(settings)}")
     for run in runs:
         if run.manifest.get("kind") == "imported":
@@ -95,7 +96,7 @@ def _reported(runs: Sequence[Run]) -> bool:
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
     where = "types 1-4" if row.type == OVERALL else row.type
-    found, p = one.difference, f"p = {chance(one.p_holm)}".replace("= <", "<")
+    found, p = one.difference, f"p = {p_value(one.p_holm)}".replace("= <", "<")
     refusals = lower_is_better(row.key, row.type)
     score = "false refusals" if refusals else row.key
     if one.verdict == "no difference shown":
@@ -103,7 +104,7 @@ def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     else:
         start = f"{run} is {one.verdict} than {first} on {where}"
     return (
-        f"{start}: {score} {signed(found.mean)} (95% interval {signed(found.low)} to "
+        f"{start}: {score} {signed(found.value)} (95% interval {signed(found.low)} to "
         f"{signed(found.high)}, {p}; {row.n} questions of {row.clusters} "
         f"conversation{'s' if row.clusters > 1 else ''}); {_needed(one)}"
     )
@@ -118,3 +119,9 @@ def _needed(one: Contrast) -> str:
             "4 times in 5."
         )
     return f"a true difference of {one.needed:.3f} would have been enough to be found 4 times in 5."
+
+
+def _differing(one: Manifest, other: Manifest) -> list[str]:
+    """Top-level settings (`strategy`, `k`, ...) in which two configurations differ."""
+    first, second = one["config"], other["config"]
+    return [key for key in {**first, **second} if first.get(key) != second.get(key)]

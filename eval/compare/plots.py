@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eval.compare.contrast import Row
-from eval.compare.runs import Run
-from eval.compare.tables import signed, type_name
+from eval.records.run import Run
+from eval.rendering.numbers import interval, signed
 from eval.rendering.palette import BLUE, GREY, MARKERS, VERMILION
+from eval.rendering.tables import type_name
+from eval.summary.contrast import Row
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,8 +38,8 @@ def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
                 own, colour = one.difference, _COLOURS[one.verdict]
                 axes.plot([own.low, own.high], [at, at], color=colour, linewidth=2)
                 marker = MARKERS[i % len(MARKERS)]
-                axes.plot(own.mean, at, marker, color=colour, markersize=7)
-                label = f"{signed(own.mean)} [{signed(own.low)}, {signed(own.high)}]"
+                axes.plot(own.value, at, marker, color=colour, markersize=7)
+                label = interval(own, form=signed)
                 axes.text(edge * 1.03, at, label, va="center", fontsize=9, color=colour)
         axes.set_xlim(-edge, edge)
         axes.set_yticks(range(len(rows)), [f"{type_name(r.type)}\nn = {r.n}" for r in rows])
@@ -63,13 +64,13 @@ def heatmap(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
     figure = _figure(3.2 + 1.9 * len(runs), sum(heights) + 0.8)
     grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
     for (title, rows), axes in zip(panels, grid[:, 0], strict=True):
-        means = [[found.mean for found in row.means] for row in rows]
+        means = [[found.value for found in row.means] for row in rows]
         top = max(max(own) for own in means) or 1.0
         axes.imshow(means, cmap="cividis", vmin=0, vmax=top, aspect="auto")
         for y, row in enumerate(rows):
             for x, found in enumerate(row.means):
-                colour = "black" if found.mean > 0.55 * top else "white"
-                text = f"{found.mean:.3f}\n[{found.low:.3f}, {found.high:.3f}]"
+                colour = "black" if found.value > 0.55 * top else "white"
+                text = f"{found.value:.3f}\n[{found.low:.3f}, {found.high:.3f}]"
                 axes.text(x, y, text, ha="center", va="center", color=colour, fontsize=9)
         axes.set_xticks(range(len(runs)), [run.label.replace(" ", "\n", 1) for run in runs])
         axes.set_yticks(range(len(rows)), [f"{type_name(r.type)}\nn = {r.n}" for r in rows])

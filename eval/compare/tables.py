@@ -7,10 +7,10 @@ import io
 import re
 from collections.abc import Sequence
 
-from eval.compare.contrast import Contrast, Row
-from eval.compare.runs import Run
-from eval.stats.bootstrap import Estimate
-from eval.summary.summarise import OVERALL
+from eval.records.run import Run
+from eval.rendering.numbers import interval, p_value, signed
+from eval.rendering.tables import type_name
+from eval.summary.contrast import Contrast, Row
 
 _COLUMNS = (
     *("score", "type", "run", "run_id", "reference", "n", "conversations"),
@@ -30,7 +30,12 @@ def table(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[list[str], list[lis
     for row in rows:
         reference = ["reference", *[""] * (len(header) - 5)]
         for i, run in enumerate(runs):
-            start = ["" if i else type_name(row.type), run.label, str(row.n), mean(row.means[i])]
+            start = [
+                "" if i else type_name(row.type),
+                run.label,
+                str(row.n),
+                interval(row.means[i]),
+            ]
             lines.append(start + (_contrast(row.contrasts[i - 1], exact) if i else reference))
     return header, lines
 
@@ -70,35 +75,20 @@ def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str
     for row in (row for rows in tables for row in rows):
         for i, run in enumerate(runs):
             own = row.means[i]
-            line = [row.key, row.type, run.label, run.manifest["run_id"], runs[0].label]
-            line += [row.n, row.clusters, own.mean, own.low, own.high]
+            line: list[object] = [
+                row.key,
+                row.type,
+                run.label,
+                run.manifest["run_id"],
+                runs[0].label,
+            ]
+            line += [row.n, row.clusters, own.value, own.low, own.high]
             if i:
                 one = row.contrasts[i - 1]
-                line += [one.difference.mean, one.difference.low, one.difference.high]
+                line += [one.difference.value, one.difference.low, one.difference.high]
                 line += [one.p, one.p_holm, one.p_mcnemar, one.effect, one.needed, one.verdict]
             writer.writerow(line + [None] * (len(_COLUMNS) - len(line)))
     return text.getvalue()
-
-
-def type_name(type_: str) -> str:
-    """What tables call it."""
-    return "overall (types 1-4)" if type_ == OVERALL else type_
-
-
-def mean(estimate: Estimate) -> str:
-    """A mean with its interval."""
-    return f"{estimate.mean:.3f} [{estimate.low:.3f}, {estimate.high:.3f}]"
-
-
-def signed(value: float, digits: int = 3) -> str:
-    """With its sign, and 0 without one."""
-    text = f"{value:+.{digits}f}"
-    return text if float(text) else text[1:]
-
-
-def chance(p: float) -> str:
-    """A p value, to four digits."""
-    return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
 
 
 def least(one: Contrast) -> str:
@@ -111,11 +101,9 @@ def least(one: Contrast) -> str:
 
 
 def _contrast(one: Contrast, exact: bool) -> list[str]:
-    found = one.difference
-    cells = [f"{signed(found.mean)} [{signed(found.low)}, {signed(found.high)}]"]
-    cells.append(chance(one.p_holm))
+    cells = [interval(one.difference, form=signed), p_value(one.p_holm)]
     if exact:
-        cells.append("-" if one.p_mcnemar is None else chance(one.p_mcnemar))
+        cells.append("-" if one.p_mcnemar is None else p_value(one.p_mcnemar))
     return [*cells, signed(one.effect, 2), least(one)]
 
 

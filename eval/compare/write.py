@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.compare.conclusions import conclusions, method
-from eval.compare.contrast import Row
 from eval.compare.plots import forest, heatmap
-from eval.compare.runs import Run
 from eval.compare.tables import comma_separated, latex, table
+from eval.records.run import Run
 from eval.rendering.tables import markdown
+from eval.summary.contrast import Row
 from memsys.errors import InputError
 
 

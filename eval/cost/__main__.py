@@ -7,12 +7,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from eval.cli import code_of
 from eval.cost import tables as cost_tables
-from eval.pricing.ingestion import load_writing
-from eval.pricing.usage import load_spending
+from eval.cost.ingestion import ingestion
+from eval.pricing.usage import spending
+from eval.records.run import Run, load_run
 from eval.rendering.tables import plain
+from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
 
 
@@ -47,7 +50,7 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
     if writing:
         _show_writing(names)
         return
-    runs = [load_spending(name) for name in names]
+    runs = [spending(run) for run in _loaded(names)]
     for run in runs:
         print(f"{run.title}\n{run.about}\n")
         print(plain(*cost_tables.by_phase(run)) + "\n")
@@ -60,8 +63,15 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
     )
 
 
+def _loaded(names: Sequence[str]) -> list[Run]:
+    return [load_run(name, label=Path(name).name, complete=False, answered=False) for name in names]
+
+
 def _show_writing(names: Sequence[str]) -> None:
-    runs = [load_writing(name) for name in names]
+    runs = []
+    for one in _loaded(names):
+        summary = summarise(list(one.records.values()), one.manifest, one.seed)
+        runs.append(ingestion(one, summary["by_type"][OVERALL]))
     for run in runs:
         print(f"{run.spending.title}\n{run.spending.about}\n")
     print(plain(*cost_tables.writing(runs)))

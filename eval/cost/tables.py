@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.pricing.ingestion import UNITS, Writing
+from eval.cost.ingestion import UNITS, Ingestion
 from eval.pricing.usage import Spending, baseline_of
-from eval.rendering.tables import HEADER, cells
+from eval.rendering.tables import score_row
 
 Table = tuple[list[str], list[list[str]]]
 UNKNOWN, NOT_TOLD = "unknown", "-"
 WRITING = (
-    "Writing: every session's ingest and the building of the indexes; replayed calls count at the "
-    "cost and time they had when live, waiting and failed attempts not at all. Stored: at the end "
-    "of a conversation, the mean; tokens are o200k; kB are 1,000 bytes of memories, vectors and "
-    "graph in plain files (docs/models.md); - where the run does not tell. Repaid after: questions "
-    "until writing and questions cost less than the full_context run among these."
+    "Ingestion: all sessions and the building of the indexes; replayed calls count at their "
+    "recorded cost and time, queues and failed attempts not at all. Stored: mean over "
+    "conversations at their end; tokens are o200k; kB are 1,000 bytes of memories, vectors and "
+    "graph in plain files (docs/models.md); - where it is not known. Break-even: questions until "
+    "ingestion and questions cost less than the full_context run among these."
 )
-_SCORES = ("F1", "judge", "evidence recall", "context tokens")  # of eval.rendering.tables.HEADER
+_SCORES = ("F1", "judge", "evidence recall", "context tokens")  # of score_row
 
 
 def by_phase(run: Spending) -> Table:
@@ -59,7 +59,7 @@ def per_question(runs: Sequence[Spending]) -> Table:
     return header, rows
 
 
-def writing(runs: Sequence[Writing]) -> Table:
+def writing(runs: Sequence[Ingestion]) -> Table:
     """What memory costs to write, beside the answers it buys: a column a run."""
     spendings = [run.spending for run in runs]
     columns = [_written(run, spendings) for run in runs]
@@ -98,7 +98,7 @@ def dollars(value: float | None) -> str:
     return f"{value:,.4f}" if value == 0 or value >= 0.001 else f"{value:.8f}"
 
 
-def _written(run: Writing, runs: Sequence[Spending]) -> list[tuple[str, str]]:
+def _written(run: Ingestion, runs: Sequence[Spending]) -> list[tuple[str, str]]:
     used = run.used
     rows = [
         ("sessions", NOT_TOLD if run.sessions is None else f"{run.sessions:,}"),
@@ -117,7 +117,7 @@ def _written(run: Writing, runs: Sequence[Spending]) -> list[tuple[str, str]]:
         if unit == "bytes":
             held, shown = None if held is None else held / 1000, "kB"
         rows.append((f"{shown} stored, a conversation", NOT_TOLD if held is None else mean(held)))
-    scores = dict(zip(HEADER, cells(run.cell), strict=True))
+    scores = score_row(run.cell)
     for name in _SCORES:
         counted = f" n={scores['n']}" if "[" in scores[name] else ""
         rows.append((f"{name}, types 1-4", scores[name] + counted))

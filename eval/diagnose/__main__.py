@@ -12,10 +12,9 @@ from eval.diagnose.expansion import expansion
 from eval.diagnose.gate import Case, cases, gating
 from eval.diagnose.pairing import pair_with_direct, pair_with_expanded
 from eval.diagnose.retrieval_vs_reading import Marking, stages
-from eval.diagnose.runs import Run, load_run
-from eval.metrics.protocols import protocols
+from eval.metrics.registry import columns
+from eval.records.run import Run, load_run
 from eval.rendering.section import Section, as_text
-from eval.summary.summarise import SCORES
 from memsys.errors import InputError
 
 
@@ -80,12 +79,12 @@ def _losses(options: argparse.Namespace) -> None:
 def _key(run: Run, name: str | None) -> str:
     """The key in a record of the score called `name`, as in summaries or in records."""
     if name is None or name == "f1":
-        return protocols(run.manifest.get("scoring") or ["locomo"])[0].f1
-    return SCORES.get(name, name)
+        return run.own_f1
+    return columns().get(name, name)
 
 
 def _about(run: Run) -> str:
-    excluded = len(run.left_out)
+    excluded = len(run.excluded)
     failed = len(run.records) - len(run.counted) - excluded
     aside = f"{failed} failed" + (f", {excluded} left out by the answer key" if excluded else "")
     conversations = {record["conversation"] for record in run.records.values()}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eval.datasets.types import ADVERSARIAL
-from eval.diagnose.runs import Run
-from eval.records.jsonl import Record
+from eval.records.run import Run
+from eval.records.schema import Record
 from eval.rendering.intervals import Sample, percent
 from eval.rendering.section import Section, Table
 from memsys.text.terms import is_cjk
@@ -51,4 +51,6 @@ def _row(records: Sequence[Record], seed: int) -> list[str]:
 
 
 def _abstained(records: Sequence[Record], seed: int) -> str:
-    return percent(Sample.of(records, [float(one["abstained"]) for one in records], seed).share())
+    return percent(
+        Sample.of(records, [float(bool(one["abstained"])) for one in records], seed).share()
+    )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from eval.compare.tables import signed, type_name
 from eval.diagnose.pairing import Pair, kept
-from eval.diagnose.runs import Run
 from eval.metrics.evidence import evidence_recall
-from eval.records.jsonl import Record
+from eval.records.run import Run
+from eval.records.schema import Record
 from eval.rendering.intervals import Sample, by_type, difference_cells, percent, show, with_n
+from eval.rendering.numbers import signed
 from eval.rendering.section import Section, Table
+from eval.rendering.tables import type_name
 
 _TITLE = "Direct and expanded"
 DIRECT, EXPANDED = "direct", "expanded"
@@ -54,10 +55,11 @@ def expansion(run: Run, pairs: Sequence[Pair] | None) -> Section:
 
 def found_turns(record: Record, origin: str | None = None) -> set[str]:
     """Evidence turns that were retrieved, of all origins or of one; found both ways is direct."""
-    found = record["evidence_found"]
+    found = record["evidence_found"] or {"direct": [], "expanded": []}
+    direct = set(found["direct"])
     if origin is None:
-        return {*found[DIRECT], *found[EXPANDED]}
-    return set(found[origin]) - (set(found[DIRECT]) if origin == EXPANDED else set())
+        return direct | set(found["expanded"])
+    return direct if origin == DIRECT else set(found["expanded"]) - direct
 
 
 def recall(record: Record) -> float:
@@ -154,7 +156,7 @@ def _holding(records: Sequence[Record], chosen: Sequence[set[str]], seed: int) -
     of, hits = [], []
     for record, ids in zip(records, chosen, strict=True):
         wanted = set(record["evidence"])
-        for id_, turns, *_ in record["retrieved"]:
+        for id_, turns, *_ in record["retrieved"] or ():
             if id_ in ids:
                 of.append(record)
                 hits.append(float(not wanted.isdisjoint(turns)))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from eval.compare.tables import type_name
 from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.diagnose.expansion import recall
-from eval.diagnose.runs import Run
-from eval.records.jsonl import Record
+from eval.records.run import Run
+from eval.records.schema import Record
 from eval.rendering.intervals import Sample, by_type, difference_cells, percent, show, with_n
 from eval.rendering.section import Section, Table
+from eval.rendering.tables import type_name
 
 _TITLE = "Gate"
 CLOSED, WORDS = "closed", "word:"

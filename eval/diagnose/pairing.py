@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from eval.diagnose.runs import Run
-from eval.records.jsonl import Record
+from eval.records.run import Run
+from eval.records.schema import Record
 from memsys.errors import InputError
 
 # What decides which memories are found and kept; the reader and the scoring do not.
@@ -26,15 +26,15 @@ def pair_with_direct(run: Run, direct: Run) -> list[Pair]:
 
     Raises InputError unless they differ in expansion alone.
     """
-    where = f"--direct {direct.name}"
+    where = f"--direct {direct.label}"
     if not run.retrieval_known or not run.traces("expansion"):
         raise InputError(
-            f"{run.name}: its records (strategy {run.strategy}) hold no trace.expansion, so "
+            f"{run.label}: its records (strategy {run.strategy}) hold no trace.expansion, so "
             "--direct has nothing to be compared with; name a run of graph_expand or hybrid_gate"
         )
     pairs = _pairs(run, direct, where, _OF_EXPANSION)
     for _, other in pairs:
-        if any(origin == "expanded" for *_, origin in other["retrieved"]):
+        if any(origin == "expanded" for *_, origin in other["retrieved"] or ()):
             raise InputError(
                 f"{where}: expanded as well (the first: {other['id']}); name a run without "
                 "expansion, as of vector_only"
@@ -49,7 +49,7 @@ def pair_with_direct(run: Run, direct: Run) -> list[Pair]:
             traced <= theirs and kept(mine) != theirs  # nothing to add
         ):
             raise InputError(
-                f"{where}: found other memories directly than {run.name} did for {mine['id']}; "
+                f"{where}: found other memories directly than {run.label} did for {mine['id']}; "
                 "name a run of the same start ranking and settings"
             )
     return pairs
@@ -60,10 +60,10 @@ def pair_with_expanded(run: Run, expanded: Run) -> list[Pair]:
 
     Raises InputError unless they differ in the gate alone.
     """
-    where = f"--expanded {expanded.name}"
+    where = f"--expanded {expanded.label}"
     if not run.retrieval_known or not run.traces("gate"):
         raise InputError(
-            f"{run.name}: its records (strategy {run.strategy}) hold no trace.gate, so --expanded "
+            f"{run.label}: its records (strategy {run.strategy}) hold no trace.gate, so --expanded "
             "has nothing to be compared with; name a run of hybrid_gate"
         )
     pairs = _pairs(run, expanded, where, ())
@@ -72,15 +72,16 @@ def pair_with_expanded(run: Run, expanded: Run) -> list[Pair]:
     for mine, other in pairs:
         if mine["trace"]["gate"]["open"] and kept(mine) != kept(other):
             raise InputError(
-                f"{where}: kept other memories than {run.name} for {mine['id']}, where the gate is "
-                "open; name a run of the same start ranking and settings"
+                f"{where}: kept other memories than {run.label} for {mine['id']}, where the gate "
+                "is open; name a run of the same start ranking and settings"
             )
     return pairs
 
 
 def kept(record: Record, origin: str | None = None) -> set[str]:
     """Ids of the memories put before the reader, of all origins or of one."""
-    return {row[0] for row in record["retrieved"] if origin in {None, row[3]}}
+    rows = record["retrieved"] or ()
+    return {row[0] for row in rows if origin in {None, row[3]}}
 
 
 def _pairs(run: Run, other: Run, where: str, free: tuple[str, ...]) -> list[Pair]:
@@ -89,19 +90,19 @@ def _pairs(run: Run, other: Run, where: str, free: tuple[str, ...]) -> list[Pair
         raise InputError(f"{where}: imported answers do not tell what was retrieved; name a run")
     if _data(run) != _data(other):
         raise InputError(
-            f"{where}: answered other data than {run.name} ({_files(other)}; {_files(run)}); "
+            f"{where}: answered other data than {run.label} ({_files(other)}; {_files(run)}); "
             "run both on the same files"
         )
     alone = [id_ for id_ in {**run.records, **other.records} if not _in_both(run, other, id_)]
     if alone:
         raise InputError(
-            f"{where}: {len(alone)} questions are not the same in {run.name} (the first: "
+            f"{where}: {len(alone)} questions are not the same in {run.label} (the first: "
             f"{alone[0]}); run both on the same questions"
         )
     differing = _differing(run.manifest["config"], other.manifest["config"], free)
     if differing:
         raise InputError(
-            f"{where}: differs from {run.name} in {', '.join(differing)}; "
+            f"{where}: differs from {run.label} in {', '.join(differing)}; "
             "run both with the same settings"
         )
     answered = [
@@ -110,7 +111,7 @@ def _pairs(run: Run, other: Run, where: str, free: tuple[str, ...]) -> list[Pair
         if other.records[record["id"]]["status"] == "ok"
     ]
     if not answered:
-        raise InputError(f"{where}: no question was answered in {run.name} too; resume the runs")
+        raise InputError(f"{where}: no question was answered in {run.label} too; resume the runs")
     return answered
 
 

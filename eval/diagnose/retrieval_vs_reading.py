@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval.compare.tables import type_name
-from eval.diagnose.runs import Run
-from eval.records.jsonl import Record
+from eval.records.run import Run
+from eval.records.schema import Record
 from eval.rendering.intervals import Figure, Sample, by_type, show, wilson_share
 from eval.rendering.section import Section, Table
+from eval.rendering.tables import type_name
 from memsys.errors import InputError
 
 ALL, SOME, NONE, NO_EVIDENCE, UNKNOWN = "all", "some", "none", "no evidence given", "not known"
@@ -55,9 +55,9 @@ class Loss:
 
 def state(record: Record) -> str:
     """How much of the question's evidence was retrieved: one of STATES."""
-    if record["retrieved"] is None:
-        return UNKNOWN
     wanted, found = set(record["evidence"]), record["evidence_found"]
+    if found is None:
+        return UNKNOWN
     if not wanted:
         return NO_EVIDENCE
     got = len(wanted & {*found["direct"], *found["expanded"]})
@@ -121,13 +121,13 @@ def stages(run: Run, marking: Marking) -> Section:
     if all(marking.value(record) is None for record in overall):
         known = {key for r in overall for key, value in r["scores"].items() if value is not None}
         raise InputError(
-            f"{run.name}: no answer of types 1-4 has the score {marking.score!r}; use --score with "
-            f"one of {', '.join(sorted(known))}"
+            f"{run.label}: no answer of types 1-4 has the score {marking.score!r}; use --score "
+            f"with one of {', '.join(sorted(known))}"
         )
     found = [row for name, records in groups for row in _by_state(name, records, marking, run.seed)]
     header = ["type", "evidence retrieved", "n", marking.score, "share correct"]
     parts: list[str | Table] = [_rule(overall, marking), Table(header, found)]
-    if run.written:
+    if run.memory_by_model:
         parts.append(
             "A model wrote these memories: evidence counts as retrieved where one rests on it, "
             "whatever that one still tells. What was lost in writing stands under reading."

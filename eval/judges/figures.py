@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import fmean, stdev
 
 from eval.stats.agreement import all_judges, two_judges
-from eval.stats.clustered import Figure
+from eval.stats.interval import Interval
 
 Verdicts = Sequence[Sequence[bool]]
 
@@ -32,8 +32,8 @@ class PanelFigures:
     """
 
     members: Mapping[str, RunFigures]
-    pairs: Mapping[tuple[str, str], Figure]
-    all_members: Figure | None
+    pairs: Mapping[tuple[str, str], Interval]
+    all_members: Interval | None
 
 
 def majority(verdicts: Sequence[bool]) -> bool:

@@ -12,21 +12,14 @@ from hydra.utils import instantiate
 
 from eval.cli import code_of
 from eval.datasets.types import Dataset
-from eval.records import folder as folders
-from eval.records.finished import RUNS, find_folder, load_checked, load_records
-from eval.records.jsonl import (
-    CALLS,
-    INGEST,
-    MANIFEST,
-    RECORDS,
-    Record,
-    read_lines,
-    write_json,
-    write_lines,
-)
-from eval.records.manifest import command, digest
+from eval.records.folder import run_id
+from eval.records.jsonl import CALLS, INGEST, MANIFEST, RECORDS, read_lines, write_json, write_lines
+from eval.records.manifest import command, digest, load_manifest
+from eval.records.run import RUNS, find_folder, load_run
+from eval.records.schema import Manifest, Record
+from eval.rendering.run_tables import report_md
 from eval.rendering.tables import by_type, plain
-from eval.run.hydra_help import run_id
+from eval.summary.closing import write_summary
 from memsys.errors import InputError
 
 _ALIKE = ("schema_version", "choices", "data", "scoring", "llm", "prompts", "judge", "models")
@@ -49,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _merge(options: argparse.Namespace) -> None:
     """Everything is read and checked before anything is written."""
     parts = [find_folder(name) for name in options.runs]
-    manifests = [load_checked(part) for part in parts]
+    manifests = [load_manifest(part) for part in parts]
     for part, manifest in zip(parts, manifests, strict=True):
         _check(part, manifest, parts[0], manifests[0])
     records = _records(parts)
@@ -72,12 +65,12 @@ def _merge(options: argparse.Namespace) -> None:
     write_lines(out / RECORDS, ordered)
     manifest = _manifest(out.name, manifests, dataset, kept)
     write_json(out / MANIFEST, manifest)
-    summary = folders.write_summary(out, manifest, ordered)
+    summary = write_summary(out, manifest, ordered, report_md)
     print(plain(*by_type(summary)))
     print(f"\n{len(parts)} parts, {len(ordered):,} records: {out}")
 
 
-def _check(part: Path, manifest: Mapping[str, Any], first: Path, other: Mapping[str, Any]) -> None:
+def _check(part: Path, manifest: Manifest, first: Path, other: Manifest) -> None:
     """Raises InputError unless a part is whole and was made as the first one was."""
     if manifest["status"] != "complete":
         raise InputError(
@@ -103,14 +96,14 @@ def _records(parts: Sequence[Path]) -> dict[str, Record]:
     found: dict[str, Record] = {}
     where: dict[str, Path] = {}
     for part in parts:
-        for id_, record in load_records(part, {"id", "status", "scores"}).items():
+        for id_, record in load_run(part, answered=False).records.items():
             if id_ in found:
                 raise InputError(f"{part}: {id_} is in {where[id_]} too; merge parts that differ")
             found[id_], where[id_] = record, part
     return found
 
 
-def _dataset(manifest: Mapping[str, Any], conversations: list[str] | None) -> Dataset:
+def _dataset(manifest: Manifest, conversations: list[str] | None) -> Dataset:
     """The data that the parts were made from, to know their order; InputError if it changed."""
     config = {**manifest["config"]["dataset"], "conversations": conversations}
     dataset: Dataset = instantiate(config).load()
@@ -127,8 +120,8 @@ def _write_lines(out: Path, name: str, parts: Sequence[Path], key: Any) -> None:
 
 
 def _manifest(
-    name: str, parts: Sequence[Mapping[str, Any]], dataset: Dataset, kept: list[str] | None
-) -> dict[str, Any]:
+    name: str, parts: Sequence[Manifest], dataset: Dataset, kept: list[str] | None
+) -> Manifest:
     """That of the first part, with what differs put together."""
     config = dict(parts[0]["config"])
     config["dataset"] = {**config["dataset"], "conversations": kept}
@@ -147,11 +140,11 @@ def _manifest(
         "key": {**parts[0]["key"], "wrong": list(dataset.key.wrong)},
         "repairs": list(dataset.repairs),
         "started": min(part["started"] for part in parts),
-        "ended": max(part["ended"] for part in parts),
+        "ended": max(part["ended"] or "" for part in parts),
         "warnings": list(warnings),
         "sweep": None,
         "seconds": {key: round(sum(s.get(key, 0.0) for s in seconds), 3) for key in names},
-        "merged": [{key: part[key] for key in own} for part in parts],
+        "merged": [{key: dict(part)[key] for key in own} for part in parts],
     }
 
 

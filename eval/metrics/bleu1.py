@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from math import exp
 
+from eval.metrics.registry import TextMetric, register
 from eval.metrics.tokens import word_tokens
 
 
@@ -24,3 +25,15 @@ def bleu1(answer: str, gold: str) -> float:
     if clipped == 0:
         return 0.0
     return clipped / len(found) * min(1.0, exp(1 - len(wanted) / len(found)))
+
+
+register(
+    TextMetric(
+        name="bleu1",
+        title="BLEU-1",
+        compute=bleu1,
+        order=50,
+        pinned=True,
+        reported_as="bleu_score",
+    )
+)

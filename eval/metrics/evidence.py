@@ -7,7 +7,12 @@ mean; here it has no value and is left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from eval.metrics.registry import Answered, Metric, register
+
+SESSIONS = "evidence_session_recall"
 
 
 def evidence_recall(evidence: Collection[str], retrieved_turns: Collection[str]) -> float | None:
@@ -33,3 +38,44 @@ def session_recall(sessions: Collection[str], retrieved_turns: Collection[str]) 
     wanted = set(sessions)
     found = {turn.rpartition(":")[0] for turn in retrieved_turns}
     return len(wanted & found) / len(wanted) if wanted else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceMetric(Metric):
+    """A metric of evidence turn ids and retrieved turn ids: `compute(evidence, retrieved)`."""
+
+    compute: Callable[[Collection[str], Collection[str]], float | None]
+
+    def score(self, answered: Answered) -> float | None:
+        """See Metric."""
+        wanted = answered.sessions if self.applies_to == "sessions" else answered.evidence
+        return self.compute(wanted or (), answered.retrieved or ())
+
+
+register(
+    EvidenceMetric(
+        name="evidence_recall",
+        compute=evidence_recall,
+        applies_to="retrieval",
+        order=60,
+        pinned=True,
+    )
+)
+register(
+    EvidenceMetric(
+        name="evidence_hit",
+        compute=evidence_hit,
+        applies_to="retrieval",
+        order=70,
+        in_tables=False,
+    )
+)
+register(
+    EvidenceMetric(
+        name=SESSIONS,
+        compute=session_recall,
+        applies_to="sessions",
+        order=90,
+        in_tables=False,
+    )
+)

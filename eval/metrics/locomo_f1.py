@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from string import punctuation
 from typing import TYPE_CHECKING
 
-from eval.datasets.types import TYPES
+from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.metrics.overlap import overlap_f1
+from eval.metrics.registry import Answered, Metric, register
 from memsys.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 REFUSALS = ("no information available", "not mentioned")  # what type 5 accepts
 
 _PUNCTUATION = str.maketrans("", "", punctuation)
+_PLAIN = 4  # the type whose F1 has no rule beyond the bag of stems
 # An accent that follows its letter is part of the word, as in the official `regex` boundaries.
 _DROPPED = re.compile(r"(?<![\w\u0300-\u036f])(?:a|an|the|and)(?![\w\u0300-\u036f])")
 
@@ -72,3 +75,27 @@ def locomo_f1(answer: str, gold: str | None, category: int) -> float:
         best = [max(_bag_f1(part, wanted) for part in parts) for wanted in gold.split(",")]
         return sum(best) / len(best)
     return _bag_f1(answer, gold.split(";")[0] if category == 3 else gold)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoCoMoF1(Metric):
+    """The official score by question type; the types of other data sets are scored as type 4."""
+
+    def score(self, answered: Answered) -> float | None:
+        """Return None where a question other than an adversarial one has no gold answer."""
+        if answered.gold is None and answered.category != ADVERSARIAL:
+            return None
+        rule = answered.category if answered.category in TYPES else _PLAIN
+        return locomo_f1(answered.answer, answered.gold, rule)
+
+
+register(
+    LoCoMoF1(
+        name="locomo_f1",
+        title="F1 locomo",
+        column="f1_locomo",
+        applies_to="answer",
+        order=10,
+        in_tables=False,
+    )
+)

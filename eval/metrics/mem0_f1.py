@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from eval.metrics.overlap import overlap_f1
+from eval.metrics.registry import TextMetric, register
 
 _SPACES = str.maketrans(".,!?", "    ")
 
@@ -23,3 +24,16 @@ def mem0_f1(answer: str, gold: str) -> float:
     """F1, 0 to 1, of the sets of lowercase words with . , ! ? read as spaces; 0 if one is empty."""
     found, wanted = _words(answer), _words(gold)
     return overlap_f1(len(found & wanted), len(found), len(wanted))
+
+
+register(
+    TextMetric(
+        name="mem0_f1",
+        title="F1 mem0",
+        column="f1_mem0",
+        compute=mem0_f1,
+        order=20,
+        in_tables=False,
+        reported_as="f1_score",
+    )
+)

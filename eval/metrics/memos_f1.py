@@ -7,6 +7,7 @@ two sentences have at least their full stop in common.
 from __future__ import annotations
 
 from eval.metrics.overlap import overlap_f1
+from eval.metrics.registry import TextMetric, register
 from eval.metrics.tokens import word_tokens
 
 
@@ -14,3 +15,15 @@ def memos_f1(answer: str, gold: str) -> float:
     """F1, 0 to 1, of the sets of `word_tokens`; 0 if one is empty."""
     found, wanted = set(word_tokens(answer)), set(word_tokens(gold))
     return overlap_f1(len(found & wanted), len(found), len(wanted))
+
+
+register(
+    TextMetric(
+        name="memos_f1",
+        title="F1 memos",
+        column="f1_memos",
+        compute=memos_f1,
+        order=30,
+        in_tables=False,
+    )
+)

@@ -5,7 +5,7 @@ The same records are scored under each protocol, side by side; nothing is asked 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -67,6 +67,16 @@ _PROTOCOLS = (
     ),
 )
 PROTOCOLS = {protocol.name: protocol for protocol in _PROTOCOLS}
+
+
+def protocol_names(scoring: object) -> list[str]:
+    """Return the names in the setting `scoring`. Raises InputError on another form of it."""
+    wanted = scoring.get("protocols") if isinstance(scoring, Mapping) else None
+    if isinstance(wanted, str) or not isinstance(wanted, Sequence):
+        given = wanted if isinstance(scoring, Mapping) else scoring
+        names = ",".join(PROTOCOLS) if given == "all" else given
+        raise InputError(f"scoring={given}: write scoring.protocols=[{names}]")
+    return [protocol.name for protocol in protocols(wanted)]
 
 
 def protocols(names: Iterable[str]) -> list[Protocol]:

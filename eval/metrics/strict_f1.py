@@ -28,24 +28,35 @@ from eval.metrics.abstention import abstains
 from eval.metrics.alternatives import alternatives
 from eval.metrics.normalise import terms
 from eval.metrics.overlap import overlap_f1
+from eval.metrics.registry import TextMetric, register
 
 
 def _bag_f1(found: Counter[str], wanted: Counter[str]) -> float:
     return overlap_f1((found & wanted).total(), found.total(), wanted.total())
 
 
-def strict_f1(answer: str, gold: str | None) -> float | None:
+def strict_f1(answer: str, gold: str) -> float:
     """Best F1, 0 to 1, of the bag of terms of `answer` over the alternatives of `gold`.
 
-    None without a gold. An answer that declines scores 0 unless the gold declines as well (whether
+    An answer that declines scores 0 unless the gold declines as well (whether
     declining was right is scored by `abstention`); so does an answer, or a gold, without a term.
     A date is one term each for year, month and day: "May 2023" for "7 May 2023" has P 1, R 2/3.
     Formula: F1 of bags of tokens (van Rijsbergen, 1979), as SQuAD's (Rajpurkar et al., 2016), which
     takes the best over several golds likewise.
     """
-    if gold is None:
-        return None
     found = Counter(terms(answer))
     best = max((_bag_f1(found, Counter(terms(text))) for text in alternatives(gold)), default=0.0)
     refused = best > 0 and abstains(answer) and not abstains(gold)
     return 0.0 if refused else best
+
+
+register(
+    TextMetric(
+        name="strict_f1",
+        title="F1 strict",
+        column="f1_strict",
+        compute=strict_f1,
+        order=40,
+        in_tables=False,
+    )
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from eval.records.jsonl import Record
+from eval.records.schema import Manifest, Record
 from memsys.llm.pricing import Price, Pricing
 from memsys.types import Usage
 
@@ -13,9 +13,9 @@ PHASES = ("retrieve", "answer", "judge")  # of a question; ingest is of a conver
 SYSTEM = ("retrieve", "answer")  # a judge's cost is never the system's
 
 
-def pricing_of(manifest: Mapping[str, Any]) -> Pricing:
+def pricing_of(manifest: Manifest) -> Pricing:
     """The prices that a run was made under; none in manifests that hold none."""
-    known = manifest.get("pricing") or {"as_of": "", "models": {}}
+    known = manifest["pricing"] or {"as_of": "", "models": {}}
     prices = {name: Price(**row) for name, row in known["models"].items()}
     return Pricing(known["as_of"], "", prices)
 
@@ -49,7 +49,7 @@ def of_records(records: Iterable[Record], phases: Iterable[str], pricing: Pricin
     wanted = tuple(phases)
     return cost_usd(
         (
-            None if record["usage"] is None else record["usage"].get(phase, {})
+            None if (used := record["usage"]) is None else used.get(phase, {})
             for record in records
             for phase in wanted
         ),

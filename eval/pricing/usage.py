@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval.pricing.prices import PHASES, cost_usd, pricing_of, repaid_after
-from eval.records.finished import find_folder, load_checked, load_records
-from eval.records.jsonl import INGEST, read_lines
+from eval.records.run import Run
+from eval.records.schema import Manifest
 from memsys.llm.pricing import Pricing
 
 _INGEST = "ingest"
-_NEEDED = {"id", "conversation", "status"}
 _FULL_CONTEXT = "full_context"
 
 
@@ -31,7 +30,7 @@ class Spending:
     """A run's phases: ingest (which includes building indexes), retrieve, answer, judge."""
 
     name: str
-    manifest: Mapping[str, Any]
+    manifest: Manifest
     phases: Mapping[str, Phase]
     asked: tuple[str, ...]  # ids of questions
     conversations: int
@@ -46,11 +45,11 @@ class Spending:
     @property
     def about(self) -> str:
         """How much of it there is, which models were called, and whose prices these are."""
-        models = self.manifest.get("models") or {}
-        chat = self.manifest.get("llm")
+        models = self.manifest["models"]
+        chat = self.manifest["llm"]
         who = f"reader {models.get('reader') or 'unknown'}"
         who += f" ({chat})" if chat else ", no language model"
-        judge = self.manifest.get("judge")
+        judge = self.manifest["judge"]
         judged = f", judge {judge['name']}" if judge else ", no judge"
         told = [f"questions {len(self.asked):,}, conversations {self.conversations}, {who}{judged}"]
         as_of = pricing_of(self.manifest).as_of
@@ -103,27 +102,20 @@ class Spending:
         return repaid_after(self.ingest_usd, self.question_usd, other.question_usd)
 
 
-def load_spending(name: str) -> Spending:
-    """Of the run in the folder `name` or of that id under results/runs, finished or not.
-
-    Raises InputError if there is none, or it has no records or those of another version.
-    """
-    folder = find_folder(name)
-    manifest = load_checked(folder)
-    records = list(load_records(folder, _NEEDED).values())
-    pricing = pricing_of(manifest)
+def spending(run: Run) -> Spending:
+    """Sum usage and dollars of a run, finished or not, by phase."""
+    pricing, records = pricing_of(run.manifest), list(run.records.values())
     usages: dict[str, list[Mapping[str, Any] | None]] = {
-        phase: [r["usage"].get(phase, {}) if r.get("usage") is not None else None for r in records]
+        phase: [None if (used := r["usage"]) is None else used.get(phase, {}) for r in records]
         for phase in PHASES
     }
-    path = folder / INGEST
-    ingests = [line["usage"] for line in read_lines(path, torn=True)] if path.exists() else [None]
-    found = {_INGEST: _phase(ingests, pricing)}
-    found |= {phase: _phase(used, pricing) for phase, used in usages.items()}
-    replayed = sum(record.get("latency_source") == "recorded" for record in records)
+    imported = run.manifest.get("kind") == "imported"
+    ingests = [None] if imported else [line["usage"] for line in run.ingests]
+    phases = {_INGEST: _phase(ingests, pricing)}
+    phases |= {phase: _phase(used, pricing) for phase, used in usages.items()}
+    replayed = sum(record["latency_source"] == "recorded" for record in records)
     conversations = len({record["conversation"] for record in records})
-    asked = tuple(record["id"] for record in records)
-    return Spending(folder.name, manifest, found, asked, conversations, replayed)
+    return Spending(run.label, run.manifest, phases, tuple(run.records), conversations, replayed)
 
 
 def baseline_of(run: Spending, runs: Sequence[Spending]) -> Spending | None:
@@ -132,10 +124,11 @@ def baseline_of(run: Spending, runs: Sequence[Spending]) -> Spending | None:
 
 
 def _comparable(one: Spending, other: Spending) -> bool:
-    same = ("data", "llm", "models", "prompts")
-    return set(one.asked) == set(other.asked) and all(
-        one.manifest.get(name) == other.manifest.get(name) for name in same
-    )
+    def models(run: Spending) -> object:
+        manifest = run.manifest
+        return manifest["data"], manifest["llm"], manifest["models"], manifest["prompts"]
+
+    return set(one.asked) == set(other.asked) and models(one) == models(other)
 
 
 def _phase(usages: Sequence[Mapping[str, Any] | None], pricing: Pricing) -> Phase:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar
 
 from memsys.types import Retrieval
 
@@ -16,11 +17,13 @@ class Answer:
     abstained: bool
 
 
-class Reader(Protocol):
+class Reader(ABC):
     """Answers from the retrieval alone. `name` stands in the manifest and above every table."""
 
     name: str
+    # Whether the question is given with the time it is asked at, where it has one.
+    dated: ClassVar[bool] = False
 
+    @abstractmethod
     def read(self, question: str, retrieval: Retrieval) -> Answer:
         """Answer `question` from `retrieval`; raises on failure, never returns a guess for one."""
-        ...

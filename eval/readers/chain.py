@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from eval.datasets.synthetic.language import Fact, Language
 from eval.datasets.synthetic.languages import LANGUAGES, asked
-from eval.readers.base import Answer
+from eval.readers.base import Answer, Reader
 from memsys.types import Candidate, Retrieval
 
 _UNKNOWN = Answer("I do not know.", abstained=True)
@@ -27,7 +27,7 @@ class _Told(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ChainReader:
+class ChainReader(Reader):
     """Follows a question's chain through the facts of the memories; the latest telling counts, up
     to the day that is asked for if one is. What has ended by then does not.
     """

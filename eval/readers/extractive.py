@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.readers.base import Answer
+from eval.readers.base import Answer, Reader
 from eval.readers.evidence import Evidence, Found, Weights, find_evidence
 from eval.readers.lists import listed
 from eval.readers.quantities import how_long, how_many, how_often
@@ -27,7 +27,7 @@ _ZH_SUPPORT = 0.5
 _YES = 0.5
 
 
-class ExtractiveReader:
+class ExtractiveReader(Reader):
     """Answers with a date, a quantity or a short span of what was retrieved, in its language.
 
     It abstains if no memory covers `support` (0 to 1) of the question's weight, or if somebody

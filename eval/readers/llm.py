@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from eval.metrics.abstention import abstains
-from eval.readers.base import Answer
+from eval.readers.base import Answer, Reader
 from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.types import Retrieval
@@ -29,7 +29,7 @@ class LLMReaderSettings:
         return LLMReader(llm, load_prompt(self.prompt, PLACES))
 
 
-class LLMReader:
+class LLMReader(Reader):
     """Puts the context and the question before a model, and takes its last "Answer:" line.
 
     A reply without such a line is taken whole; what stands between <think> tags never is.

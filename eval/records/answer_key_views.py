@@ -1,4 +1,4 @@
-"""The same records under the chosen answer key and under the data set's own."""
+"""Records and manifests under the chosen answer key and under the data set's own."""
 
 from __future__ import annotations
 
@@ -6,39 +6,39 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.records.jsonl import Record
+from eval.records.schema import Manifest, Record
 
 ORIGINAL = "original"
 
 
-def key_name(manifest: Mapping[str, Any]) -> str:
-    """The answer key of a run: original, corrected or excluded."""
-    return str((manifest.get("key") or {}).get("name", ORIGINAL))
+def key_name(manifest: Manifest) -> str:
+    """Name of a run's answer key: original, corrected or excluded."""
+    return manifest["key"]["name"]
 
 
 def left_out(record: Record) -> bool:
-    """True if the chosen key has no gold for the question, which is then in no mean."""
-    return (record.get("key") or {}).get("kind") == "excluded"
+    """Return whether the chosen key excludes the question from all means."""
+    key = record["key"]
+    return key is not None and key["kind"] == "excluded"
 
 
 def under_original(record: Record) -> Record:
-    """The record as the data set's own key has it."""
-    key = record.get("key")
+    """Return the record as scored under the data set's own answer key."""
+    key = record["key"]
     if key is None:
         return record
-    return record | {"gold": key["original_gold"], "key": None, "scores": record["scores_original"]}
+    scores = record["scores_original"] or {}
+    return record | {"gold": key["original_gold"], "key": None, "scores": scores}
 
 
-def ceiling(
-    by_type: Mapping[str, Sequence[Record]], manifest: Mapping[str, Any]
-) -> dict[str, Any] | None:
-    """For types 1 to 4 and `overall`: n, how many have a wrong answer in the original key, and the
-    share that is right: what a perfect reader reaches under that key.
+def ceiling(by_type: Mapping[str, Sequence[Record]], manifest: Manifest) -> dict[str, Any] | None:
+    """Compute the best possible score under the original key, for types 1 to 4 and `overall`: n,
+    the number of `wrong` gold answers, and the share of right ones as `ceiling`.
 
-    None where no list of errors belongs to the data; a type without questions is left out.
+    None where the errors of the key are not known; a type without questions has no cell.
     """
-    key = manifest.get("key") or {}
-    if not key.get("overlay"):
+    key = manifest["key"]
+    if not key["overlay"]:
         return None
     wrong = set(key["wrong"])
     cells = {}

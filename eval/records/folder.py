@@ -1,21 +1,28 @@
-"""A run's folder: begun, locked, gone on with, and closed with its summary."""
+"""The folder of a run: named, locked, begun, resumed, interrupted."""
 
 from __future__ import annotations
 
-import csv
 import fcntl
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
-from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, Record, write_json
+from eval.records.jsonl import MANIFEST, RECORDS, write_json
 from eval.records.manifest import check_same_run, git_state, load_manifest, now
-from eval.rendering.tables import by_key, by_protocol, by_type, key_sentences, markdown
-from eval.summary.subset_score import sentences
-from eval.summary.summarise import summarise
+from eval.records.schema import Manifest
 from memsys.errors import InputError
+
+
+def run_id(resume: str | int | None, strategy: str) -> str:
+    """Return the name of a run's folder: that of the run to resume, else UTC time and strategy.
+
+    Microseconds distinguish the runs of a sweep.
+    """
+    if resume is not None:
+        return Path(str(resume)).name  # a name of digits alone is read as a number
+    return f"{datetime.now(UTC):%Y-%m-%d_%H-%M-%S-%f}_{strategy}"
 
 
 @contextmanager
@@ -29,8 +36,8 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def begin(folder: Path, manifest: dict[str, Any], resume: str | int | None) -> dict[str, Any]:
-    """Write the manifest of a new run, or take up that of the run in `folder`.
+def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifest:
+    """Write the manifest of a new run, or load that of the run in `folder` to resume it.
 
     Raises InputError if the run to resume is another one, or has another configuration or data, or
     if a new run's folder holds one already.
@@ -56,90 +63,27 @@ def begin(folder: Path, manifest: dict[str, Any], resume: str | int | None) -> d
     return old
 
 
-def close(
-    folder: Path,
-    manifest: dict[str, Any],
-    records: Sequence[Record],
-    seconds: Mapping[str, float],
-    began: float,
-) -> dict[str, Any]:
-    """Write summary.json, summary.csv and report.md, then the manifest as complete.
+def seconds_of(manifest: Manifest, seconds: Mapping[str, float], began: float) -> dict[str, float]:
+    """Seconds by part and in total of all processes that worked on a run, without killed ones.
 
-    `seconds`: of each part of this process's run, which `began` at that reading of perf_counter.
+    `began`: reading of perf_counter at the start of this process's run.
     """
-    started = perf_counter()
-    summary = write_summary(folder, manifest, records)
-    seconds = {**seconds, "summary": perf_counter() - started}
-    manifest |= {"status": "complete", "ended": now(), "seconds": _sum(manifest, seconds, began)}
-    write_json(folder / MANIFEST, manifest)
-    return summary
-
-
-def _sum(
-    manifest: Mapping[str, Any], seconds: Mapping[str, float], began: float
-) -> dict[str, float]:
-    """Seconds by part and in total of all processes that worked on a run, killed ones left out."""
     spent = {**seconds, "total": perf_counter() - began}
     before = manifest.get("seconds", {})
     return {part: round(before.get(part, 0.0) + value, 3) for part, value in spent.items()}
 
 
-def write_summary(
-    folder: Path, manifest: Mapping[str, Any], records: Sequence[Record]
-) -> dict[str, Any]:
-    """Write summary.json, summary.csv and report.md, and return the summary."""
-    summary = summarise(records, manifest, manifest["seed"])
-    write_json(folder / SUMMARY, summary)
-    _write_csv(folder / "summary.csv", summary)
-    written = [RECORDS, INGEST] if (folder / INGEST).exists() else [RECORDS]
-    report = _report(manifest, summary, [*written, SUMMARY, MANIFEST])
-    (folder / "report.md").write_text(report, encoding="utf-8")
-    return summary
-
-
-def interrupt(
-    folder: Path, manifest: dict[str, Any], seconds: Mapping[str, float], began: float
-) -> None:
-    """Mark the run as stopped before its end; `seconds` and `began` as for close."""
-    ended = {"status": "interrupted", "ended": now(), "seconds": _sum(manifest, seconds, began)}
-    write_json(folder / MANIFEST, manifest | ended)
+def interrupt(folder: Path, manifest: Manifest, seconds: Mapping[str, float], began: float) -> None:
+    """Mark the run as interrupted; `seconds` and `began` as in seconds_of."""
+    total = seconds_of(manifest, seconds, began)
+    ended = {"status": "interrupted", "ended": now(), "seconds": total}
+    write_json(folder / MANIFEST, {**manifest, **ended})
 
 
 def discard_if_empty(folder: Path) -> None:
-    """Remove a folder that a refused run left with nothing in it."""
+    """Remove the empty folder of a refused run."""
     if not folder.is_dir():
         return
     if {path.name for path in folder.iterdir()} <= {".lock"}:
         (folder / ".lock").unlink(missing_ok=True)
         folder.rmdir()
-
-
-def _write_csv(path: Path, summary: Mapping[str, Any]) -> None:
-    columns = list(dict.fromkeys(key for cell in summary["by_type"].values() for key in cell))
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, ["type", *columns])
-        writer.writeheader()
-        writer.writerows({"type": name, **cell} for name, cell in summary["by_type"].items())
-
-
-def _report(manifest: Mapping[str, Any], summary: Mapping[str, Any], files: Sequence[str]) -> str:
-    lines = [
-        f"# {summary['strategy']} on {summary['dataset']}",
-        "",
-        f"Run {summary['run_id']}: `{manifest['command']}`",
-        "",
-        markdown(*by_type(summary)),
-        "",
-        f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). "
-        f"F1 is that of the protocol {summary['scoring'][0]}. "
-        f"{summary['errors']} of {summary['n']} questions failed; they are in no mean.",
-    ]
-    if len(summary["protocols"]) > 1:
-        lines += ["", "The same answers under each protocol:", "", markdown(*by_protocol(summary))]
-    if told := key_sentences(summary):
-        lines += ["", " ".join(told)]
-    if summary["key"] is not None:
-        lines += ["", "The same answers under both answer keys:", "", markdown(*by_key(summary))]
-    lines += [f"\n{told}" for told in sentences(summary)]
-    lines += [f"\nWarning: {warning}" for warning in summary["warnings"]]
-    return "\n".join(lines) + f"\n\nFiles: {', '.join(files)}\n"

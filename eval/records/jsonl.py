@@ -1,4 +1,4 @@
-"""Records on disk: one JSON line a question, written as it is answered. They are the truth."""
+"""JSON files of a run folder: lines that are appended and flushed, and files replaced whole."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from pydantic import TypeAdapter, ValidationError
+
 from memsys.errors import InputError
 
-Record = dict[str, Any]
+Row = dict[str, Any]
 RECORDS, INGEST, CALLS, SUMMARY, MANIFEST = (
     "records.jsonl",
     "ingest.jsonl",
@@ -20,10 +22,10 @@ RECORDS, INGEST, CALLS, SUMMARY, MANIFEST = (
 
 
 class LineWriter:
-    """Appends JSON lines, each flushed to the system: a kill loses at most the line under way."""
+    """Append JSON lines, each flushed to the system: a kill loses at most the unfinished line."""
 
     def __init__(self, path: Path) -> None:
-        """Opens `path` for appending, first cutting off a line that a kill left unfinished."""
+        """Open `path` for appending; a line that a kill left unfinished is cut off first."""
         _drop_torn_line(path)
         self._file: IO[str] = path.open("a", encoding="utf-8")
 
@@ -32,7 +34,7 @@ class LineWriter:
         self.write_line(json_line(row))
 
     def write_line(self, line: str) -> None:
-        """Append `line`, one made by json_line."""
+        """Append `line`, a result of json_line."""
         self._file.write(line)
         self._file.flush()
 
@@ -42,18 +44,20 @@ class LineWriter:
 
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Replace `path` whole by `rows`, one JSON line each."""
+    """Replace the file `path` by `rows`, one JSON line each, in one step."""
     part = path.with_name(path.name + ".part")
     with part.open("w", encoding="utf-8") as file:
         file.writelines(json_line(row) for row in rows)
     part.replace(path)
 
 
-def read_lines(path: Path, *, torn: bool = False) -> Iterator[Record]:
-    """The rows of a JSON-lines file, in order; none if it is absent. `torn`: a last line without
-    its end, as a kill leaves it, is passed over.
+def read_lines(
+    path: Path, *, torn: bool = False, schema: TypeAdapter[Any] | None = None
+) -> Iterator[Row]:
+    """Yield the rows of a JSON-lines file in order; none if the file is absent.
 
-    Raises InputError naming the line that is not JSON.
+    `torn`: skip a last line without its end, as a kill leaves it. `schema`: validate each line.
+    Raises InputError naming the line, and the field that is invalid.
     """
     if not path.exists():
         return
@@ -62,15 +66,30 @@ def read_lines(path: Path, *, torn: bool = False) -> Iterator[Record]:
             if torn and not line.endswith("\n"):
                 return
             try:
-                yield json.loads(line)
+                row = json.loads(line)
             except ValueError as error:
                 raise InputError(
                     f"{path}: line {number} is not JSON ({error}); resume the run to mend its end"
                 ) from error
+            if schema is not None:
+                validate(schema, line, f"{path}: line {number}")
+            yield row
+
+
+def validate(schema: TypeAdapter[Any], text: str, where: str) -> None:
+    """Raise InputError naming the first invalid field of the JSON `text`, if there is one."""
+    try:
+        schema.validate_json(text, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in first["loc"])
+        raise InputError(
+            f"{where}: {field or 'the whole'}: {first['msg']}; docs/records.md lists the fields"
+        ) from error
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Replace `path` whole: a reader sees the old file or the new one, never half of one."""
+    """Replace the file `path` in one step: a reader sees the old file or the new one."""
     part = path.with_name(path.name + ".part")
     text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
     part.write_text(text + "\n", encoding="utf-8")
@@ -78,11 +97,12 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def json_line(row: Mapping[str, Any]) -> str:
-    """`row` as one line; raises ValueError on NaN or infinity, TypeError on what is no JSON."""
+    """Return `row` as one line; raises ValueError on NaN or infinity, TypeError on other types."""
     return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _drop_torn_line(path: Path) -> None:
+    """Cut off a last line without its end."""
     if not path.exists():
         return
     with path.open("rb+") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import math
@@ -15,13 +16,15 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from eval.datasets.types import Dataset
-from eval.records.jsonl import MANIFEST
+from eval.metrics.protocols import protocol_names
+from eval.records.jsonl import MANIFEST, validate
+from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
+from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, Manifest
 from memsys.errors import InputError
 
-SCHEMA_VERSION = 1
 # What changes how a run is gone about and not what comes of it: it may be gone on with, and its
 # calls replayed, under others.
 OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing"})
@@ -50,8 +53,8 @@ def describe(
     dataset: Dataset,
     models: Mapping[str, Any],
     overrides: Sequence[str] = (),
-) -> dict[str, Any]:
-    """The manifest of a run about to start. `config` is resolved; what only says how a run is gone
+) -> Manifest:
+    """Describe a run that is about to start. `config` is resolved; what only says how a run is gone
     about (OPERATIONAL) is no part of it. Its `dataset.key` becomes the answer key
     that the data set was loaded with. `choices` need a `strategy`; a model that is not among them
     is recorded as null. `models`: see Models.described. `overrides`: see command.
@@ -65,10 +68,13 @@ def describe(
     kept["dataset"] = {**kept.get("dataset", {}), "key": dataset.key.name}
     if kept["dataset"].get("subset") is None:  # all questions: the hash from before there were any
         kept["dataset"].pop("subset", None)
-    for name, value in _leaves(kept):
+    if not kept.get("metric"):  # none of the user's: the hash from before there were any
+        kept.pop("metric", None)
+        choices = {group: chosen for group, chosen in choices.items() if group != "metric"}
+    for name, value in leaves(kept):
         if isinstance(value, float) and not math.isfinite(value):
             raise InputError(f"{name}: {value} is no number to run with; use another")
-    return {
+    described = {
         "run_id": run_id,
         "schema_version": SCHEMA_VERSION,
         "status": "running",
@@ -84,7 +90,7 @@ def describe(
         "repairs": list(dataset.repairs),
         "git": git_state(),
         "packages": _versions(),
-        "scoring": list(config["scoring"]["protocols"]),
+        "scoring": protocol_names(config["scoring"]),
         **models,
         "models": {name: _chosen(choices, name) for name in ("embedder", "reader", "judge")},
         "seed": seed,
@@ -99,6 +105,7 @@ def describe(
         "resumed": [],
         "warnings": [],
     }
+    return cast(Manifest, described)
 
 
 def _without_operational(config: Mapping[str, Any]) -> dict[str, Any]:
@@ -128,16 +135,11 @@ def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
     return shlex.join(["python", "-m", "eval.run", *values, *added])
 
 
-def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+def check_same_run(old: Manifest, new: Manifest) -> None:
     """Raises InputError unless a run described by `old` may go on as `new`."""
     where = f"resume={old['run_id']}"
-    if old["schema_version"] != new["schema_version"]:
-        raise InputError(
-            f"{where}: written by another version of memsys "
-            f"(schema {old['schema_version']}, now {new['schema_version']}); start a new run"
-        )
     if old["config_sha256"] != new["config_sha256"]:
-        before, after = dict(_leaves(old["config"])), dict(_leaves(new["config"]))
+        before, after = dict(leaves(old["config"])), dict(leaves(new["config"]))
         fields = [key for key in {**before, **after} if before.get(key) != after.get(key)]
         raise InputError(
             f"{where}: the configuration differs in {', '.join(fields) or 'a choice'}; "
@@ -145,34 +147,44 @@ def check_same_run(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         )
     if old["data"] != new["data"]:
         raise InputError(f"{where}: the data files have changed since; start a new run")
-    if old.get("subset") != new["subset"]:
+    if old["subset"] != new["subset"]:
         raise InputError(f"{where}: the subset's file has changed since; start a new run")
-    if old.get("key") != new["key"]:
+    if old["key"] != new["key"]:
         raise InputError(
             f"{where}: the known errors of the answer key have changed since; start a new run"
         )
 
 
-def _leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+def leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each value of a nested configuration with its dotted path."""
     for key, value in config.items():
         if isinstance(value, Mapping):
-            yield from _leaves(value, f"{path}{key}.")
+            yield from leaves(value, f"{path}{key}.")
         else:
             yield f"{path}{key}", value
 
 
-def load_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a run folder; raises InputError if it has none or a broken one."""
+def load_manifest(folder: Path) -> Manifest:
+    """Read and validate the manifest of a run folder; raises InputError naming the invalid field,
+    or the version of memsys that wrote it, where it is another.
+    """
     path = folder / MANIFEST
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        manifest = json.loads(text)
     except (OSError, ValueError) as error:
         raise InputError(
             f"{path}: cannot be read ({error}); name a run folder, as under results/runs"
         ) from error
     if not isinstance(manifest, dict) or "config_sha256" not in manifest:
         raise InputError(f"{path}: not the manifest of a run")
-    return manifest
+    if manifest.get("schema_version") != SCHEMA_VERSION:
+        raise InputError(
+            f"{folder}: written by another version of memsys (schema "
+            f"{manifest.get('schema_version')}, now {SCHEMA_VERSION}); run it again"
+        )
+    validate(MANIFEST_SCHEMA, text, str(path))
+    return cast(Manifest, copy.deepcopy(dict(MANIFEST_DEFAULTS)) | manifest)
 
 
 def now() -> str:

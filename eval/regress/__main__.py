@@ -8,12 +8,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from eval.cli import BAD_INPUT, FAILED, INTERRUPTED
 from eval.regress.measure import measure
 from eval.regress.pins import Pin, load_pins
 from eval.regress.repin import repin
 from eval.regress.tables import report
 from eval.regress.verdicts import Result, Verdict, judge, worst
-from eval.run.sweep_errors import BAD_INPUT, FAILED, INTERRUPTED
 from memsys.errors import InputError
 
 _CHANGELOG = Path("CHANGELOG.md")

@@ -11,13 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.compare.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, value
+from eval.metrics.registry import pinned
 from eval.records.answer_key_views import left_out
-from eval.records.jsonl import Record
+from eval.records.run import error_of
+from eval.records.schema import Record
+from eval.summary.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, value
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
-COLUMNS = (F1, "bleu1", "evidence_recall", ABSTAINED, JUDGE)
+COLUMNS = (F1, *pinned(), ABSTAINED, JUDGE)
 _HEADER = ("question", "conversation", "type", "status", *COLUMNS)
 _DIGITS = 6
 _NEAR = 1e-4  # of a mean to its cell, which is rounded to four digits
@@ -48,7 +50,7 @@ def of_records(records: Sequence[Record], f1: str) -> dict[str, Scored]:
             record["conversation"],
             record["type"],
             {name: _rounded(value(record, f1 if name == F1 else name)) for name in COLUMNS},
-            _failure(record),
+            error_of(record),
         )
         for record in records
         if not left_out(record)
@@ -118,13 +120,6 @@ def misfit(questions: Questions, cells: Mapping[str, Mapping[str, float | None]]
             ):
                 return f"{type_}: {name} is {mean} by question, {pinned} in the pin"
     return None
-
-
-def _failure(record: Record) -> str:
-    if record["status"] == "ok":
-        return ""
-    error = record["error"] or {}
-    return f"{error.get('phase', '?')}: {error.get('kind', '?')}: {error.get('message', '')}"
 
 
 def _rounded(score: float | None) -> float | None:

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from eval.cache.bundle import read_bundle
-from eval.compare.measures import JUDGE
 from eval.metrics.protocols import protocols
-from eval.records.jsonl import INGEST, Record, read_lines
+from eval.records.jsonl import INGEST, read_lines
 from eval.records.manifest import describe
+from eval.records.run import error_of
+from eval.records.schema import Record
 from eval.regress.by_question import of_records
 from eval.regress.pins import DIGITS, SCORES, Outcome
-from eval.run import hydra_help as naming
 from eval.run.build import build
+from eval.run.experiment import composed
 from eval.run.runner import Runner
 from eval.run.sweep_errors import blame
+from eval.summary.measures import JUDGE
 from eval.summary.summarise import summarise
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
@@ -43,7 +43,7 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
     """
     try:
         with tempfile.TemporaryDirectory() as folder:
-            config, choices = _composed([*arguments, *_answers_from(bundle, live, Path(folder))])
+            config, choices = composed([*arguments, *_answers_from(bundle, live, Path(folder))])
             built = build(config, choices)
             resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
             described = built.models.described()
@@ -77,40 +77,19 @@ def _answers_from(bundle: Path | None, live: bool, folder: Path) -> list[str]:
     return [f"cache={folder / 'cache'}", "llm.cache=replay"]
 
 
-def _called(lines: Sequence[Record]) -> bool:
+def _called(lines: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a model was called for any of the questions or sessions, or a recorded call used."""
-    usages = [line["usage"] for line in lines]
+    usages = [line["usage"] or {} for line in lines]
     phases = [one for usage in usages for one in (usage, *usage.values()) if isinstance(one, dict)]
     return any(one.get("calls") for one in phases)
-
-
-def _composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
-    """The configuration and the chosen options, as eval.run composes them."""
-    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
-    parser.add_argument("--config-dir")
-    options, overrides = parser.parse_known_args(list(arguments))
-    if flags := [one for one in overrides if one.startswith("-")]:
-        raise InputError(f"command: {flags[0]}: a pin is of one run; --config-dir is known alone")
-    if options.config_dir:
-        overrides.append(f"hydra.searchpath=[file://{Path(options.config_dir).resolve()}]")
-    naming.register()
-    with initialize_config_dir(str(naming.CONF.resolve()), version_base="1.3"):
-        config = compose("config", overrides, return_hydra_config=True)
-    named = config.hydra.runtime.choices.items()
-    choices = {name: option for name, option in named if "hydra" not in name}
-    OmegaConf.set_struct(config, False)
-    del config["hydra"]
-    OmegaConf.set_struct(config, True)
-    return config, choices
 
 
 def _check_answered(records: Sequence[Record], *, some: bool) -> None:
     failed = [record for record in records if record["status"] == "error"]
     if failed and not (some and len(failed) < len(records)):
-        first = failed[0]
         raise InputError(
-            f"{len(failed)} of {len(records)} questions failed, the first {first['id']} in "
-            f"{first['error']['phase']}: {first['error']['kind']}: {first['error']['message']}"
+            f"{len(failed)} of {len(records)} questions failed, the first {failed[0]['id']} in "
+            f"{error_of(failed[0])}"
         )
 
 

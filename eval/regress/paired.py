@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.compare.contrast import Row, contrast
-from eval.compare.measures import ADVERSARIAL, Measure
-from eval.compare.shared import Shared
 from eval.regress.by_question import COLUMNS, Questions, of_type
-from eval.stats.bootstrap import Estimate
+from eval.stats.interval import Interval
+from eval.summary.contrast import Row, contrast
+from eval.summary.measures import ADVERSARIAL, Measure
+from eval.summary.shared import Shared
 from eval.summary.summarise import OVERALL
 
 FEWEST = 3  # conversations: of two, t with one degree of freedom has intervals as wide as the scale
@@ -34,7 +34,7 @@ class Pairing:
     score: str
     expected: float
     found: float
-    difference: Estimate
+    difference: Interval
     p_holm: float
     needed: float
     shown: bool
@@ -128,10 +128,10 @@ def _pairing(
     if row is None:
         known = [own for id_ in ids if (own := expected[id_].scores[score]) is not None]
         mean = sum(known) / len(known)
-        still = Estimate(0.0, 0.0, 0.0, 0.0, len(ids), conversations)
+        still = Interval(0.0, 0.0, 0.0, 0.0, len(ids), conversations)
         return Pairing(type_, score, mean, mean, still, 1.0, 0.0, False, conversations)
     (one,) = row.contrasts
-    old, new = (mean.mean for mean in row.means)
+    old, new = (mean.value for mean in row.means)
     shown = one.verdict != "no difference shown"
     return Pairing(
         type_, score, old, new, one.difference, one.p_holm, one.needed, shown, conversations

@@ -10,13 +10,14 @@ from typing import Any
 
 import yaml
 
+from eval.metrics.registry import pinned
 from eval.regress import by_question
 from eval.regress.by_question import Questions
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
 EXPECTED = Path(__file__).resolve().parents[2] / "results" / "expected"
-SCORES = ("f1", "bleu1", "evidence_recall", "abstained")
+SCORES = ("f1", *pinned(), "abstained")
 DIGITS = 4
 Cells = Mapping[str, Mapping[str, float | None]]  # type -> n and SCORES, 0 to 1
 _START = ["python", "-m", "eval.run"]

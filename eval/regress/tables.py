@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.compare.tables import chance, signed, type_name
 from eval.regress.paired import FEWEST, Pairing
 from eval.regress.pins import DIGITS, Pin
 from eval.regress.verdicts import Change, Result, Verdict, of_pairing, worst
-from eval.rendering.tables import markdown
+from eval.rendering.numbers import interval, p_value, signed
+from eval.rendering.tables import markdown, type_name
 from eval.summary.summarise import OVERALL
 
 _MOST = 40  # rows of a table that people still read
@@ -96,7 +96,6 @@ def _paired(results: Sequence[Result]) -> list[str]:
 
 def _pairing(pin: Pin, one: Pairing) -> list[str]:
     found = one.difference
-    mean, low, high = (signed(part, DIGITS) for part in (found.mean, found.low, found.high))
     conversations = f"{one.conversations} conversation{'' if one.conversations == 1 else 's'}"
     return [
         f"{pin.name}: {one.score}",
@@ -105,9 +104,9 @@ def _pairing(pin: Pin, one: Pairing) -> list[str]:
         str(found.n),
         _number(one.expected),
         _number(one.found),
-        f"{mean} [{low}, {high}]",
+        interval(found, DIGITS, signed),
         conversations if one.by_conversation else f"questions of {conversations}",
-        chance(one.p_holm) if one.needed else "-",
+        p_value(one.p_holm) if one.needed else "-",
         f"{one.needed:.{DIGITS}f}" if one.needed else "- (all equal)",
     ]
 

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from eval.compare.measures import JUDGE
 from eval.regress.by_question import Questions
 from eval.regress.paired import Pairing, pair, unlike
 from eval.regress.pins import DIGITS, SCORES, Outcome, Pin
+from eval.summary.measures import JUDGE
 
 _CALLED = 'a model was called, and no scores by question are pinned: --repin "reason" writes them'
 _HALF = 0.5 * 10**-DIGITS  # both sides are rounded to DIGITS digits
@@ -106,7 +106,7 @@ def of_pairing(one: Pairing) -> Verdict:
     """FAIL where a difference is shown, either way; OK where there is none to four digits."""
     if one.shown:
         return Verdict.FAIL
-    return Verdict.OK if abs(one.difference.mean) < _HALF else Verdict.OKISH
+    return Verdict.OK if abs(one.difference.value) < _HALF else Verdict.OKISH
 
 
 def worst(results: Sequence[Result]) -> Verdict:

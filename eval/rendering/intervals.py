@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from eval.compare.contrast import Contrast, needed_difference, verdict
-from eval.compare.tables import chance, least, signed
+from eval.compare.tables import least
 from eval.datasets.types import ADVERSARIAL, types_in
-from eval.records.jsonl import Record
-from eval.stats.bootstrap import ClusterBootstrap
+from eval.records.schema import Record
+from eval.rendering.numbers import interval, p_value, signed
+from eval.stats.interval import ClusterBootstrap, wilson
 from eval.stats.paired import compare, holm
-from eval.stats.proportion import wilson
+from eval.summary.contrast import Contrast, needed_difference, verdict
 from eval.summary.summarise import OVERALL
 
 
@@ -46,8 +46,8 @@ class Sample:
         """The mean of what is known, with the interval of ClusterBootstrap; None without any."""
         if not self.values:
             return None
-        found = ClusterBootstrap(self.conversations, self.seed).estimate(self.values)
-        return None if found is None else Figure(found.mean, found.low, found.high, found.n)
+        found = ClusterBootstrap(self.conversations, self.seed).mean(self.values)
+        return None if found is None else Figure(found.value, found.low, found.high, found.n)
 
     def score(self) -> Figure | None:
         """The mean of values of 0 to 1, its interval cut to that range.
@@ -114,8 +114,7 @@ def difference_cells(
         needed = needed_difference(one.detectable, null_error, len(found)) if any(values) else 0.0
         judged = verdict(one.estimate, p, lower=False)
         contrast = Contrast(one.estimate, one.p, p, None, one.effect, needed, judged)
-        mean, low, high = map(signed, (one.estimate.mean, one.estimate.low, one.estimate.high))
-        rows.append([f"{mean} [{low}, {high}]", chance(p), least(contrast)])
+        rows.append([interval(one.estimate, form=signed), p_value(p), least(contrast)])
     return rows
 
 

@@ -2,33 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eval.datasets.types import TYPES
+from eval.metrics.registry import columns, titles
+from eval.rendering.numbers import interval, number
+from eval.stats.interval import Interval
+from eval.summary.summarise import OVERALL
 
+_JUDGE = "judge"
 Rows = Sequence[Sequence[str]]
-HEADER = (
-    *("n", "F1", "BLEU-1", "judge", "evidence recall"),
-    *("context tokens", "retrieve p95 ms", "total p95 ms"),
-)
 
 
-def cells(cell: Mapping[str, Any]) -> list[str]:
-    """One row of HEADER's columns from a cell of a summary."""
-    judge = "no judge" if cell["judge"] is None else _interval(cell, "judge")
-    if cell.get("judge_source"):
-        judge += f" {cell['judge_source']}"
-    return [
-        _n(cell),
-        _interval(cell, "f1"),
-        _interval(cell, "bleu1"),
-        judge,
-        _interval(cell, "evidence_recall"),
-        _interval(cell, "context_tokens_mean", 0),
-        _number(cell["retrieve_ms_p95"], 1),
-        _number(cell["total_ms_p95"], 1),
-    ]
+def _metrics(summaries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return column -> heading of the scores besides F1 that any of `summaries` shows."""
+    shown = [summary.get("metrics") or titles(columns()) for summary in summaries]
+    order = list(columns())
+    found = {column: title for one in shown for column, title in one.items()}
+    unknown = [column for column in found if column not in order]  # a user's metrics
+    place = order.index(_JUDGE) + 1
+    order[place:place] = unknown
+    return {column: found[column] for column in order if column in found}
+
+
+def score_row(cell: Mapping[str, Any], metrics: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return heading -> text of a cell of a summary: n, F1, `metrics`, context tokens, latencies.
+
+    `metrics`: column -> heading; None for those of this project.
+    """
+    if metrics is None:
+        metrics = titles(columns())
+    return {
+        "n": _n(cell),
+        "F1": _interval(cell, "f1"),
+        **{
+            title: _judge(cell) if column == _JUDGE else _interval(cell, column)
+            for column, title in metrics.items()
+        },
+        "context tokens": _interval(cell, "context_tokens_mean", 0),
+        "retrieve p95 ms": number(cell["retrieve_ms_p95"], 1),
+        "total p95 ms": number(cell["total_ms_p95"], 1),
+    }
+
+
+def _judge(cell: Mapping[str, Any]) -> str:
+    text = "no judge" if cell[_JUDGE] is None else _interval(cell, _JUDGE)
+    return f"{text} {cell['judge_source']}" if cell.get("judge_source") else text
+
+
+def type_name(type_: str) -> str:
+    """Return the name that tables show for a question type."""
+    return "overall (types 1-4)" if type_ == OVERALL else type_
 
 
 def answered(summary: Mapping[str, Any]) -> str:
@@ -40,12 +65,14 @@ def answered(summary: Mapping[str, Any]) -> str:
 def by_type(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Header and one row a question type that has questions, overall (types 1-4) last."""
     overall = f"overall ({answered(summary)})"
+    metrics = _metrics([summary])
     rows = [
-        [overall if name == "overall" else name, *cells(cell)]
+        [overall if name == "overall" else name, *score_row(cell, metrics).values()]
         for name, cell in summary["by_type"].items()
         if cell["n"]
     ]
-    return ["type", *HEADER], rows
+    header = score_row(summary["by_type"]["overall"], metrics)
+    return ["type", *header], rows
 
 
 def by_protocol(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
@@ -68,10 +95,11 @@ def by_key(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     and, where the errors of the original are known, the share of its answers that is right.
     """
     keys = [summary["key"], summary["original_key"]]
-    scores = [("F1", "f1"), ("BLEU-1", "bleu1")]
-    if summary["original_key"]["by_type"]["overall"]["judge"] is not None:
-        scores.append(("judge", "judge"))
-    columns = [("n", "n"), *scores]
+    overall = summary["original_key"]["by_type"]["overall"]
+    metrics = {column: title for column, title in _metrics([summary]).items() if column in overall}
+    if overall[_JUDGE] is None:
+        metrics.pop(_JUDGE, None)
+    shown = {"n": "n", "f1": "F1", **metrics}
     rows = []
     for name, original in summary["original_key"]["by_type"].items():
         if original["n"]:
@@ -79,11 +107,11 @@ def by_key(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
             ceiling = (summary["ceiling"] or {}).get(name)
             texts = [
                 _n(cell) if column == "n" else _interval(cell, column)
-                for _, column in columns
+                for column in shown
                 for cell in cells_of
             ]
             rows.append([name, *texts, "-" if ceiling is None else f"{ceiling['ceiling']:.2%}"])
-    header = [f"{title} {key['name']}" for title, _ in columns for key in keys]
+    header = [f"{title} {key['name']}" for title in shown.values() for key in keys]
     return ["type", *header, "ceiling original"], rows
 
 
@@ -115,11 +143,13 @@ def by_run(
 ) -> tuple[list[str], list[list[str]]]:
     """Header and one row a named run: types 1-4, and abstention where it is right and wrong."""
     rows = []
+    metrics = _metrics(summary for _, summary in runs)
     for name, summary in runs:
         overall, adversarial = summary["by_type"]["overall"], summary["by_type"]["adversarial"]
         abstained = [_interval(cell, "abstained") for cell in (adversarial, overall)]
-        rows.append([name, *cells(overall), _n(adversarial), *abstained])
-    return ["run", *HEADER, "n, type 5", "abstained, type 5", "false refusals, 1-4"], rows
+        rows.append([name, *score_row(overall, metrics).values(), _n(adversarial), *abstained])
+    header = score_row(runs[0][1]["by_type"]["overall"], metrics) if runs else ()
+    return ["run", *header, "n, type 5", "abstained, type 5", "false refusals, 1-4"], rows
 
 
 def plain(header: Sequence[str], rows: Rows) -> str:
@@ -144,12 +174,6 @@ def _n(cell: Mapping[str, Any]) -> str:
     return str(cell["n"]) + (f" ({cell['errors']} errors)" if cell["errors"] else "")
 
 
-def _number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:,.{digits}f}"
-
-
 def _interval(cell: Mapping[str, Any], column: str, digits: int = 3) -> str:
-    if cell[column] is None:
-        return "-"
-    low, high = cell[f"{column}_ci"]
-    return f"{cell[column]:,.{digits}f} [{low:,.{digits}f}, {high:,.{digits}f}]"
+    mean = cell[column]
+    return interval(None if mean is None else Interval(mean, *cell[f"{column}_ci"]), digits)

@@ -8,7 +8,9 @@ from typing import Any
 
 from eval.datasets.types import ADVERSARIAL
 from eval.diagnose.retrieval_vs_reading import Marking
-from eval.records.jsonl import Record
+from eval.records.answer_key_views import left_out
+from eval.records.run import error_of
+from eval.records.schema import Record
 from eval.report.texts import Texts
 
 SHOWN = 12  # memories of a context that are shown besides those that hold evidence
@@ -81,7 +83,7 @@ def verdict(record: Record, marking: Marking) -> str:
 
 def excluded(record: Record) -> bool:
     """Whether the answer key leaves the question out."""
-    return (record.get("key") or {}).get("kind") == "excluded"
+    return left_out(record)
 
 
 def card(answers: Sequence[tuple[str, Record, Marking, Texts | None]]) -> Card:
@@ -113,24 +115,19 @@ def _side(label: str, record: Record, marking: Marking, texts: Texts | None) -> 
         verdict(record, marking),
         bool(record["abstained"]),
         record.get("answer"),
-        _failure(record) if failed else None,
-        [(name, float(known[name])) for name in names if known.get(name) is not None],
+        error_of(record) if failed else None,
+        [(name, score) for name in names if (score := known.get(name)) is not None],
         shown,
         len(lines or ()) - len(shown or ()),
         _missed(record, lines, texts),
     )
 
 
-def _failure(record: Record) -> str:
-    told: Mapping[str, Any] = record.get("error") or {}
-    return f"{told.get('phase', '?')}: {told.get('kind', '?')}: {told.get('message', '')}"
-
-
 def _lines(record: Record, texts: Texts | None) -> list[Line]:
     wanted = set(record["evidence"])
     steps = {step["memory"]: step for step in (record.get("trace") or {}).get("expansion") or ()}
     found = []
-    for id_, turns, score, origin in record["retrieved"]:
+    for id_, turns, score, origin in record["retrieved"] or ():
         told = texts.memory(record["conversation"], id_, turns) if texts else None
         text, time = told or (None, None)
         via = _via(steps.get(id_, {})) if origin == "expanded" else None

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval.compare.comparable import objections
-from eval.compare.measures import JUDGE, Measure, value
-from eval.compare.tables import signed
 from eval.datasets.types import ADVERSARIAL
 from eval.rendering.blocks import Block, Deck, Part
+from eval.rendering.numbers import signed
 from eval.report.cards import Card, card
 from eval.report.runs import Reported, missing_texts
+from eval.summary.measures import JUDGE, Measure, value
 
 LARGEST = 10  # gains and losses that are shown
 

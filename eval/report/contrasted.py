@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from eval.compare.comparable import objections
 from eval.compare.conclusions import conclusions, method, notes, title
-from eval.compare.contrast import Row, contrast
-from eval.compare.measures import choose
-from eval.compare.runs import Run
-from eval.compare.shared import share
-from eval.compare.tables import table, type_name
+from eval.compare.tables import table
+from eval.records.run import Run
 from eval.rendering.blocks import Block, Chart, Part
 from eval.rendering.section import Table
 from eval.rendering.svg import Interval, dots
+from eval.rendering.tables import type_name
+from eval.summary.contrast import Row, contrast
+from eval.summary.measures import choose
+from eval.summary.shared import share
 from memsys.errors import InputError
 
 
@@ -49,7 +50,7 @@ def _forest(name: str, rows: Sequence[Row], runs: Sequence[Run]) -> Chart:
         (
             f"{type_name(row.type)}, n = {row.n}",
             [
-                Interval(one.difference.mean, one.difference.low, one.difference.high)
+                Interval(one.difference.value, one.difference.low, one.difference.high)
                 for one in row.contrasts
             ],
         )

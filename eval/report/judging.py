@@ -16,15 +16,14 @@ _TOLD = ("model", "rubric", "prompt", "prompt_sha256", "threshold")  # of what a
 
 def judging(runs: Sequence[Reported]) -> Block | None:
     """The judges of each run by member of a panel; None where nobody of this project judged."""
-    judged = [run for run in runs if run.summary["judge"] is not None]
-    if not judged:
+    found = {run.label: judge for run in runs if (judge := run.summary["judge"]) is not None}
+    if not found:
         return None
-    found = {run.label: run.summary["judge"] for run in judged}
     means = [
         [label, told["name"], told["score"], f"{told['n']:,}", _mean(told), _settings(told)]
         for label, told in found.items()
     ]
-    members = [row for run in judged for row in _members(run)]
+    members = [row for run in runs if run.label in found for row in _members(run, found[run.label])]
     parts: list[Part] = [
         Table(["run", "judge", "score", "n judged", "mean, all types", "settings"], means),
         "What each judge passed, the mean of its runs over the same answers, and the standard "
@@ -54,13 +53,13 @@ def _settings(told: Mapping[str, Any]) -> str:
     return ", ".join(known) or "see the manifest"
 
 
-def _members(run: Reported) -> list[list[str]]:
+def _members(run: Reported, judge: Mapping[str, Any]) -> list[list[str]]:
     answered = [record for record in run.records.values() if record["status"] == "ok"]
-    rows = [record for record in answered if record.get("judge")]
+    rows = [record for record in answered if record["judge"]]
     found = []
-    for name, told in run.summary["judge"]["members"].items():
-        shares = [fmean(record["judge"][name]) for record in rows]
-        share = show(Sample.of(rows, shares, run.losing.seed).score())
+    for name, told in judge["members"].items():
+        shares = [fmean((record["judge"] or {})[name]) for record in rows]
+        share = show(Sample.of(rows, shares, run.run.seed).score())
         deviation = "-" if told["deviation"] is None else f"{told['deviation']:.4f}"
         found.append([run.label, name, f"{len(rows):,}", share, str(len(told["runs"])), deviation])
     return found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eval.records.jsonl import Record
+from eval.records.schema import Record
 from eval.rendering.blocks import Block, Chart, Part
 from eval.rendering.section import Table
 from eval.rendering.svg import curves

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.compare.tables import type_name
 from eval.diagnose.__main__ import report
 from eval.diagnose.pairing import pair_with_direct, pair_with_expanded
 from eval.diagnose.retrieval_vs_reading import losses
@@ -12,6 +11,7 @@ from eval.rendering.blocks import Block, Chart, Fold, Part
 from eval.rendering.intervals import by_type, show
 from eval.rendering.section import Section, Table
 from eval.rendering.svg import stacked
+from eval.rendering.tables import type_name
 from eval.report.runs import Reported
 from memsys.errors import InputError
 
@@ -30,9 +30,9 @@ def lost(runs: Sequence[Reported]) -> Block:
         direct, expanded = counterparts(run, runs)
         try:
             sections: Sequence[Section] = report(
-                run.losing,
-                direct.losing if direct else None,
-                expanded.losing if expanded else None,
+                run.run,
+                direct.run if direct else None,
+                expanded.run if expanded else None,
                 run.marking,
             )
         except InputError as error:
@@ -64,7 +64,7 @@ def counterparts(
 
 def _is_direct(run: Reported, other: Reported) -> bool:
     try:
-        pair_with_direct(run.losing, other.losing)
+        pair_with_direct(run.run, other.run)
     except InputError:
         return False
     return True
@@ -72,19 +72,19 @@ def _is_direct(run: Reported, other: Reported) -> bool:
 
 def _is_expanded(run: Reported, other: Reported) -> bool:
     try:
-        pair_with_expanded(run.losing, other.losing)
+        pair_with_expanded(run.run, other.run)
     except InputError:
         return False
     return True
 
 
 def _chart(run: Reported) -> Chart | None:
-    if not run.losing.retrieval_known:
+    if not run.run.retrieval_known:
         return None
     drawn, lines = [], []
-    for name, records in by_type(run.losing.counted):
+    for name, records in by_type(run.run.counted):
         values = [run.marking.value(record) for record in records]
-        found = losses(records, values, run.losing.seed)
+        found = losses(records, values, run.run.seed)
         if found is None:
             continue
         parts = (found.score, found.retrieval, found.reading)

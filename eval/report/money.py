@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from eval.cost import tables as cost_tables
-from eval.pricing.ingestion import Writing, writing_of
+from eval.cost.ingestion import Ingestion, ingestion
 from eval.pricing.prices import SYSTEM, cost_usd, of_records, pricing_of, repaid_after
-from eval.pricing.usage import load_spending
-from eval.records.jsonl import INGEST, Record, read_lines
+from eval.records.schema import Record
 from eval.rendering.blocks import Block, Part
 from eval.rendering.intervals import Sample, show
 from eval.rendering.section import Table
 from eval.report.runs import Reported
+from eval.summary.summarise import OVERALL
 
 _PHASES = ("retrieve", "answer", "judge")
 _FIELDS = ("calls", "input_tokens", "output_tokens")
@@ -42,30 +41,19 @@ def money(runs: Sequence[Reported]) -> Block:
 def question_usd(run: Reported) -> list[tuple[Record, float | None]]:
     """US dollars of each question, failed ones included; None where it is not known."""
     pricing = pricing_of(run.manifest)
-    return [
-        (record, of_records([_with_usage(record)], SYSTEM, pricing))
-        for record in run.records.values()
-    ]
+    return [(record, of_records([record], SYSTEM, pricing)) for record in run.records.values()]
 
 
 def ingest_usd(run: Reported) -> float | None:
     """US dollars of remembering one conversation, the mean; None where it is not known."""
-    path = run.run.folder / INGEST
-    if not path.exists():
-        return None
-    lines = list(read_lines(path, torn=True))
+    lines = run.run.ingests
     conversations = {line["conversation"] for line in lines}
     total = cost_usd((line["usage"] for line in lines), pricing_of(run.manifest))
     return None if total is None or not conversations else total / len(conversations)
 
 
-def _written(run: Reported) -> Writing:
-    folder = run.run.folder
-    return writing_of(load_spending(str(folder)), run.label, folder, run.summary)
-
-
-def _with_usage(record: Record) -> Record:
-    return record if "usage" in record else record | {"usage": None}
+def _written(run: Reported) -> Ingestion:
+    return ingestion(run.run, run.summary["by_type"][OVERALL])
 
 
 def _mean_usd(run: Reported) -> float | None:
@@ -80,7 +68,7 @@ def _dollars(runs: Sequence[Reported]) -> tuple[list[str], list[list[str]]]:
     for run in runs:
         pairs = question_usd(run)
         known = _mean_usd(run) is not None
-        found = Sample.of([r for r, _ in pairs], [usd for _, usd in pairs], run.losing.seed).mean()
+        found = Sample.of([r for r, _ in pairs], [usd for _, usd in pairs], run.run.seed).mean()
         judge = run.summary["by_type"]["overall"]["judge_cost_usd"]
         n = sum(usd is not None for _, usd in pairs)
         rows.append(
@@ -111,15 +99,15 @@ def _prices(runs: Sequence[Reported]) -> str:
 
 def _usage(run: Reported) -> list[list[str]]:
     rows = []
-    records = [record for record in run.records.values() if record.get("usage")]
+    records = [record for record in run.records.values() if record["usage"]]
     for phase in _PHASES:
-        own: list[Mapping[str, Any]] = [record["usage"].get(phase) or {} for record in records]
+        own = [(record["usage"] or {}).get(phase) or {} for record in records]
         if not any(usage.get("calls") for usage in own):
             continue
         cells = []
         for field in _FIELDS:
             values = [float(usage.get(field, 0)) for usage in own]
-            cells.append(show(Sample.of(records, values, run.losing.seed).mean(), digits=1))
+            cells.append(show(Sample.of(records, values, run.run.seed).mean(), digits=1))
         rows.append([run.label, phase, f"{len(records):,}", *cells])
     return rows
 

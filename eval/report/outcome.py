@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.compare.tables import type_name
 from eval.rendering.blocks import Block, Chart, Fold, Part
+from eval.rendering.run_tables import run_tables
 from eval.rendering.section import Table
 from eval.rendering.svg import Interval, dots
-from eval.rendering.tables import by_key, by_protocol, by_run, by_type, key_sentences
+from eval.rendering.tables import by_run, type_name
 from eval.report.runs import Reported
 from eval.summary.subset_score import sentences
 from eval.summary.summarise import OVERALL
@@ -44,21 +44,12 @@ def types(runs: Sequence[Reported]) -> Block:
         "the headline and under the losses."
     )
     if len(runs) == 1:
-        parts += _tables(runs[0])
+        parts += list(run_tables(runs[0].summary))
     else:
-        parts += [Fold(f"{run.label}: every score by type", _tables(run)) for run in runs]
+        parts += [
+            Fold(f"{run.label}: every score by type", list(run_tables(run.summary))) for run in runs
+        ]
     return Block("types", "Scores by question type", parts)
-
-
-def _tables(run: Reported) -> list[Part]:
-    parts: list[Part] = [Table(*by_type(run.summary))]
-    if len(run.summary["protocols"]) > 1:
-        parts += ["The same answers under each protocol:", Table(*by_protocol(run.summary))]
-    if told := key_sentences(run.summary):
-        parts.append(" ".join(told))
-    if run.summary["key"] is not None:
-        parts += ["The same answers under both answer keys:", Table(*by_key(run.summary))]
-    return parts
 
 
 def interval_of(cell: Cell, column: str) -> Interval | None:

@@ -5,23 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
-from eval.compare.measures import own_f1
-from eval.compare.runs import Run as ComparedRun
-from eval.compare.runs import load_runs
 from eval.diagnose.retrieval_vs_reading import Marking
-from eval.diagnose.runs import Run as LosingRun
-from eval.diagnose.runs import load_run
-from eval.records.finished import RUNS
-from eval.records.jsonl import RECORDS, Record
+from eval.records.run import Run, load_runs
+from eval.records.schema import Manifest, Record, Summary
 from eval.report.texts import Texts, load_texts
-from eval.summary.summarise import SCORES, summarise
+from eval.summary.summarise import summarise
 from memsys.errors import InputError
 
-_NEEDED = {"retrieved", "evidence", "evidence_found", "trace"}
-_SCORES = set(SCORES.values())
 _CORRECT = 0.5  # least score of a right answer that no judge has seen, as in eval.diagnose
 
 
@@ -29,9 +20,8 @@ _CORRECT = 0.5  # least score of a right answer that no judge has seen, as in ev
 class Reported:
     """A finished run. `label` names it, and no other, in the whole report."""
 
-    run: ComparedRun
-    losing: LosingRun
-    summary: Mapping[str, Any] = field(repr=False)
+    run: Run
+    summary: Summary = field(repr=False)
 
     @property
     def label(self) -> str:
@@ -39,7 +29,7 @@ class Reported:
         return self.run.label
 
     @property
-    def manifest(self) -> Mapping[str, Any]:
+    def manifest(self) -> Manifest:
         """What was run."""
         return self.run.manifest
 
@@ -51,7 +41,7 @@ class Reported:
     @property
     def marking(self) -> Marking:
         """Which answers are right."""
-        return Marking(own_f1(self.run), _CORRECT)
+        return Marking(self.run.own_f1, _CORRECT)
 
     @property
     def judged(self) -> bool:
@@ -86,48 +76,11 @@ def missing_texts(runs: Sequence[Reported]) -> list[str]:
 
 
 def load(names: Sequence[str]) -> list[Reported]:
-    """The finished runs of folders or of ids under results/runs, in order.
+    """Load finished runs, by folder or by id under results/runs, in order; see load_runs.
 
-    Raises InputError if one cannot be read, is unfinished, is there twice or of another version.
+    Raises InputError if one cannot be read, is unfinished, is named twice or has no answers.
     """
-    if len(names) == 1:
-        folder = Path(names[0]) if Path(names[0]).is_dir() else RUNS / names[0]
-        one = load_run(names[0])
-        compared = [ComparedRun(one.strategy, folder, one.manifest, one.records)]
-    else:
-        compared = load_runs(names)
-    for run in compared:
-        _check(run)
-    return [_reported(run) for run in compared]
-
-
-def _reported(run: ComparedRun) -> Reported:
-    losing = LosingRun(run.label, run.manifest, run.records)
-    return Reported(run, losing, summarise(list(run.records.values()), run.manifest, losing.seed))
-
-
-def _check(run: ComparedRun) -> None:
-    """What load_run checks of a single run, without reading it again, and that no score lacks that
-    the summary shows.
-    """
-    if run.manifest["status"] != "complete":
-        raise InputError(
-            f"{run.folder}: the run is {run.manifest['status']}; resume it to its end first"
-        )
-    for record in run.records.values():
-        if missing := _NEEDED - record.keys():
-            raise InputError(
-                f"{run.folder / RECORDS}: {record['id']} lacks {', '.join(sorted(missing))}; "
-                "docs/records.md lists the fields of a record"
-            )
-        if record["status"] == "ok" and (missing := _SCORES - record["scores"].keys()):
-            raise InputError(
-                f"{run.folder / RECORDS}: {record['id']} lacks the scores "
-                f"{', '.join(sorted(missing))}; score the run anew by "
-                f"python -m eval.rescore {run.folder}"
-            )
-    if not LosingRun(run.label, run.manifest, run.records).counted:
-        raise InputError(
-            f"{run.folder}: every question failed or is left out by the answer key; name a run "
-            "that answered questions"
-        )
+    return [
+        Reported(run, summarise(list(run.records.values()), run.manifest, run.seed))
+        for run in load_runs(names)
+    ]

@@ -10,7 +10,7 @@ from eval.datasets.types import Dataset
 from memsys.context.base import stamp
 from memsys.errors import InputError
 from memsys.memory.base import MemoryBuilder
-from memsys.memory.text import line
+from memsys.text.turns import line
 
 _DATASETS, _MEMORIES = "eval.datasets.", "memsys.memory."
 

@@ -39,7 +39,7 @@ class Report:
 
 def whole(runs: Sequence[Reported]) -> Report:
     """The report of `runs`, the first of which the others are compared with."""
-    compared, found = differences([run.run for run in runs], runs[0].losing.seed)
+    compared, found = differences([run.run for run in runs], runs[0].run.seed)
     blocks = [
         headline(runs, found),
         types(runs),

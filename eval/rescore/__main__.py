@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from eval.answers.layouts import AUTO, FORMATS, describe
 from eval.cli import code_of
@@ -14,13 +13,14 @@ from eval.datasets.answer_key import KEYS
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
 from eval.records.answer_key_views import ORIGINAL, key_name
+from eval.records.folder import run_id
 from eval.records.manifest import load_manifest
-from eval.rendering.tables import by_protocol, by_run, by_type, plain
+from eval.records.schema import Summary
+from eval.rendering.run_tables import as_text, run_tables
+from eval.rendering.tables import by_run, plain
 from eval.rescore.imports import Import, read_import, write_import
 from eval.rescore.recompute import recompute
 from eval.rescore.tables import labels_table, sentences
-from eval.run.hydra_help import run_id
-from eval.run.terminal import show_key
 from memsys.errors import InputError
 
 _RUNS = Path("results/runs")
@@ -106,7 +106,7 @@ def _rescore(options: argparse.Namespace) -> None:
         print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(summaries)))
 
 
-def _import(found: Import, options: argparse.Namespace) -> Mapping[str, Any]:
+def _import(found: Import, options: argparse.Namespace) -> Summary:
     file = found.file
     how = "detected" if options.format == AUTO else "as told"
     print(f"{found.path}: {describe(file.format)} ({how}), {len(file.rows):,} rows")
@@ -123,18 +123,15 @@ def _import(found: Import, options: argparse.Namespace) -> Mapping[str, Any]:
     return summary
 
 
-def _again(folder: Path, dataset: Dataset | None) -> Mapping[str, Any]:
+def _again(folder: Path, dataset: Dataset | None) -> Summary:
     summary, changed = recompute(folder, dataset)
     print(f"{folder}: {changed:,} of {summary['n']:,} records have another score now")
     _show(folder, summary)
     return summary
 
 
-def _show(folder: Path, summary: Mapping[str, Any]) -> None:
-    print("\n" + plain(*by_type(summary)) + "\n")
-    if len(summary["protocols"]) > 1:
-        print("The same answers under each protocol:\n" + plain(*by_protocol(summary)) + "\n")
-    show_key(summary)
+def _show(folder: Path, summary: Summary) -> None:
+    print("\n" + as_text(run_tables(summary), plain) + "\n")
     told = load_manifest(folder).get("matching")
     if told is not None:
         print("\n".join(sentences(told)))

@@ -12,7 +12,7 @@ from eval.answers.match import Matching
 from eval.answers.words import normal
 from eval.datasets.types import TYPES, Dataset
 from eval.records.answer_key_views import under_original
-from eval.records.jsonl import Record
+from eval.records.schema import Record
 
 _SHOWN = 5  # rows of those that match nothing
 _QUESTION = 80  # characters of a question in a line

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 from tqdm import tqdm
 
@@ -17,13 +17,16 @@ from eval.answers.layouts import describe as describe_layout
 from eval.answers.match import Matching, match
 from eval.datasets.types import Dataset
 from eval.metrics.protocols import PROTOCOLS
-from eval.records.folder import begin, close, locked
-from eval.records.jsonl import RECORDS, Record, write_lines
+from eval.records.folder import begin, locked
+from eval.records.jsonl import RECORDS, write_lines
 from eval.records.manifest import NO_MODELS, describe
+from eval.records.schema import Manifest, Record, Summary
+from eval.rendering.run_tables import report_md
 from eval.rendering.tables import markdown
 from eval.rescore.account import account
 from eval.rescore.records import AS_REPORTED, record
 from eval.rescore.tables import labels_table, sentences, warnings
+from eval.summary.closing import close
 from memsys.errors import InputError
 
 IMPORTED = "imported"
@@ -58,7 +61,7 @@ def read_import(path: Path, layout: str, name: str, dataset: Dataset) -> Import:
     return Import(path, name, file, dataset, matching)
 
 
-def write_import(found: Import, folder: Path, options: Mapping[str, str]) -> dict[str, Any]:
+def write_import(found: Import, folder: Path, options: Mapping[str, str]) -> Summary:
     """Score the matched answers, write the run folder and return its summary.
 
     `options`: of the command line, for the manifest. Raises InputError if the folder holds
@@ -75,12 +78,12 @@ def write_import(found: Import, folder: Path, options: Mapping[str, str]) -> dic
     with locked(folder):
         manifest = begin(folder, manifest, None)
         write_lines(folder / RECORDS, records)
-        summary = close(folder, manifest, records, {"score": scored}, began)
+        summary = close(folder, manifest, records, {"score": scored}, began, report_md)
         add_account(folder, manifest)
     return summary
 
 
-def add_account(folder: Path, manifest: Mapping[str, Any]) -> None:
+def add_account(folder: Path, manifest: Manifest) -> None:
     """Add to report.md what became of the imported rows."""
     told = manifest["matching"]
     lines = ["", "## Import", "", *(f"- {line}" for line in sentences(told))]
@@ -101,7 +104,7 @@ def _records(found: Import) -> list[Record]:
 
 def _manifest(
     found: Import, run_id: str, options: Mapping[str, str], told: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> Manifest:
     file = found.file
     imported = {
         "file": {"name": file.name, "bytes": file.bytes, "sha256": file.sha256},
@@ -117,10 +120,12 @@ def _manifest(
     flags = [part for option, value in options.items() for part in (f"--{option}", value)]
     manifest = describe(run_id, config, {"strategy": found.name}, found.dataset, NO_MODELS)
     manifest["models"]["judge"] = AS_REPORTED if told["told"]["verdicts"] else None
-    return manifest | {
+    described = {
+        **manifest,
         "kind": IMPORTED,
         "command": shlex.join(["python", "-m", "eval.rescore", str(found.path), *flags]),
         "import": {**imported, "format_name": describe_layout(file.format)},
         "matching": dict(told),
         "warnings": warnings(told),
     }
+    return cast(Manifest, described)

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from tqdm import tqdm
 
 from eval.datasets.types import Dataset, Question
+from eval.metrics.registry import use_configured
 from eval.records.answer_key_views import key_name
-from eval.records.folder import locked, write_summary
-from eval.records.jsonl import MANIFEST, RECORDS, Record, read_lines, write_json, write_lines
-from eval.records.manifest import SCHEMA_VERSION, digest, git_state, load_manifest, now
+from eval.records.folder import locked
+from eval.records.jsonl import MANIFEST, RECORDS, write_json, write_lines
+from eval.records.manifest import digest, git_state, now
+from eval.records.run import load_run
+from eval.records.schema import Manifest, Record, Summary
+from eval.rendering.run_tables import report_md
 from eval.rescore.imports import IMPORTED, add_account
+from eval.summary.closing import write_summary
 from eval.summary.scoring import question_fields, score_record
 from memsys.errors import InputError
 
 
-def recompute(folder: Path, dataset: Dataset | None = None) -> tuple[dict[str, Any], int]:
+def recompute(folder: Path, dataset: Dataset | None = None) -> tuple[Summary, int]:
     """Score the run in `folder` again; returns its summary and how many records changed a score.
 
     records.jsonl, summary and report are written anew, and the manifest's `rescored` says so.
@@ -28,37 +33,29 @@ def recompute(folder: Path, dataset: Dataset | None = None) -> tuple[dict[str, A
     for the gold it was given for. Raises InputError if the folder holds no run, another version's,
     one that has not come to its end, or one on other data.
     """
-    manifest = load_manifest(folder)
-    if manifest["schema_version"] != SCHEMA_VERSION:
-        raise InputError(
-            f"{folder}: written by another version of memsys (schema "
-            f"{manifest['schema_version']}, now {SCHEMA_VERSION}); run it again"
-        )
-    if manifest["status"] != "complete":
-        raise InputError(f"{folder}: the run is {manifest['status']}; resume it to its end first")
+    run = load_run(folder, answered=False)
+    manifest = run.manifest
+    use_configured(manifest["config"].get("metric"))
     questions: Mapping[str, Question] = {}
     if dataset is not None:
         manifest = _under(dataset, manifest, folder)
         questions = {question.id: question for question in dataset.questions}
     with locked(folder):
-        old = list(read_lines(folder / RECORDS))
-        if not old:
-            raise InputError(f"{folder}: holds no records; name a run folder that has them")
+        old = list(run.records.values())
         bar = tqdm(old, desc=folder.name, unit="answer", disable=None)
         records = [_rescored(record, questions.get(record["id"])) for record in bar]
         write_lines(folder / RECORDS, records)
-        summary = write_summary(folder, manifest, records)
+        summary = write_summary(folder, manifest, records, report_md)
         if manifest.get("kind") == IMPORTED:
             add_account(folder, manifest)
         again = {"at": now(), "git": git_state(), "key": key_name(manifest)}
-        write_json(
-            folder / MANIFEST, manifest | {"rescored": [*manifest.get("rescored", []), again]}
-        )
+        manifest["rescored"] = [*manifest.get("rescored", []), again]
+        write_json(folder / MANIFEST, manifest)
     changed = sum(one["scores"] != two["scores"] for one, two in zip(old, records, strict=True))
     return summary, changed
 
 
-def _under(dataset: Dataset, manifest: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _under(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
     """The manifest with the answer key of `dataset`; raises InputError if the data is another."""
     asked = {file["sha256"] for file in manifest["data"]}
     if asked != {file.sha256 for file in dataset.files}:
@@ -68,39 +65,36 @@ def _under(dataset: Dataset, manifest: Mapping[str, Any], folder: Path) -> dict[
         )
     config = dict(manifest["config"])
     config["dataset"] = {**config.get("dataset", {}), "key": dataset.key.name}
-    return {
+    changed = {
         **manifest,
         "key": asdict(dataset.key),
         "config": config,
         "config_sha256": digest({"config": config, "choices": manifest["choices"]}),
     }
+    return cast(Manifest, changed)
 
 
 def _rescored(record: Record, question: Question | None) -> Record:
-    """`record` scored again; under the key that `question` was loaded with, if there is one."""
+    """Score `record` again, under the key that `question` was loaded with, if it is given."""
     verdicts = _verdicts(record)
     if question is not None:
-        record = record | question_fields(question)
-    key = record.get("key")
-    computed = score_record(record)
-    for name, gold in (
-        ("scores", record["gold"]),
-        ("scores_original", key and key["original_gold"]),
-    ):
-        scores = computed[name]
-        if scores is not None:
-            kept = {k: v for k, v in (record.get(name) or {}).items() if k not in scores}
-            computed[name] = kept | scores | {"judge": verdicts.get(gold)}
-    return record | {"key": key} | computed
+        record = cast(Record, record | question_fields(question))
+    key, computed = record["key"], score_record(record)
+    golds = {"scores": record["gold"]}
+    if key is not None:
+        golds["scores_original"] = key["original_gold"]
+    previous = {"scores": record["scores"], "scores_original": record["scores_original"]}
+    for name, gold in golds.items():
+        scores = computed[name] or {}
+        others = {k: v for k, v in (previous[name] or {}).items() if k not in scores}
+        computed[name] = others | scores | {"judge": verdicts.get(gold)}
+    return cast(Record, record | computed)
 
 
 def _verdicts(record: Record) -> dict[str | None, float | None]:
-    """A judge's verdicts, which cannot be computed, by the gold that they were given for."""
-    key = record.get("key")
+    """Verdicts of the judge, which cannot be recomputed, by the gold answer they were given for."""
+    key, verdict = record["key"], record["scores"].get("judge")
     if key is None:
-        return {record["gold"]: record["scores"].get("judge")}
-    originals = record["scores_original"] or {}
-    return {
-        key["original_gold"]: originals.get("judge"),
-        record["gold"]: record["scores"].get("judge"),
-    }
+        return {record["gold"]: verdict}
+    original = (record["scores_original"] or {}).get("judge")
+    return {key["original_gold"]: original, record["gold"]: verdict}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from eval.answers.answers import Row
 from eval.datasets.types import Question
 from eval.metrics.abstention import abstains
-from eval.records.jsonl import Record
+from eval.records.schema import ErrorEntry, Record
 from eval.summary.scoring import question_fields, score_record
 from memsys.text.tokens import count_tokens
 
@@ -20,7 +22,7 @@ def record(question: Question, row: Row) -> Record:
     """
     failed = row.error is not None
     latency = _latency(row)
-    made: Record = {
+    made = {
         **question_fields(question),
         "status": "error" if failed else "ok",
         "error": _failure(row.error),
@@ -42,10 +44,11 @@ def record(question: Question, row: Row) -> Record:
         "source": row.place,
         "source_category": row.category,
     }
-    return made | score_record(made, row.judge)
+    unscored = cast(Record, made)
+    return cast(Record, made | score_record(unscored, row.judge))
 
 
-def _failure(message: str | None) -> dict[str, str] | None:
+def _failure(message: str | None) -> ErrorEntry | None:
     if message is None:
         return None
     return {"phase": "answer", "kind": AS_REPORTED, "message": message}

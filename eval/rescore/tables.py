@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from eval.answers.labels import Labels
+from eval.metrics.registry import reported
 
 Account = Mapping[str, Any]
 _TOLD = {
@@ -15,7 +16,6 @@ _TOLD = {
     "total_ms": "total latency",
 }
 _COPIED = 0.9  # share of answers that are the gold's very words; no reader comes near it
-_METRICS = {"mem0_f1": "f1_score", "bleu1": "bleu_score"}
 
 
 def sentences(account: Account) -> list[str]:
@@ -152,7 +152,7 @@ def _share(cells: Mapping[str, Mapping[str, int]]) -> str:
 
 def _scores(account: Account) -> list[str]:
     return [
-        f"The file's own {_METRICS[name]} is the {name} computed here in {count['equal']:,} of "
+        f"The file's own {reported()[name]} is the {name} computed here in {count['equal']:,} of "
         f"{count['rows']:,} rows."
         for name, count in account["reported_scores"].items()
     ]

@@ -1,39 +1,30 @@
-"""`python -m eval.run`: build what the configuration names, run it, show what came out."""
+"""`python -m eval.run`: run one experiment and print its scores; -m runs a sweep."""
 
 from __future__ import annotations
 
-import gc
-import time
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
-from eval.pricing.ledger import PaidCalls
 from eval.records import folder as folders
-from eval.records.manifest import describe
-from eval.run import sweep
-from eval.run import sweep_errors as exits
-from eval.run.build import build
+from eval.run import sweep, sweep_errors
 from eval.run.estimate import show_estimate
-from eval.run.ingest import THROUGH
-from eval.run.runner import Runner
-from eval.run.terminal import show_end, show_one_of_many, show_start, show_stop
+from eval.run.experiment import execute, options_of
 
 
 @hydra.main(version_base="1.3", config_path="../../conf", config_name="config")
 def _main(config: DictConfig) -> None:
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
-    with exits.one_line(folder, sweep=job.mode == RunMode.MULTIRUN):
-        _run(config, {k: v for k, v in job.runtime.choices.items() if "hydra" not in k}, folder)
+    with sweep_errors.one_line(folder, sweep=job.mode == RunMode.MULTIRUN):
+        _run(config, options_of(job.runtime.choices), folder)
 
 
 def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
-    began = time.perf_counter()
     if config.estimate:
         show_estimate(config)
         folders.discard_if_empty(folder)
@@ -42,40 +33,26 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
     if left := sweep.left_behind(folder):
         folders.discard_if_empty(folder)
         folder, resume = left, left.name
-    built = build(config, choices, PaidCalls(folder))
-    resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-    described, overrides = built.described(), HydraConfig.get().overrides.task
-    manifest = describe(folder.name, resolved, choices, built.dataset, described, overrides)
-    manifest["sweep"] = sweep.described()
-    with folders.locked(folder):
-        manifest = folders.begin(folder, manifest, resume)
-        show_start(manifest, built.dataset)
-        show_one_of_many(_swept())
-        gc.freeze()  # what is loaded stays: to search it for garbage again and again is a tenth
-        runner = Runner(built, folder, config.concurrency)
-        try:
-            records = runner.run()
-        except (KeyboardInterrupt, *THROUGH):
-            folders.interrupt(folder, manifest, runner.clock.seconds(), began)
-            show_stop(folder, manifest)
-            raise
-        manifest["warnings"] += runner.warnings
-        manifest["system"] = runner.details or manifest.get("system")
-        summary = folders.close(folder, manifest, records, runner.clock.seconds(), began)
-        show_end(folder, summary, records)
+    overrides = HydraConfig.get().overrides.task
+    details = {"sweep": sweep.described()}
+    execute(config, choices, folder, resume, overrides, details, _sweep_hint())
 
 
-def _swept() -> str | None:
-    """The experiment of which this is but one run, as the -m was left out; None where all that the
-    experiment varies was given, as in a command that repeats one of its runs.
+def _sweep_hint() -> str | None:
+    """A note where an experiment was named without -m, so that this is one run of its sweep; None
+    where all parameters of the experiment were given, as in a command that repeats one run.
     """
     job = HydraConfig.get()
     varied = set(job.sweeper.get("params") or ())
     given = {override.partition("=")[0] for override in job.overrides.task}
-    if job.mode == RunMode.MULTIRUN or varied <= given:
+    name = cast(str | None, job.runtime.choices.get("experiment"))
+    if name is None or job.mode == RunMode.MULTIRUN or varied <= given:
         return None
-    return cast(str | None, job.runtime.choices.get("experiment"))
+    return (
+        f"note: experiment={name} is a sweep, and this is one run of it; all of them: "
+        f"python -m eval.run -m experiment={name}"
+    )
 
 
 if __name__ == "__main__":
-    exits.leave(_main)
+    sweep_errors.leave(_main)

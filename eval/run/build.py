@@ -11,6 +11,7 @@ from omegaconf import DictConfig
 
 from eval.datasets.synthetic.alone import check_choices
 from eval.datasets.types import Dataset
+from eval.metrics.registry import use_configured
 from eval.run.models import Models, open_models
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
@@ -46,6 +47,7 @@ def build(config: DictConfig, choices: Mapping[str, str], ledger: Ledger | None 
 
     Raises InputError on whatever of the input or the configuration cannot be used.
     """
+    use_configured(config.get("metric"))
     source = instantiate(config.dataset)
     check_choices(choices, source, config.llm)
     dataset = source.load()
@@ -61,7 +63,12 @@ def build(config: DictConfig, choices: Mapping[str, str], ledger: Ledger | None 
     )
     make = instantiate(config.strategy, _convert_="all")
     given: dict[str, Any] = {"parts": parts}
-    if getattr(make.func, "sees_evidence", False):
+    if not (isinstance(make.func, type) and issubclass(make.func, MemoryStrategy)):
+        raise InputError(
+            f"strategy={choices['strategy']}: {make.func.__name__} is not derived from "
+            "memsys.strategy.MemoryStrategy"
+        )
+    if make.func.sees_evidence:
         given["evidence"] = {question.id: question.evidence for question in dataset.questions}
     for conversation in dataset.conversations:
         parts.memory.check(conversation)
@@ -69,5 +76,4 @@ def build(config: DictConfig, choices: Mapping[str, str], ledger: Ledger | None 
         strategy = make(**given)  # a wrong number shows before anything is written
     except TypeError as error:
         raise InputError(f"strategy={choices['strategy']}: {error}") from error
-    prompts: Mapping[str, Prompt] = getattr(strategy, "prompts", {})
-    return Built(dataset, meter, models, parts, lambda: make(**given), prompts)
+    return Built(dataset, meter, models, parts, lambda: make(**given), strategy.prompts)

@@ -14,9 +14,9 @@ from memsys.facts.operations import TOOLS
 from memsys.facts.rows import MOST, form
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.memory.observations import Observations
-from memsys.memory.text import line
 from memsys.memory.turns import Turns
 from memsys.text.tokens import count_tokens
+from memsys.text.turns import line
 from memsys.types import Conversation, Memory, Usage
 
 _FACTS_A_TURN = 0.43  # LoCoMo's own observations: 2,541 of 5,882 turns

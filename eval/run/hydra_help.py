@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from omegaconf import OmegaConf
+
+from eval.records.folder import run_id
 
 CONF = Path(__file__).parents[2] / "conf"
 _USAGE = """memsys: benchmark the long-term memory of a conversational agent
@@ -27,16 +28,6 @@ Any value of the configuration can be set on the command line (k=5, strategy.sta
 `python -m eval.run --cfg job --resolve ...` prints it whole.
 
 """
-
-
-def run_id(resume: str | int | None, strategy: str) -> str:
-    """The name of a run's folder: that of the run to resume, else UTC time and strategy.
-
-    Microseconds keep the runs of a sweep apart.
-    """
-    if resume is not None:
-        return Path(str(resume)).name  # a name of digits alone is read as a number
-    return f"{datetime.now(UTC):%Y-%m-%d_%H-%M-%S-%f}_{strategy}"
 
 
 def help_text() -> str:
@@ -60,6 +51,8 @@ def no_such_setting(given: str) -> str:
     setting of the nearest name, if one is near. Names are those of conf/ alone.
     """
     group, _, name = given.partition(".")
+    if given == "metric":
+        return "metric: no such option; --config-dir names the folder with yours (docs/extend.md)"
     if name and (CONF / group).is_dir():
         options = {path.stem: set(_settings(path)) for path in (CONF / group).glob("*.yaml")}
         if owners := sorted(option for option in options if name in options[option]):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
-from eval.records.jsonl import Record
+from eval.records.jsonl import Row
+from eval.records.schema import IngestLine
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.meter import Meter, Reading
-from memsys.llm.secrets import without_secrets
 from memsys.strategy import MemoryStrategy
+from memsys.text.addresses import without_secrets
 from memsys.types import Conversation, Query
 
 THROUGH = (InputError, BudgetReached)  # what fails or ends a run, not its questions
@@ -45,7 +46,7 @@ def ingest(
     conversation: Conversation,
     strategy: MemoryStrategy,
     meter: Meter,
-    note: Callable[[Record, list[Record]], None],
+    note: Callable[[IngestLine, list[Row]], None],
 ) -> Ingested:
     """Feed every session, then ask one warm-up query, so that no question pays for building the
     indexes. `note` is given one line a session and one for the warm-up (phase `index`), which also
@@ -68,10 +69,12 @@ def ingest(
         wall_ms += reading.wall_ms
         calls = [{"key": key, "phase": phase, "question": None} for key in reading.keys]
         line = _line(conversation.id, phase, session, made, failure, reading)
-        events, size = _events(strategy), getattr(strategy, "size", None)
-        if size and phase == "index" and not failure:
-            line["store"] = dict(size())
-        note(line | ({"events": events} if events else {}), calls)
+        events = _events(strategy)
+        if phase == "index" and not failure and (size := strategy.size()):
+            line["store"] = dict(size)
+        if events:
+            line["events"] = events
+        note(line, calls)
         if failure:
             return Ingested(memories, failure, wall_ms)
     return Ingested(memories, None, wall_ms)
@@ -82,19 +85,16 @@ def describe(phase: str, error: Exception) -> Failure:
     return Failure(phase, type(error).__name__, without_secrets(str(error)))
 
 
-def used(reading: Reading) -> Record:
+def used(reading: Reading) -> Row:
     """The usage of a phase as it is recorded: the sum, and by model where models have names."""
     by_model = {name: asdict(usage) for name, usage in reading.by_model.items()}
     return asdict(reading.usage) | ({"by_model": by_model} if by_model else {})
 
 
-def _events(strategy: MemoryStrategy) -> list[Record]:
-    """What a strategy that keeps `events`, a list of JSON objects, has put there since the last
-    line; the list is emptied.
-    """
-    kept: list[Record] = getattr(strategy, "events", [])
-    events = [{name: _clean(value) for name, value in event.items()} for event in kept]
-    kept.clear()
+def _events(strategy: MemoryStrategy) -> list[Row]:
+    """Return the events that the strategy has logged since the last line, and empty its log."""
+    events = [{name: _clean(value) for name, value in event.items()} for event in strategy.events]
+    strategy.events.clear()
     return events
 
 
@@ -123,8 +123,8 @@ def _line(
     memories: int,
     failure: Failure | None,
     reading: Reading,
-) -> Record:
-    return {
+) -> IngestLine:
+    line = {
         "conversation": conversation,
         "phase": phase,
         "session": session,
@@ -136,3 +136,4 @@ def _line(
         "latency_source": reading.source,
         "waited_ms": round(reading.waited_ms, 4),
     }
+    return cast(IngestLine, line)

@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tqdm import tqdm
 
 from eval.datasets.types import Question
 from eval.pricing.ledger import begin as begin_paid
-from eval.records.jsonl import CALLS, INGEST, RECORDS, LineWriter, Record, read_lines, write_lines
-from eval.run.ask import Agent, Asked, Spent, ask, failed
+from eval.records.jsonl import CALLS, INGEST, RECORDS, LineWriter, Row, read_lines, write_lines
+from eval.records.schema import IngestLine, Record
 from eval.run.build import Built
 from eval.run.ingest import ingest
-from memsys.concurrency import in_order
+from eval.run.question import Agent, Asked, Spent, ask, failed
+from memsys.concurrency import ordered_results
 from memsys.errors import InputError
 from memsys.strategy import MemoryStrategy
 from memsys.types import Conversation
@@ -60,7 +61,7 @@ class Writers:
         """Those of `folder`, each cut to its last whole line."""
         return cls(LineWriter(folder / RECORDS), LineWriter(folder / INGEST), None, folder)
 
-    def note_calls(self, calls: list[Record]) -> None:
+    def note_calls(self, calls: list[Row]) -> None:
         """Which recorded answers were used: what a bundle of the run has to hold."""
         if calls and self.calls is None:
             begin_paid(self.folder)
@@ -104,7 +105,7 @@ class Runner:
         """
         path = self.folder / RECORDS
         writers = Writers.open(self.folder)
-        done = {r["id"]: r for r in read_lines(path) if r["status"] == "ok"}
+        done = {r["id"]: cast(Record, r) for r in read_lines(path) if r["status"] == "ok"}
         try:
             self._conversations(done, writers)
         finally:
@@ -130,7 +131,7 @@ class Runner:
                 with self._strategy() as strategy:
                     ready = self._remember(conversation, strategy, writers)
                     bar.set_description(conversation.id)
-                    for one in in_order(self._jobs(left, ready), self.concurrency):
+                    for one in ordered_results(self._jobs(left, ready), self.concurrency):
                         done[one.record["id"]] = one.record
                         self.clock.add(one.spent)
                         writers.note_calls(one.calls)
@@ -144,10 +145,8 @@ class Runner:
         try:
             yield strategy
         finally:
-            self.details |= getattr(strategy, "details", {})
-            close = getattr(strategy, "close", None)
-            if close:
-                close()
+            self.details |= strategy.details
+            strategy.close()
 
     def _jobs(
         self, questions: list[Question], ready: Callable[[Question], Callable[[], Asked]]
@@ -165,7 +164,7 @@ class Runner:
             if line["status"] == "ok"
         }
 
-        def note(line: Record, calls: list[Record]) -> None:
+        def note(line: IngestLine, calls: list[Row]) -> None:
             writers.note_calls(calls)
             if (line["conversation"], line["phase"], line["session"]) not in known:
                 writers.ingests.write(line)
@@ -185,7 +184,7 @@ class Runner:
 
         Counted from the file, so that a resumed run warns of every conversation.
         """
-        k = getattr(self.built.make_strategy(), "k", None)
+        k = self.built.make_strategy().k
         made: dict[str, int] = {}
         whole = set()  # conversations that were remembered to the end
         for line in read_lines(self.folder / INGEST):

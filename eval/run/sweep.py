@@ -10,15 +10,15 @@ from __future__ import annotations
 import shlex
 import sys
 import uuid
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from eval.records import folder as folders
-from eval.records.finished import RUNS
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
+from eval.records.run import RUNS
+from eval.records.schema import Manifest
 from memsys.errors import InputError
 
 
@@ -79,40 +79,44 @@ def left_behind(folder: Path) -> Path | None:
         return None
     sweep, number = _state.job
     for path, manifest in _runs(sweep, folder.parent):
-        if manifest["sweep"]["job"] == number and manifest["status"] != "complete" and _free(path):
+        if _job(manifest) == number and manifest["status"] != "complete" and _free(path):
             return path
     return None
 
 
-def runs() -> list[tuple[Path, dict[str, Any]]]:
+def runs() -> list[tuple[Path, Manifest]]:
     """Folder and manifest of each run of the sweep that this process began, in the order of jobs;
     of several of one job the complete one, if there is any.
     """
     if _state.begun is None:
         return []
-    found: dict[int, tuple[Path, dict[str, Any]]] = {}
+    found: dict[int, tuple[Path, Manifest]] = {}
     for path, manifest in _runs(_state.begun, _state.begun.folder):
-        number = manifest["sweep"]["job"]
+        number = _job(manifest)
         if number not in found or manifest["status"] == "complete":
             found[number] = (path, manifest)
     return [found[number] for number in sorted(found)]
 
 
-def resume_command(folder: Path, manifest: Mapping[str, Any]) -> str:
+def resume_command(folder: Path, manifest: Manifest) -> str:
     """What goes on with the run in `folder`."""
     place = [] if folder.parent.resolve() == RUNS.resolve() else [f"hydra.run.dir={folder}"]
     return shlex.join([*shlex.split(manifest["command"]), *place, f"resume={folder.name}"])
 
 
-def _runs(sweep: Sweep, folder: Path) -> list[tuple[Path, dict[str, Any]]]:
+def _runs(sweep: Sweep, folder: Path) -> list[tuple[Path, Manifest]]:
     """Of `sweep` alone: others may be putting theirs into the same folder."""
     found = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:
         if path.name not in sweep.before and (path / MANIFEST).is_file():
             manifest = load_manifest(path)
-            if (manifest.get("sweep") or {}).get("id") == sweep.id:
+            if (manifest["sweep"] or {}).get("id") == sweep.id:
                 found.append((path, manifest))
     return found
+
+
+def _job(manifest: Manifest) -> int:
+    return int((manifest["sweep"] or {})["job"])
 
 
 def _free(folder: Path) -> bool:

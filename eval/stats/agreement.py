@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.stats.clustered import Figure, Floats, figure
+from eval.stats.interval import ClusterBootstrap, Floats, Interval
 
 
 def cohen_kappa(table: Floats) -> Floats:
@@ -53,15 +52,15 @@ def fleiss_features(counts: Floats) -> Floats:
 
 def two_judges(
     one: Sequence[bool], other: Sequence[bool], clusters: Sequence[str], seed: int = 0
-) -> Figure:
+) -> Interval:
     """Cohen's kappa of two judges' verdicts on the same n answers, clustered by conversation."""
     cells = 2 * np.asarray(one, dtype=np.intp) + np.asarray(other, dtype=np.intp)
-    return _bounded(figure(np.eye(4)[cells], clusters, cohen_kappa, seed))
+    return _with_interval(np.eye(4)[cells], clusters, cohen_kappa, seed)
 
 
 def all_judges(
     verdicts: Sequence[Sequence[bool]], clusters: Sequence[str], seed: int = 0
-) -> Figure:
+) -> Interval:
     """Fleiss' kappa of two or more verdicts on each of n answers, clustered by conversation.
 
     Also of the runs of one judge: how far it agrees with itself. Raises ValueError where answers
@@ -72,7 +71,7 @@ def all_judges(
     given = np.asarray(verdicts, dtype=np.float64)
     passed = given.sum(axis=1)
     counts = np.column_stack([given.shape[1] - passed, passed])
-    return _bounded(figure(fleiss_features(counts), clusters, fleiss_kappa, seed))
+    return _with_interval(fleiss_features(counts), clusters, fleiss_kappa, seed)
 
 
 def auc(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
@@ -91,9 +90,12 @@ def auc(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
     return float((ranks[positive].sum() - right * (right + 1) / 2) / (right * wrong))
 
 
-def _bounded(found: Figure) -> Figure:
-    """Its interval without what no kappa can be."""
-    return replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))
+def _with_interval(
+    features: Floats, clusters: Sequence[str], kappa: Callable[[Floats], Floats], seed: int
+) -> Interval:
+    """Return the kappa of n items from their `features` (n, m), its interval within -1 to 1."""
+    bootstrap = ClusterBootstrap(clusters, seed, resamples=2000)
+    return bootstrap.of_sums(features, kappa).within(-1.0, 1.0)
 
 
 def _beyond_chance(observed: Floats, expected: Floats) -> Floats:

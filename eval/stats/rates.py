@@ -8,9 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from eval.stats.bootstrap import ClusterBootstrap
-from eval.stats.proportion import wilson
-from eval.stats.quantiles import normal_quantile, t_quantile
+from eval.stats.interval import ClusterBootstrap, critical_value, wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +51,10 @@ def rate(happened: Sequence[bool], clusters: Sequence[str], seed: int = 0) -> Ra
     error = (p * (1 - p) / (n + 2)) ** 0.5
     clustered = None
     if len(set(clusters)) > 1:
-        found = ClusterBootstrap(clusters, seed).estimate([float(one) for one in happened])
+        found = ClusterBootstrap(clusters, seed).mean([float(one) for one in happened])
         if found is not None and found.error > 0:
-            clustered = (max(found.low, 0.0), min(found.high, 1.0))
+            possible = found.within()
+            clustered = (possible.low, possible.high)
             error = max(error, found.error)
     return Rate(count, n, count / n, wilson(count, n), clustered, error)
 
@@ -93,8 +92,6 @@ def corrected(
     p = min(max(found, 0.0), 1.0)
     power = 1 - false_accepts.share - false_rejects.share
     variance = error**2 + (p * false_rejects.error) ** 2 + ((1 - p) * false_accepts.error) ** 2
-    upper = 1 - (1 - level) / 2
-    quantile = t_quantile(upper, clusters - 1) if clusters > 1 else normal_quantile(upper)
-    reach = quantile * variance**0.5 / power
+    reach = critical_value(level, clusters) * variance**0.5 / power
     low, high = (min(max(end, 0.0), 1.0) for end in (found - reach, found + reach))
     return Corrected(p, low, high, outside=not 0 <= found <= 1)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from eval.cli import code_of
 from eval.rendering.tables import plain
-from memsys.embed.base import Vectors, unit_rows
+from memsys.embed.base import unit_rows
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.neo4j_relations import Neo4jRelations
 from memsys.stores.networkx_relations import NetworkxRelations
@@ -31,6 +31,7 @@ from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
 from memsys.stores.qdrant_vectors import QdrantVectors
 from memsys.stores.relations import Node, Relation, RelationStore
 from memsys.stores.vectors import VectorStore
+from memsys.types import Vectors
 
 _S = TypeVar("_S")
 _Q = TypeVar("_Q")

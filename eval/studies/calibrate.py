@@ -16,8 +16,8 @@ from statistics import fmean
 import numpy as np
 
 from eval.cli import code_of
-from eval.records.jsonl import RECORDS, Record, read_lines
-from eval.records.manifest import load_manifest
+from eval.records.run import load_run
+from eval.records.schema import Record
 from memsys.errors import InputError
 
 _BEST = 5
@@ -46,14 +46,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _calibrate(folder: Path) -> None:
-    manifest = load_manifest(folder)
-    if manifest["strategy"] != "vector_only":
-        strategy = manifest["strategy"]
-        raise InputError(f"{folder}: scores of {strategy} are not cosines; use a vector_only run")
-    means = mean_similarities(list(read_lines(folder / RECORDS)))
+    run = load_run(folder, complete=False, answered=False)
+    if run.strategy != "vector_only":
+        raise InputError(
+            f"{folder}: scores of {run.strategy} are not cosines; use a vector_only run"
+        )
+    means = mean_similarities(list(run.records.values()))
     if not means:
         raise InputError(f"{folder}: no answered question; calibrate on another run")
-    embedder = manifest["choices"]["embedder"]
+    embedder = run.manifest["choices"]["embedder"]
     print(f"{embedder}, {len(means)} questions: mean cosine of the best {_BEST} memories")
     for percent in (5, 25, 50, 75, 95):
         print(f"  {percent:>2}%  {np.percentile(means, percent):.3f}")

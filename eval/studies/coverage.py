@@ -16,9 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval.rendering.tables import plain
-from eval.stats.bootstrap import ClusterBootstrap
-from eval.stats.proportion import wilson
-from eval.stats.quantiles import normal_quantile
+from eval.stats.interval import ClusterBootstrap, normal_quantile, wilson
 
 
 class SimulatedWorld(NamedTuple):
@@ -56,11 +54,11 @@ def coverage(world: SimulatedWorld, trials: int, seed: int) -> Coverage:
     for trial in range(trials):
         values, clusters = _draw(world, rng)
         bootstrap = ClusterBootstrap(clusters, seed=trial, resamples=500)
-        ours = bootstrap.estimate(values)
-        nested = bootstrap.estimate(values, two_stage=True)
+        ours = bootstrap.mean(values)
+        nested = bootstrap.mean(values, two_stage=True)
         if ours is None or nested is None:
             raise ValueError("a world without questions")
-        mean = ours.mean
+        mean = ours.value
         reach = normal_quantile(0.975) * (mean * (1 - mean) / len(values)) ** 0.5
         intervals = ((ours.low, ours.high), (nested.low, nested.high), (mean - reach, mean + reach))
         covered += [low <= world.chance <= high for low, high in intervals]

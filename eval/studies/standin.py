@@ -22,7 +22,7 @@ from eval.judges.gold_recall import gold_recall
 from eval.judges.recordings import read_judged
 from eval.rendering.tables import plain
 from eval.stats.agreement import auc, cohen_kappa, two_judges
-from eval.stats.clustered import Figure
+from eval.stats.interval import Interval
 from eval.studies.lite.answers import PROBES, system_of
 from memsys.errors import InputError
 
@@ -80,7 +80,7 @@ def left_out(systems: Sequence[JudgedSystem]) -> Mapping[str, float]:
 
 def pooled(
     systems: Sequence[JudgedSystem], thresholds: Mapping[str, float]
-) -> tuple[Figure, float, int]:
+) -> tuple[Interval, float, int]:
     """Return kappa over all answers with a threshold per system, AUC, and the number of answers."""
     ours = np.concatenate([one.recall >= thresholds[one.name] for one in systems])
     passed = np.concatenate([one.passed for one in systems])

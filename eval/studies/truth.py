@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from eval.cli import code_of
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.reading import read, triple
-from eval.diagnose.runs import Run, load_run
+from eval.records.run import Run, load_run
 from eval.rendering.intervals import Sample, show
 from eval.rendering.tables import plain as as_table
 from eval.report.texts import load_dataset
@@ -44,7 +44,7 @@ def row(run: Run) -> list[str]:
     shown = list(_shown(run))
     if not shown:
         raise InputError(
-            f"{run.name}: no relation was shown whose id contains its words; use runs of "
+            f"{run.label}: no relation was shown whose id contains its words; use runs of "
             "mem0_graph or mem0ai_graph"
         )
     conversations = [conversation for conversation, _ in shown]
@@ -53,7 +53,7 @@ def row(run: Run) -> list[str]:
     before = [was and not now for was, now in zip(ever, at_end, strict=True)]
     shares = (at_end, before, [not was for was in ever])
     return [
-        run.name,
+        run.label,
         f"{len(shown):,}",
         *(
             show(Sample([float(one) for one in hits], conversations, run.seed).share())
@@ -67,7 +67,7 @@ def _stated(run: Run) -> Mapping[str, Stated]:
     config = run.manifest["config"].get("dataset") or {}
     if config.get("_target_") != f"{Synthetic.__module__}.{Synthetic.__name__}":
         raise InputError(
-            f"{run.name}: not a run on dataset=synthetic, whose facts are known; use one"
+            f"{run.label}: not a run on dataset=synthetic, whose facts are known; use one"
         )
     dataset = load_dataset(run.manifest)
     facts = {}
@@ -87,7 +87,7 @@ def _stated(run: Run) -> Mapping[str, Stated]:
 def _shown(run: Run) -> Iterator[tuple[str, Triple]]:
     """Yield conversation and words of every relation shown, question by question."""
     for record in run.counted:
-        for id_, *_ in record["retrieved"]:
+        for id_, *_ in record["retrieved"] or ():
             parts = id_[2:].split("|") if id_.startswith("r:") else id_.split(" -- ")
             if len(parts) == 3:
                 yield record["conversation"], tuple(map(plain, parts))

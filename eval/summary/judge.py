@@ -6,32 +6,30 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from eval.judges.figures import PanelFigures, RunFigures, panel_figures
-from eval.records.jsonl import Record
-from eval.stats.bootstrap import ClusterBootstrap
-from eval.stats.clustered import Figure
+from eval.records.schema import Manifest, Record
+from eval.stats.interval import ClusterBootstrap, Interval
 
 
-def judged(
-    records: Sequence[Record], manifest: Mapping[str, Any], seed: int
-) -> dict[str, Any] | None:
+def judged(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str, Any] | None:
     """The judge as the manifest names it, how many answers it judged, the mean of its score with a
     95% interval (ClusterBootstrap), and for each member the mean of each run, their mean, standard
     deviation (n - 1) and majority share; for a panel Cohen's kappa of each pair and Fleiss' of all.
 
     None where nobody judged.
     """
-    told = manifest.get("judge")
-    rows = [record for record in records if record["status"] == "ok" and record.get("judge")]
+    told = manifest["judge"]
+    rows = [record for record in records if record["status"] == "ok" and record["judge"]]
     if not isinstance(told, Mapping) or not rows:
         return None
     key, clusters = told["score"], [record["conversation"] for record in rows]
-    mean = ClusterBootstrap(clusters, seed).estimate([record["scores"][key] for record in rows])
-    found = panel_figures([record["judge"] for record in rows], clusters, seed)
+    mean = ClusterBootstrap(clusters, seed).mean([record["scores"][key] for record in rows])
+    mean = mean and mean.within()
+    found = panel_figures([record["judge"] or {} for record in rows], clusters, seed)
     return {
         **told,
         "n": len(rows),
-        "mean": None if mean is None else mean.mean,
-        "mean_ci": None if mean is None else [max(mean.low, 0.0), min(mean.high, 1.0)],
+        "mean": None if mean is None else mean.value,
+        "mean_ci": None if mean is None else [mean.low, mean.high],
         "members": {name: _member(one) for name, one in found.members.items()},
         "agreement": _agreement(found),
     }
@@ -53,5 +51,5 @@ def _agreement(found: PanelFigures) -> dict[str, Any] | None:
     return {"cohen": pairs, "fleiss": _kappa(found.all_members)}
 
 
-def _kappa(figure: Figure) -> dict[str, Any]:
+def _kappa(figure: Interval) -> dict[str, Any]:
     return {"kappa": figure.value, "ci": [figure.low, figure.high]}

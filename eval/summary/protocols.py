@@ -7,10 +7,9 @@ from typing import Any
 
 from eval.datasets.types import ADVERSARIAL, TYPES, types_in
 from eval.metrics.protocols import Protocol, protocols
-from eval.records.jsonl import Record
-from eval.stats.bootstrap import ClusterBootstrap
-
-_SHARE = (0.0, 1.0)
+from eval.metrics.registry import find
+from eval.records.schema import Record
+from eval.stats.interval import ClusterBootstrap
 
 
 def by_protocol(records: Sequence[Record], names: Sequence[str], seed: int) -> dict[str, Any]:
@@ -51,19 +50,21 @@ def _cell(rows: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, An
         "evidence_recall": [_recall(row, protocol) for row in rows],
     }
     for column, scores in values.items():
-        found = bootstrap.estimate(scores) if bootstrap else None
-        cell[column] = found.mean if found else None
-        low, high = _SHARE
-        cell[f"{column}_ci"] = [max(found.low, low), min(found.high, high)] if found else None
+        found = bootstrap.mean(scores) if bootstrap else None
+        cell[column] = found.value if found else None
+        share = found and found.within()
+        cell[f"{column}_ci"] = [share.low, share.high] if share else None
     return cell
 
 
 def _score(row: Record, key: str) -> float | None:
-    """A failed question that a protocol counts is 0, save where the score does not apply."""
+    """Return the score; 0 for a failed question that a protocol counts and the score applies to."""
     if row["status"] == "ok":
-        value: float | None = row["scores"][key]
+        value: float | None = row["scores"].get(key)
         return value
-    return None if row["category"] == 5 and key != "locomo_f1" else 0.0
+    metric = find(key)
+    needs_gold = metric is None or metric.applies_to == "gold"
+    return None if row["category"] == ADVERSARIAL and needs_gold else 0.0
 
 
 def _recall(row: Record, protocol: Protocol) -> float | None:

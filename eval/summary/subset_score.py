@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from eval.datasets.subset_file import GRID, Chosen, Floats, Subset, chances, read_subset
 from eval.records.answer_key_views import ORIGINAL, key_name
-from eval.records.jsonl import Record
+from eval.records.schema import Manifest, Record, Summary
 from memsys.errors import InputError
 
 ABILITY_SD = 3.0  # of the prior that keeps the ability of a system without wrong answers finite
 _LABELS = {"judge": "judge", "locomo_f1": "LoCoMo's F1"}
 
 
-def full_score(records: Sequence[Record], manifest: Mapping[str, Any]) -> dict[str, Any] | None:
+def full_score(records: Sequence[Record], manifest: Manifest) -> dict[str, Any] | None:
     """Estimate the scores on all questions from `records`; None if the run was not on a subset.
 
     `scores`: for each validated score that the records have, `n` answered questions, the plain
     `mean`, the `weighted` mean, and the `estimate` with its interval `ci`, 0 to 1. `reason`: why
     there is no estimate, else None.
     """
-    used = manifest.get("subset")
+    used = manifest["subset"]
     if used is None:
         return None
     result: dict[str, Any] = {"name": used["name"], "questions": used["questions"]}
@@ -40,7 +40,7 @@ def full_score(records: Sequence[Record], manifest: Mapping[str, Any]) -> dict[s
 
 
 def _reason(
-    subset: Subset, records: Sequence[Record], manifest: Mapping[str, Any], *, same: bool
+    subset: Subset, records: Sequence[Record], manifest: Manifest, *, same: bool
 ) -> str | None:
     """Why the records allow no estimate, or None."""
     if not same:
@@ -54,9 +54,9 @@ def _reason(
 
 def _score(subset: Subset, records: Sequence[Record], name: str) -> dict[str, Any] | None:
     scored = {
-        record["id"]: float(record["scores"][name])
+        record["id"]: score
         for record in records
-        if record["status"] == "ok" and record["scores"][name] is not None
+        if record["status"] == "ok" and (score := record["scores"].get(name)) is not None
     }
     questions = [question for question in subset.questions if question.id in scored]
     if not questions:
@@ -113,9 +113,9 @@ def ability(right: Floats, wrong: Floats, answers: Floats) -> Floats:
     return weights
 
 
-def sentences(summary: Mapping[str, Any]) -> list[str]:
+def sentences(summary: Summary) -> list[str]:
     """The estimates as sentences; none if the run was not on a subset."""
-    subset = summary.get("subset")
+    subset = summary["subset"]
     if subset is None:
         return []
     where = f"{subset['name']}: {subset['questions']} of {subset['of']:,} questions"

@@ -2,61 +2,50 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 
 from eval.datasets.types import ADVERSARIAL, types_in
+from eval.metrics import registry
 from eval.metrics.protocols import protocols
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
-from eval.records.jsonl import Record
-from eval.stats.bootstrap import ClusterBootstrap
+from eval.records.schema import Cell, Manifest, Record, Summary
+from eval.stats.interval import ClusterBootstrap
 from eval.summary.judge import judged
 from eval.summary.protocols import by_protocol
-from eval.summary.scoring import score
+from eval.summary.scoring import answered_question
 from eval.summary.subset_score import full_score
 from memsys.llm.pricing import Pricing
 
-Cell = dict[str, Any]
-# Column of the summary -> key of a record's scores. `f1` is that of the run's first protocol.
-SCORES = {
-    "f1_locomo": "locomo_f1",
-    "f1_mem0": "mem0_f1",
-    "f1_memos": "memos_f1",
-    "f1_strict": "strict_f1",
-    "bleu1": "bleu1",
-    "judge": "judge",
-    "evidence_recall": "evidence_recall",
-    "evidence_hit": "evidence_hit",
-}
-SESSIONS = "evidence_session_recall"  # a column where the data set names sessions as evidence
 OVERALL = "overall"  # all types but 5, which measures abstention, not answers
-_BOTH = ("f1", "bleu1", "judge")  # columns that are shown under both keys
 
 
 def summarise(
-    records: Sequence[Record], manifest: Mapping[str, Any], seed: int, resamples: int = 1000
-) -> dict[str, Any]:
+    records: Sequence[Record], manifest: Manifest, seed: int, resamples: int = 1000
+) -> Summary:
     """The summary of a run; docs/records.md describes its shape.
 
     A failed question is counted in `errors` and is in no mean; `<score>_errors_as_zero` counts it
     as 0. What the answer key leaves out is in `n`, and in no cell but those of `original_key`.
     Intervals are 95%, see ClusterBootstrap.
     """
-    names = manifest.get("scoring", ["locomo"])
+    names = manifest["scoring"]
     pricing = pricing_of(manifest)
-    columns = {"f1": protocols(names)[0].f1, **SCORES}
-    if any(SESSIONS in record["scores"] for record in records):
-        columns[SESSIONS] = SESSIONS
+    own = (manifest.get("config") or {}).get("metric")  # the user's metrics
+    scored = registry.columns({name for record in records for name in record["scores"]}, own)
+    columns = {"f1": protocols(names)[0].f1, **scored}  # column -> key of a record's scores
     counted = [record for record in records if not left_out(record)]
     by_type = {
         name: _cell(rows, columns, seed, resamples, pricing)
         for name, rows in _by_type(counted).items()
     }
-    return {
+    summary = {
         "run_id": manifest["run_id"],
         "strategy": manifest["strategy"],
         "dataset": manifest["dataset"],
@@ -68,18 +57,20 @@ def summarise(
         "interval": f"95%, {ClusterBootstrap.__name__}, {resamples} resamples, seed {seed}",
         "scoring": list(names),
         "by_type": by_type,
+        "metrics": registry.titles(columns, own),
         "judge": judged(records, manifest, seed),
         "subset": full_score(records, manifest),
         "protocols": by_protocol(counted, names, seed),
         "ceiling": ceiling(_by_type(records), manifest),
         **_both_keys(records, by_type, key_name(manifest), columns, seed, resamples),
     }
+    return cast(Summary, summary)
 
 
 def _errors(records: Sequence[Record]) -> dict[str, int]:
     """How many questions failed, by phase and class of the error, the most frequent first."""
-    failures = [record["error"] or {} for record in records if record["status"] == "error"]
-    kinds = Counter(f"{one.get('phase', '?')}: {one.get('kind', '?')}" for one in failures)
+    failures = [record["error"] for record in records if record["error"] is not None]
+    kinds = Counter(f"{one['phase']}: {one['kind']}" for one in failures)
     return dict(kinds.most_common())
 
 
@@ -100,7 +91,7 @@ def _both_keys(
     """`key` and `original_key`: the same columns under each; null where it is the original one."""
     if name == ORIGINAL:
         return {"key": None, "original_key": None}
-    shown = {column: columns[column] for column in _BOTH}
+    shown = {"f1": columns["f1"], **registry.of_answers(columns)}
     own = list(map(under_original, records))
     originals = {
         kind: _scores(rows, shown, seed, resamples)[0] for kind, rows in _by_type(own).items()
@@ -109,7 +100,7 @@ def _both_keys(
         kind: {column: by_type[kind][column] for column in cell if column in by_type[kind]}
         for kind, cell in originals.items()
     }
-    changes = [record["key"]["kind"] for record in records if record.get("key")]
+    changes = [record["key"]["kind"] for record in records if record["key"] is not None]
     counts = {kind: changes.count(kind) for kind in ("corrected", "excluded")}
     return {
         "key": {"name": name, **counts, "by_type": chosen},
@@ -126,10 +117,12 @@ def _cell(
 ) -> Cell:
     cell, bootstrap = _scores(rows, columns, seed, resamples)
     answered = [row for row in rows if row["status"] == "ok"]
-    cell["judge_source"] = next((row["judge_source"] for row in answered if _reported(row)), None)
-    for column, key in (("abstained", "abstained"), ("context_tokens_mean", "context_tokens")):
-        known = [None if row[key] is None else float(row[key]) for row in answered]
-        cell |= _mean_and_interval(column, known, bootstrap)
+    cell["judge_source"] = next(
+        (row.get("judge_source") for row in answered if _reported(row)), None
+    )
+    cell |= _mean_and_interval("abstained", [_float(r["abstained"]) for r in answered], bootstrap)
+    tokens = [_float(row["context_tokens"]) for row in answered]
+    cell |= _mean_and_interval("context_tokens_mean", tokens, bootstrap)
     cell["answer_tokens_mean"] = _mean([row["answer_tokens"] for row in answered])
     for column, phases in (("cost_usd", SYSTEM), ("judge_cost_usd", ("judge",))):
         total = of_records(rows, phases, pricing)  # what failed was paid for as well
@@ -153,7 +146,7 @@ def _scores(
         if answered
         else None
     )
-    judged = any(row["scores"]["judge"] is not None for row in answered)
+    judged = any(row["scores"].get("judge") is not None for row in answered)
     for column, key in columns.items():
         values = [row["scores"].get(key) for row in answered]
         cell |= _mean_and_interval(column, values, bootstrap)
@@ -166,26 +159,30 @@ def _scores(
 def _mean_and_interval(
     column: str, values: Sequence[float | None], bootstrap: ClusterBootstrap | None
 ) -> Cell:
-    found = bootstrap.estimate(values) if bootstrap else None
+    found = bootstrap.mean(values) if bootstrap else None
     if found is None:
         return {column: None, f"{column}_ci": None}
-    low = max(found.low, 0.0)  # none of these means can be negative, nor a share exceed 1
-    high = found.high if column == "context_tokens_mean" else min(found.high, 1.0)
-    return {column: found.mean, f"{column}_ci": [low, high]}
+    possible = found.within(0.0, math.inf if column == "context_tokens_mean" else 1.0)
+    return {column: found.value, f"{column}_ci": [possible.low, possible.high]}
 
 
 def _zero(row: Record, key: str, *, judged: bool) -> float | None:
     """What a failed question counts as: 0, but None where the score does not apply to it."""
     if key == "judge":
         return 0.0 if judged else None
-    turns = None if row["retrieved"] is None else ()  # unknown stays unknown
-    blank = score(row["category"], row["gold"], "", row["evidence"], turns)
-    return None if blank.get(key) is None else 0.0
+    blank = answered_question(row)
+    nothing = None if blank.retrieved is None else ()  # unknown stays unknown
+    blank = replace(blank, answer="", retrieved=nothing)
+    return 0.0 if registry.applies(key, blank) else None
 
 
 def _reported(row: Record) -> bool:
     """True if a judge outside of this project gave the record's verdict."""
-    return row["scores"]["judge"] is not None and row.get("judge_source") is not None
+    return row["scores"].get("judge") is not None and row.get("judge_source") is not None
+
+
+def _float(value: float | None) -> float | None:
+    return None if value is None else float(value)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:

@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of
-from eval.compare.runs import Run
-from eval.records.finished import RUNS
+from eval.records.run import RUNS, Run
 from eval.rendering.tables import markdown
 from eval.tabulate.by_type import as_csv as types_as_csv
 from eval.tabulate.by_type import by_type, own_types

@@ -6,12 +6,13 @@ import csv
 import io
 from collections.abc import Iterator, Sequence
 
-from eval.compare.measures import own_f1, types_of, value
-from eval.compare.runs import Run
 from eval.datasets.types import ADVERSARIAL, TYPES, types_in
-from eval.records.jsonl import Record
+from eval.metrics.evidence import SESSIONS
+from eval.records.run import Run
+from eval.records.schema import Record
 from eval.rendering.intervals import Figure, Sample, show
-from eval.summary.summarise import OVERALL, SESSIONS
+from eval.summary.measures import types_of, value
+from eval.summary.summarise import OVERALL
 from eval.tabulate.effects import RECALL
 
 _TITLES = {RECALL: "Evidence recall, by turn", SESSIONS: "Evidence recall, by session"}
@@ -27,7 +28,7 @@ def by_type(runs: Sequence[Run], seed: int) -> Iterator[tuple[str, list[str], li
     run: means with their 95% intervals.
     """
     grouped = any(" " in run.label for run in runs)
-    for key in (own_f1(runs[0]), RECALL, SESSIONS):
+    for key in (runs[0].own_f1, RECALL, SESSIONS):
         found = [_figures(run, key, seed) for run in runs]
         names = [name for name in types_of(runs) if any(name in one for one in found)]
         if not names:
@@ -48,7 +49,7 @@ def as_csv(runs: Sequence[Run], seed: int) -> str:
     """The same in full, as lines of the table of effects without a reference and a difference."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    for key in (own_f1(runs[0]), RECALL, SESSIONS):
+    for key in (runs[0].own_f1, RECALL, SESSIONS):
         for run in runs:
             for name, one in _figures(run, key, seed).items():
                 if name == OVERALL:  # is among the effects

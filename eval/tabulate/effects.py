@@ -6,14 +6,16 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval.compare.contrast import Contrast, Row, contrast
-from eval.compare.measures import ABSTAINED, ADVERSARIAL, Measure, own_f1
-from eval.compare.runs import Run
-from eval.compare.shared import share
-from eval.compare.tables import comma_separated, mean, signed
+from eval.compare.tables import comma_separated
 from eval.datasets.types import TYPES
+from eval.metrics.evidence import SESSIONS
+from eval.records.run import Run
 from eval.rendering.intervals import Sample, show
-from eval.summary.summarise import OVERALL, SESSIONS
+from eval.rendering.numbers import interval, signed
+from eval.summary.contrast import Contrast, Row, contrast
+from eval.summary.measures import ABSTAINED, ADVERSARIAL, Measure
+from eval.summary.shared import share
+from eval.summary.summarise import OVERALL
 from eval.tabulate.grid import Grid
 
 RECALL, MULTI_HOP = "evidence_recall", TYPES[1]
@@ -37,7 +39,7 @@ def effects(grid: Grid, runs: Sequence[Run], seed: int) -> list[Effects]:
     for group, members in itertools.groupby(pairs, key=lambda pair: pair[0].group):
         own = tuple(run for _, run in members)
         measures = [
-            Measure(own_f1(own[0]), (OVERALL,)),
+            Measure(own[0].own_f1, (OVERALL,)),
             Measure(RECALL, (OVERALL, MULTI_HOP)),
         ]
         records = own[0].records.values()
@@ -66,11 +68,11 @@ def rows_of(grid: Grid, found: Sequence[Effects], seed: int) -> tuple[list[str],
     lines = []
     for one in found:
         rows = {(row.key, row.type): row for table in one.tables for row in table}
-        f1, recall = rows[own_f1(one.runs[0]), OVERALL], rows.get((RECALL, OVERALL))
+        f1, recall = rows[one.runs[0].own_f1, OVERALL], rows.get((RECALL, OVERALL))
         for i, run in enumerate(one.runs):
             label = run.label if grouped else run.label.partition("=")[2]
-            line = [f"`{label}`", str(f1.n), mean(f1.means[i]), _difference(f1, i)]
-            line += [mean(recall.means[i]) if recall else "-", _difference(recall, i)]
+            line = [f"`{label}`", str(f1.n), interval(f1.means[i]), _difference(f1, i)]
+            line += [interval(recall.means[i]) if recall else "-", _difference(recall, i)]
             line += [_difference(rows.get(key), i) for key in more]
             line += [_tokens(run, seed), f"`{run.manifest['config_sha256'][:HASH]}`"]
             lines.append(line)
@@ -85,8 +87,7 @@ def as_csv(found: Sequence[Effects]) -> str:
 
 def judged(one: Contrast) -> str:
     """A difference with its interval and the verdict."""
-    found = one.difference
-    text = f"{signed(found.mean)} [{signed(found.low)}, {signed(found.high)}]"
+    text = interval(one.difference, form=signed)
     return f"{text} {'none shown' if one.verdict == 'no difference shown' else one.verdict}"
 
 

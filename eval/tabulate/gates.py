@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.compare.runs import Run
 from eval.diagnose.gate import Case, cases
-from eval.records.jsonl import Record
+from eval.records.run import Run
+from eval.records.schema import Record
 from eval.rendering.intervals import Sample, percent, show
 
 

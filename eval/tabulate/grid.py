@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,18 +12,13 @@ from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 
-from eval.compare.runs import Run
-from eval.records.finished import RUNS, load_checked, load_records
 from eval.records.jsonl import MANIFEST
-from eval.records.manifest import OPERATIONAL
+from eval.records.manifest import OPERATIONAL, load_manifest
+from eval.records.run import RUNS, Run, load_run
+from eval.records.schema import Manifest
 from eval.run import hydra_help as naming
 from eval.run.sweep_errors import blame
 from memsys.errors import InputError
-
-_NEEDED = {
-    *("id", "conversation", "category", "type", "question", "status", "abstained", "scores"),
-    *("evidence", "context_tokens", "trace"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +85,8 @@ def find_runs(grid: Grid, runs: Path = RUNS) -> list[Run]:
     """
     newest: dict[frozenset[str], Path] = {}
     for path in sorted(runs.glob(f"*/{MANIFEST}")):
-        manifest = load_checked(path.parent)
-        own = manifest.get("choices", {}).get("experiment") == grid.name
+        manifest = load_manifest(path.parent)
+        own = manifest["choices"].get("experiment") == grid.name
         if own and manifest["status"] == "complete":
             newest[_told(manifest)] = path.parent
     wanted = [frozenset({f"experiment={grid.name}", *job.overrides}) for job in grid.jobs]
@@ -106,7 +101,7 @@ def find_runs(grid: Grid, runs: Path = RUNS) -> list[Run]:
     ]
 
 
-def _told(manifest: Mapping[str, str]) -> frozenset[str]:
+def _told(manifest: Manifest) -> frozenset[str]:
     """The overrides of a run's command that have a part in what came out."""
     words = shlex.split(manifest["command"])
     overrides = [word for word in words if "=" in word]
@@ -119,8 +114,8 @@ def _told(manifest: Mapping[str, str]) -> frozenset[str]:
 
 def _load(job: Job, folder: Path, factor: str) -> Run:
     label = f"{job.group} {factor}={job.label}".strip()
-    records = load_records(folder, _NEEDED)
-    for record in records.values():
-        record["retrieved"] = None  # of many runs at once, the bulk that no table needs
+    run = load_run(folder, label=label)
+    for record in run.records.values():
+        record["retrieved"] = None  # frees most of the memory of many runs; no table needs it
         record["trace"].pop("expansion", None)
-    return Run(label, folder, load_checked(folder), records)
+    return run

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from eval.compare.measures import own_f1, value
-from eval.compare.runs import Run
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.records.jsonl import Record
+from eval.records.run import Run
+from eval.records.schema import Record
 from eval.rendering.intervals import Sample, difference_cells, show
+from eval.summary.measures import value
 from eval.tabulate.effects import MULTI_HOP, RECALL
 
 # What a strategy is without its graph: the start ranking alone.
@@ -38,7 +38,7 @@ def interaction(
         if len(known) < len(four):
             continue
         for score, key, types in (
-            ("F1", own_f1(known[0]), _TYPES),
+            ("F1", known[0].own_f1, _TYPES),
             ("evidence recall", RECALL, _TYPES),
             ("evidence recall, multi_hop", RECALL, (MULTI_HOP,)),
         ):

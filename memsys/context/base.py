@@ -29,7 +29,7 @@ def stamp(time: datetime) -> str:
     return f"{time.day} {time:%B %Y, %H:%M}"
 
 
-def in_order(candidates: Iterable[Candidate]) -> list[Candidate]:
+def chronological(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Oldest first; memories of one session stay in rank order."""
     return sorted(candidates, key=lambda candidate: candidate.memory.time)
 

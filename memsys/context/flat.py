@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memsys.context.base import fit, in_order, stamp
+from memsys.context.base import chronological, fit, stamp
 from memsys.types import Candidate
 
 
@@ -26,4 +26,4 @@ def _line(candidate: Candidate) -> str:
 
 
 def _render(candidates: Sequence[Candidate]) -> str:
-    return "".join(_line(candidate) for candidate in in_order(candidates))
+    return "".join(_line(candidate) for candidate in chronological(candidates))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from memsys.context.base import fit, in_order, stamp
+from memsys.context.base import chronological, fit, stamp
 from memsys.types import Candidate, Origin
 
 _OPEN: dict[Origin, str] = {
@@ -40,6 +40,6 @@ def _render(candidates: Sequence[Candidate]) -> str:
     text = ""
     origins: tuple[Origin, ...] = ("direct", "expanded")
     for origin in origins:
-        layer = in_order(c for c in candidates if c.origin == origin)
+        layer = chronological(c for c in candidates if c.origin == origin)
         text += _OPEN[origin] + "".join(map(_element, layer)) + _CLOSE[origin]
     return text

@@ -1,44 +1,49 @@
-"""What every embedder does."""
+"""Base class of embedders."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Literal, Protocol
+from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memsys.types import Usage
+from memsys.llm.meter import Call
+from memsys.types import Usage, Vectors
 
-Vectors = NDArray[np.float32]
 Kind = Literal["document", "query"]
 
 
-class Embedder(Protocol):
-    """Texts to unit vectors.
+class Embedder(ABC):
+    """Maps texts to unit vectors.
 
-    `name` identifies model and settings: the cache is keyed by it. `typical_similarity` is the
-    median over questions of the mean cosine of the best five memories: models put their cosines
+    `name` identifies model and settings and is the key of the vector cache. `typical_similarity` is
+    the median over questions of the mean cosine of the best five memories: models put their cosines
     on different scales, so a threshold has to be read against it.
-
-    An embedder whose model marks what it embeds may have two more attributes, `query_prefix` and
-    `document_prefix`: see `prefix_of`.
     """
 
     name: str
     typical_similarity: float
+    # Prefixes the model was trained with, by kind of text.
+    query_prefix: str = ""
+    document_prefix: str = ""
+    # Whether the embedder records and replays its calls itself, and reports them by `last_call`.
+    records_calls: ClassVar[bool] = False
 
+    @abstractmethod
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
-        """Unit vectors of shape (len(texts), d) and what the call used; `texts` is not empty."""
-        ...
+        """Return unit vectors of shape (len(texts), d) and the usage; `texts` is not empty."""
 
+    def last_call(self) -> Call | None:
+        """Return the recorded call of this thread's last `embed`; see `records_calls`."""
+        return None
 
-def prefix_of(embedder: Embedder, kind: Kind) -> str:
-    """What the model wants to stand before a text of this kind; empty where it says nothing."""
-    return str(getattr(embedder, f"{kind}_prefix", ""))
+    def prefix(self, kind: Kind) -> str:
+        """Return the prefix for texts of this kind."""
+        return self.query_prefix if kind == "query" else self.document_prefix
 
 
 def unit_rows(vectors: Vectors) -> Vectors:
-    """Rows scaled to length 1; a zero row stays zero. Shape (n, d)."""
+    """Return the rows scaled to length 1, shape (n, d); a zero row stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.asarray(vectors / np.where(lengths == 0, 1, lengths), dtype=np.float32)

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from memsys.embed.base import Embedder, Kind, Vectors, prefix_of
+from memsys.embed.base import Embedder, Kind
 from memsys.errors import InputError
 from memsys.llm.meter import Call, Meter
 from memsys.stores.sqlite import open_shared
-from memsys.types import Usage
+from memsys.types import Usage, Vectors
 
 _BATCH = 64  # rows a transaction: what a kill can lose
 _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB, ms REAL)"
@@ -25,7 +25,7 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB
 class CachedEmbedder:
     """An embedder behind a SQLite file of its own (write-ahead log: safe for several processes).
 
-    An embedder that records its calls itself (`last_call`) is asked every time, and replays.
+    An embedder that records its calls itself (`records_calls`) is asked every time, and replays.
 
     A query is embedded alone and its live latency is stored beside its vector, so that a replayed
     query reports what it took when it was live. Documents share their batch's time evenly.
@@ -73,12 +73,12 @@ class CachedEmbedder:
         try:
             vectors, _ = self._embedder.embed(self._marked(kind, texts))
         finally:  # what failed is replayed as well
-            if (call := self._embedder.last_call()) is not None:  # type: ignore[attr-defined]
+            if (call := self._embedder.last_call()) is not None:
                 self._meter.note(call)
         return vectors
 
     def _look_up(self, kind: Kind, texts: Sequence[str]) -> Vectors:
-        if hasattr(self._embedder, "last_call"):
+        if self._embedder.records_calls:
             return self._recorded(kind, texts)
         started = time.perf_counter()
         keys = [hashlib.sha256(f"{kind}\0{text}".encode()).hexdigest() for text in texts]
@@ -118,7 +118,7 @@ class CachedEmbedder:
         return live_ms, usage, fresh
 
     def _marked(self, kind: Kind, texts: Sequence[str]) -> list[str]:
-        prefix = prefix_of(self._embedder, kind)  # no part of the key: the kind is
+        prefix = self._embedder.prefix(kind)  # no part of the key: the kind is
         return [prefix + text for text in texts]
 
     @contextmanager

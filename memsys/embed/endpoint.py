@@ -5,26 +5,28 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from memsys.embed.base import Vectors, unit_rows
+from memsys.embed.base import Embedder, unit_rows
 from memsys.llm.base import LLMError
-from memsys.llm.budget import Budget
-from memsys.llm.endpoint import Endpoint, check_address, check_key
+from memsys.llm.budget import Budget, Limits
+from memsys.llm.endpoint import Endpoint
 from memsys.llm.exchange import Exchange
-from memsys.llm.limits import Limits
 from memsys.llm.meter import Call
 from memsys.llm.recording import Recording
 from memsys.llm.usage import usage_of
-from memsys.types import Usage
+from memsys.text.addresses import check_address, check_key
+from memsys.types import Usage, Vectors
 
 _CONCURRENCY = 8  # live calls under way
 
 
-class EndpointEmbedder:
-    """`POST {base_url}/embeddings`. The key comes from the environment and is kept nowhere else."""
+class EndpointEmbedder(Embedder):
+    """`POST {base_url}/embeddings`. The key is read from the environment and never stored."""
+
+    records_calls: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -89,9 +91,10 @@ class EndpointEmbedder:
         return unit_rows(vectors), usage
 
     def last_call(self) -> Call | None:
-        """How this thread's last `embed` was had, or failed; None if it ended the run or there was
-        none. Whoever times `embed` from outside would count pauses between attempts, and a replay
-        as fast.
+        """Return the call of this thread's last `embed`, failed ones included.
+
+        None if that call ended the run, or before the first. Its times are the honest ones: timing
+        `embed` from outside would count pauses between attempts, and a replay as fast.
         """
         call: Call | None = getattr(self._own, "call", None)
         return call

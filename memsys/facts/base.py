@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
 
-from memsys.memory.text import importance
+from memsys.text.turns import importance
 from memsys.types import Memory, Usage
 
 # What happened, as plain JSON values: `step` (extract, decide, apply, summary, session) and, where

@@ -8,14 +8,13 @@ from uuid import uuid4
 
 import numpy as np
 
-from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.facts.base import Event, Fact, as_memory, plain
 from memsys.facts.operations import Kind
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.size import lines
 from memsys.stores.vectors import VectorStore
-from memsys.types import Memory
+from memsys.types import Memory, Vectors
 
 
 @dataclass(frozen=True, slots=True)

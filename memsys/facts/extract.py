@@ -17,7 +17,7 @@ from memsys.facts.images import Eyes, Images
 from memsys.facts.rows import Said, checked, form
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
-from memsys.memory.text import line
+from memsys.text.turns import line
 from memsys.types import Session, Turn
 
 _NOTHING = "(nothing yet)"

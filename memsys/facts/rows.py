@@ -9,8 +9,8 @@ from typing import Any
 
 from memsys.facts.base import Event, Fact, fault, plain
 from memsys.facts.dates import resolve
-from memsys.memory.text import line
 from memsys.text.terms import terms
+from memsys.text.turns import line
 from memsys.types import Turn
 
 Said = tuple[datetime, Turn]  # a turn and the time of its session

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memsys.graph.build import MemoryGraph
-from memsys.graph.entities import EntityKind, entities_in, names_of
-from memsys.graph.numbers import NumberedKeys
+from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
 from memsys.graph.settings import GraphSettings
 from memsys.graph.store import ENTITY, MEMORY, Edge, EdgeKind
 from memsys.stores.size import lines

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from memsys.errors import InputError
 from memsys.graph.csr import Csr, CsrStore
 from memsys.index.rank import Scores
 
@@ -20,11 +19,7 @@ class PageRank:
     """
 
     def __init__(self, store: CsrStore) -> None:
-        """Raises InputError where scipy is not installed."""
-        try:
-            from scipy import sparse  # noqa: PLC0415 - an extra
-        except ImportError as error:
-            raise InputError("PageRank: no scipy; pip install -e '.[scale]'") from error
+        from scipy import sparse  # noqa: PLC0415 - takes a third of a second
 
         def matrix(of: Csr, columns: int) -> Any:
             """Each row sums to 1, or to 0 where it is empty."""

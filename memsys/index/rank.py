@@ -1,9 +1,9 @@
-"""From scores to ranks."""
+"""Rankings of a store's memories: settings, scores, and the k best."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args, get_type_hints
+from typing import Literal, Protocol, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ class IndexSettings:
     """BM25's `k1` and `b`, and `alpha`, the weight of vectors in the hybrid ranking.
 
     `vectors` and `lexical`: what searches. The defaults score every memory, exactly; the others
-    are for large stores (memsys/index/large.py, memsys/index/sparse.py). `expected`: memories of a
+    are for large stores (LargeVectors, SparseLexicalIndex). `expected`: memories of a
     large store, 0 where they are all there when it is first asked. `searched`: of ivf, the share of
     its lists that a question looks into, 0 to 1: more is slower and misses less.
     """
@@ -29,7 +29,7 @@ class IndexSettings:
     b: float
     alpha: float
     vectors: Literal["exact", "flat", "ivf", "hnsw"] = "exact"
-    lexical: Literal["rank_bm25", "bm25s"] = "rank_bm25"
+    lexical: Literal["rank_bm25", "sparse"] = "rank_bm25"
     expected: int = 0
     searched: float = 0.06
 
@@ -78,3 +78,31 @@ def top(scores: Scores, k: int | None) -> list[int]:
         rows = np.flatnonzero(scores >= least)
         return [int(rows[i]) for i in np.argsort(-scores[rows], kind="stable")[:k]]
     return [int(row) for row in np.argsort(-scores, kind="stable")[:k]]
+
+
+class Ranking(Protocol):
+    """The memories of a store in the light of one query. A row is a memory's place in the store."""
+
+    def best(self, k: int | None) -> list[tuple[int, float]]:
+        """Rows and scores of the `k` best (None: all), best first."""
+        ...
+
+    def of(self, row: int) -> float:
+        """The score of any row."""
+        ...
+
+
+class Dense:
+    """Every memory was scored: right up to some ten thousand."""
+
+    def __init__(self, scores: Scores) -> None:
+        """`scores` has shape (n,)."""
+        self.scores = scores
+
+    def best(self, k: int | None) -> list[tuple[int, float]]:
+        """See Ranking; of equals the older row first."""
+        return [(row, float(self.scores[row])) for row in top(self.scores, k)]
+
+    def of(self, row: int) -> float:
+        """See Ranking."""
+        return float(self.scores[row])

@@ -1,15 +1,53 @@
-"""A limit in dollars on what a run may spend; no call is sent that could pass it."""
+"""Limits on live calls: how many at once, how fast, and what they may cost."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from memsys.errors import InputError
 from memsys.llm.pricing import Price, Pricing
 from memsys.llm.usage import input_tokens, output_limit
 from memsys.types import Usage
+
+
+class Limits:
+    """At most `concurrency` calls at once, started at least 60 / `requests_per_minute` seconds
+    apart. Of one client in one process: several processes have to share a server's limit out.
+    """
+
+    def __init__(self, concurrency: int, requests_per_minute: float | None) -> None:
+        """`requests_per_minute` None: no limit. Raises InputError on a number below its least."""
+        if concurrency < 1:
+            raise InputError(f"llm.concurrency: {concurrency}; give 1 or more")
+        if requests_per_minute is not None and requests_per_minute <= 0:
+            raise InputError(
+                f"llm.requests_per_minute: {requests_per_minute}; give more than 0, or null"
+            )
+        self._free = threading.BoundedSemaphore(concurrency)
+        self._apart_s = 60 / requests_per_minute if requests_per_minute else 0.0
+        self._lock = threading.Lock()
+        self._next = 0.0
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Wait for a place and for one's turn, and hold the place for the block."""
+        with self._free:
+            time.sleep(self._turn())
+            yield
+
+    def _turn(self) -> float:
+        """Seconds until this call may start; the turn after it is taken."""
+        if not self._apart_s:
+            return 0.0
+        with self._lock:
+            now = time.monotonic()
+            starts = max(now, self._next)
+            self._next = starts + self._apart_s
+            return starts - now
 
 
 class BudgetReached(Exception):  # noqa: N818 - an event, not a fault
@@ -61,11 +99,6 @@ class Budget:
         if limit_usd is not None and ledger is not None:
             self._spent = sum(self.cost(model, usage) for model, usage in ledger.rows())
 
-    @property
-    def spent_usd(self) -> float:
-        """US dollars of all settled calls, and what was spent before; 0.0 without a limit."""
-        return self._spent
-
     def check(self, model: str, max_output_tokens: int | None) -> None:
         """Raises InputError if calls of `model` have no known price or no bounded cost."""
         if self._limit is None:
@@ -95,7 +128,7 @@ class Budget:
     def cost(self, model: str, usage: Usage) -> float:
         """US dollars; raises InputError if the price of `model` is unknown."""
         price = self._price(model)
-        return (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1_000_000
+        return price.cost_usd(usage)
 
     def replace(self, worst: float, model: str, usage: Usage) -> None:
         """Give back what was held for a call, and count what it used. For Reservation."""

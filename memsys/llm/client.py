@@ -9,14 +9,14 @@ from typing import Any
 
 from memsys.errors import InputError
 from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
-from memsys.llm.budget import Budget
-from memsys.llm.endpoint import Endpoint, Server, check_address, check_key
+from memsys.llm.budget import Budget, Limits
+from memsys.llm.endpoint import Endpoint, Server
 from memsys.llm.exchange import Check, Exchange
-from memsys.llm.limits import Limits
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording
 from memsys.llm.reply import completion
 from memsys.llm.usage import usage_of
+from memsys.text.addresses import check_address, check_key
 from memsys.types import Usage
 
 _OWN = frozenset(

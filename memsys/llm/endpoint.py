@@ -12,9 +12,8 @@ from urllib.parse import urlsplit
 
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
-from memsys.llm.budget import Budget
+from memsys.llm.budget import Budget, Limits
 from memsys.llm.exchange import EXCHANGE, Exchange, key_of, rejected_key
-from memsys.llm.limits import Limits
 from memsys.llm.recording import Recorded, Recording
 from memsys.llm.usage import usage_of
 from memsys.types import Usage
@@ -22,7 +21,6 @@ from memsys.types import Usage
 if TYPE_CHECKING:
     import openai
 
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 _LOCAL_PATH = "/v1"  # of a server that is started here
 _NO_KEY = "none"  # a local server wants any
 
@@ -159,24 +157,3 @@ def _message(body: str) -> str:
     """The words of a recorded failure; a bundle may have been written by something else."""
     told = json.loads(body).get("error")
     return str(told.get("message")) if isinstance(told, Mapping) else body
-
-
-def check_address(base_url: str, where: str) -> str:
-    """The host of `base_url`; raises InputError, naming the field `where`, unless it is an http(s)
-    address without a secret.
-    """
-    parts = urlsplit(base_url)
-    # First of all, so that no message repeats a secret.
-    if parts.username or parts.password:
-        raise InputError(f"{where}: holds a password; put it into the key's variable")
-    if parts.query:
-        raise InputError(f"{where}: no query, please; a key belongs in its variable")
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise InputError(f"{where}: {base_url!r} is not an http(s) address")
-    return parts.hostname
-
-
-def check_key(key_variable: str, host: str, option: str) -> None:
-    """Raises InputError, naming the `option` that wants it, if a server elsewhere has no key."""
-    if not os.environ.get(key_variable) and host not in _LOOPBACK:
-        raise InputError(f"{option}: set the variable {key_variable} to your key")

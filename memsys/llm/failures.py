@@ -9,7 +9,7 @@ import openai
 
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
-from memsys.llm.secrets import without_secrets
+from memsys.text.addresses import without_secrets
 
 _SHOWN = 200  # characters of a server's own words
 _TOO_LONG = re.compile(

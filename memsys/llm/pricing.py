@@ -25,6 +25,10 @@ class Price:
     input: float
     output: float
 
+    def cost_usd(self, usage: Usage) -> float:
+        """Return the price of `usage` in US dollars."""
+        return (usage.input_tokens * self.input + usage.output_tokens * self.output) / _UNIT
+
 
 @dataclass(frozen=True, slots=True)
 class Pricing:
@@ -41,9 +45,7 @@ class Pricing:
     def cost_usd(self, model: str, usage: Usage) -> float | None:
         """US dollars for `usage`; None for a model without a price: unknown is never 0."""
         price = self.price(model)
-        if price is None:
-            return None
-        return (usage.input_tokens * price.input + usage.output_tokens * price.output) / _UNIT
+        return None if price is None else price.cost_usd(usage)
 
 
 def load_pricing(path: str | Path = PRICING) -> Pricing:

@@ -12,9 +12,8 @@ import httpx2
 
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
-from memsys.llm.budget import Budget, BudgetReached, Reservation
+from memsys.llm.budget import Budget, BudgetReached, Limits, Reservation
 from memsys.llm.exchange import EXCHANGE, Exchange, key_of, rejected_key
-from memsys.llm.limits import Limits
 from memsys.llm.recording import Recorded, Recording
 from memsys.llm.usage import usage_of
 

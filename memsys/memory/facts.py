@@ -12,6 +12,7 @@ from memsys.facts.extract import Extractor, ExtractSettings
 from memsys.facts.images import Images
 from memsys.facts.listen import Listener, Taken
 from memsys.llm.base import LLM
+from memsys.memory.base import MemoryBuilder
 from memsys.types import Conversation, Memory, Session
 
 
@@ -55,7 +56,7 @@ class Facts:
         return FactWriter(self.name, llm, self._settings())
 
 
-class FactWriter:
+class FactWriter(MemoryBuilder):
     """The facts of one conversation, each stored once and for ever.
 
     `events` is the log of what was done, `prompts` those by which the model is asked.

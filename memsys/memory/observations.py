@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from memsys.errors import InputError
-from memsys.memory.text import importance
+from memsys.memory.base import MemoryBuilder
+from memsys.text.turns import importance
 from memsys.types import Conversation, Memory, Session
 
 
-class Observations:
+class Observations(MemoryBuilder):
     """Facts written by a model for the data set's authors: an LLM's write path without a key."""
 
     def __init__(self, name: str) -> None:

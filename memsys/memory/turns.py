@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from memsys.errors import InputError
-from memsys.memory.text import importance, line
+from memsys.memory.base import MemoryBuilder
+from memsys.text.turns import importance, line
 from memsys.types import Conversation, Memory, Session
 
 
-class Turns:
+class Turns(MemoryBuilder):
     """A memory is a turn with `before` and `after` neighbours of its session (0, 0: the turn).
 
     `lead` more turns before it are matched word by word but not shown: a reply seldom repeats

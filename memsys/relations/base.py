@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from memsys.memory.text import importance
 from memsys.stores.relations import Node, Relation
+from memsys.text.turns import importance
 from memsys.types import Memory
 
 # How somebody who speaks names himself, and what models make of that.

@@ -9,7 +9,6 @@ from typing import Any
 from memsys.context.base import stamp
 from memsys.facts.base import Event, fault, plain
 from memsys.llm.base import LLM, LLMError
-from memsys.memory.text import line
 from memsys.relations.base import Entity, Triple, is_self, shown
 from memsys.relations.forms import (
     KINDS,
@@ -21,6 +20,7 @@ from memsys.relations.forms import (
 )
 from memsys.relations.settings import GraphSettings
 from memsys.text.terms import terms
+from memsys.text.turns import line
 from memsys.types import Turn
 
 _ENDS = ("source", "destination")

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import IndexSettings, top
@@ -18,7 +17,7 @@ from memsys.relations.graph import OwnGraph
 from memsys.relations.settings import RelationSettings
 from memsys.stores.relations import Relation
 from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, words
-from memsys.types import Candidate
+from memsys.types import Candidate, Vectors
 
 
 class Finder:

@@ -9,14 +9,13 @@ from typing import Literal
 
 import numpy as np
 
-from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.facts.base import plain
 from memsys.relations.base import Entity, Triple, verbalised
 from memsys.relations.settings import GraphSettings
-from memsys.stores.relations import Node, Relation, RelationStore
-from memsys.stores.rows import node_row, relation_row
+from memsys.stores.relations import Node, Relation, RelationStore, node_row, relation_row
 from memsys.stores.size import lines, singles
+from memsys.types import Vectors
 
 Applied = Literal["ADD", "MENTION", "RENEW", "DELETE", "END"]
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import Vectors
 from memsys.errors import InputError
 from memsys.service.records import Change, EventName, Owner, Record
 from memsys.service.tables import COLUMNS, TABLES, as_text, fits, now, record_of, where
 from memsys.stores.sqlite import open_shared
+from memsys.types import Vectors
 
 
 class Ledger:

@@ -11,7 +11,6 @@ from typing import Any, Self, get_args
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.llm.meter import Meter
-from memsys.memory.text import importance
 from memsys.service.facts import FactWriting
 from memsys.service.follow import Follower
 from memsys.service.ledger import Ledger
@@ -31,6 +30,7 @@ from memsys.service.records import (
 from memsys.service.setup import Setup, load_setup
 from memsys.service.tables import now
 from memsys.service.writing import About, Writer, check_metadata
+from memsys.text.turns import importance
 from memsys.types import Memory as Unit
 
 FOLDER = "memories"

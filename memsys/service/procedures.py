@@ -7,11 +7,11 @@ from uuid import uuid4
 
 from memsys.errors import InputError
 from memsys.facts.procedure import procedure
-from memsys.memory.text import importance
 from memsys.service.messages import Messages
 from memsys.service.records import Added
 from memsys.service.setup import Setup
 from memsys.service.writing import About, Writer
+from memsys.text.turns import importance
 from memsys.types import Memory
 
 

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import Vectors
 from memsys.errors import InputError
 from memsys.graph.score import access_frequency, recency
-from memsys.index.lexical import LexicalIndex
+from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import IndexSettings, Scores, Start, check_start, convex, min_max
-from memsys.index.sparse import SparseLexicalIndex
 from memsys.service.follow import Follower
 from memsys.service.ledger import Ledger
 from memsys.service.records import Found, Owner, Record
 from memsys.stores.vectors import Near
+from memsys.types import Vectors
 
 _SPARE = 8  # beyond those wanted, to see whether equals follow
 _INDEXES = 64  # lexical indexes that are held, one an owner and filter

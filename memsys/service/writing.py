@@ -10,14 +10,13 @@ from threading import RLock
 from typing import Any
 from uuid import uuid4
 
-from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.service.follow import Follower
 from memsys.service.ledger import Ledger
 from memsys.service.records import Change, MemoryKind, Owner, Record, check_text
 from memsys.service.tables import now
-from memsys.types import Memory
+from memsys.types import Memory, Vectors
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from memsys.embed.base import Vectors
 from memsys.errors import InputError
 from memsys.stores.vectors import Near
+from memsys.types import Vectors
 
 _SPARE = 8  # candidates beyond those wanted: mostly enough to see past a tie
 _SLACK = 1e-5  # engines count in single precision, each summing in an order of its own

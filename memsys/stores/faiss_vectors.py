@@ -8,11 +8,11 @@ from threading import RLock
 import faiss
 import numpy as np
 
-from memsys.embed.base import Vectors
+from memsys.concurrency import one_thread
 from memsys.stores.exact import best, checked
-from memsys.stores.files import open_store
+from memsys.stores.sqlite import open_store
 from memsys.stores.vectors import Near
-from memsys.threads import one_thread
+from memsys.types import Vectors
 
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors (
     owner TEXT NOT NULL, id TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (owner, id))"""

@@ -8,13 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import Vectors
 from memsys.errors import InputError
 from memsys.stores.bolt import Bolt
 from memsys.stores.exact import best, checked
 from memsys.stores.networkx_relations import require_ends
-from memsys.stores.relations import NearNode, Node, Relation
-from memsys.stores.rows import node_of, node_row, relation_of, relation_row
+from memsys.stores.relations import (
+    NearNode,
+    Node,
+    Relation,
+    node_of,
+    node_row,
+    relation_of,
+    relation_row,
+)
+from memsys.types import Vectors
 
 _BATCH = 500  # rows a statement: a few megabytes at 384 dimensions
 

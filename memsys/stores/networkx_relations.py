@@ -9,12 +9,12 @@ from threading import RLock
 import networkx as nx
 import numpy as np
 
-from memsys.embed.base import Vectors
 from memsys.errors import InputError
 from memsys.stores.exact import checked
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.relation_file import RelationFile
 from memsys.stores.relations import NearNode, Node, Relation
+from memsys.types import Vectors
 
 
 class NetworkxRelations:

@@ -13,9 +13,9 @@ from uuid import UUID
 
 import numpy as np
 
-from memsys.embed.base import Vectors
 from memsys.errors import InputError
 from memsys.stores.qdrant_points import Kept, QdrantPoints
+from memsys.types import Vectors
 
 _CONFIG = "edge_config.json"  # the engine writes it into every shard
 _PAGE = 1000

@@ -8,9 +8,9 @@ from threading import RLock
 from typing import NamedTuple
 from uuid import NAMESPACE_OID, uuid5
 
-from memsys.embed.base import Vectors
 from memsys.stores.exact import best, checked
 from memsys.stores.vectors import Near
+from memsys.types import Vectors
 
 BATCH = 500  # points a request: a few megabytes at 384 dimensions
 

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from memsys.embed.base import Vectors
 from memsys.errors import InputError
-from memsys.llm.endpoint import check_address
 from memsys.stores.qdrant_points import Kept, QdrantPoints
+from memsys.text.addresses import check_address
+from memsys.types import Vectors
 
 _PAGE = 1000
 _T = TypeVar("_T")

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from memsys.stores.files import open_store
-from memsys.stores.relations import Node, Relation
-from memsys.stores.rows import node_of, node_row, relation_of, relation_row
+from memsys.stores.relations import Node, Relation, node_of, node_row, relation_of, relation_row
+from memsys.stores.sqlite import open_store
 
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS nodes (

@@ -12,7 +12,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from memsys.embed.base import Vectors
+from memsys.types import Vectors
 
 
 def lines(rows: Iterable[Any]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple, Protocol
 
-from memsys.embed.base import Vectors
+from memsys.types import Vectors
 
 
 class Near(NamedTuple):

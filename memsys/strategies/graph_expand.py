@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from memsys.graph.expand import Expansion, expand
-from memsys.index.rank import Start, check_start
-from memsys.index.ranking import Ranking
+from memsys.index.rank import Ranking, Start, check_start
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query

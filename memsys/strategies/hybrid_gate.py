@@ -30,7 +30,8 @@ class HybridGate(GraphExpand):
         super().__init__(parts, k, budget, start, expansion)
         self._gate = Gate(**gate)
         if parts.llm is not None and self._gate.domains is not None:
-            self.prompts["gate"] = load_prompt(self._gate.domains, ["question"])
+            gate_prompt = load_prompt(self._gate.domains, ["question"])
+            self.prompts = {**self.prompts, "gate": gate_prompt}
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Candidates, and in the trace which rule decided."""

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
+from memsys.index.rank import Start
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query
 
 
 class VectorOnly(Strategy):
     """Top k by cosine of the embedded query, within the conversation."""
+
+    start: ClassVar[Start | None] = "vector"
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Score: cosine, -1 to 1."""

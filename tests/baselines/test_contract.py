@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from baselines.bm25 import BM25
+from baselines.bounds import NoMemory, Oracle
 from baselines.graph_walk import GraphWalk
 from baselines.hybrid_rank import HybridRank
-from baselines.no_memory import NoMemory
-from baselines.oracle import Oracle
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from tests.memsys.contract import QUERIES, Contract

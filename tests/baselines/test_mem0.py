@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import pytest
 
 from baselines.mem0 import Mem0
-from memsys.embed.base import Vectors
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 from memsys.store import Parts
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.size import lines
 from memsys.strategy import Strategy
+from memsys.types import Vectors
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.contract import Contract
 from tests.memsys.facts.models import Planned, Reply, call, fact, facts, operation, operations
@@ -164,7 +164,3 @@ def test_its_prompts_are_named_for_the_manifest(parts: MakeParts, tmp_path: Path
     path.write_text("{memories}", encoding="utf-8")
     with pytest.raises(InputError, match=r"own.txt: the place \{fact\} is missing"):
         mem0(parts(llm=llm), update={**UPDATE, "prompt": str(path)})
-
-
-def test_it_is_short() -> None:
-    assert len(Path(str(Mem0.ingest.__code__.co_filename)).read_text().splitlines()) < 80

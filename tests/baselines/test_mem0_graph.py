@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -178,7 +177,3 @@ def test_without_a_model_it_refuses(parts: MakeParts) -> None:
 def test_its_prompts_are_named_for_the_manifest(parts: MakeParts) -> None:
     roles = {"facts", "update", "entities", "relations", "conflicts"}
     assert roles <= set(strategy_of(parts(llm=model())).prompts)
-
-
-def test_it_is_short() -> None:
-    assert len(Path(str(Mem0Graph.ingest.__code__.co_filename)).read_text().splitlines()) < 80

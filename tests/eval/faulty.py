@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.bm25 import BM25
-from eval.readers.base import Answer
+from eval.readers.base import Answer, Reader
 from memsys.errors import InputError
 from memsys.store import Parts
 from memsys.types import Candidate, Query, Retrieval, Session
@@ -59,7 +59,7 @@ class Faulty(BM25):
         return ranked, trace
 
 
-class FaultyReader:
+class FaultyReader(Reader):
     """Answers with the context's last line, but with `fault` if a question holds `word`: raise, or
     torn (half of a character).
     """

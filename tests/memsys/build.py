@@ -11,7 +11,7 @@ import numpy as np
 
 from memsys.context.base import ContextWriter
 from memsys.context.flat import Flat
-from memsys.embed.base import Vectors, unit_rows
+from memsys.embed.base import Embedder, unit_rows
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.settings import GraphSettings
 from memsys.index.rank import IndexSettings
@@ -20,7 +20,7 @@ from memsys.memory.turns import Turns
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.text.terms import terms
-from memsys.types import Candidate, Memory, Origin, Query, Retrieval, Session, Turn, Usage
+from memsys.types import Candidate, Memory, Origin, Query, Retrieval, Session, Turn, Usage, Vectors
 
 NOON = datetime(2024, 3, 2, 12, 0)
 
@@ -90,7 +90,7 @@ def query(text: str, id_: str = "talk/0", time: datetime = datetime(2024, 7, 1))
     return Query(id_, text, "talk", time)
 
 
-class BagOfWords:
+class BagOfWords(Embedder):
     """Unit counts of hashed terms, the same on every machine. Remembers what it embedded."""
 
     typical_similarity = 0.5
@@ -109,7 +109,7 @@ class BagOfWords:
         return unit_rows(rows), Usage(calls=1, input_tokens=len(texts))
 
 
-class Planned:
+class Planned(Embedder):
     """Every query has the cosine to a memory that `cosines` plans for its content."""
 
     def __init__(self, cosines: Mapping[str, float], typical_similarity: float = 0.5) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from memsys.concurrency import in_order
+from memsys.concurrency import ordered_results
 
 
 def naps(count: int) -> list[Callable[[], int]]:
@@ -32,7 +32,7 @@ def until_no(results: Iterator[int]) -> list[int]:
 
 @pytest.mark.parametrize("workers", [1, 2, 7])
 def test_results_come_in_the_order_of_the_jobs(workers: int) -> None:
-    assert list(in_order(naps(12), workers)) == list(range(12))
+    assert list(ordered_results(naps(12), workers)) == list(range(12))
 
 
 def test_no_more_than_so_many_are_under_way() -> None:
@@ -47,7 +47,7 @@ def test_no_more_than_so_many_are_under_way() -> None:
         with lock:
             now -= 1
 
-    list(in_order([job] * 12, 3))
+    list(ordered_results([job] * 12, 3))
     assert most == 3
 
 
@@ -60,7 +60,7 @@ def test_jobs_are_drawn_by_the_caller_and_only_a_few_ahead() -> None:
             drawn.append(i)
             yield lambda: 0
 
-    results = in_order(jobs(), 2)
+    results = ordered_results(jobs(), 2)
     next(results)
     assert len(drawn) == 4
     results.close()  # type: ignore[attr-defined]
@@ -68,7 +68,7 @@ def test_jobs_are_drawn_by_the_caller_and_only_a_few_ahead() -> None:
 
 
 def test_one_worker_starts_no_thread() -> None:
-    (where,) = in_order([threading.current_thread], 1)
+    (where,) = ordered_results([threading.current_thread], 1)
     assert where is threading.main_thread()
 
 
@@ -77,7 +77,7 @@ def test_an_error_comes_after_the_results_before_it(workers: int) -> None:
     def fail() -> int:
         raise ValueError("no")
 
-    seen = until_no(in_order([lambda: 1, lambda: 2, fail, *([lambda: 4] * 20)], workers))
+    seen = until_no(ordered_results([lambda: 1, lambda: 2, fail, *([lambda: 4] * 20)], workers))
     assert seen[:2] == [1, 2]
     assert len(seen) < 2 + 2 * workers
 
@@ -94,7 +94,7 @@ def test_what_was_under_way_beside_an_error_is_kept() -> None:
         time.sleep(0.05)
         return 2
 
-    assert until_no(in_order([fail, late], 2)) == [2]
+    assert until_no(ordered_results([fail, late], 2)) == [2]
 
 
 def test_an_error_of_drawing_loses_no_result() -> None:
@@ -102,4 +102,4 @@ def test_an_error_of_drawing_loses_no_result() -> None:
         yield lambda: 1
         raise ValueError("no")
 
-    assert until_no(in_order(jobs(), 4)) in ([1], [])  # dropped if it had not begun
+    assert until_no(ordered_results(jobs(), 4)) in ([1], [])  # dropped if it had not begun

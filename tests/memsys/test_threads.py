@@ -11,9 +11,10 @@ import faiss
 import numpy as np
 import pytest
 
-from memsys.embed.base import Vectors, unit_rows
+from memsys.concurrency import one_thread
+from memsys.embed.base import unit_rows
 from memsys.index.vector import VectorIndex
-from memsys.threads import one_thread
+from memsys.types import Vectors
 
 ROWS = 12_000  # from about ten thousand on faiss splits one query among its threads
 

@@ -24,15 +24,14 @@ from eval.studies.bench_scale.generated_data import (
     query_vectors,
     write_vectors,
 )
-from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
-from memsys.index.large import LargeVectors
 from memsys.index.rank import top
+from memsys.index.vector import LargeVectors
 from memsys.store import Parts, Store
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.vector_only import VectorOnly
 from memsys.strategy import Strategy
-from memsys.types import Query
+from memsys.types import Query, Vectors
 
 SEED, ASKED, K = 0, 200, 10
 

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from memsys.errors import InputError
-from memsys.llm.endpoint import check_address
-
-_LOOPBACK = {"127.0.0.1", "localhost", "::1"}
+from memsys.text.addresses import LOOPBACK, check_address
 
 
 class ServiceError(Exception):
@@ -26,7 +24,7 @@ class Client:
         """`key_variable`: of the environment; its value is sent as a bearer, and told nowhere.
         `timeout_s`: of one request. Raises InputError on what is no address.
         """
-        self._here = check_address(url, "strategy.url") in _LOOPBACK
+        self._here = check_address(url, "strategy.url") in LOOPBACK
         if not isinstance(timeout_s, int | float) or not timeout_s > 0:
             raise InputError(f"strategy.timeout_s: {timeout_s!r}; give more than 0")
         self.url, self._key_variable, self._timeout_s = url.rstrip("/"), key_variable, timeout_s

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from memsys.memory.text import line
+from memsys.text.turns import line
 from memsys.types import Candidate, Memory, Turn
 
 

@@ -66,7 +66,7 @@ def test_errors_are_counted_and_in_no_rate() -> None:
 
 def test_length_is_paired_by_question() -> None:
     found = audit([*outcomes("gold", 100, 100), *outcomes("gold_long", 80, 100)])
-    assert found.lengths["gold"].mean == pytest.approx(-0.2)
+    assert found.lengths["gold"].value == pytest.approx(-0.2)
     assert "-20.0 points" in " ".join(sentences(found))
 
 

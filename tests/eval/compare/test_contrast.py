@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.compare.contrast import Row, contrast, needed_difference, verdict
-from eval.compare.measures import ALL_TYPES, Measure
-from eval.compare.shared import share
-from eval.stats.bootstrap import Estimate
+from eval.stats.interval import Interval
 from eval.stats.paired import holm, mcnemar
+from eval.summary.contrast import Row, contrast, needed_difference, verdict
+from eval.summary.measures import ALL_TYPES, Measure
+from eval.summary.shared import share
 from tests.eval.compare.made_runs import (
     CONVERSATIONS,
     edit,
@@ -38,16 +38,16 @@ def test_a_row_for_each_type_with_n_and_means(tmp_path: Path) -> None:
     assert (found["temporal"].n, found["temporal"].clusters) == (80, 8)
     assert found["overall"].n == 320  # without type 5
     # .3 + .01 * 3.5 + .02 * 4.5
-    assert [own.mean for own in found["temporal"].means] == pytest.approx([0.425, 0.525])
-    assert all(own.low < own.mean < own.high for own in found["temporal"].means)
+    assert [own.value for own in found["temporal"].means] == pytest.approx([0.425, 0.525])
+    assert all(own.low < own.value < own.high for own in found["temporal"].means)
 
 
 def test_a_clear_difference_is_better_and_its_mirror_worse(tmp_path: Path) -> None:
     up = rows_of(tmp_path / "up", F1, records(), noisy(0.1, 0.05))["overall"].contrasts[0]
     down = rows_of(tmp_path / "down", F1, records(), noisy(-0.1, 0.05))["overall"].contrasts[0]
     assert (up.verdict, down.verdict) == ("better", "worse")
-    assert up.difference.mean == pytest.approx(0.1)
-    assert down.difference.mean == pytest.approx(-0.1)
+    assert up.difference.value == pytest.approx(0.1)
+    assert down.difference.value == pytest.approx(-0.1)
     assert up.effect == pytest.approx(2.0, rel=0.01)  # .1 in .05
     assert up.p_holm < 0.05
 
@@ -61,7 +61,7 @@ def test_noise_without_a_difference_shows_none_and_says_what_it_takes(tmp_path: 
 
 def test_equal_scores_need_nothing(tmp_path: Path) -> None:
     one = rows_of(tmp_path, F1, records(), records())["overall"].contrasts[0]
-    assert (one.difference.mean, one.p_holm, one.needed) == (0.0, 1.0, 0.0)
+    assert (one.difference.value, one.p_holm, one.needed) == (0.0, 1.0, 0.0)
     assert one.verdict == "no difference shown"
 
 
@@ -98,7 +98,7 @@ def test_abstaining_is_right_on_adversarial_and_wrong_elsewhere(tmp_path: Path) 
     eager = [row | {"abstained": True} for row in refusing]
     measure = Measure("abstained", ("adversarial", "overall"))
     found = rows_of(tmp_path, measure, refusing, eager)
-    mixed = {name: row.contrasts[0].difference.mean for name, row in found.items()}
+    mixed = {name: row.contrasts[0].difference.value for name, row in found.items()}
     assert mixed == {"adversarial": 1.0, "overall": 1.0}
     verdicts = {name: row.contrasts[0].verdict for name, row in found.items()}
     assert verdicts == {"adversarial": "better", "overall": "worse"}
@@ -106,19 +106,19 @@ def test_abstaining_is_right_on_adversarial_and_wrong_elsewhere(tmp_path: Path) 
 
 def test_the_first_run_is_what_all_others_are_compared_with(tmp_path: Path) -> None:
     found = rows_of(tmp_path, F1, records(), noisy(0.1, 0.05), noisy(0.2, 0.05))["overall"]
-    assert [one.difference.mean for one in found.contrasts] == pytest.approx([0.1, 0.2])
+    assert [one.difference.value for one in found.contrasts] == pytest.approx([0.1, 0.2])
 
 
 def test_differences_are_those_of_the_means(tmp_path: Path) -> None:
     short = noisy(0.1, 0.05)[25:]  # not all questions
     for row in rows_of(tmp_path, F1, records(), short, noisy(0.2, 0.1)).values():
-        first, *others = (own.mean for own in row.means)
-        found = [one.difference.mean for one in row.contrasts]
+        first, *others = (own.value for own in row.means)
+        found = [one.difference.value for one in row.contrasts]
         assert found == pytest.approx([own - first for own in others])
 
 
-def between(low: float, high: float) -> Estimate:
-    return Estimate((low + high) / 2, 0.01, low, high, 100, 10)
+def between(low: float, high: float) -> Interval:
+    return Interval((low + high) / 2, low, high, 0.01, 100, 10)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from eval.compare.runs import load_runs
 
 from eval.compare.comparable import objections
-from eval.compare.measures import ALL_TYPES, Measure, choose
-from eval.compare.runs import load_runs
-from eval.compare.shared import share
+from eval.summary.measures import ALL_TYPES, Measure, choose
+from eval.summary.shared import share
 from memsys.errors import InputError
 from tests.eval.compare.made_runs import FILE, edit, judged, load, record, records, write_run
 

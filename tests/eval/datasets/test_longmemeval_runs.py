@@ -10,10 +10,10 @@ import pytest
 from eval.browse.questions import Questions
 from eval.compare.__main__ import main as compare
 from eval.datasets.files import shared_folder
+from eval.metrics.registry import Answered, score
 from eval.report.__main__ import main as report
 from eval.report.runs import load
 from eval.rescore.__main__ import main as rescore
-from eval.summary.scoring import score
 from eval.tabulate.__main__ import main as tabulate
 from tests.eval.commands import Run, Start, runs_in
 from tests.eval.datasets.made_longmemeval import instance, write
@@ -61,7 +61,7 @@ def test_other_rules_than_locomos_do_not_apply():
     """LoCoMo's type 1 splits at commas, its type 3 cuts at a semicolon: here neither is done."""
 
     def f1(category: int, gold: str, answer: str) -> float | None:
-        return score(category, gold, answer, (), ())["locomo_f1"]
+        return score(Answered(category, gold, answer))["locomo_f1"]
 
     assert f1(1, "red, blue", "blue, red, green") == 1.0
     assert f1(14, "red, blue", "blue, red, green") == pytest.approx(0.8)

@@ -15,7 +15,7 @@ from eval.rendering.intervals import (
     with_n,
 )
 from eval.rendering.section import Section, Table, as_text
-from eval.stats.proportion import wilson
+from eval.stats.interval import wilson
 from tests.eval.diagnose.made_losses import record
 
 SEVERAL = "aabbccdd"

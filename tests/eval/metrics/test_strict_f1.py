@@ -61,10 +61,6 @@ def test_strict(answer: str, gold: str, score: float) -> None:
     assert _strict(answer, gold) == pytest.approx(score)
 
 
-def test_no_gold_no_score() -> None:
-    assert strict_f1("tea", None) is None
-
-
 @pytest.mark.parametrize(
     ("answer", "gold", "published", "score"),
     [

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from eval.records.folder import run_id
 from eval.records.jsonl import LineWriter, read_lines, write_json, write_lines
 from eval.records.manifest import command
-from eval.run.hydra_help import run_id
 from memsys.errors import InputError
 
 

@@ -53,13 +53,13 @@ def test_a_real_loss_fails_and_so_does_a_rise(pin: Pin, drop: float) -> None:
     assert result.verdict == Verdict.FAIL
     one = of(result, "judge")
     assert one.shown
-    assert (one.difference.mean < -0.1) == (drop > 0)
+    assert (one.difference.value < -0.1) == (drop > 0)
     assert one.difference.low * one.difference.high > 0
     found = one.difference
     row = next(
         line for line in report([result]).splitlines() if "made: judge | FAIL | overall" in line
     )
-    assert f"{found.mean:+.4f} [{found.low:+.4f}, {found.high:+.4f}]" in row
+    assert f"{found.value:+.4f} [{found.low:+.4f}, {found.high:+.4f}]" in row
     assert f"| 6 conversations | {one.p_holm:.4f} |".replace("0.0000", "< 0.0001") in row
     assert row.endswith(f"| {one.needed:.4f} |")
 

@@ -51,7 +51,7 @@ def test_the_markdown_goes_where_it_is_told(first: Path, tmp_path: Path):
         (["FIRST", "OPEN"], "the run is running; resume it to its end first"),
         (["OPEN"], "the run is running; resume it to its end first"),
         (["FIRST", "SHORT"], "ash/0 lacks trace"),
-        (["OLD"], "ash/0 lacks the scores memos_f1; score the run anew by python -m eval.rescore"),
+        (["OLD"], "ash/0 lacks the score locomo_f1; score the run anew by python -m eval.rescore"),
         (["FIRST", "FAILED"], "every question failed"),
     ],
 )
@@ -67,7 +67,7 @@ def test_wrong_input_is_one_line(
     failed = [row | {"status": "error"} for row in records()]
     old = records()
     for row in old:
-        del row["scores"]["memos_f1"]
+        del row["scores"]["locomo_f1"]
     places = {
         "FIRST": first,
         "OPEN": write_run(tmp_path / "open", records(), "a", data, status="running"),

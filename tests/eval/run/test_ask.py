@@ -6,15 +6,16 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
+from eval.run.ask import Agent, Asked, ask
 
 from eval.datasets.types import Question
 from eval.judges.base import Judgement
-from eval.readers.base import Answer
-from eval.run.ask import Agent, Asked, ask
+from eval.readers.base import Answer, Reader
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.meter import Call, Meter
-from memsys.types import Candidate, Memory, Origin, Query, Retrieval, Usage
+from memsys.strategy import MemoryStrategy
+from memsys.types import Candidate, Memory, Origin, Query, Retrieval, Session, Usage
 
 SAID = datetime(2023, 5, 8)
 QUESTION = Question("c/0", "c", 4, "single_hop", "Who?", "Ada", ("D1:1", "D1:2", "D1:3"))
@@ -24,7 +25,7 @@ def candidate(turns: tuple[str, ...], origin: Origin) -> Candidate:
     return Candidate(Memory(turns[0], "text", "text", SAID, "Ada", turns), 0.12345678, origin)
 
 
-class Fixed:
+class Fixed(MemoryStrategy, Reader):
     """Finds turn 2 both ways, by one call that was replayed; answers with fixed words."""
 
     name = "fixed"
@@ -33,7 +34,7 @@ class Fixed:
         self._meter, self._words = meter, words
         self.asked: list[Query] = []
 
-    def ingest(self, _: object) -> int:
+    def ingest(self, _: Session) -> int:
         return 0
 
     def retrieve(self, query: Query) -> Retrieval:

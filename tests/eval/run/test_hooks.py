@@ -38,3 +38,12 @@ def test_the_size_of_the_store_and_the_system_behind_it_are_recorded(
     fed = [one for one in made if one.store.memories]
     assert closed == fed
     assert len(fed) == 3
+
+
+def test_a_class_that_is_not_derived_from_the_base_class_is_refused(
+    start: Start, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("baselines.bm25.BM25", type("Loner", (), {}))
+    ended = start("strategy=bm25", *small)
+    assert ended.code == 2
+    assert "strategy=bm25: Loner is not derived from memsys.strategy.MemoryStrategy" in ended.err

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from eval.summary.scoring import METRICS
+from eval.metrics.registry import names
 from tests.eval.commands import Ended, Run, Start, run_main, runs_in
 
 KEY = "sk-test-0123456789abcdef"
@@ -97,7 +97,7 @@ def test_record_has_the_agreed_fields(run: Run) -> None:
             assert (type(memory), type(score)) == (str, float)
             assert all(isinstance(turn, str) for turn in turns)
             assert origin in {"direct", "expanded"}
-        assert set(record["scores"]) == set(METRICS)
+        assert set(record["scores"]) == set(names())
         assert all(s is None or 0 <= s <= 1 for s in record["scores"].values())
 
 

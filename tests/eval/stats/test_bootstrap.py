@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from eval.stats.bootstrap import ClusterBootstrap, Estimate
-from eval.stats.quantiles import normal_quantile, t_quantile
+from eval.stats.interval import ClusterBootstrap, Interval, critical_value, normal_quantile
 
 CONVERSATIONS = [str(i) for i in range(10)]
 
 
 def estimate(
     clusters: list[str], values: list[float | None], seed: int = 0, resamples: int = 1000
-) -> Estimate:
-    found = ClusterBootstrap(clusters, seed, resamples).estimate(values)
+) -> Interval:
+    found = ClusterBootstrap(clusters, seed, resamples).mean(values)
     assert found is not None
     return found
 
@@ -33,16 +33,16 @@ def test_equal_sizes_give_the_standard_error_of_the_conversations_means() -> Non
     means = np.reshape(np.array(values, dtype=float), (10, 20)).mean(axis=1)
     error = means.std(ddof=1) / np.sqrt(10)
     found = estimate(clusters, values, resamples=20_000)
-    assert found.mean == pytest.approx(means.mean())
+    assert found.value == pytest.approx(means.mean())
     assert found.error == pytest.approx(error, rel=0.02)
-    reach = t_quantile(0.975, 9) * found.error
-    assert (found.low, found.high) == pytest.approx((found.mean - reach, found.mean + reach))
+    reach = critical_value(0.95, 10) * found.error
+    assert (found.low, found.high) == pytest.approx((found.value - reach, found.value + reach))
     assert (found.n, found.clusters) == (200, 10)
 
 
 def test_unequal_sizes_weigh_conversations_by_their_questions() -> None:
     found = estimate(["a"] * 3 + ["b"], [1.0, 1.0, 1.0, 0.0])
-    assert found.mean == pytest.approx(0.75)
+    assert found.value == pytest.approx(0.75)
 
 
 def test_unequal_sizes_give_the_linearised_error_of_a_ratio() -> None:
@@ -63,7 +63,7 @@ def test_one_conversation_has_the_standard_error_of_its_questions() -> None:
     found = estimate(["a"] * 400, values, resamples=20_000)
     error = float(np.std(values) / 20)
     assert found.error == pytest.approx(error, rel=0.03)
-    assert found.high - found.mean == pytest.approx(normal_quantile(0.975) * found.error)
+    assert found.high - found.value == pytest.approx(normal_quantile(0.975) * found.error)
     assert found.clusters == 1
 
 
@@ -77,7 +77,7 @@ def test_none_is_as_if_it_were_not_there() -> None:
     clusters, values = equal_sizes()
     more = estimate([*clusters, "0", "unanswered"], [*values, None, None])
     assert more == estimate(clusters, values)
-    assert ClusterBootstrap(["a"], 0).estimate([None]) is None
+    assert ClusterBootstrap(["a"], 0).mean([None]) is None
 
 
 @pytest.mark.parametrize("clusters", [["a"] * 20, ["a"] * 5 + ["b"] * 15])
@@ -92,7 +92,7 @@ def test_two_stage_counts_the_noise_of_questions_twice() -> None:
     rng = np.random.default_rng(5)
     values: list[float | None] = rng.random(1000).tolist()
     clusters = [CONVERSATIONS[i % 10] for i in range(1000)]
-    found = ClusterBootstrap(clusters, 0, 4000).estimate(values, two_stage=True)
+    found = ClusterBootstrap(clusters, 0, 4000).mean(values, two_stage=True)
     assert found is not None
     once = estimate(clusters, values, resamples=4000).error * np.sqrt(9 / 10)
     independent = float(np.std(np.array(values, dtype=float))) / np.sqrt(1000)
@@ -117,8 +117,8 @@ def coverage(spread: float, trials: int) -> Shares:
         values = np.concatenate(right).astype(float)
         clusters = np.repeat(CONVERSATIONS, sizes).tolist()
         found = estimate(clusters, values.tolist(), seed=trial, resamples=500)
-        reach = normal_quantile(0.975) * np.sqrt(found.mean * (1 - found.mean) / len(values))
-        held += [found.low <= 0.3 <= found.high, abs(found.mean - 0.3) <= reach]
+        reach = normal_quantile(0.975) * np.sqrt(found.value * (1 - found.value) / len(values))
+        held += [found.low <= 0.3 <= found.high, abs(found.value - 0.3) <= reach]
     return Shares(*(held / trials))
 
 
@@ -132,3 +132,31 @@ def test_unlike_conversations_independent_questions_miss_it() -> None:
     found = coverage(spread=0.1, trials=1500)
     assert 0.93 <= found.memsys <= 0.97
     assert found.independent < 0.85
+
+
+# Student's t as tables of the distribution print it: level, degrees of freedom, quantile.
+TABLE = [
+    *((0.95, 1, 12.706), (0.99, 1, 63.657), (0.95, 2, 4.303), (0.90, 3, 2.353)),
+    *((0.95, 3, 3.182), (0.95, 4, 2.776), (0.99, 5, 4.032), (0.999, 5, 6.869)),
+    *((0.80, 9, 1.383), (0.95, 9, 2.262), (0.99, 9, 3.250), (0.999, 9, 4.781)),
+    *((0.50, 10, 0.700), (0.95, 20, 2.086), (0.95, 30, 2.042), (0.95, 120, 1.980)),
+]
+
+
+@pytest.mark.parametrize(("level", "degrees", "printed"), TABLE)
+def test_critical_values_are_those_of_the_tables(
+    level: float, degrees: int, printed: float
+) -> None:
+    assert critical_value(level, degrees + 1) == pytest.approx(printed, abs=6e-4)
+
+
+def test_a_single_conversation_takes_the_normal() -> None:
+    assert critical_value(0.95, 1) == pytest.approx(1.959964, abs=1e-6)
+    assert critical_value(0.95, 10**6) == pytest.approx(1.959964, abs=1e-5)
+
+
+def test_ends_are_clipped_to_the_possible_range_and_nan_stays() -> None:
+    clipped = Interval(0.9, 0.7, 1.1, 0.1, 12, 3).within()
+    assert clipped == Interval(0.9, 0.7, 1.0, 0.1, 12, 3)
+    assert Interval(5.0, -1.0, 11.0).within(0.0, math.inf) == Interval(5.0, 0.0, 11.0)
+    assert math.isnan(Interval(math.nan, math.nan, math.nan).within().low)

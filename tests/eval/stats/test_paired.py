@@ -8,9 +8,8 @@ from itertools import product
 
 import pytest
 
-from eval.stats.bootstrap import ClusterBootstrap, Estimate
+from eval.stats.interval import ClusterBootstrap, Interval, critical_value
 from eval.stats.paired import compare, detectable, effect_size, holm, mcnemar, permutation_test
-from eval.stats.quantiles import t_quantile
 
 FEW = [0.4, 0.1, -0.2, 0.3, 0.5, 0.0, -0.1, 0.25, 0.15, 0.35]
 
@@ -111,8 +110,8 @@ def test_holm_of_one_or_none_changes_nothing() -> None:
 
 
 def test_detectable_is_reach_and_power_in_standard_errors() -> None:
-    reach = t_quantile(0.975, 9) * 0.02
-    estimate = Estimate(0.1, 0.02, 0.1 - reach, 0.1 + reach, 1540, 10)
+    reach = critical_value(0.95, 10) * 0.02
+    estimate = Interval(0.1, 0.1 - reach, 0.1 + reach, 0.02, 1540, 10)
     # (2.262157 + .841621) * .02
     assert detectable(estimate) == pytest.approx(0.0620756, abs=1e-6)
 
@@ -132,7 +131,7 @@ def test_effect_of_equal_differences_is_0(value: float, n: int) -> None:
 def test_compare_puts_all_of_it_together() -> None:
     clusters = ["a", "a", "b", "b", "c", "c", "d", "d", "e", "e"]
     found = compare(FEW, clusters, seed=4, resamples=2000)
-    assert found.estimate == ClusterBootstrap(clusters, 4).estimate(FEW)
+    assert found.estimate == ClusterBootstrap(clusters, 4).mean(FEW)
     assert found.p == permutation_test(FEW, 4, 2000)
     assert found.effect == effect_size(FEW)
     assert found.detectable == detectable(found.estimate)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from eval.stats.proportion import wilson
+from eval.stats.interval import wilson
 from eval.stats.rates import Rate, corrected, rate, rogan_gladen
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from eval.stats.bootstrap import ClusterBootstrap
+from eval.stats.interval import ClusterBootstrap
 
 # Four conversations of 25 questions that differ from each other far more than within.
 LEVELS = (0.1, 0.3, 0.6, 0.9)
@@ -18,7 +18,7 @@ APART = [level + i % 5 / 100 for level in LEVELS for i in range(25)]
 def interval(
     clusters: Sequence[str], values: Sequence[float | None], seed: int = 0, level: float = 0.95
 ) -> tuple[float, float]:
-    found = ClusterBootstrap(clusters, seed).estimate(values, level)
+    found = ClusterBootstrap(clusters, seed).mean(values, level)
     assert found is not None
     return found.low, found.high
 
@@ -65,7 +65,7 @@ def test_leaves_none_out() -> None:
 
 
 def test_all_none_has_no_interval() -> None:
-    assert ClusterBootstrap(["a", "b"], seed=0).estimate([None, None]) is None
+    assert ClusterBootstrap(["a", "b"], seed=0).mean([None, None]) is None
 
 
 def test_one_conversation_varies_by_its_questions_alone() -> None:

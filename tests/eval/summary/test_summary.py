@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 import pytest
+from eval.run.ask import failed
 
 from eval.datasets.types import TYPES, Question
+from eval.metrics.registry import names
 from eval.records.jsonl import Record
 from eval.rendering.tables import by_run, by_type, markdown, plain
-from eval.run.ask import failed
 from eval.run.ingest import Failure
-from eval.summary.scoring import METRICS
 from eval.summary.summarise import summarise
 
 MANIFEST = {
@@ -26,7 +26,7 @@ def question(index: int, category: int) -> Question:
 
 
 def record(index: int, category: int, f1: float, ms: float = 1.0, **more: Any) -> Record:
-    scores = dict.fromkeys(METRICS, None if category == 5 else f1) | {"judge": None}
+    scores = dict.fromkeys(names(), None if category == 5 else f1) | {"judge": None}
     scores |= {"locomo_f1": f1, "evidence_recall": f1, "evidence_hit": float(f1 > 0)}
     return {
         **failed(question(index, category), Failure("", "", "")).record,

@@ -9,11 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memsys.embed.base import Vectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.llm.meter import Call, Meter
-from memsys.types import Usage
+from memsys.types import Usage, Vectors
 from tests.memsys.build import BagOfWords
 
 
@@ -87,6 +86,8 @@ def test_a_model_s_marks_stand_before_texts_by_kind(tmp_path: Path) -> None:
 
 def test_a_recording_embedder_s_marks_stand_before_texts_too(tmp_path: Path) -> None:
     class Recorder(Marked):
+        records_calls = True
+
         def last_call(self) -> Call:
             return Call(0, 0, replayed=True, usage=Usage())
 

@@ -8,12 +8,12 @@ import bm25s
 import numpy as np
 import pytest
 
-from memsys.embed.base import Vectors, unit_rows
+from memsys.embed.base import unit_rows
 from memsys.errors import InputError
-from memsys.index.large import LargeVectors, Nearest
-from memsys.index.lexical import LexicalIndex
+from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import IndexSettings, top
-from memsys.index.sparse import SparseLexicalIndex
+from memsys.index.vector import LargeVectors, Nearest
+from memsys.types import Vectors
 
 WORDS = "harbour lantern copper orchard violin kettle granite meadow saffron ledger".split()
 
@@ -89,7 +89,7 @@ def test_asking_for_more_than_there_is_gives_what_there_is() -> None:
     ("wrong", "message"),
     [
         ({"vectors": "annoy"}, r"index\.vectors: 'annoy' is none of exact, flat, ivf, hnsw"),
-        ({"lexical": "lucene"}, r"index\.lexical: 'lucene' is none of rank_bm25, bm25s"),
+        ({"lexical": "lucene"}, r"index\.lexical: 'lucene' is none of rank_bm25, sparse"),
     ],
 )
 def test_unknown_parts_are_named(wrong: dict[str, str], message: str) -> None:

@@ -5,8 +5,8 @@ from datetime import datetime
 import pytest
 
 from memsys.errors import InputError
-from memsys.memory.text import importance, line
 from memsys.memory.turns import Turns
+from memsys.text.turns import importance, line
 from memsys.types import Conversation, Session, Turn
 from tests.memsys.build import SESSIONS
 

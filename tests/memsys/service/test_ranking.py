@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from memsys.errors import InputError
-from memsys.memory.text import importance
 from memsys.service.ranking import Weights
 from memsys.strategies.vector_only import VectorOnly
+from memsys.text.turns import importance
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.service.made import memory, texts
 

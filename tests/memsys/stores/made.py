@@ -5,8 +5,9 @@ from itertools import product
 
 import numpy as np
 
-from memsys.embed.base import Vectors, unit_rows
+from memsys.embed.base import unit_rows
 from memsys.stores.relations import Node, Relation
+from memsys.types import Vectors
 
 DIMENSION = 8
 START = datetime(2023, 5, 8, 13, 56)

@@ -36,7 +36,7 @@ def found(strategy: Strategy) -> list[list[tuple[str, str]]]:
 
 def large(vectors: str) -> dict[str, object]:
     return {
-        "index": IndexSettings(0.9, 0.4, 0.5, vectors=vectors, lexical="bm25s"),  # type: ignore[arg-type]
+        "index": IndexSettings(0.9, 0.4, 0.5, vectors=vectors, lexical="sparse"),  # type: ignore[arg-type]
         "graph": GraphSettings(8, 0.1, 0.7, 1.0, store="csr"),
     }
 

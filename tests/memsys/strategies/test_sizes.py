@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from baselines.bm25 import BM25
+from baselines.bounds import NoMemory, Oracle
 from baselines.graph_walk import GraphWalk
 from baselines.hybrid_rank import HybridRank
-from baselines.no_memory import NoMemory
-from baselines.oracle import Oracle
 from memsys.index.rank import IndexSettings
 from memsys.store import Parts
 from memsys.stores.size import lines

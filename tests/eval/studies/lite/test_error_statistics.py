@@ -18,8 +18,8 @@ def test_paired_difference_of_a_constant_gain_is_sure_and_of_none_is_not():
     rng = np.random.default_rng(0)
     baseline = rng.normal(0, 0.03, (10, 200))
     gained = paired(baseline * 0.8, baseline, None, 0)
-    assert gained.mean == pytest.approx(-0.2 * np.abs(baseline).mean())
-    assert gained.low < gained.mean < gained.high < 0
+    assert gained.value == pytest.approx(-0.2 * np.abs(baseline).mean())
+    assert gained.low < gained.value < gained.high < 0
     other = paired(rng.permuted(baseline, axis=1), baseline, None, 0)
     assert other.low < 0 < other.high
 

@@ -1,0 +1,221 @@
+"""The Python face: run experiments, and read run folders as data frames and charts.
+
+from eval import api
+run = api.run("strategy=bm25", "dataset=locomo")
+run.table()                                         # a row a question type, with intervals
+api.compare([run, api.run("strategy=graph_expand", "dataset=locomo")])
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from hydra.errors import HydraException
+from matplotlib.axes import Axes
+from omegaconf.errors import OmegaConfBaseException
+
+from eval.compare.comparable import objections
+from eval.compare.tables import comma_separated
+from eval.datasets.types import ADVERSARIAL
+from eval.pricing.prices import SYSTEM, of_records, pricing_of
+from eval.records import run as runs
+from eval.records.answer_key_views import left_out
+from eval.records.folder import run_id
+from eval.records.jsonl import MANIFEST
+from eval.records.manifest import load_manifest
+from eval.records.schema import Record, Summary
+from eval.rendering.intervals import Sample
+from eval.run.experiment import composed, execute
+from eval.run.sweep_errors import blame
+from eval.summary.contrast import contrast
+from eval.summary.measures import choose
+from eval.summary.shared import share
+from eval.summary.summarise import OVERALL, summarise
+from memsys.errors import InputError
+
+_COLUMNS = (
+    *("id", "conversation", "category", "type", "question", "gold", "answer", "status"),
+    *("abstained", "k", "context_tokens", "answer_tokens", "latency_source", "trace"),
+)
+
+
+class Run(runs.Run):
+    """A finished run; see eval.records.run.Run for `label`, `manifest` and `records`."""
+
+    @cached_property
+    def summary(self) -> Summary:
+        """The summary, computed from the records."""
+        return summarise(list(self.records.values()), self.manifest, self.seed)
+
+    def frame(self) -> pd.DataFrame:
+        """One row a question, numbers as numbers, unknown values as None or NaN.
+
+        Columns: the plain fields of a record; each score by its name; `retrieve_ms`, `answer_ms`,
+        `total_ms`; `cost_usd` of the system; `retrieved`: the memory ids, best first; `evidence`,
+        `direct`, `expanded`: numbers of evidence turns in all, found directly, found by expansion
+        alone; `gate_open`, `gate_rule`; `counted`: answered and not excluded by the answer key.
+        """
+        pricing = pricing_of(self.manifest)
+
+        def row(record: Record) -> dict[str, Any]:
+            found, gate = record["evidence_found"], record["trace"].get("gate") or {}
+            return {
+                **{name: record.get(name) for name in _COLUMNS},
+                **record["scores"],
+                **{f"{phase}_ms": ms for phase, ms in record["latency_ms"].items()},
+                "cost_usd": of_records([record], SYSTEM, pricing),
+                "retrieved": record["retrieved"] and [row[0] for row in record["retrieved"]],
+                "evidence": len(set(record["evidence"])),
+                "direct": found and len(set(found["direct"])),
+                "expanded": found and len(set(found["expanded"]) - set(found["direct"])),
+                "gate_open": gate.get("open"),
+                "gate_rule": gate.get("rule"),
+                "counted": record["status"] == "ok" and not left_out(record),
+            }
+
+        frame = pd.DataFrame([row(record) for record in self.records.values()])
+        return frame.assign(run=self.label)
+
+    def table(self) -> pd.DataFrame:
+        """One row a question type that has questions: the columns of the summary's cells, each
+        interval as `<score>_low` and `<score>_high`.
+        """
+        rows = []
+        for name, cell in self.summary["by_type"].items():
+            if cell["n"]:
+                flat = {key: value for key, value in cell.items() if not key.endswith("_ci")}
+                for key in cell.keys() - flat.keys():
+                    low, high = cell[key] or (None, None)
+                    flat |= {f"{key[:-3]}_low": low, f"{key[:-3]}_high": high}
+                rows.append({"run": self.label, "type": name, **flat})
+        return pd.DataFrame(rows)
+
+    def plot(self, score: str = "f1") -> Axes:
+        """Bars of a score by question type with 95% intervals; see plot."""
+        return plot(self.table(), score)
+
+
+def run(*overrides: str) -> Run:
+    """Run one experiment as `python -m eval.run OVERRIDES` does, and return it.
+
+    Writes the same run folder under results/runs. Raises InputError on an unusable setting, and
+    KeyboardInterrupt after the run was marked as interrupted; `resume=<run_id>` resumes it.
+    """
+    try:
+        config, choices = composed(overrides)
+    except (HydraException, OmegaConfBaseException) as error:
+        raise InputError(blame(error)) from error
+    plain = [one for one in overrides if not one.startswith("--config-dir")]
+    folder = runs.RUNS / run_id(config.resume, choices["strategy"])
+    folder.mkdir(parents=True, exist_ok=True)
+    execute(config, choices, folder, config.resume, plain)
+    return load(folder)
+
+
+def load(name: Path | str) -> Run:
+    """Load the finished run of a folder or of an id under results/runs; see load_run."""
+    (found,) = load_runs([name])
+    return found
+
+
+def load_runs(names: Sequence[Path | str]) -> list[Run]:
+    """Load finished runs, in order, each with a label of its own; see records.run.load_runs."""
+    return [Run(one.label, one.folder, one.manifest, one.records) for one in runs.load_runs(names)]
+
+
+def load_all(folder: Path | str = runs.RUNS) -> list[Run]:
+    """Load the newest complete run of each configuration under `folder`, in order of their start.
+
+    Where there are runs on LoCoMo, only these. Raises InputError if there is no complete run.
+    """
+    found = []
+    for path in Path(folder).expanduser().rglob(MANIFEST):
+        manifest = load_manifest(path.parent)
+        if manifest["status"] == "complete" and manifest.get("kind") != "imported":
+            key = manifest["config_sha256"]
+            found.append((manifest["dataset"] == "locomo", manifest["started"], path.parent, key))
+    newest: dict[str, Path] = {}
+    for of_locomo, _, path, key in sorted(found):
+        if of_locomo == max(found)[0]:
+            newest.pop(key, None)  # inserted again as the last
+            newest[key] = path
+    if not newest:
+        raise InputError(f"{folder}: holds no complete run; make some by python -m eval.run")
+    return load_runs(list(newest.values()))
+
+
+def compare(found: Sequence[runs.Run], scores: Sequence[str] = ()) -> pd.DataFrame:
+    """Compare every run with the first, paired by question: the rows of `eval.compare --out`.
+
+    `scores`: as its --score. Raises InputError if the runs may not be compared.
+    """
+    measures = choose(found, scores, None)
+    if against := objections(found, measures, scores):
+        raise InputError("; ".join(against))
+    tables = contrast([(measure, share(found, measure)) for measure in measures], seed=0)
+    return pd.read_csv(io.StringIO(comma_separated(tables, found)))
+
+
+def frames(found: Sequence[Run]) -> pd.DataFrame:
+    """The rows of all runs, with the column `run`."""
+    return pd.concat([one.frame() for one in found], ignore_index=True)
+
+
+def tables(found: Sequence[Run]) -> pd.DataFrame:
+    """The summary rows of all runs, with the column `run`."""
+    return pd.concat([one.table() for one in found], ignore_index=True)
+
+
+def means(
+    frame: pd.DataFrame, column: str, by: Sequence[str], *, bounded: bool = True
+) -> pd.DataFrame:
+    """n, mean, low and high (95%, over conversations) of `column` of the counted rows of a frame.
+
+    One row for each combination of the columns `by`, in order of appearance; with `type` among
+    them also `overall`, types 1 to 4. `bounded`: clip intervals to 0 to 1.
+    """
+    counted = frame[frame["counted"]]
+    if "type" in by:
+        answered = counted[counted["category"] != ADVERSARIAL]
+        counted = pd.concat([counted, answered.assign(type=OVERALL)])
+    rows = []
+    for key, group in counted.groupby(list(by), sort=False):
+        values = [None if pd.isna(value) else float(value) for value in group[column]]
+        sample = Sample(values, group["conversation"].tolist(), 0)
+        found = sample.score() if bounded else sample.mean()
+        if found is not None:
+            named: Mapping[str, Any] = dict(zip(by, key, strict=True))
+            rows.append(
+                {**named, "n": found.n, "mean": found.value, "low": found.low, "high": found.high}
+            )
+    return pd.DataFrame(rows, columns=[*by, "n", "mean", "low", "high"])
+
+
+def plot(table: pd.DataFrame, score: str = "f1", ax: Axes | None = None) -> Axes:
+    """Bars of `score` by question type, a colour a run, with 95% intervals; `table`: see tables.
+
+    Draws on `ax`, or on new axes, and returns them.
+    """
+    from matplotlib import pyplot  # noqa: PLC0415 - half a second
+
+    axes = ax if ax is not None else pyplot.subplots(figsize=(9, 3.6), layout="constrained")[1]
+    known = table[table[score].notna()]
+    types, labels = list(dict.fromkeys(known["type"])), list(dict.fromkeys(known["run"]))
+    width = 0.8 / max(len(labels), 1)
+    for number, label in enumerate(labels):
+        rows = known[known["run"] == label].set_index("type")
+        places = [
+            types.index(name) + (number - (len(labels) - 1) / 2) * width for name in rows.index
+        ]
+        reach = [rows[score] - rows[f"{score}_low"], rows[f"{score}_high"] - rows[score]]
+        axes.bar(places, rows[score], width * 0.9, yerr=reach, capsize=2, label=label)
+    axes.set_xticks(range(len(types)), types)
+    axes.set(ylabel=score, ylim=(0, None))
+    if len(labels) > 1:
+        axes.legend(fontsize="small")
+    return axes

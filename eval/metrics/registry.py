@@ -1,0 +1,267 @@
+"""The metrics: every list of scores in records, summaries, tables and pins is derived from here.
+
+A module of this package that calls `register` adds a metric; no other file names it. Metrics of a
+user come from the configuration (`metric=NAME`) by `use_configured`. The shape follows ir_measures
+(MacAvaney et al., 2022): a metric is an object with a name that scores one question at a time.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any, Literal
+
+from memsys.errors import InputError
+
+Scores = dict[str, float | None]
+AppliesTo = Literal["gold", "answer", "retrieval", "sessions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answered question, as a metric sees it.
+
+    `category` is the question type's id, 5 where abstaining is right; `gold` is None where the
+    question has no answer. `evidence` and `retrieved` are turn ids, `sessions` the ids of sessions
+    that count as evidence; `retrieved` and `sessions` are None where they are unknown.
+    """
+
+    category: int
+    gold: str | None
+    answer: str
+    evidence: Collection[str] = ()
+    retrieved: Collection[str] | None = None
+    sessions: Collection[str] | None = None
+    question: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric(ABC):
+    """A score of one answered question. Subclasses add their parameters and `score`.
+
+    `name`: key in a record's `scores`. `column`: key in a cell of a summary (the name, if empty).
+    `title`: heading in tables (the name with spaces, if empty). `applies_to`: "gold", questions
+    with a gold answer; "answer", all questions; "retrieval", those whose retrieved turns are known;
+    "sessions", those among them that name evidence sessions (the key is absent from other records).
+    Where a metric does not apply, the score is None and `score` is not called. `order`: rank
+    among the scores of a record. `in_tables`: shown in the tables of runs. `pinned`: compared by
+    `eval.regress`. `reported_as`: column of the same score in result files of Mem0's scripts.
+    """
+
+    name: str
+    title: str = ""
+    column: str = ""
+    applies_to: AppliesTo = "gold"
+    order: int = 100
+    in_tables: bool = True
+    pinned: bool = False
+    reported_as: str = ""
+
+    def __post_init__(self) -> None:
+        """Fill in title and column."""
+        object.__setattr__(self, "title", self.title or self.name.replace("_", " "))
+        object.__setattr__(self, "column", self.column or self.name)
+
+    @abstractmethod
+    def score(self, answered: Answered) -> float | None:
+        """Return the score, 0 to 1, or None where there is none, which is not 0."""
+
+    def applies(self, answered: Answered) -> bool:
+        """Return whether `answered` has what `applies_to` requires."""
+        if self.applies_to in ("retrieval", "sessions"):
+            return answered.retrieved is not None
+        return self.applies_to == "answer" or answered.gold is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextMetric(Metric):
+    """A metric of the answer and the gold answer alone: `compute(answer, gold)`."""
+
+    compute: Callable[[str, str], float]
+
+    def score(self, answered: Answered) -> float | None:
+        """See Metric."""
+        return None if answered.gold is None else self.compute(answered.answer, answered.gold)
+
+
+_REGISTERED: dict[str, Metric] = {}  # by the modules of this package
+_CONFIGURED: dict[str, Metric] = {}  # by the configuration of the current run
+
+
+def register(metric: Metric) -> None:
+    """Add `metric`; raises InputError if another one has its name or its column."""
+    for other in _REGISTERED.values():
+        if {metric.name, metric.column} & {other.name, other.column}:
+            raise InputError(f"metric {metric.name}: the name is taken; choose another")
+    _REGISTERED[metric.name] = metric
+
+
+def use_configured(config: Mapping[str, Any] | None) -> None:
+    """Take the user's metrics from `config`, which maps a name to the settings of a class.
+
+    They replace those of an earlier run in this process. Raises InputError where a class cannot be
+    imported or built, is no Metric, or has a name that is taken.
+    """
+    _CONFIGURED.clear()
+    for name, settings in (config or {}).items():
+        metric = _build(name, settings)
+        for other in metrics():
+            if {metric.name, metric.column} & {other.name, other.column}:
+                raise InputError(f"metric={name}: {metric.column} is taken by {other.name}")
+        _CONFIGURED[name] = metric
+
+
+def _build(name: str, settings: object) -> Metric:
+    from hydra.errors import InstantiationException  # noqa: PLC0415 - most metrics need no Hydra
+    from hydra.utils import instantiate  # noqa: PLC0415
+
+    if not isinstance(settings, Mapping) or "_target_" not in settings:
+        raise InputError(
+            f"metric.{name}: no _target_ in it; the first line of the metric's YAML must be "
+            "`# @package metric.NAME`, and _target_ its class"
+        )
+    target = str(settings["_target_"])
+    try:
+        metric = instantiate(settings, name=name)
+    except InstantiationException as error:
+        raise InputError(
+            f"metric={name}: {target} cannot be imported or built: {_cause(error)} (a module must "
+            "be in the working directory or on PYTHONPATH)"
+        ) from error
+    if not isinstance(metric, Metric):
+        raise InputError(f"metric={name}: {target} is no eval.metrics.registry.Metric")
+    return metric
+
+
+def _cause(error: BaseException) -> str:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return " ".join(str(error).split())
+
+
+@cache
+def _load() -> None:
+    """Import the modules of this package, each of which registers its metrics."""
+    package = import_module("eval.metrics")
+    for module in pkgutil.iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")
+
+
+def metrics() -> tuple[Metric, ...]:
+    """Return all metrics in the order of a record's `scores`."""
+    _load()
+    found = [*_REGISTERED.values(), *_CONFIGURED.values()]
+    return tuple(sorted(found, key=lambda metric: metric.order))
+
+
+def find(name: str) -> Metric | None:
+    """Return the metric of that name, or None."""
+    return next((metric for metric in metrics() if metric.name == name), None)
+
+
+def names() -> tuple[str, ...]:
+    """Return the keys that every record's `scores` has, in order."""
+    return tuple(metric.name for metric in metrics() if metric.applies_to != "sessions")
+
+
+def pinned() -> tuple[str, ...]:
+    """Return the names of the scores that pins compare, besides F1, abstention and the judge."""
+    return tuple(metric.name for metric in metrics() if metric.pinned)
+
+
+def reported() -> dict[str, str]:
+    """Return the metrics that other scripts compute: name -> column of their result files."""
+    return {metric.name: metric.reported_as for metric in metrics() if metric.reported_as}
+
+
+def columns(
+    scored: Collection[str] = (), config: Mapping[str, Any] | None = None
+) -> dict[str, str]:
+    """Return column of a summary -> name of the score: of the answers, then of the retrieval.
+
+    `scored`: names that the records have. A metric of evidence sessions has a column only if it is
+    among them; so has a metric of `config` (the run's `metric`) that is not loaded.
+    """
+    rows = [
+        (metric.applies_to in ("retrieval", "sessions"), metric.column, metric.name)
+        for metric in metrics()
+        if (metric.applies_to != "sessions" and metric.name not in _CONFIGURED)
+        or metric.name in scored
+    ]
+    known = {name for _, _, name in rows}
+    rows += [
+        (False, str(settings.get("column") or name), name)
+        for name, settings in (config or {}).items()
+        if name in scored and name not in known
+    ]
+    return {column: name for _, column, name in sorted(rows, key=lambda row: row[0])}
+
+
+def titles(columns: Mapping[str, str], config: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """Return column -> heading of those `columns` that tables of runs show."""
+    found = {}
+    for column, name in columns.items():
+        metric = find(name)
+        if metric is not None and metric.in_tables:
+            found[column] = metric.title
+        elif metric is None and name in (config or {}):
+            found[column] = (config or {})[name].get("title") or name.replace("_", " ")
+    return found
+
+
+def of_answers(columns: Mapping[str, str]) -> dict[str, str]:
+    """Return those of `columns` in tables of runs that score the answer, not the retrieval."""
+    found = {column: find(name) for column, name in columns.items() if column != "f1"}
+    return {
+        column: columns[column]
+        for column, metric in found.items()
+        if metric is None or (metric.in_tables and metric.applies_to in ("gold", "answer"))
+    }
+
+
+def applies(name: str, answered: Answered) -> bool:
+    """Return whether the score `name` has a value for `answered`, were it answered by nothing.
+
+    A metric of an earlier configuration, which is not loaded, is taken to need a gold answer.
+    """
+    metric = find(name)
+    if metric is None:
+        return answered.gold is not None
+    return _value(metric, answered) is not None
+
+
+def score(answered: Answered) -> Scores:
+    """Return every score of an answered question, 0 to 1; None where one does not apply.
+
+    Raises InputError naming the metric where a user's metric fails or is out of range.
+    """
+    return {
+        metric.name: _value(metric, answered)
+        for metric in metrics()
+        if metric.applies_to != "sessions" or answered.sessions is not None
+    }
+
+
+def unscored() -> Scores:
+    """Return the scores of a failed question: None each, which is not 0."""
+    return dict.fromkeys(names())
+
+
+def _value(metric: Metric, answered: Answered) -> float | None:
+    if not metric.applies(answered):
+        return None
+    if metric.name not in _CONFIGURED:
+        return metric.score(answered)
+    where = f"metric={metric.name}: question {answered.id}"
+    try:
+        value = metric.score(answered)
+    except Exception as error:
+        raise InputError(f"{where}: {type(error).__name__}: {error}") from error
+    if value is not None and not (isinstance(value, float | int) and 0 <= value <= 1):
+        raise InputError(f"{where}: the score is {value!r}; it must be 0 to 1, or None")
+    return None if value is None else float(value)

@@ -1,0 +1,175 @@
+"""A run, read from its folder: the one loader that all commands, reports and notebooks use."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+from eval.metrics.protocols import protocols
+from eval.records.answer_key_views import left_out
+from eval.records.jsonl import INGEST, RECORDS, read_lines
+from eval.records.manifest import leaves, load_manifest
+from eval.records.schema import INGEST_LINE, RECORD, RECORD_DEFAULTS, IngestLine, Manifest, Record
+from memsys.errors import InputError
+
+RUNS = Path("results/runs")
+_IN_LABEL = 2  # settings that a label lists at most
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run: its `label`, unique among the runs loaded with it, its folder and its contents.
+
+    `records` are by question id, in the order of the file; of a question that was asked again
+    after a failure it holds the last record.
+    """
+
+    label: str
+    folder: Path
+    manifest: Manifest = field(repr=False)
+    records: Mapping[str, Record] = field(repr=False)
+
+    @property
+    def strategy(self) -> str:
+        """Name of the strategy, or of the system whose answers were imported."""
+        return self.manifest["strategy"]
+
+    @property
+    def seed(self) -> int:
+        """Seed of the bootstrap."""
+        return self.manifest["seed"]
+
+    @property
+    def own_f1(self) -> str:
+        """Name of the F1 that the run itself reports: that of its first protocol."""
+        return protocols(self.manifest["scoring"])[0].f1
+
+    @cached_property
+    def excluded(self) -> list[Record]:
+        """Records of questions that the answer key excludes."""
+        return [record for record in self.records.values() if left_out(record)]
+
+    @cached_property
+    def counted(self) -> list[Record]:
+        """Records of questions that did not fail and that the answer key does not exclude."""
+        return [
+            record
+            for record in self.records.values()
+            if record["status"] == "ok" and not left_out(record)
+        ]
+
+    @cached_property
+    def ingests(self) -> list[IngestLine]:
+        """Lines of ingest.jsonl, a torn last line left out; [] where the file is absent.
+
+        Raises InputError naming the line and field that are invalid.
+        """
+        rows = read_lines(self.folder / INGEST, torn=True, schema=INGEST_LINE)
+        return [cast(IngestLine, row) for row in rows]
+
+    @property
+    def retrieval_known(self) -> bool:
+        """False for imported answers, whose retrieval is not recorded."""
+        return all(record["retrieved"] is not None for record in self.counted)
+
+    @property
+    def memory_by_model(self) -> bool:
+        """True where a model wrote the memories: one may then cite a turn without its words."""
+        return "facts" in self.manifest["prompts"]
+
+    def traces(self, part: str) -> bool:
+        """True if the counted records' traces hold `part` (`expansion` or `gate`).
+
+        Raises InputError if only some do.
+        """
+        without = [record["id"] for record in self.counted if part not in record["trace"]]
+        if without and len(without) < len(self.counted):
+            raise InputError(
+                f"{self.label}: {RECORDS}: {len(without)} of {len(self.counted)} records hold no "
+                f"trace.{part} (the first: {without[0]}); run it again whole"
+            )
+        return not without
+
+
+def error_of(record: Record) -> str:
+    """Return phase, class and message of a failed question's error; '' if it did not fail."""
+    error = record["error"]
+    return "" if error is None else f"{error['phase']}: {error['kind']}: {error['message']}"
+
+
+def find_folder(name: str | Path) -> Path:
+    """The run folder `name`, or the one of that id under results/runs; InputError if none is."""
+    for folder in (Path(name), RUNS / name):
+        if folder.is_dir():
+            return folder
+    raise InputError(f"{name}: no such run; name a run folder, or an id under {RUNS}")
+
+
+def load_run(
+    name: str | Path, *, label: str | None = None, complete: bool = True, answered: bool = True
+) -> Run:
+    """Read and validate the run in the folder `name`, or of that id under results/runs.
+
+    `complete`: refuse a run that has not ended. `answered`: refuse a run without an answer that
+    counts. Raises InputError naming the file, line and field that are invalid.
+    """
+    folder = find_folder(name)
+    manifest = load_manifest(folder)
+    if complete and manifest["status"] != "complete":
+        raise InputError(f"{folder}: the run is {manifest['status']}; resume it to its end first")
+    run = Run(label or str(name), folder, manifest, _records(folder / RECORDS))
+    if answered and not run.counted:
+        raise InputError(
+            f"{folder}: every question failed or is left out by the answer key; name a run that "
+            "answered questions"
+        )
+    return run
+
+
+def load_runs(names: Sequence[str | Path], *, complete: bool = True) -> list[Run]:
+    """Read runs as load_run does, in order, with a label for each.
+
+    A label is the strategy with the settings in which runs of one strategy differ, else the
+    folder's name, else its path. Raises InputError if a run is named twice.
+    """
+    folders = [find_folder(name) for name in names]
+    for name, count in Counter(folder.resolve() for folder in folders).items():
+        if count > 1:
+            raise InputError(f"{name}: named {count} times; name each run once")
+    manifests = [load_manifest(folder) for folder in folders]
+    labels = [_label(manifest, manifests) for manifest in manifests]
+    for finer in ([folder.name for folder in folders], [str(folder) for folder in folders]):
+        seen = Counter(labels)
+        labels = [
+            other if seen[label] > 1 else label for label, other in zip(labels, finer, strict=True)
+        ]
+    return [
+        load_run(folder, label=label, complete=complete, answered=complete)
+        for folder, label in zip(folders, labels, strict=True)
+    ]
+
+
+def _records(path: Path) -> dict[str, Record]:
+    rows = read_lines(path, schema=RECORD)
+    found = {row["id"]: cast(Record, {**RECORD_DEFAULTS, **row}) for row in rows}
+    if not found:
+        raise InputError(f"{path}: holds no records; name a run that answered questions")
+    return found
+
+
+def _label(manifest: Manifest, manifests: Sequence[Manifest]) -> str:
+    alike = [dict(leaves(m["config"])) for m in manifests if m["strategy"] == manifest["strategy"]]
+    settings = dict(leaves(manifest["config"]))
+    differing: dict[str, Any] = {}  # `strategy.k` is interpolated from `k`: one of them will do
+    for path in sorted(settings, key=lambda path: path.count(".")):
+        name = path.rpartition(".")[2]
+        if not name.startswith("_") and any(one.get(path) != settings[path] for one in alike):
+            differing.setdefault(name, settings[path])
+    if not differing or len(differing) > _IN_LABEL:
+        return manifest["strategy"]
+    shown = [f"{name}={value}" for name, value in differing.items()]
+    return " ".join([manifest["strategy"], *shown])

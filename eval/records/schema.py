@@ -1,0 +1,342 @@
+"""Types of everything that a run folder holds. A record is the dict of its JSON line.
+
+`python -m eval.records.schema` prints them as JSON Schema; docs/records.schema.json is its output.
+A field marked NotRequired is absent where a run has no use for it, or was written by an earlier
+version: RECORD_DEFAULTS and MANIFEST_DEFAULTS are filled in on reading.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal, NotRequired
+
+from pydantic import ConfigDict, TypeAdapter, with_config
+from typing_extensions import TypedDict
+
+SCHEMA_VERSION = 1
+Scores = dict[str, float | None]
+Cell = dict[str, Any]  # of a summary: its columns follow from the registered metrics
+_documented = with_config(ConfigDict(extra="allow", use_attribute_docstrings=True))
+
+
+@_documented
+class ErrorEntry(TypedDict):
+    """Why a question or a session failed."""
+
+    phase: str
+    """The phase that failed: `retrieve`, `answer`, `judge`, `record` or `ingest <session>`."""
+    kind: str
+    """Class of the exception."""
+    message: str
+    """Its message, without secrets."""
+    traceback: NotRequired[str]
+    """Python's traceback, without secrets; also in `log.txt`."""
+
+
+@_documented
+class KeyEntry(TypedDict):
+    """The change that the chosen answer key makes to a question."""
+
+    kind: Literal["corrected", "excluded"]
+    """Whether the question has another gold answer, or is excluded from all means."""
+    error_type: str
+    """The error of the data set's own gold answer, as its finder classified it."""
+    original_gold: str | None
+    """The data set's own gold answer."""
+
+
+@_documented
+class EvidenceFound(TypedDict):
+    """Evidence turns that were retrieved, by origin."""
+
+    direct: list[str]
+    """Turn ids found by the strategy's first ranking."""
+    expanded: list[str]
+    """Turn ids found by expansion alone."""
+
+
+@_documented
+class Record(TypedDict):
+    """One question of a run: a line of records.jsonl."""
+
+    id: str
+    """`<conversation>/<index in its qa list>`."""
+    conversation: str
+    """Id of the conversation; intervals resample conversations."""
+    category: int
+    """Raw id of the question type in the data file."""
+    type: str
+    """Official name of the question type."""
+    question: str
+    """Text of the question."""
+    gold: str | None
+    """Gold answer; null for type 5, where abstaining is right, and where the answer key excludes
+    the question."""
+    key: NotRequired[KeyEntry | None]
+    """Null where `gold` is the data set's own."""
+    evidence_sessions: NotRequired[list[str]]
+    """Ids of evidence sessions, where the data set names whole sessions."""
+    asked_at: NotRequired[str]
+    """Time of the question (ISO), where it has one of its own."""
+    status: Literal["ok", "error"]
+    """A question with status error is in no mean."""
+    error: ErrorEntry | None
+    """Null where `status` is ok."""
+    answer: str | None
+    """Answer of the reader; null where the question failed before it."""
+    abstained: bool | None
+    """Whether the answer is a refusal; null where the question failed."""
+    retrieved: list[tuple[str, list[str], float, str]] | None
+    """`[memory id, [turn ids], score, origin]`, best first; origin is `direct` or `expanded`. Null
+    where it is not known, as for imported answers."""
+    k: int | None
+    """Number of memories in the context."""
+    context_tokens: int | None
+    """o200k tokens of the context."""
+    answer_tokens: int | None
+    """o200k tokens of the answer."""
+    evidence: list[str]
+    """Ids of the evidence turns."""
+    evidence_found: EvidenceFound | None
+    """Evidence turns in the context; null where `retrieved` is."""
+    scores: Scores
+    """Score by metric, 0 to 1; null where the metric does not apply or the question failed."""
+    scores_original: NotRequired[Scores | None]
+    """Scores under the data set's own answer key; null where `key` is."""
+    judge: NotRequired[dict[str, list[bool]] | None]
+    """Verdicts of each judge, one a run of it; null where nobody judged."""
+    judge_source: NotRequired[str | None]
+    """`as reported` where the verdict came with imported answers."""
+    trace: dict[str, Any]
+    """Decisions of the strategy: the rule that opened the gate, the paths of the expansion."""
+    usage: NotRequired[dict[str, Any] | None]
+    """Calls and tokens by phase (`retrieve`, `answer`, `judge`) as reported by the endpoint, and
+    `by_model` where models have names; null where not known."""
+    latency_ms: dict[str, float | None]
+    """Milliseconds by phase and `total`, which excludes the judge; replayed calls count at their
+    recorded latency."""
+    latency_source: NotRequired[str | None]
+    """`live`; `recorded` where a call was replayed; `as reported` for imported answers."""
+    waited_ms: NotRequired[dict[str, float]]
+    """Milliseconds by phase spent on rate limits, failed attempts and queues; in no latency."""
+    recorded: NotRequired[str | None]
+    """Date (ISO, UTC) of the oldest replayed answer; null where all calls were live."""
+    source: NotRequired[str]
+    """Place of an imported answer in its file."""
+    source_category: NotRequired[int | str | None]
+    """Category that an imported file gives for the question."""
+
+
+@_documented
+class RankingLine(TypedDict):
+    """The ranking behind one question: a line of rankings.jsonl."""
+
+    id: str
+    """Id of the question."""
+    selected: bool
+    """True where the strategy only selects memories and does not rank the store."""
+    ranking: list[tuple[str, float]]
+    """`[memory id, score]`, best first, to the recorded depth."""
+
+
+@_documented
+class IngestLine(TypedDict):
+    """One ingested session or one indexed conversation: a line of ingest.jsonl."""
+
+    conversation: str
+    """Id of the conversation."""
+    phase: Literal["ingest", "index"]
+    """`ingest` for a session; `index` for the warm-up query that builds the indexes."""
+    session: str | None
+    """Id of the session; null in phase `index`."""
+    status: Literal["ok", "error"]
+    """With status error, all questions of the conversation fail."""
+    error: ErrorEntry | None
+    """Null where `status` is ok."""
+    memories: int
+    """Memories added by the session."""
+    usage: dict[str, Any]
+    """Calls and tokens, as in a record."""
+    latency_ms: float
+    """Milliseconds; replayed calls count at their recorded latency."""
+    latency_source: str
+    """`live` or `recorded`."""
+    waited_ms: float
+    """Milliseconds spent on rate limits, failed attempts and queues."""
+    store: NotRequired[dict[str, int]]
+    """Phase `index`: size of the store in `memories`, `tokens`, `nodes`, `edges`, `bytes`."""
+    events: NotRequired[list[dict[str, Any]]]
+    """Log of a strategy that lets a model write its memories."""
+
+
+@_documented
+class FileEntry(TypedDict):
+    """A file that was read."""
+
+    name: str
+    """Name without folder."""
+    bytes: int
+    """Size."""
+    sha256: str
+    """Hash in hex."""
+
+
+@_documented
+class KeyUsed(TypedDict):
+    """The answer key of a run."""
+
+    name: str
+    """`original`, `corrected` or `excluded`."""
+    overlay: FileEntry | None
+    """File that lists the errors of the original key."""
+    texts: FileEntry | None
+    """File that holds the corrected answers."""
+    wrong: list[str]
+    """Ids of questions whose original gold answer is wrong."""
+
+
+@_documented
+class Manifest(TypedDict):
+    """What was run: manifest.json. Nothing in it is secret."""
+
+    run_id: str
+    """Name of the run folder."""
+    schema_version: int
+    """Version of these types."""
+    status: Literal["running", "interrupted", "complete"]
+    """Summaries exist only of complete runs."""
+    kind: NotRequired[Literal["imported"]]
+    """Present where the answers were made by another system."""
+    command: str
+    """Command that repeats the run."""
+    strategy: str
+    """Name of the strategy, or of the system whose answers were imported."""
+    dataset: str
+    """Name of the data set."""
+    choices: dict[str, Any]
+    """Chosen option of each configuration group."""
+    config: dict[str, Any]
+    """Resolved configuration, without settings that cannot change a result."""
+    config_sha256: str
+    """Hash of `config` and `choices`; a run is resumed only under the same."""
+    data: list[FileEntry]
+    """Data files."""
+    key: NotRequired[KeyUsed]
+    """Answer key."""
+    subset: NotRequired[dict[str, Any] | None]
+    """Question subset: `name`, `file`, `questions`, `of`; null where all questions were asked."""
+    repairs: NotRequired[list[str]]
+    """Repairs to the data, a sentence each."""
+    git: NotRequired[dict[str, Any] | None]
+    """`commit`, and whether the work tree was `dirty`; null outside a checkout."""
+    packages: NotRequired[dict[str, str | None]]
+    """Versions of the packages that scores depend on."""
+    scoring: NotRequired[list[str]]
+    """Protocols; the first defines `f1`."""
+    llm: NotRequired[str | None]
+    """Model that answers."""
+    prompts: NotRequired[dict[str, Any]]
+    """Prompts by role, with their hashes."""
+    judge: NotRequired[dict[str, Any] | None]
+    """Judge: name, score, settings."""
+    pricing: NotRequired[dict[str, Any] | None]
+    """Prices in US dollars per million tokens, and their date `as_of`."""
+    models: NotRequired[dict[str, str | None]]
+    """Options of embedder, reader and judge."""
+    seed: int
+    """Seed of the bootstrap."""
+    machine: NotRequired[dict[str, Any]]
+    """System, architecture, cores, Python version."""
+    started: str
+    """Time (ISO, UTC)."""
+    ended: NotRequired[str | None]
+    """Time (ISO, UTC); null while the run is running."""
+    resumed: NotRequired[list[dict[str, Any]]]
+    """Time and commit of each resumption."""
+    warnings: NotRequired[list[str]]
+    """Sentences that a reader of the results has to know."""
+    sweep: NotRequired[dict[str, Any] | None]
+    """Id of the sweep and number of the job; null for a single run."""
+    system: NotRequired[dict[str, Any] | None]
+    """Details of the system behind a strategy, with `degraded`: features it runs without."""
+    seconds: NotRequired[dict[str, float]]
+    """Seconds by part of the run, and `total`."""
+    rescored: NotRequired[list[dict[str, Any]]]
+    """Time, commit and answer key of each rescoring."""
+    merged: NotRequired[list[dict[str, Any]]]
+    """Identity of each part of a merged run."""
+    matching: NotRequired[dict[str, Any]]
+    """Account of imported answers: what was matched and what was not."""
+
+
+@_documented
+class Summary(TypedDict):
+    """Means, intervals and percentiles of a run: summary.json."""
+
+    run_id: str
+    """Name of the run folder."""
+    strategy: str
+    """As in the manifest."""
+    dataset: str
+    """As in the manifest."""
+    n: int
+    """Questions, failed and excluded ones included."""
+    errors: int
+    """Questions that failed."""
+    config_sha256: str
+    """As in the manifest."""
+    errors_by_kind: dict[str, int]
+    """Failed questions by phase and class of the error."""
+    warnings: list[str]
+    """As in the manifest."""
+    interval: str
+    """How the intervals were computed."""
+    scoring: list[str]
+    """As in the manifest."""
+    by_type: dict[str, Cell]
+    """A cell for each question type and for `overall`, types 1 to 4."""
+    judge: dict[str, Any] | None
+    """Mean of the judge's score, of each of its runs, and agreement of its members."""
+    subset: dict[str, Any] | None
+    """Estimate of the score on all questions, where a subset was asked."""
+    protocols: dict[str, Any]
+    """Cells by type under each protocol."""
+    ceiling: dict[str, Any] | None
+    """By type, the share of right gold answers in the original key: the best possible score."""
+    key: dict[str, Any] | None
+    """Name of the chosen answer key with cells by type; null under the original one."""
+    original_key: dict[str, Any] | None
+    """The same cells under the original answer key."""
+
+
+# Fields that earlier versions did not write, and the values that they stand for.
+RECORD_DEFAULTS: Mapping[str, Any] = {
+    **dict.fromkeys(("key", "scores_original", "judge", "usage", "recorded", "latency_source")),
+    "waited_ms": {},
+}
+MANIFEST_DEFAULTS: Mapping[str, Any] = {
+    "key": {"name": "original", "overlay": None, "texts": None, "wrong": []},
+    "scoring": ["locomo"],
+    **{name: {} for name in ("prompts", "models", "packages", "machine")},
+    **{name: [] for name in ("repairs", "resumed", "warnings")},
+    **dict.fromkeys(("subset", "git", "llm", "judge", "pricing", "ended", "sweep")),
+}
+RECORD, INGEST_LINE = TypeAdapter(Record), TypeAdapter(IngestLine)
+RANKING_LINE, MANIFEST, SUMMARY = (TypeAdapter(one) for one in (RankingLine, Manifest, Summary))
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON Schema of each type by the name of its file, with the field docstrings."""
+    files: dict[str, TypeAdapter[Any]] = {
+        "records.jsonl": RECORD,
+        "rankings.jsonl": RANKING_LINE,
+        "ingest.jsonl": INGEST_LINE,
+        "manifest.json": MANIFEST,
+        "summary.json": SUMMARY,
+    }
+    return {name: adapter.json_schema() for name, adapter in files.items()}
+
+
+if __name__ == "__main__":
+    print(json.dumps(json_schema(), indent=1))

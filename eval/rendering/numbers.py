@@ -1,0 +1,52 @@
+"""Numbers as text: scores, differences, shares, dollars, p values and intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from eval.stats.interval import Interval
+
+ABSENT = "-"
+
+
+def number(value: float | None, digits: int = 3, absent: str = ABSENT) -> str:
+    """Format `1,234.500`, never as `-0.000`; `absent` for None."""
+    if value is None:
+        return absent
+    return f"{value if round(value, digits) else 0.0:,.{digits}f}"
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """Format `+0.012` or `-0.012`, and zero as `0.000`."""
+    text = f"{value:+.{digits}f}"
+    return text if float(text) else text[1:]
+
+
+def share(value: float | None, digits: int = 1, absent: str = ABSENT) -> str:
+    """Format a share of 0 to 1 as `31.2%`; `absent` for None."""
+    return absent if value is None else f"{value:.{digits}%}"
+
+
+def dollars(value: float | None, absent: str = ABSENT) -> str:
+    """Format US dollars to 4 decimals, or to 8 below a tenth of a cent; `absent` for None."""
+    if value is None:
+        return absent
+    return f"{value:,.4f}" if value == 0 or value >= 0.001 else f"{value:.8f}"
+
+
+def p_value(p: float) -> str:
+    """Format a p value to 4 decimals, `< 0.0001` below them."""
+    return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
+
+
+def interval(
+    found: Interval | None,
+    digits: int = 3,
+    form: Callable[[float, int], str] = number,
+    absent: str = ABSENT,
+) -> str:
+    """Format `0.292 [0.254, 0.329]`; `form` (number, signed or share) formats each part."""
+    if found is None:
+        return absent
+    value, low, high = (form(part, digits) for part in (found.value, found.low, found.high))
+    return f"{value} [{low}, {high}]"

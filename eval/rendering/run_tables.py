@@ -1,0 +1,49 @@
+"""Tables and sentences of one run's summary: the same for terminal, report.md and reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from eval.records.schema import Manifest, Summary
+from eval.rendering.section import Table
+from eval.rendering.tables import by_key, by_protocol, by_type, key_sentences, markdown
+from eval.summary.subset_score import sentences
+
+
+def run_tables(summary: Summary) -> Iterator[str | Table]:
+    """Yield the scores by type, then by protocol and by answer key where there are several, each
+    after the sentence that introduces it.
+    """
+    yield Table(*by_type(summary))
+    if len(summary["protocols"]) > 1:
+        yield "The same answers under each protocol:"
+        yield Table(*by_protocol(summary))
+    if about_key := key_sentences(summary):
+        yield " ".join(about_key)
+    if summary["key"] is not None:
+        yield "The same answers under both answer keys:"
+        yield Table(*by_key(summary))
+    yield from sentences(summary)
+
+
+def as_text(
+    parts: Iterator[str | Table], table: Callable[[Sequence[str], Sequence[Sequence[str]]], str]
+) -> str:
+    """Join sentences and tables, these written by `table`, with an empty line between them."""
+    texts = [part if isinstance(part, str) else table(part.header, part.rows) for part in parts]
+    return "\n\n".join(texts)
+
+
+def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str:
+    """Text of a run folder's report.md; `files` are the others of the folder."""
+    parts = [
+        f"# {summary['strategy']} on {summary['dataset']}",
+        f"Run {summary['run_id']}: `{manifest['command']}`",
+        as_text(run_tables(summary), markdown),
+        f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). "
+        f"F1 is that of the protocol {summary['scoring'][0]}. "
+        f"{summary['errors']} of {summary['n']} questions failed; they are in no mean.",
+        *(f"Warning: {warning}" for warning in summary["warnings"]),
+        f"Files: {', '.join(files)}",
+    ]
+    return "\n\n".join(parts) + "\n"

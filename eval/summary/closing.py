@@ -1,0 +1,62 @@
+"""Close a run: write its summary files and mark the manifest as complete."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+
+from eval.records.folder import seconds_of
+from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, write_json
+from eval.records.manifest import now
+from eval.records.schema import Manifest, Record, Summary
+from eval.summary.summarise import summarise
+
+Report = Callable[[Manifest, Summary, Sequence[str]], str]
+
+
+def close(
+    folder: Path,
+    manifest: Manifest,
+    records: Sequence[Record],
+    seconds: Mapping[str, float],
+    began: float,
+    report: Report,
+) -> Summary:
+    """Write the summary files of the run in `folder`, then its manifest as complete.
+
+    `seconds`: time by part of this process's run, which began at the perf_counter reading `began`.
+    `report`: see write_summary. Returns the summary.
+    """
+    started = perf_counter()
+    summary = write_summary(folder, manifest, records, report)
+    parts = {**seconds, "summary": perf_counter() - started}
+    manifest["status"], manifest["ended"] = "complete", now()
+    manifest["seconds"] = seconds_of(manifest, parts, began)
+    write_json(folder / MANIFEST, manifest)
+    return summary
+
+
+def write_summary(
+    folder: Path, manifest: Manifest, records: Sequence[Record], report: Report
+) -> Summary:
+    """Write summary.json, summary.csv and report.md, and return the summary.
+
+    `report` renders the text of report.md from manifest, summary and the names of the other files.
+    """
+    summary = summarise(records, manifest, manifest["seed"])
+    write_json(folder / SUMMARY, summary)
+    _write_csv(folder / "summary.csv", summary)
+    written = [RECORDS, INGEST] if (folder / INGEST).exists() else [RECORDS]
+    text = report(manifest, summary, [*written, SUMMARY, MANIFEST])
+    (folder / "report.md").write_text(text, encoding="utf-8")
+    return summary
+
+
+def _write_csv(path: Path, summary: Summary) -> None:
+    columns = list(dict.fromkeys(key for cell in summary["by_type"].values() for key in cell))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, ["type", *columns])
+        writer.writeheader()
+        writer.writerows({"type": name, **cell} for name, cell in summary["by_type"].items())

@@ -1,0 +1,94 @@
+"""What is compared: a score, and the question types it is compared on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from eval.datasets.types import TYPES, types_in
+from eval.metrics.registry import columns
+from eval.records.answer_key_views import left_out
+from eval.records.run import Run
+from eval.records.schema import Record
+from eval.summary.summarise import OVERALL
+from memsys.errors import InputError
+
+ABSTAINED, F1, JUDGE = "abstained", "f1", "judge"
+ADVERSARIAL = TYPES[5]
+ALL_TYPES = (*TYPES.values(), OVERALL)  # of LoCoMo; overall is types 1 to 4
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """`key` of a record's scores, or `abstained`, on `types`."""
+
+    key: str
+    types: tuple[str, ...]
+
+
+def value(record: Record, key: str) -> float | None:
+    """The score of an answered question; None if it has none, or the answer key leaves it out."""
+    if record["status"] != "ok" or left_out(record):
+        return None
+    found = record["abstained"] if key == ABSTAINED else record["scores"].get(key)
+    return None if found is None else float(found)
+
+
+def lower_is_better(key: str, type_: str) -> bool:
+    """True of abstaining where there is an answer: those are false refusals."""
+    return key == ABSTAINED and type_ != ADVERSARIAL
+
+
+def types_of(runs: Sequence[Run]) -> tuple[str, ...]:
+    """The question types of the runs' data set, overall last, which is all but adversarial."""
+    records = [record for run in runs for record in run.records.values()]
+    return (*types_in(records).values(), OVERALL)
+
+
+def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list[Measure]:
+    """The measures to compare, of scores by `names` (as in summaries or in records) on `type_`.
+
+    Without names: the first run's F1, the judge's verdicts if all runs have some, and abstention;
+    LoCoMo's phrase match on type 5 is then left to abstention. Raises InputError if a run lacks a
+    score, or the data set the type.
+    """
+    types = types_of(runs)
+    if type_ and type_ not in types:
+        raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")
+    if names:
+        keys = list(dict.fromkeys(_key(runs[0], name) for name in names))
+        _check(runs, keys)
+        return [Measure(key, (type_,) if type_ else types) for key in keys]
+    answers = [runs[0].own_f1]
+    _check(runs, answers)
+    if all(_has(run, JUDGE) for run in runs):
+        answers.append(JUDGE)
+    if type_ == ADVERSARIAL:
+        return [Measure(ABSTAINED, (type_,))]
+    if type_:
+        return [Measure(key, (type_,)) for key in answers]
+    answered = tuple(name for name in types if name != ADVERSARIAL)
+    return [
+        *(Measure(key, answered) for key in answers),
+        Measure(ABSTAINED, (ADVERSARIAL, OVERALL)),
+    ]
+
+
+def _key(run: Run, name: str) -> str:
+    return run.own_f1 if name == F1 else columns().get(name, name)
+
+
+def _has(run: Run, key: str) -> bool:
+    return any(value(record, key) is not None for record in run.records.values())
+
+
+def _check(runs: Sequence[Run], keys: Sequence[str]) -> None:
+    for key in keys:
+        for run in runs:
+            if not _has(run, key):
+                held = {name for record in run.records.values() for name in record["scores"]}
+                known = [name for name in sorted(held) if _has(run, name)]
+                raise InputError(
+                    f"{run.folder}: no record has the score {key!r}; it has "
+                    f"{', '.join([*known, ABSTAINED])}"
+                )

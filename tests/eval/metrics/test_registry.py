@@ -1,0 +1,86 @@
+"""One file adds a metric to scores, summary cells, tables and the CSV."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+import pytest
+
+import eval.metrics
+from eval.metrics import registry
+from eval.metrics.protocols import PROTOCOLS
+from eval.metrics.registry import Answered, TextMetric
+from eval.records.folder import write_summary
+from eval.rendering.tables import by_type
+from eval.summary.scoring import score_record
+from memsys.errors import InputError
+from tests.eval.summary.test_summary import MANIFEST, record
+
+NEW = """
+from eval.metrics.registry import TextMetric, register
+
+register(TextMetric(name="same_length", compute=lambda answer, gold: len(answer) == len(gold)))
+"""
+NAMES = (
+    *("locomo_f1", "mem0_f1", "memos_f1", "strict_f1", "bleu1"),
+    *("evidence_recall", "evidence_hit", "judge"),
+)
+
+
+def test_order_of_scores_in_records_and_summaries() -> None:
+    assert registry.names() == NAMES
+    seen = Answered(category=4, gold="tea", answer="tea", retrieved=(), sessions=["D1"])
+    assert tuple(registry.score(seen)) == (*NAMES, "evidence_session_recall")
+    assert list(registry.columns()) == [
+        *("f1_locomo", "f1_mem0", "f1_memos", "f1_strict", "bleu1", "judge"),
+        *("evidence_recall", "evidence_hit"),
+    ]
+    assert registry.titles(registry.columns()) == {
+        "bleu1": "BLEU-1",
+        "judge": "judge",
+        "evidence_recall": "evidence recall",
+    }
+    assert registry.pinned() == ("bleu1", "evidence_recall")
+    assert registry.reported() == {"mem0_f1": "f1_score", "bleu1": "bleu_score"}
+
+
+def test_f1_of_every_protocol_is_a_metric() -> None:
+    assert all(registry.find(protocol.f1) for protocol in PROTOCOLS.values())
+
+
+def test_unknown_retrieval_and_missing_gold_are_no_zero() -> None:
+    scores = registry.score(Answered(category=5, gold=None, answer="Not mentioned"))
+    assert scores == dict.fromkeys(NAMES) | {"locomo_f1": 1.0}
+    assert set(registry.score(Answered(category=4, gold=None, answer="tea")).values()) == {None}
+
+
+def test_name_is_given_once() -> None:
+    with pytest.raises(InputError, match="metric bleu1: the name is taken"):
+        registry.register(TextMetric(name="bleu1", compute=lambda _answer, _gold: 0.0))
+
+
+def test_a_file_is_all_that_a_new_metric_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    earlier = record(1, 4, 1.0)
+    monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))
+    (tmp_path / "same_length.py").write_text(NEW, encoding="utf-8")
+    monkeypatch.setattr(eval.metrics, "__path__", [*eval.metrics.__path__, str(tmp_path)])
+    registry._load.cache_clear()
+
+    row = record(0, 4, 1.0) | {"retrieved": []}
+    row |= score_record(row)
+    assert row["scores"]["same_length"] == 0.0
+    manifest = MANIFEST | {"seed": 0, "command": ""}
+    summary = write_summary(tmp_path, manifest, [row, earlier])
+    cell = summary["by_type"]["single_hop"]
+    assert cell["same_length"] == 0.0  # the other record is from before the metric
+    header, rows = by_type(summary)
+    assert rows[-1][header.index("same length")] == "0.000 [0.000, 0.000]"
+    cells = list(csv.DictReader((tmp_path / "summary.csv").open(encoding="utf-8")))
+    assert cells[-1]["same_length"] == "0.0"
+
+    sys.modules.pop("eval.metrics.same_length")
+    registry._load.cache_clear()
