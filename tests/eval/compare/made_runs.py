@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from eval.compare.runs import Run, load_runs
 from eval.datasets.types import TYPES
-from eval.records.manifest import SCHEMA_VERSION
+from eval.records.run import Run, load_runs
+from tests.eval import factory
+from tests.eval.factory import FILE, write_run  # noqa: F401 - part of these runs
 
 CONVERSATIONS = tuple("abcdefgh")
 EACH = 10  # questions of each type in each conversation
-FILE = {"name": "some.json", "bytes": 9, "sha256": "5" * 64}
 
 
 def record(conversation: str, index: int, category: int, score: float, **more: Any) -> dict:
     adversarial = category == 5
-    scores = {"locomo_f1": score, "mem0_f1": None if adversarial else score, "judge": None}
-    return {
-        **{"id": f"{conversation}/{index}", "conversation": conversation, "category": category},
-        **{"type": TYPES[category], "question": f"What of {index}?", "status": "ok"},
-        **{"gold": None if adversarial else "gold", "answer": "a", "retrieved": None},
-        **{"abstained": adversarial and score == 1.0, "scores": scores, "error": None, **more},
-    }
+    scores = {"locomo_f1": score, "mem0_f1": None if adversarial else score}
+    fields = {"retrieved": None, "abstained": adversarial and score == 1.0, **more}
+    question = f"What of {index}?"
+    return factory.record(
+        f"{conversation}/{index}", category, question=question, scores=scores, **fields
+    )
 
 
 def records(scores: dict[int, float] | None = None, shift: float = 0.0) -> list[dict]:
@@ -57,19 +55,6 @@ def edit(rows: list[dict], changes: dict[str, dict[str, Any]]) -> list[dict]:
     return [row | changes.get(row["id"], {}) for row in rows]
 
 
-def write_run(folder: Path, rows: list[dict], strategy: str = "plain", **more: Any) -> Path:
-    folder.mkdir(parents=True)
-    manifest = {
-        **{"run_id": folder.name, "schema_version": SCHEMA_VERSION, "status": "complete"},
-        **{"strategy": strategy, "dataset": "some", "config_sha256": "0", "data": [FILE]},
-        **{"config": {"strategy": {"name": strategy}, "k": 10}, "scoring": ["locomo"]},
-        **{"models": {"judge": None}, "prompts": {}, "seed": 0, "warnings": []},
-    }
-    (folder / "manifest.json").write_text(json.dumps(manifest | more))
-    (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder
-
-
 def judged(rows: list[dict], *right: str, **more: Any) -> list[dict]:
     """The rows with verdicts: 1 for the ids in `right`, else 0."""
     return [
@@ -79,4 +64,4 @@ def judged(rows: list[dict], *right: str, **more: Any) -> list[dict]:
 
 
 def load(*folders: Path) -> list[Run]:
-    return load_runs([str(folder) for folder in folders])
+    return load_runs(folders, complete=False)

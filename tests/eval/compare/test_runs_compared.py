@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eval.compare.runs import load_runs
 
 from eval.compare.comparable import objections
+from eval.records.run import load_runs
 from eval.summary.measures import ALL_TYPES, Measure, choose
 from eval.summary.shared import share
 from memsys.errors import InputError

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.datasets.types import TYPES
-from eval.diagnose.runs import Run, load_run
-from eval.records.manifest import SCHEMA_VERSION
+from eval.records.run import Run, load_run
 from eval.rendering.section import Section, Table
+from tests.eval import factory
+from tests.eval.factory import FILE  # noqa: F401 - the data of these runs
 
-FILE = {"name": "some.json", "bytes": 9, "sha256": "5" * 64}
 SHARED = {"memory": {"name": "turns"}, "k": 3, "graph": {"name": "rules"}, "reader": "extractive"}
 
 
@@ -34,13 +32,17 @@ def record(
     }
     rows = [[f"m{turn}", [turn], 0.5, "direct"] for turn in direct]
     rows += [[f"m{turn}", [turn], 0.4, "expanded"] for turn in added]
-    return {
-        **{"id": id_, "conversation": id_.partition("/")[0], "category": category},
-        **{"type": TYPES[category], "question": f"What of {id_}?", "status": "ok", "key": None},
-        **{"answer": "an answer", "abstained": False, "retrieved": rows, "evidence": [*evidence]},
-        **{"evidence_found": found, "scores": {"locomo_f1": f1, "judge": None}, "trace": {}},
-        **more,
-    }
+    return factory.record(
+        id_,
+        category,
+        **{
+            "retrieved": rows,
+            "evidence": [*evidence],
+            "evidence_found": found,
+            "scores": {"locomo_f1": f1},
+            **more,
+        },
+    )
 
 
 def expanded(id_: str, evidence: str, direct: str, added: str, reached: str = "", **more: Any):
@@ -63,20 +65,12 @@ def imported(row: dict[str, Any]) -> dict[str, Any]:
 def write_run(
     folder: Path, rows: Iterable[dict[str, Any]], strategy: str = "vector_only", **more: Any
 ) -> Path:
-    folder.mkdir(parents=True)
     config = SHARED | {"strategy": {"_target_": strategy, "k": 3}} | more.pop("config", {})
-    manifest = {
-        **{"run_id": folder.name, "schema_version": SCHEMA_VERSION, "status": "complete"},
-        **{"strategy": strategy, "dataset": "some", "config_sha256": "0", "data": [FILE]},
-        **{"config": config, "scoring": ["locomo"], "seed": 0, "warnings": []},
-    }
-    (folder / "manifest.json").write_text(json.dumps(manifest | more))
-    (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder
+    return factory.write_run(folder, rows, strategy, config=config, **more)
 
 
 def made_run(folder: Path, rows: Iterable[dict[str, Any]], *strategy: str, **more: Any) -> Run:
-    return load_run(str(write_run(folder, rows, *strategy, **more)))
+    return load_run(write_run(folder, rows, *strategy, **more))
 
 
 def values(table: Table, row: str, *columns: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from eval.diagnose.pairing import kept, pair_with_direct, pair_with_expanded
-from eval.diagnose.runs import Run
+from eval.records.run import Run
 from memsys.errors import InputError
 from tests.eval.diagnose.made_losses import FILE, expanded, gated, imported, made_run, record
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from eval.diagnose.runs import load_run
+from eval.records.run import load_run
 from memsys.errors import InputError
 from tests.eval.diagnose.made_losses import expanded, made_run, record, write_run
 

@@ -12,8 +12,8 @@ import eval.metrics
 from eval.metrics import registry
 from eval.metrics.protocols import PROTOCOLS
 from eval.metrics.registry import Answered, TextMetric
-from eval.records.folder import write_summary
 from eval.rendering.tables import by_type
+from eval.summary.closing import write_summary
 from eval.summary.scoring import score_record
 from memsys.errors import InputError
 from tests.eval.summary.test_summary import MANIFEST, record
@@ -74,7 +74,7 @@ def test_a_file_is_all_that_a_new_metric_takes(
     row |= score_record(row)
     assert row["scores"]["same_length"] == 0.0
     manifest = MANIFEST | {"seed": 0, "command": ""}
-    summary = write_summary(tmp_path, manifest, [row, earlier])
+    summary = write_summary(tmp_path, manifest, [row, earlier], lambda *_: "")
     cell = summary["by_type"]["single_hop"]
     assert cell["same_length"] == 0.0  # the other record is from before the metric
     header, rows = by_type(summary)

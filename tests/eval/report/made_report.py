@@ -7,9 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from eval.datasets.types import TYPES
-from eval.records.manifest import SCHEMA_VERSION
 from eval.report.runs import Reported, load
+from tests.eval import factory
 
 HOSTILE = "</td></details></script><script>alert(1)</script><img src=x onerror=alert(2)>"
 MARKED = "![p](http://bad.example/p.png) | `a` **b** <b>c</b>\n# d"
@@ -41,19 +40,14 @@ def record(id_: str, category: int = 4, f1: float = 0.0, **more: Any) -> dict[st
     scores: dict[str, float | None] = dict.fromkeys(names, f1)
     scores |= {"evidence_recall": 0.5, "evidence_hit": 1.0, "judge": None}
     step = {"memory": "D2:1", "seed": "D1:1", "via": "e:said", "score": 0.4}
-    return {
-        **{"id": id_, "conversation": id_.partition("/")[0], "category": category, "key": None},
-        **{"type": TYPES[category], "question": f"What of {id_}? {HOSTILE}", "status": "ok"},
-        **{"gold": None if category == 5 else f"gold {MARKED}", "error": None},
-        **{"answer": f"answer {id_} {HOSTILE}", "abstained": False, "k": 2},
+    fields = {
+        **{"question": f"What of {id_}? {HOSTILE}", "answer": f"answer {id_} {HOSTILE}"},
+        **{"gold": None if category == 5 else f"gold {MARKED}", "k": 2},
         "retrieved": [["D1:1", ["D1:1"], 0.5, "direct"], ["D2:1", ["D2:1"], 0.4, "expanded"]],
-        **{"context_tokens": 40, "answer_tokens": 4, "evidence": ["D1:1", "D1:3"]},
-        **{"evidence_found": {"direct": ["D1:1"], "expanded": []}, "scores": scores},
-        **{"scores_original": None, "trace": {"expansion": [step]}, "latency_source": "live"},
-        "usage": {"retrieve": {}, "answer": {}},
-        "latency_ms": {"retrieve": 2.0, "answer": 1.0, "total": 3.0},
-        **more,
+        **{"evidence": ["D1:1", "D1:3"], "evidence_found": {"direct": ["D1:1"], "expanded": []}},
+        **{"scores": scores, "trace": {"expansion": [step]}},
     }
+    return factory.record(id_, category, **{**fields, **more})
 
 
 def records(shift: float = 0.0, **more: Any) -> list[dict[str, Any]]:
@@ -69,7 +63,6 @@ def write_run(
     folder: Path, rows: list[dict[str, Any]], strategy: str, read: Path, **more: Any
 ) -> Path:
     """A finished run's folder."""
-    folder.mkdir(parents=True)
     source = read.read_bytes()
     file = {"name": read.name, "bytes": len(source), "sha256": hashlib.sha256(source).hexdigest()}
     config = {
@@ -80,15 +73,11 @@ def write_run(
         "memory": {"_target_": "memsys.memory.turns.Turns", "name": "turns"},
         "strategy": {"_target_": strategy, "k": 2},
     }
-    manifest = {
-        **{"run_id": folder.name, "schema_version": SCHEMA_VERSION, "status": "complete"},
-        **{"strategy": strategy, "dataset": "made", "config_sha256": "0", "data": [file]},
-        **{"config": config, "scoring": ["locomo"], "seed": 0, "warnings": [HOSTILE]},
-        **{"models": {"judge": None}, "prompts": {}, "judge": None, "command": f"run {HOSTILE}"},
+    fields = {
+        **{"dataset": "made", "data": [file], "config": config},
+        **{"warnings": [HOSTILE], "command": f"run {HOSTILE}", **more},
     }
-    (folder / "manifest.json").write_text(json.dumps(manifest | more))
-    (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return folder
+    return factory.write_run(folder, rows, strategy, **fields)
 
 
 def made(*folders: Path) -> list[Reported]:

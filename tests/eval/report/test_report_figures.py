@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.records.jsonl import Record
+from eval.records.schema import Record
 from eval.rendering.axes import Scale, linear_ticks, log_ticks, short
 from eval.rendering.blocks import Block, Chart
 from eval.rendering.section import Table

@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 
 import pytest
-from eval.run.ask import Agent, Asked, ask
 
 from eval.datasets.types import Question
 from eval.judges.base import Judgement
 from eval.readers.base import Answer, Reader
+from eval.run.question import Agent, Asked, ask
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.meter import Call, Meter

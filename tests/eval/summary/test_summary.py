@@ -6,18 +6,17 @@ import json
 from typing import Any
 
 import pytest
-from eval.run.ask import failed
 
 from eval.datasets.types import TYPES, Question
 from eval.metrics.registry import names
-from eval.records.jsonl import Record
+from eval.records.schema import Record
 from eval.rendering.tables import by_run, by_type, markdown, plain
 from eval.run.ingest import Failure
+from eval.run.question import failed
 from eval.summary.summarise import summarise
+from tests.eval import factory
 
-MANIFEST = {
-    **{"run_id": "r", "strategy": "s", "dataset": "d", "config_sha256": "0", "warnings": []}
-}
+MANIFEST = factory.manifest("s", run_id="r", dataset="d")
 
 
 def question(index: int, category: int) -> Question:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
-from eval.compare.runs import Run
+from eval.records.run import Run
 from eval.tabulate.gates import gates
 from eval.tabulate.interaction import interaction
+from tests.eval import factory
 
 CONVERSATIONS = ("ash", "beech", "cedar", "dogwood")
 EACH = 20
@@ -17,22 +15,23 @@ def made(
     strategy: str, recalls: list[float], embedder: str = "strong", open_: list[bool] | None = None
 ) -> Run:
     """A run with these evidence recalls, the same in every conversation; F1 is half of them."""
-    records = {}
+    records = []
     for name in CONVERSATIONS:
         for i in range(EACH):
             recall = recalls[i % len(recalls)]
             found = [f"D1:{j}" for j in range(4)][: round(recall * 4)]
-            records[f"{name}/{i}"] = {
-                **{"id": f"{name}/{i}", "conversation": name, "category": 4, "status": "ok"},
-                **{"type": "multi_hop" if i < 5 else "single_hop", "abstained": False},
-                **{"question": "?", "gold": "x", "key": None},
-                "scores": {"locomo_f1": recall / 2, "evidence_recall": recall},
-                "evidence": [f"D1:{j}" for j in range(4)],
-                "evidence_found": {"direct": found, "expanded": []},
-                "trace": {"gate": {"open": open_[i % len(open_)], "rule": "x"}} if open_ else {},
-            }
-    manifest: dict[str, Any] = {"strategy": strategy, "choices": {"embedder": embedder}}
-    return Run(f"{strategy}={embedder}", Path(), manifest, records)
+            records.append(
+                factory.record(
+                    f"{name}/{i}",
+                    type="multi_hop" if i < 5 else "single_hop",
+                    scores={"locomo_f1": recall / 2, "evidence_recall": recall},
+                    evidence=[f"D1:{j}" for j in range(4)],
+                    evidence_found={"direct": found, "expanded": []},
+                    trace={"gate": {"open": open_[i % len(open_)], "rule": "x"}} if open_ else {},
+                )
+            )
+    choices = {"embedder": embedder}
+    return factory.run_of(records, f"{strategy}={embedder}", strategy=strategy, choices=choices)
 
 
 def test_a_gain_that_only_the_weak_embedder_sees_is_an_interaction() -> None:

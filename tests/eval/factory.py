@@ -1,0 +1,90 @@
+"""Valid records, manifests and run folders; tests change the fields that they are about."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from eval.datasets.types import TYPES
+from eval.metrics.registry import names
+from eval.records.run import Run
+from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION
+
+FILE = {"name": "some.json", "bytes": 9, "sha256": "5" * 64}
+
+
+def record(id_: str = "ash/0", category: int = 4, **fields: Any) -> dict[str, Any]:
+    """A valid record of an answered question; `scores` are added to null ones of every metric."""
+    scores = dict.fromkeys(names()) | fields.pop("scores", {})
+    return {
+        **{"id": id_, "conversation": id_.partition("/")[0], "category": category},
+        **{"type": TYPES[category], "question": f"What of {id_}?"},
+        **{"gold": None if category == 5 else "gold", "key": None, "status": "ok", "error": None},
+        **{"answer": "answer", "abstained": False, "retrieved": [], "k": 0},
+        **{"context_tokens": 40, "answer_tokens": 4, "evidence": []},
+        **{"evidence_found": {"direct": [], "expanded": []}},
+        **{"scores": scores, "scores_original": None, "judge": None, "trace": {}},
+        **{"usage": {"retrieve": {}, "answer": {}}},
+        **{"latency_ms": {"retrieve": 2.0, "answer": 1.0, "total": 3.0}},
+        **{"latency_source": "live", "waited_ms": {}, "recorded": None},
+        **fields,
+    }
+
+
+def error(phase: str = "retrieve", kind: str = "ValueError", message: str = "no") -> dict[str, Any]:
+    """The fields of a record whose question failed."""
+    entry = {"phase": phase, "kind": kind, "message": message}
+    unknown = dict.fromkeys(("answer", "abstained", "answer_tokens"))
+    return {"status": "error", "error": entry, **unknown, "scores": dict.fromkeys(names())}
+
+
+def manifest(strategy: str = "plain", **fields: Any) -> dict[str, Any]:
+    """A valid manifest of a complete run."""
+    return {
+        **json.loads(json.dumps(dict(MANIFEST_DEFAULTS))),
+        **{"run_id": strategy, "schema_version": SCHEMA_VERSION, "status": "complete"},
+        **{"command": f"python -m eval.run strategy={strategy}", "strategy": strategy},
+        **{"dataset": "some", "choices": {"strategy": strategy}, "data": [FILE]},
+        **{"config": {"strategy": {"name": strategy}, "k": 10}, "config_sha256": "0", "seed": 0},
+        **{"started": "2026-01-01T00:00:00+00:00", "ended": "2026-01-01T00:01:00+00:00"},
+        **{"models": {"embedder": "minilm", "reader": "extractive", "judge": None}},
+        **fields,
+    }
+
+
+def ingest_line(conversation: str, session: str | None = "s1", **fields: Any) -> dict[str, Any]:
+    """A valid line of ingest.jsonl; phase `index` where `session` is None."""
+    return {
+        **{"conversation": conversation, "phase": "ingest" if session else "index"},
+        **{"session": session, "status": "ok", "error": None, "memories": 1},
+        **{"usage": {"calls": 0, "input_tokens": 0, "output_tokens": 0}},
+        **{"latency_ms": 1.0, "latency_source": "live", "waited_ms": 0.0},
+        **fields,
+    }
+
+
+def write_run(
+    folder: Path,
+    rows: Iterable[Mapping[str, Any]],
+    strategy: str = "plain",
+    ingests: Iterable[Mapping[str, Any]] = (),
+    **fields: Any,
+) -> Path:
+    """Write a run folder; `fields` are of the manifest."""
+    folder.mkdir(parents=True)
+    described = manifest(strategy, **{"run_id": folder.name, **fields})
+    (folder / "manifest.json").write_text(json.dumps(described), encoding="utf-8")
+    for name, lines in (("records.jsonl", rows), ("ingest.jsonl", ingests)):
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        if text or name == "records.jsonl":
+            (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def run_of(rows: Iterable[Mapping[str, Any]], label: str = "plain", **fields: Any) -> Run:
+    """A run that is in no folder."""
+    found: Any = {row["id"]: row for row in rows}
+    described: Any = manifest(fields.pop("strategy", label), **fields)
+    return Run(label, Path(label), described, found)
