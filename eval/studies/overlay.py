@@ -9,16 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of
-from eval.datasets.corrections import corrections, read_json
-from eval.datasets.locomo import LoCoMo
-from eval.datasets.overlay import (
+from eval.datasets.key_errors import (
     Gold,
     Overlay,
+    corrections,
     is_overlay,
     make_entries,
+    read_errors,
     read_overlay,
     write_overlay,
 )
+from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import TYPES, Dataset
 from memsys.errors import InputError
 
@@ -60,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _overlay(options: argparse.Namespace) -> None:
-    value, file = read_json(options.file)
+    value, file = read_errors(options.file)
     if is_overlay(value) and options.out is not None:
         raise InputError(f"{options.file}: is already an overlay; use --out with a list of errors")
     original = _load(options.dataset)

@@ -10,14 +10,14 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from eval.cli import code_of
+from eval.datasets.reload import load_original
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.reading import read, triple
 from eval.records.run import Run, load_run
 from eval.rendering.intervals import Sample, show
 from eval.rendering.tables import plain as as_table
-from eval.report.texts import load_dataset
 from memsys.errors import InputError
-from memsys.facts.base import plain
+from memsys.facts.fact import plain
 
 Triple = tuple[str, ...]  # source, relation, destination, normalised
 Stated = tuple[set[Triple], set[Triple]]  # facts of a conversation: true at its end, and all
@@ -69,7 +69,7 @@ def _stated(run: Run) -> Mapping[str, Stated]:
         raise InputError(
             f"{run.label}: not a run on dataset=synthetic, whose facts are known; use one"
         )
-    dataset = load_dataset(run.manifest)
+    dataset = load_original(run.manifest)
     facts = {}
     for conversation in dataset.conversations:
         last: dict[tuple[str, str], Triple] = {}

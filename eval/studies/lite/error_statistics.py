@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from eval.datasets.subset_file import Floats
+from eval.datasets.subset import Floats
 from eval.stats.interval import Interval
 
 _RESAMPLES = 2000
