@@ -12,8 +12,7 @@ from typing import Any
 from uuid import uuid4
 
 from memsys.errors import InputError
-from memsys.service.rest.client import Client, ServiceError
-from memsys.service.rest.wire import as_candidate, as_post
+from memsys.service.rest.client import Client, ServiceError, as_candidate, as_post
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query, Retrieval, Session

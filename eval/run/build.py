@@ -9,7 +9,7 @@ from typing import Any
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
-from eval.datasets.synthetic.alone import check_choices
+from eval.datasets.synthetic.dataset import check_compatibility
 from eval.datasets.types import Dataset
 from eval.metrics.registry import use_configured
 from eval.run.models import Models, open_models
@@ -51,7 +51,7 @@ def build(
     """
     use_configured(config.get("metric"))
     source = instantiate(config.dataset)
-    check_choices(choices, source, config.llm)
+    check_compatibility(choices, source, config.llm)
     dataset = source.load()
     meter = Meter()
     models = open_models(config, meter, ledger)

@@ -10,6 +10,8 @@ from omegaconf import DictConfig
 
 from eval.judges.base import Judge
 from eval.judges.settings import Named
+from eval.readers import Reader
+from eval.judges.judge import Judge, ModelByName
 from eval.readers.base import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
 from memsys.embed.base import Embedder
@@ -82,7 +84,7 @@ def open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None = No
         if isinstance(chosen, NoModel):
             chosen = settings
         judging = chosen.open(recording, meter, budget)
-        named: Named | None = None
+        named: ModelByName | None = None
         if isinstance(chosen, ChatSettings):
             chat = chosen
             named = lambda name: replace(chat, model=name).open(recording, meter, budget)  # noqa: E731

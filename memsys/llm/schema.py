@@ -66,3 +66,13 @@ def _is(value: object, kind: str) -> bool:
 def _same(value: object, other: object) -> bool:
     """Return whether two values are equal as JSON, where true is not 1."""
     return value == other and isinstance(value, bool) == isinstance(other, bool)
+
+
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object that has exactly these `properties`, all required."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }

@@ -146,8 +146,8 @@ def test_evidence_is_the_turns_of_a_result(
         ((500, {"error": {"message": "oh"}}), "POST /search: 500 oh"),
         ((503, b"busy"), "POST /search: 503"),
         ((404, {"detail": "no"}), "POST /search: 404"),
-        ((200, b"<html>"), "POST /search: the answer is no JSON object"),
-        ((200, {"results": 3}), "POST /search: `results` is no list"),
+        ((200, b"<html>"), "POST /search: the answer is not a JSON object"),
+        ((200, {"results": 3}), "POST /search: `results` is not a list"),
     ],
 )
 def test_a_failure_names_its_status(
