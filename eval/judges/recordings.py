@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.answers.answers import Row
+from eval.answers.columns import AnswerRow
 from eval.answers.files import read_answers
-from eval.answers.layouts import read_items
 from eval.answers.values import verdict
 from eval.records.jsonl import RECORDS, read_lines
 from memsys.errors import InputError
 
-_GZIP = b"\x1f\x8b"
 _RUNS = "judgments"  # a list of verdicts, one a run of the judge
 
 
@@ -68,10 +65,7 @@ def _of_run(folder: Path) -> Iterator[Judged]:
 
 def _of_file(path: Path) -> Iterator[Judged]:
     file = read_answers(path)
-    data = path.read_bytes()
-    text = (gzip.decompress(data) if data.startswith(_GZIP) else data).decode("utf-8-sig")
-    items = read_items(text, file.format, file.name)  # for the runs, which a row does not hold
-    for row, item in zip(file.rows, items, strict=True):
+    for row, item in zip(file.rows, file.items, strict=True):
         verdicts = _verdicts(row, item.fields, f"{path}: {row.place}")
         if row.question is None or row.gold is None:
             if not verdicts:
@@ -86,7 +80,7 @@ def _of_file(path: Path) -> Iterator[Judged]:
             )
 
 
-def _verdicts(row: Row, fields: Mapping[str, Any], place: str) -> tuple[bool, ...]:
+def _verdicts(row: AnswerRow, fields: Mapping[str, Any], place: str) -> tuple[bool, ...]:
     """Of each run where the row lists them, else its one verdict; none where it has none."""
     given = fields.get(_RUNS)
     if isinstance(given, list) and given:

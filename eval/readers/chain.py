@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple
 
-from eval.datasets.synthetic.language import Fact, Language
-from eval.datasets.synthetic.languages import LANGUAGES, asked
+from eval.datasets.synthetic.language import WorldFact
+from eval.datasets.synthetic.languages import parse_question
 from eval.readers import Answer, Reader
 from memsys.types import Candidate, Retrieval
 
@@ -21,7 +21,7 @@ _UNTIL = re.compile(r"\(until (.+)\)$")  # of a relation that has ended
 
 
 class _DatedFact(NamedTuple):
-    fact: Fact
+    fact: WorldFact
     day: date
     until: date | None
 
@@ -37,7 +37,7 @@ class ChainReader(Reader):
 
     def read(self, question: str, retrieval: Retrieval) -> Answer:
         """Return the end of the chain; abstain where a link is missing."""
-        parsed = asked(question)
+        parsed = parse_question(question)
         if parsed is None:
             return _UNKNOWN
         language, (subject, chain, day) = parsed

@@ -11,16 +11,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of
-from eval.datasets.corrections import corrections, read_json
-from eval.datasets.locomo import LoCoMo
-from eval.datasets.overlay import (
+from eval.datasets.key_errors import (
     Gold,
     Overlay,
+    corrections,
     is_overlay,
     make_entries,
+    read_errors,
     read_overlay,
     write_overlay,
 )
+from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import TYPES, Dataset
 from memsys.errors import InputError
 
@@ -56,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _overlay(options: argparse.Namespace) -> None:
-    value, file = read_json(options.file)
+    value, file = read_errors(options.file)
     given = is_overlay(value)
     if given and options.out is not None:
         raise InputError(f"{options.file}: is an overlay already; --out is for a list of errors")

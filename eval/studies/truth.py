@@ -10,14 +10,14 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from eval.cli import code_of
+from eval.datasets.reload import load_original
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.reading import read, triple
 from eval.records.run import Run, load_run
 from eval.rendering.intervals import Sample, show
 from eval.rendering.tables import plain as as_table
-from eval.report.texts import load_dataset
 from memsys.errors import InputError
-from memsys.facts.base import plain
+from memsys.facts.fact import plain
 
 Triple = tuple[str, ...]  # source, relation, destination, in plain letters
 Told = tuple[set[Triple], set[Triple]]  # of a conversation: what holds in the end, and all
@@ -66,7 +66,7 @@ def _told(run: Run) -> Mapping[str, Told]:
     told = run.manifest["config"].get("dataset") or {}
     if told.get("_target_") != f"{Synthetic.__module__}.{Synthetic.__name__}":
         raise InputError(f"{run.label}: not of dataset=synthetic; what was told is not known")
-    dataset = load_dataset(run.manifest)
+    dataset = load_original(run.manifest)
     found = {}
     for conversation in dataset.conversations:
         last: dict[tuple[str, str], Triple] = {}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.datasets.subset_file import Floats
+from eval.datasets.subset import Floats
 
 _RESAMPLES = 2000
 

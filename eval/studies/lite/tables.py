@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from eval.datasets.subset_file import Floats
+from eval.datasets.subset import Floats
 from eval.studies.lite.answers import Answered
 from eval.studies.lite.build import ESTIMATORS_SHIPPED, SHIPPED
 from eval.studies.lite.error_statistics import (
