@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.answers.answers import Row
+from eval.answers.columns import AnswerRow
 from eval.answers.files import read_answers
 from eval.answers.layouts import read_items
 from eval.answers.values import verdict
@@ -132,7 +132,7 @@ def _of_file(path: Path) -> Iterator[JudgedAnswer]:
             )
 
 
-def _verdicts(row: Row, fields: Mapping[str, Any], place: str) -> tuple[bool, ...]:
+def _verdicts(row: AnswerRow, fields: Mapping[str, Any], place: str) -> tuple[bool, ...]:
     """Return the verdict of each run if the row lists them, else its one verdict, if any."""
     listed = fields.get(_RUNS)
     if isinstance(listed, list) and listed:

@@ -8,11 +8,8 @@ from typing import Any
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
-from eval.judges.base import Judge
-from eval.judges.settings import Named
-from eval.readers import Reader
 from eval.judges.judge import Judge, ModelByName
-from eval.readers.base import Reader
+from eval.readers import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
 from memsys.embed.base import Embedder
 from memsys.embed.endpoint import EndpointEmbedder

@@ -1,6 +1,7 @@
-"""Memories and vectors in any number: made, since no data set has a million and embedding takes
-hours. Words follow Zipf's law, as in any language; vectors gather around centres, as texts around
-topics.
+"""Generated memories and vectors in any number, and embedders that return them.
+
+No data set has a million memories, and embedding them takes hours. Words follow Zipf's law, as in
+natural language; vectors cluster around centres, as texts around topics.
 """
 
 from __future__ import annotations
@@ -15,18 +16,18 @@ import numpy as np
 from memsys.embed.base import unit_rows
 from memsys.types import Memory, Vectors
 
-DIMENSIONS: Final = 384  # MiniLM's
+DIMENSIONS: Final = 384  # as MiniLM
 _WORDS = 60_000
 _ZIPF = 1.05
-_LENGTH = 11  # words a memory; LoCoMo's turns have twice that, half of them function words
+_LENGTH = 11  # words per memory; LoCoMo's turns have twice that, half of them function words
 _CENTRES = 4_000
-_SPREAD = 0.9  # of a vector around its centre; the mean cosine to it is .74
+_SPREAD = 0.9  # of vectors around their centre; the mean cosine to it is .74
 _BATCH = 20_000
 _SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo zu".split()
 
 
 def memories(n: int, seed: int) -> Iterator[Memory]:
-    """`n` memories in order of time, ten a minute."""
+    """Yield `n` memories in order of time, ten per minute."""
     random = np.random.default_rng(seed)
     words = [_word(number) for number in range(_WORDS)]
     share = 1 / np.arange(1, _WORDS + 1) ** _ZIPF
@@ -41,13 +42,12 @@ def memories(n: int, seed: int) -> Iterator[Memory]:
 
 
 def queries(n: int, seed: int) -> list[str]:
-    """`n` questions of three words, drawn as the memories' are."""
-    told = memories(n, seed + 1)
-    return [" ".join(memory.content.split()[2:5]) for memory in told]
+    """Return `n` questions of three words with the word frequencies of the memories."""
+    return [" ".join(memory.content.split()[2:5]) for memory in memories(n, seed + 1)]
 
 
 def write_vectors(path: Path, n: int, seed: int) -> Vectors:
-    """`n` unit vectors on disk, shape (n, 384), mapped and not loaded."""
+    """Write `n` unit vectors, shape (n, 384), and return them memory-mapped."""
     random = np.random.default_rng(seed)
     centres = _centres(seed)
     file = np.lib.format.open_memmap(path, "w+", np.float32, (n, DIMENSIONS))
@@ -58,43 +58,43 @@ def write_vectors(path: Path, n: int, seed: int) -> Vectors:
 
 
 def query_vectors(n: int, seed: int) -> Vectors:
-    """`n` unit vectors around the same centres, shape (n, 384)."""
+    """Return `n` unit vectors around the same centres, shape (n, 384)."""
     return _around(_centres(seed), n, np.random.default_rng(seed + 1))
 
 
-class Given:
-    """An embedder whose vectors are there already: what remains is the store's own time."""
+class SequentialEmbedder:
+    """Embedder of generated vectors in the order of the memories, which takes no time."""
 
     typical_similarity = 0.5
 
-    def __init__(self, documents: Vectors, asked: dict[str, Vectors]) -> None:
-        self._documents, self._asked, self._next = documents, asked, 0
+    def __init__(self, documents: Vectors, queries: dict[str, Vectors]) -> None:
+        self._documents, self._queries, self._next = documents, queries, 0
 
     def documents(self, texts: Sequence[str]) -> Vectors:
-        """The next vectors, in the order of the memories."""
+        """Return the next len(texts) vectors, whatever the texts."""
         self._next += len(texts)
         return self._documents[self._next - len(texts) : self._next]
 
     def query(self, text: str) -> Vectors:
-        """That of a question."""
-        return self._asked[text]
+        """Return the vector of a question."""
+        return self._queries[text]
 
 
-class ByText:
-    """An embedder whose vectors are there already, in whatever order they are asked for."""
+class LookupEmbedder:
+    """Embedder of generated vectors by text, in any order."""
 
-    name, typical_similarity = "given", 0.5
+    name, typical_similarity = "generated", 0.5
 
-    def __init__(self, known: Mapping[str, Vectors]) -> None:
-        self._known = known
+    def __init__(self, vectors: Mapping[str, Vectors]) -> None:
+        self._vectors = vectors
 
     def documents(self, texts: Sequence[str]) -> Vectors:
-        """Shape (len(texts), 384)."""
-        return np.stack([self._known[text] for text in texts])
+        """Return vectors of shape (len(texts), 384)."""
+        return np.stack([self._vectors[text] for text in texts])
 
     def query(self, text: str) -> Vectors:
-        """Shape (384,)."""
-        return self._known[text]
+        """Return a vector of shape (384,)."""
+        return self._vectors[text]
 
 
 def _centres(seed: int) -> Vectors:
@@ -109,7 +109,7 @@ def _around(centres: Vectors, n: int, random: np.random.Generator) -> Vectors:
 
 def _word(number: int) -> str:
     letters = []
-    number += len(_SYLLABLES)  # two syllables at least: shorter words are no entities
+    number += len(_SYLLABLES)  # at least two syllables: shorter words are not entities
     while number:
         number, syllable = divmod(number, len(_SYLLABLES))
         letters.append(_SYLLABLES[syllable])

@@ -1,4 +1,4 @@
-"""One owner's store of n memories: how fast it fills, how fast it answers, how much it holds."""
+"""Measure one store of n memories: ingestion, latency, recall, memory and size on disk."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from typing import Any, cast
 import numpy as np
 from hydra import compose, initialize_config_module
 from hydra.utils import instantiate
+from omegaconf import DictConfig
 
-from eval.studies.scaling.made import (
+from eval.studies.bench_scale.generated_data import (
     DIMENSIONS,
-    Given,
+    SequentialEmbedder,
     memories,
     queries,
     query_vectors,
@@ -36,18 +37,18 @@ SEED, ASKED, K = 0, 200, 10
 
 
 def measure(n: int, vectors: str) -> dict[str, Any]:
-    """Every figure of a store of `n`, under index.vectors=`vectors`; seconds, ms, bytes."""
+    """Return all figures of a store of `n` under index.vectors=`vectors`; in s, ms and bytes."""
     with tempfile.TemporaryDirectory() as folder:
-        given = write_vectors(Path(folder) / "vectors.npy", n, SEED)
+        generated = write_vectors(Path(folder) / "vectors.npy", n, SEED)
         texts = queries(ASKED, SEED)
         asked = dict(zip(texts, query_vectors(ASKED, SEED), strict=True))
         config = settings(vectors)
-        parts = parts_of(config, Given(given, asked))
+        parts = parts_of(config, SequentialEmbedder(generated, asked))
         before = resident_bytes()
         store, seconds = _fill(parts, n)
         del parts
         gc.collect()
-        held = resident_bytes()
+        resident = resident_bytes()
         index = store._derived.by_vector
         assert isinstance(index, LargeVectors)  # noqa: S101
         plain = _strategy(VectorOnly(parts_of(config, store._parts.embedder), K, 2048), store)
@@ -61,7 +62,7 @@ def measure(n: int, vectors: str) -> dict[str, Any]:
             "vector_only": lambda text: plain.retrieve(Query("q", text, "c", last)),
             "graph_expand": lambda text: expanding.retrieve(Query("q", text, "c", last)),
             "bm25s": lambda text: top(words.scores(text), K),
-            "numpy": lambda text: top((given @ asked[text]).astype(np.float64), K),
+            "numpy": lambda text: top((generated @ asked[text]).astype(np.float64), K),
         }
         times = in_turns(jobs, texts)
         saved = Path(folder) / "index"
@@ -73,8 +74,8 @@ def measure(n: int, vectors: str) -> dict[str, Any]:
             "vectors": vectors,
             "ingest_s": seconds,
             "ms": {name: percentiles(values) for name, values in times.items()},
-            "recall": _recall(index, given, list(asked.values())),
-            "resident_bytes": held,
+            "recall": _recall(index, generated, list(asked.values())),
+            "resident_bytes": resident,
             "before_bytes": before,
             "raw_bytes": n * DIMENSIONS * 4,
             "disk_bytes": saved.stat().st_size,
@@ -83,25 +84,30 @@ def measure(n: int, vectors: str) -> dict[str, Any]:
 
 
 def settings(vectors: str, *overrides: str) -> dict[str, Any]:
-    """The configuration of a run with index=large graph=large and these `overrides`."""
-    chosen = ["index=large", "graph=large", f"index.vectors={vectors}", *overrides]
+    """Return the settings of a run with index=large graph=large and these `overrides`."""
+    config = composed("index=large", "graph=large", f"index.vectors={vectors}", *overrides)
+    groups = ("index", "graph", "context", "memory")
+    parts = {name: instantiate(config[name]) for name in groups}
+    return {**parts, "expansion": dict(config.expansion)}
+
+
+def composed(*overrides: str) -> DictConfig:
+    """Return the configuration of a run with these `overrides`."""
     with initialize_config_module("conf", version_base="1.3"):
-        config = compose("config", chosen)
-    made = {name: instantiate(config[name]) for name in ("index", "graph", "context", "memory")}
-    return {**made, "expansion": dict(config.expansion)}
+        return compose("config", list(overrides))
 
 
 def parts_of(config: Mapping[str, Any], embedder: object) -> Parts:
-    """Parts with an embedder that gives what there is."""
-    named = {name: config[name] for name in ("memory", "context", "index", "graph")}
-    return Parts(embedder=cast(CachedEmbedder, embedder), **named)
+    """Return the parts of a store with an embedder of generated vectors."""
+    settings = {name: config[name] for name in ("memory", "context", "index", "graph")}
+    return Parts(embedder=cast(CachedEmbedder, embedder), **settings)
 
 
 def _fill(parts: Parts, n: int) -> tuple[Store, dict[str, float]]:
     store, seconds = Store(parts), {}
-    told = list(memories(n, SEED))  # made before the clock runs
+    generated = list(memories(n, SEED))  # before the clock starts
     steps: dict[str, Callable[[], object]] = {
-        "memories": lambda: store.add(told),
+        "memories": lambda: store.add(generated),
         "vectors": lambda: store._derived.by_vector,
         "words": lambda: store._derived.by_word,
         "graph": lambda: (store.rows, store.graph),
@@ -119,10 +125,10 @@ def _strategy(strategy: Strategy, store: Store) -> Strategy:
 
 
 def in_turns(jobs: Mapping[str, Callable[[str], object]], texts: Sequence[str]) -> dict[str, Any]:
-    """Milliseconds of every job on every text; the jobs take turns, so that all see one machine."""
+    """Milliseconds of every job on every text; the jobs take turns on each text."""
     times: dict[str, list[float]] = {name: [] for name in jobs}
     for job in jobs.values():
-        job(texts[0])  # warm
+        job(texts[0])  # warm-up
     for text in texts:
         for name, job in jobs.items():
             began = perf_counter()
@@ -132,21 +138,21 @@ def in_turns(jobs: Mapping[str, Callable[[str], object]], texts: Sequence[str]) 
 
 
 def percentiles(values: Sequence[float]) -> list[float]:
-    """p50, p95 and p99, by linear interpolation."""
+    """Return p50, p95 and p99 by linear interpolation."""
     return [float(value) for value in np.percentile(values, [50, 95, 99])]
 
 
-def _recall(index: LargeVectors, given: Vectors, asked: Sequence[Vectors]) -> float:
-    """Mean share of the exact ten nearest that the index finds, over fifty questions."""
+def _recall(index: LargeVectors, generated: Vectors, asked: Sequence[Vectors]) -> float:
+    """Mean recall of the exact ten nearest vectors over fifty questions."""
     shares = []
     for vector in asked[:50]:
-        exact = set(top((given @ vector).astype(np.float64), K))
+        exact = set(top((generated @ vector).astype(np.float64), K))
         shares.append(len({row for row, _ in index.nearest(vector, K)} & exact) / len(exact))
     return float(np.mean(shares))
 
 
 def resident_bytes() -> int:
-    """Of this process, without pages that only map a file."""
+    """Resident memory of this process, without mapped files; 0 if unknown."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("RssAnon"):
             return int(line.split()[1]) * 1024

@@ -1,4 +1,4 @@
-"""What stands beside one large store: rank_bm25, many small stores, and embedding itself."""
+"""Measure the alternatives to one large store: rank_bm25, many small stores, mem0ai, embedding."""
 
 from __future__ import annotations
 
@@ -10,15 +10,22 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from hydra import compose, initialize_config_module
 from hydra.utils import instantiate
 
 from baselines.libraries.memory import LibraryMemory
-from eval.studies.scaling.made import ByText, Given, memories, queries, query_vectors, write_vectors
-from eval.studies.scaling.one_store import (
+from eval.studies.bench_scale.generated_data import (
+    LookupEmbedder,
+    SequentialEmbedder,
+    memories,
+    queries,
+    query_vectors,
+    write_vectors,
+)
+from eval.studies.bench_scale.one_store import (
     ASKED,
     SEED,
     K,
+    composed,
     in_turns,
     parts_of,
     percentiles,
@@ -32,12 +39,12 @@ from memsys.llm.meter import Meter
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.types import Query, Session, Turn
 
-_OWN = 1000  # memories an owner
+_PER_OWNER = 1000  # memories
 _EMBEDDED = 500
 
 
 def rank_bm25(n: int) -> dict[str, Any]:
-    """The lexical index of small stores at this size: ms of a question, seconds to build."""
+    """Measure the lexical index of small stores at size `n`: ms per question, s to build."""
     texts = [memory.index_text for memory in memories(n, SEED)]
     began = perf_counter()
     index = LexicalIndex(texts, 0.9, 0.4)
@@ -48,23 +55,25 @@ def rank_bm25(n: int) -> dict[str, Any]:
 
 
 def many_owners(n: int) -> dict[str, Any]:
-    """`n` memories of owners with 1,000 each, exactly searched; owners are asked at random."""
+    """Measure `n` memories of owners with 1,000 each, searched exactly; owners drawn at random."""
     with tempfile.TemporaryDirectory() as folder:
-        given = write_vectors(Path(folder) / "vectors.npy", n, SEED)
+        generated = write_vectors(Path(folder) / "vectors.npy", n, SEED)
         texts = queries(ASKED, SEED)
-        embedder = Given(given, dict(zip(texts, query_vectors(ASKED, SEED), strict=True)))
-        config = settings("flat", "graph.max_share=0.1")  # as conversations have it
-        told = list(memories(n, SEED))
+        embedder = SequentialEmbedder(
+            generated, dict(zip(texts, query_vectors(ASKED, SEED), strict=True))
+        )
+        config = settings("flat", "graph.max_share=0.1")  # the default of conversations
+        all_memories = list(memories(n, SEED))
         owners = []
         began = perf_counter()
-        for start in range(0, n, _OWN):
+        for start in range(0, n, _PER_OWNER):
             owner = GraphExpand(parts_of(config, embedder), K, 2048, "vector", config["expansion"])
-            owner.store.add(told[start : start + _OWN])
-            owner.retrieve(Query("q", texts[0], "c", told[start].time))  # builds its indexes
+            owner.store.add(all_memories[start : start + _PER_OWNER])
+            owner.retrieve(Query("q", texts[0], "c", all_memories[start].time))  # builds indexes
             owners.append(owner)
         seconds = perf_counter() - began
         picks = iter(np.random.default_rng(SEED).integers(len(owners), size=2 * ASKED).tolist())
-        last = told[-1].time
+        last = all_memories[-1].time
         ask = lambda text: owners[next(picks)].retrieve(Query("q", text, "c", last))  # noqa: E731
         times = in_turns({"graph_expand": ask}, texts)
         return {
@@ -76,12 +85,10 @@ def many_owners(n: int) -> dict[str, Any]:
 
 
 def embedding(n: int) -> dict[str, Any]:
-    """Memories a second with the run's own embedder, measured on 500 of them."""
+    """Measure memories embedded per second by the default embedder, on 500 of them."""
     texts = [memory.content for memory in memories(min(n, _EMBEDDED), SEED)]
     with tempfile.TemporaryDirectory() as cache:
-        with initialize_config_module("conf", version_base="1.3"):
-            model = instantiate(compose("config").embedder)
-        embedder = CachedEmbedder(model, cache, Meter())
+        embedder = CachedEmbedder(instantiate(composed().embedder), cache, Meter())
         embedder.documents(texts[:8])  # loads the model
         began = perf_counter()
         embedder.documents(texts[8:])
@@ -89,27 +96,28 @@ def embedding(n: int) -> dict[str, Any]:
 
 
 def mem0ai(n: int) -> dict[str, Any]:
-    """The library mem0ai with infer=False, on the same vectors: adding and searching.
+    """Measure adding and searching in the library mem0ai with infer=False on the same vectors.
 
-    Raises InputError where it is not installed (`make baseline NAME=mem0ai`).
+    Raises InputError if it is not installed (`make baseline NAME=mem0ai`).
     """
-    told = list(memories(n, SEED))
+    all_memories = list(memories(n, SEED))
     with tempfile.TemporaryDirectory() as folder:
-        given = write_vectors(Path(folder) / "vectors.npy", n, SEED)
+        generated = write_vectors(Path(folder) / "vectors.npy", n, SEED)
         texts = queries(ASKED, SEED)
-        known = {memory.content: row for memory, row in zip(told, given, strict=True)}
-        known |= zip(texts, query_vectors(ASKED, SEED), strict=True)
+        contents = [memory.content for memory in all_memories]
+        vectors = dict(zip(contents, generated, strict=True))
+        vectors |= zip(texts, query_vectors(ASKED, SEED), strict=True)
         library = LibraryMemory(
-            parts_of(settings("flat"), ByText(known)), K, 2048, "mem0ai", infer=False
+            parts_of(settings("flat"), LookupEmbedder(vectors)), K, 2048, "mem0ai", infer=False
         )
         try:
             began = perf_counter()
             for start in range(0, n, 100):
-                part = told[start : start + 100]
+                part = all_memories[start : start + 100]
                 turns = [Turn(m.id, m.speaker, m.content.removeprefix("Mara: ")) for m in part]
                 library.ingest(Session(f"session_{start}", part[0].time, tuple(turns)))
             seconds = perf_counter() - began
-            ask = lambda text: library.retrieve(Query("q", text, "c", told[-1].time))  # noqa: E731
+            ask = lambda text: library.retrieve(Query("q", text, "c", all_memories[-1].time))  # noqa: E731
             times = in_turns({"mem0ai": ask}, texts)
         finally:
             library.close()

@@ -1,4 +1,4 @@
-"""The bench of large stores, on small ones: every figure is there and means what it says."""
+"""The benchmark of large stores, run on small ones: every figure is reported correctly."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.studies import bench_scale
-from eval.studies.scaling.made import DIMENSIONS, memories, queries, query_vectors, write_vectors
-from eval.studies.scaling.pages import as_csv, page
-from eval.studies.scaling.plot import plot
+from eval.studies.bench_scale import __main__ as bench_scale
+from eval.studies.bench_scale.generated_data import (
+    DIMENSIONS,
+    memories,
+    queries,
+    query_vectors,
+    write_vectors,
+)
+from eval.studies.bench_scale.report import as_csv, page, plot
 
 STORE = {
     "memories": 1000,
@@ -34,12 +39,12 @@ SLOW = {"memories": 1000, "of": "rank_bm25", "build_s": 1.0, "ms": {"rank_bm25":
 ABSENT = {"memories": 1000, "of": "mem0ai", "failed": "mem0ai: not installed"}
 
 
-def test_what_is_made_is_the_same_each_time_and_has_its_shape(tmp_path: Path) -> None:
-    told = list(memories(300, seed=0))
-    assert told == list(memories(300, seed=0)) != list(memories(300, seed=1))
-    assert [memory.id for memory in told] == [str(row) for row in range(300)]
-    assert {len(memory.content.split()) for memory in told} == {12}
-    assert told[-1].time > told[0].time
+def test_generated_data_repeats_by_seed_and_has_its_shape(tmp_path: Path) -> None:
+    generated = list(memories(300, seed=0))
+    assert generated == list(memories(300, seed=0)) != list(memories(300, seed=1))
+    assert [memory.id for memory in generated] == [str(row) for row in range(300)]
+    assert {len(memory.content.split()) for memory in generated} == {12}
+    assert generated[-1].time > generated[0].time
     vectors = write_vectors(tmp_path / "v.npy", 300, seed=0)
     asked = query_vectors(20, seed=0)
     assert vectors.shape == (300, DIMENSIONS)
@@ -51,7 +56,7 @@ def test_what_is_made_is_the_same_each_time_and_has_its_shape(tmp_path: Path) ->
 def test_targets_are_judged_by_the_figures() -> None:
     text = page([STORE, SLOW, ABSENT])
     assert "| 1,000, flat: p95 of graph_expand ≤ 2 × raw search | 2.50 × | no |" in text
-    assert "| 1,000, flat: ingest ≥ 20,000 a second | 20,000 | yes |" in text
+    assert "| 1,000, flat: ingestion ≥ 20,000 per second | 20,000 | yes |" in text
     assert "| 1,000, flat: resident ≤ 2.5 × raw vectors | 1.95 × | yes |" in text
     assert "rank_bm25 | 15 × | no |" in text
     assert "| 1,000 | mem0ai | mem0ai: not installed |" in text
@@ -79,8 +84,8 @@ def test_a_small_store_is_measured_for_real(
         bench_scale,
         "_jobs",
         lambda n: [
-            (n, "eval.studies.scaling.one_store", "ivf"),
-            (n, "eval.studies.scaling.others", "rank_bm25"),
+            (n, "eval.studies.bench_scale.one_store", "ivf"),
+            (n, "eval.studies.bench_scale.comparisons", "rank_bm25"),
         ],
     )
     assert bench_scale.main(["400", "--out", str(tmp_path), "--pictures", str(tmp_path)]) == 0
@@ -90,6 +95,8 @@ def test_a_small_store_is_measured_for_real(
         assert f"400,ivf,{name}," in figures
 
 
-def test_what_could_not_be_measured_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = bench_scale._measured("eval.studies.scaling.others", 5, ["nothing_of_this_name"])
-    assert json.dumps(found) == json.dumps({"failed": "KeyError: 'nothing_of_this_name'"})
+def test_what_could_not_be_measured_is_reported_with_the_reason() -> None:
+    figures = bench_scale._measured(
+        "eval.studies.bench_scale.comparisons", 5, ["nothing_of_this_name"]
+    )
+    assert json.dumps(figures) == json.dumps({"failed": "KeyError: 'nothing_of_this_name'"})
