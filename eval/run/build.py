@@ -15,7 +15,7 @@ from eval.metrics.registry import use_configured
 from eval.run.models import Models, open_models
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
-from memsys.llm.budget import Ledger
+from memsys.llm.budget import CallLedger
 from memsys.llm.meter import Meter
 from memsys.llm.prompt import Prompt
 from memsys.store import Parts
@@ -42,7 +42,9 @@ class Built:
         return {**told, "prompts": {**told["prompts"], **own}}
 
 
-def build(config: DictConfig, choices: Mapping[str, str], ledger: Ledger | None = None) -> Built:
+def build(
+    config: DictConfig, choices: Mapping[str, str], ledger: CallLedger | None = None
+) -> Built:
     """Build what `config` names, each shared part once. `ledger`: see open_models.
 
     Raises InputError on whatever of the input or the configuration cannot be used.

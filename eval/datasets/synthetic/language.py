@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import ClassVar, Final, NamedTuple
 
-from memsys.facts.dates import resolve
+from memsys.text.relative_dates import resolve
 
 RELATIONS: Final = {  # kinds of subject and value
     "neighbour": ("person", "person"),

@@ -145,7 +145,7 @@ def overlay(
     path = tmp_path / "mine.json"
     made = ["--dataset", str(tmp_path / "my.json"), "--source", "us", "--licence", "CC0"]
     assert main([errors(ERRORS), *made, "--out", str(path)]) == 0
-    assert "3 of 4 golden answers are wrong" in capsys.readouterr().out
+    assert "3 of 4 gold answers are wrong" in capsys.readouterr().out
     value = json.loads(path.read_text())
     value["entries"][0]["gold"] = [[0, 11]]
     path.write_text(json.dumps(value))
