@@ -90,6 +90,5 @@ def load(names: Sequence[str]) -> list[Reported]:
                     "python -m eval.rescore on it"
                 )
     return [
-        Reported(run, summarise(list(run.records.values()), run.manifest, run.seed))
-        for run in runs
+        Reported(run, summarise(list(run.records.values()), run.manifest, run.seed)) for run in runs
     ]

@@ -65,8 +65,8 @@ def execute(
     """Build, run and close one run in `folder`, with its start and end on the terminal.
 
     `arguments` (None: those of this process) and `overrides` make up the manifest's command;
-    `details` are further fields of the manifest; `note` is printed after the start. Raises InputError and BudgetReached, and KeyboardInterrupt after the
-    run was marked as interrupted.
+    `details` are further fields of the manifest; `note` is printed after the start. Raises
+    InputError and BudgetReached, and KeyboardInterrupt after marking the run as interrupted.
     """
     began = time.perf_counter()
     built = build(config, choices, PaidCalls(folder))
