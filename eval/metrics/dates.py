@@ -88,10 +88,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tup
         ),
         # 2023年5月7日; a bare 3年 is a duration, a bare 7号 a number.
         (rf"(?P<year>{_YEAR}) ?年(?!代)", lambda m: f"{m['year']} "),
-        (
-            r"(?<![\d.])(?P<month>\d\d?) ?月(?:份)?(?: ?(?P<day>\d\d?) ?[日号])?",
-            _chinese,
-        ),
+        (r"(?<![\d.])(?P<month>\d\d?) ?月(?:份)?(?: ?(?P<day>\d\d?) ?[日号])?", _chinese),
         # 7 May, the 7th of May, 7 or 8 May; May 7th, May 7-9, May 7 or 8. The leftmost wins.
         (
             rf"(?<![\w.:/-])(?P<before>{_DAY}(?:{_LINK}{_DAY})?[ -]?(?:of )?)\b(?P<month>{_ANY})"

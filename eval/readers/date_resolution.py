@@ -251,3 +251,21 @@ def weekday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
         return on_day(day)
     text = f"the {WEEKDAYS[number].capitalize()} {side} {write_day(said)}"
     return Period(day, day, "day", text)
+
+
+RULES: dict[str, Callable[[re.Match[str], date, bool], Period | None]] = {
+    rule.__name__: rule
+    for rule in (
+        *(iso, full_date, month_of_year, day_of_month, year, season, holiday, before_last),
+        *(weekdays_ago, since, adjacent, weekend, weekday),
+    )
+} | {
+    "two_days_ago": days_off(-2),
+    "yesterday": days_off(-1),
+    "today": days_off(0),
+    "tomorrow": days_off(1),
+    "in_two_days": days_off(2),
+    "ago": counted(-1),
+    "later": counted(1),
+    "the_other_day": lambda _m, said, _ahead: moved(said, "day", 3, "few", -1),
+}

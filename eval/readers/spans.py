@@ -12,13 +12,7 @@ from dataclasses import dataclass
 from eval.readers.evidence import ScoredSentence
 from eval.readers.morphology import roots
 from eval.readers.question import ParsedQuestion
-from eval.readers.token_weights import (
-    HARD,
-    TOKEN,
-    TOKEN_ZH,
-    token_weights,
-    token_weights_zh,
-)
+from eval.readers.token_weights import HARD, TOKEN, TOKEN_ZH, token_weights, token_weights_zh
 
 EVIDENCE = 1.2  # weight of a sentence's evidence score beside that of its words
 NEAR = 0.6  # an item of a list needs this share of the best item's evidence score

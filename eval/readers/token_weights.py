@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from eval.readers.morphology import COMMON, FILLERS, is_light, root
+from eval.readers.morphology import WORDS, is_light, root
 from eval.readers.question import Kind, ParsedQuestion
 
 TOKEN = re.compile(r"[^\W_]+(?:['’\-+][^\W_]+)*\+?|[^\w\s]")
@@ -32,34 +32,10 @@ FILLER_SHARE = 0.1
 TYPED = 0.8
 SOFT = -0.2  # comma, quotation mark
 HARD = -3.0  # any other punctuation ends an answer
-_KIN = frozenset(
-    """aunt boyfriend brother colleague cousin coworker daughter family friend girlfriend
-    grandfather grandma grandmother grandpa husband mentor mom mother dad father neighbor
-    nephew niece parents partner sister son teacher teammates uncle wife boss coach team""".split()
+_COMMON, _FILLERS, _KIN, _MOODS = (
+    frozenset(WORDS[name].split()) for name in ("common", "fillers", "kin", "moods")
 )
-_MOODS = frozenset(
-    """afraid alive amazed amazing anxious appreciative appreciated ashamed awe awesome awestruck
-    awful bad beautiful best better bored brave breathtaking calm calming cathartic
-    challenging comfortable comforting concerned confident content cool crazy curious
-    delighted determined difficult disappointed dope down eager easy electric emotional
-    empowered empowering encouraged energized enjoyable enlightening enthusiastic epic excited
-    exciting exhausted fantastic fearful free frustrated frustrating fulfilled fulfilling fun
-    glad good grateful great guilty happy hard heartbroken heartbreaking heartwarming helpless
-    hopeful huge humbled humbling hurt incredible inspired inspiring intense intimidated
-    invigorated invincible joyful joy lonely lost love loved lucky mad magical meaningful
-    motivated nervous nice nostalgic optimistic overwhelmed passionate peace peaceful perfect
-    playful pleased positive powerful pride proud pumped refreshed refreshing relaxed relaxing
-    relief relieved rewarding rough sad safe satisfied satisfying scared scary shocked sorry
-    special spectacular stoked strange stressed stressful strong stuck stunned stunning
-    supportive surprised surreal sweet terrible terrified thankful thrilled thrilling tired
-    touched tough uneasy unforgettable uplifted upset warm weird wild wonderful worried""".split()
-)
-# Words that open the clause of a reason, a way or a feeling.
-_OPENERS = {
-    Kind.WHY: frozenset("because cause 'cause since so to for reason reminds helps".split()),
-    Kind.HOW: frozenset("by with through using to started".split()),
-    Kind.MOOD: frozenset("feel feels felt feeling was is it's i'm were been being so".split()),
-}
+_OPENERS = {Kind(kind): frozenset(words.split()) for kind, words in WORDS["openers"].items()}
 _NAMED = re.compile(
     r"\b(?:name|names|named|called|titled?|book|movie|film|song|band|artist|author|game|series|show|"
     r"team|brand|company|character|singer|language|musician)s?\b",
@@ -149,7 +125,7 @@ def token_weights(
         elif is_light(low) or (low in names and question.kind is not Kind.WHO):
             weights.append(-cost)
         else:
-            part = FILLER_SHARE if low in FILLERS else COMMON_SHARE if low in COMMON else 1.0
+            part = FILLER_SHARE if low in _FILLERS else COMMON_SHARE if low in _COMMON else 1.0
             weights.append(part * (near[i] + _type_bonus(question, tokens, i)) - cost)
     return weights
 

@@ -109,11 +109,7 @@ def _both_keys(
 
 
 def _cell(
-    rows: Sequence[Record],
-    columns: Mapping[str, str],
-    seed: int,
-    resamples: int,
-    pricing: Pricing,
+    rows: Sequence[Record], columns: Mapping[str, str], seed: int, resamples: int, pricing: Pricing
 ) -> Cell:
     cell, bootstrap = _scores(rows, columns, seed, resamples)
     answered = [row for row in rows if row["status"] == "ok"]
