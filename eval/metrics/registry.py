@@ -8,7 +8,7 @@ user come from the configuration (`metric=NAME`) by `use_configured`. The shape 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -23,10 +23,15 @@ _CONFIGURED: dict[str, Metric] = {}  # by the configuration of the current run
 
 def register(metric: Metric) -> None:
     """Add `metric`; raises InputError if another one has its name or its column."""
-    for other in _REGISTERED.values():
-        if {metric.name, metric.column} & {other.name, other.column}:
-            raise InputError(f"metric {metric.name}: the name is taken; choose another")
+    if _taken(metric, _REGISTERED.values()):
+        raise InputError(f"metric {metric.name}: the name is taken; choose another")
     _REGISTERED[metric.name] = metric
+
+
+def _taken(metric: Metric, others: Iterable[Metric]) -> Metric | None:
+    """Return the one of `others` that has the name or the column of `metric`."""
+    names = {metric.name, metric.column}
+    return next((other for other in others if names & {other.name, other.column}), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,9 +54,8 @@ def use_configured(config: Mapping[str, Any] | None) -> None:
     _CONFIGURED.clear()
     for name, settings in (config or {}).items():
         metric = _build(name, settings)
-        for other in metrics():
-            if {metric.name, metric.column} & {other.name, other.column}:
-                raise InputError(f"metric={name}: {metric.column} is taken by {other.name}")
+        if other := _taken(metric, metrics()):
+            raise InputError(f"metric={name}: {metric.column} is taken by {other.name}")
         _CONFIGURED[name] = metric
 
 

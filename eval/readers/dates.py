@@ -10,22 +10,13 @@ from __future__ import annotations
 import re
 from datetime import date
 from functools import lru_cache
-from pathlib import Path
 
 from eval.readers import date_resolution as on
 from memsys.text.dates import DateMention, find_mentions
-from memsys.text.numbers import CHINESE_COUNT, COUNT
-from memsys.text.tables import load_table
 
-TABLE = load_table(
-    Path(__file__).parent / "dates.yaml",
-    COUNT=COUNT,
-    CHINESE_COUNT=CHINESE_COUNT,
-    HOLIDAY=on.HOLIDAY,
-)
-_PLANS = re.compile(TABLE["plans"], re.IGNORECASE)
+_PLANS = re.compile(on.TABLE["plans"], re.IGNORECASE)
 _RULES = [
-    (re.compile(pattern, re.IGNORECASE), on.RULES[rule]) for rule, pattern in TABLE["english"]
+    (re.compile(pattern, re.IGNORECASE), on.RULES[rule]) for rule, pattern in on.TABLE["english"]
 ]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from functools import lru_cache
 
-from eval.readers.dates import TABLE
+from eval.readers.date_resolution import TABLE
 from memsys.text.dates import (
     SEASONS,
     DateMention,
@@ -21,8 +21,8 @@ from memsys.text.dates import (
     in_season,
     in_year,
     nearest_year,
+    on_date,
     on_day,
-    real_date,
     shift_month,
     week_of,
     write_day,
@@ -53,8 +53,7 @@ def _month_day(m: re.Match[str], said: date) -> Period | None:
         year = nearest_year(said, month, 15)
     if not m["dom"]:
         return in_month(date(year, month, 1), chinese=True)
-    day = real_date(year, month, chinese_value(m["dom"]) or 0)
-    return on_day(day, chinese=True) if day else None
+    return on_date(year, month, chinese_value(m["dom"]) or 0, chinese=True)
 
 
 def _whole_year(m: re.Match[str], said: date) -> Period | None:
@@ -105,8 +104,7 @@ def _month(m: re.Match[str], said: date) -> Period | None:
     moved = shift_month(said.replace(day=1), _steps(m["which"]))
     if not m["dom"]:
         return in_month(moved, chinese=True)
-    day = real_date(moved.year, moved.month, chinese_value(m["dom"]) or 0)
-    return on_day(day, chinese=True) if day else None
+    return on_date(moved.year, moved.month, chinese_value(m["dom"]) or 0, chinese=True)
 
 
 def _counted(m: re.Match[str], said: date) -> Period | None:
@@ -143,16 +141,11 @@ def _since(m: re.Match[str], said: date) -> Period | None:
 
 
 _BY_NAME: dict[str, Callable[[re.Match[str], date], Period | None]] = {
-    "month_day": _month_day,
-    "season": _season,
-    "whole_year": _whole_year,
-    "near_day": _near_day,
-    "weekend": _weekend,
-    "weekday": _weekday,
-    "week": _week,
-    "month": _month,
-    "counted": _counted,
-    "since": _since,
+    rule.__name__.lstrip("_"): rule
+    for rule in (
+        *(_month_day, _season, _whole_year, _near_day, _weekend, _weekday),
+        *(_week, _month, _counted, _since),
+    )
 }
 _RULES = [(re.compile(pattern), _BY_NAME[rule]) for rule, pattern in TABLE["chinese"]]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from eval.readers.dates import find_dates
 from eval.readers.dates_zh import find_dates_zh
-from eval.readers.morphology import LIGHT, root
+from eval.readers.sentences import LIGHT, root
 from memsys.text.dates import DateMention
 from memsys.text.tables import load_table
 from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, words

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.readers.evidence import ScoredSentence, dates_in, said_on
-from eval.readers.morphology import root, roots
 from eval.readers.question import ParsedQuestion
+from eval.readers.sentences import root, roots
 from memsys.text.dates import coarsen, on_day
 from memsys.text.numbers import CHINESE_COUNT, COUNT, ORDINALS, spell
 from memsys.text.tables import load_table
@@ -65,8 +65,7 @@ def how_long(
     for item in sentences[:reach]:
         if item.sentence.asks or item.sentence.caption:
             continue
-        m = pattern.search(item.sentence.text)
-        if m:
+        if m := pattern.search(item.sentence.text):
             text = m[0].removeprefix("for ")
             if not question.chinese and m["ago"] and "long ago" not in question.text.lower():
                 text = text[: -len(m["ago"])]
@@ -79,11 +78,8 @@ def how_often(
 ) -> str | None:
     """Return the frequency in the best of `reach` sentences that contain one, or None."""
     pattern = _OFTEN_ZH if question.chinese else _OFTEN
-    for item in sentences[:reach]:
-        m = pattern.search(item.sentence.text)
-        if m:
-            return m[0]
-    return None
+    found = (m[0] for item in sentences[:reach] if (m := pattern.search(item.sentence.text)))
+    return next(found, None)
 
 
 def how_many(

@@ -118,6 +118,12 @@ def on_day(day: date, chinese: bool = False) -> Period:
     return Period(day, day, "day", write_day(day, chinese))
 
 
+def on_date(year: int, month: int, day: int, chinese: bool = False) -> Period | None:
+    """Return the period of that date, or None where the calendar has no such day."""
+    found = real_date(year, month, day)
+    return on_day(found, chinese) if found else None
+
+
 def in_month(day: date, chinese: bool = False) -> Period:
     """Return the calendar month of `day`."""
     last = day.replace(day=calendar.monthrange(day.year, day.month)[1])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from memsys.text.dates import MONTHS, WEEKDAYS, week_of, weekday_after, weekday_before
+from memsys.text.dates import MONTHS, WEEKDAYS, shift_month, week_of, weekday_after, weekday_before
 from memsys.text.numbers import CARDINALS, CHINESE_DIGITS
 
 _WORDS = CARDINALS | CHINESE_DIGITS | {"十": 10}
@@ -107,9 +107,8 @@ def _moved(said: date, unit: str, number: int | None, sign: int) -> str | None:
             monday = week_of(said) + timedelta(weeks=step)
             return f"{monday.isoformat()}/{(monday + timedelta(6)).isoformat()}"
         case "month":
-            month = date((said.year * 12 + said.month - 1 + step) // 12, 1, 1)
-            return f"{month.year:04d}-{(said.month - 1 + step) % 12 + 1:02d}"
-    return f"{date(said.year + step, 1, 1).year:04d}"
+            return shift_month(said.replace(day=1), step).isoformat()[:7]
+    return date(said.year + step, 1, 1).isoformat()[:4]
 
 
 def _weekday(said: date, near: str, weekday: int) -> str:
