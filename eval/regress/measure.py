@@ -11,8 +11,8 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from eval.cache.bundle import read_bundle
 from eval.metrics.protocols import protocols
+from eval.records.bundle import read_bundle
 from eval.records.jsonl import INGEST, read_lines
 from eval.records.manifest import describe
 from eval.records.run import error_of

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from eval.compare.comparable import objections
 from eval.compare.conclusions import conclusions, method, notes, title
-from eval.compare.tables import table
 from eval.records.run import Run
 from eval.rendering.blocks import Block, Chart, Part
+from eval.rendering.contrasts import table
 from eval.rendering.section import Table
 from eval.rendering.svg import Interval, dots
 from eval.rendering.tables import type_name

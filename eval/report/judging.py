@@ -7,9 +7,10 @@ from statistics import fmean
 from typing import Any
 
 from eval.rendering.blocks import Block, Part
-from eval.rendering.intervals import Sample, show
+from eval.rendering.numbers import interval
 from eval.rendering.section import Table
 from eval.report.runs import Reported
+from eval.summary.sample import Sample
 
 _TOLD = ("model", "rubric", "prompt", "prompt_sha256", "threshold")  # of what a judge is
 
@@ -59,7 +60,7 @@ def _members(run: Reported, judge: Mapping[str, Any]) -> list[list[str]]:
     found = []
     for name, told in judge["members"].items():
         shares = [fmean((record["judge"] or {})[name]) for record in rows]
-        share = show(Sample.of(rows, shares, run.run.seed).score())
+        share = interval(Sample.of(rows, shares, run.run.seed).score())
         deviation = "-" if told["deviation"] is None else f"{told['deviation']:.4f}"
         found.append([run.label, name, f"{len(rows):,}", share, str(len(told["runs"])), deviation])
     return found

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from eval.diagnose.__main__ import report
 from eval.diagnose.pairing import pair_with_direct, pair_with_expanded
-from eval.diagnose.retrieval_vs_reading import losses
+from eval.diagnose.retrieval_vs_reading import points_lost
 from eval.rendering.blocks import Block, Chart, Fold, Part
-from eval.rendering.intervals import by_type, show
+from eval.rendering.numbers import interval
 from eval.rendering.section import Section, Table
 from eval.rendering.svg import stacked
 from eval.rendering.tables import type_name
 from eval.report.runs import Reported
+from eval.summary.sample import by_type
 from memsys.errors import InputError
 
 _PARTS = ("scored", "lost in retrieval", "lost in reading")
@@ -23,7 +24,7 @@ def lost(runs: Sequence[Reported]) -> Block:
     parts: list[Part] = [
         "What a type scores, what retrieval lost (what it scores less than its questions with all "
         "evidence), and what reading lost (what these fall short of a perfect score). "
-        "docs/losses.md tells how far to believe this split."
+        "docs/diagnose.md tells how far to believe this split."
     ]
     parts += [chart for run in runs if (chart := _chart(run)) is not None]
     for run in runs:
@@ -84,13 +85,13 @@ def _chart(run: Reported) -> Chart | None:
     drawn, lines = [], []
     for name, records in by_type(run.run.counted):
         values = [run.marking.value(record) for record in records]
-        found = losses(records, values, run.run.seed)
+        found = points_lost(records, values, run.run.seed)
         if found is None:
             continue
         parts = (found.score, found.retrieval, found.reading)
         drawn.append((type_name(name), [part.value for part in parts]))
         counts = [str(found.score.n), str(found.whole)]
-        lines.append([type_name(name), *counts, *map(show, parts)])
+        lines.append([type_name(name), *counts, *map(interval, parts)])
     if not drawn:
         return None
     title = f"{run.label}: {run.marking.score}, scored and lost"

@@ -9,9 +9,10 @@ from eval.cost.ingestion import Ingestion, ingestion
 from eval.pricing.prices import SYSTEM, cost_usd, of_records, pricing_of, repaid_after
 from eval.records.schema import Record
 from eval.rendering.blocks import Block, Part
-from eval.rendering.intervals import Sample, show
+from eval.rendering.numbers import interval, number
 from eval.rendering.section import Table
 from eval.report.runs import Reported
+from eval.summary.sample import Sample
 from eval.summary.summarise import OVERALL
 
 _PHASES = ("retrieve", "answer", "judge")
@@ -75,7 +76,7 @@ def _dollars(runs: Sequence[Reported]) -> tuple[list[str], list[list[str]]]:
             [
                 run.label,
                 f"{len(pairs):,}" + ("" if known else f" ({n:,} known)"),
-                show(found, 1000, 4) if known else "not known",
+                interval(found, 4, _per_thousand) if known else "not known",
                 _usd(ingest_usd(run)),
                 "no judge" if not run.judged else _usd(None if judge is None else judge * 1000),
             ]
@@ -107,7 +108,7 @@ def _usage(run: Reported) -> list[list[str]]:
         cells = []
         for field in _FIELDS:
             values = [float(usage.get(field, 0)) for usage in own]
-            cells.append(show(Sample.of(records, values, run.run.seed).mean(), digits=1))
+            cells.append(interval(Sample.of(records, values, run.run.seed).mean(), 1))
         rows.append([run.label, phase, f"{len(records):,}", *cells])
     return rows
 
@@ -134,3 +135,7 @@ def _questions(after: float | None) -> str:
     if after is None:
         return "not known"
     return "never" if after == float("inf") else f"{after:,.0f}"
+
+
+def _per_thousand(value: float, digits: int) -> str:
+    return number(1000 * value, digits)

@@ -13,9 +13,10 @@ from eval.cli import code_of
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.reading import read, triple
 from eval.records.run import Run, load_run
-from eval.rendering.intervals import Sample, show
+from eval.rendering.numbers import interval
 from eval.rendering.tables import plain as as_table
 from eval.report.texts import load_dataset
+from eval.summary.sample import Sample
 from memsys.errors import InputError
 from memsys.facts.base import plain
 
@@ -57,7 +58,7 @@ def row(run: Run) -> list[str]:
     return [
         run.label,
         f"{len(shown):,}",
-        *(show(Sample([float(one) for one in hits], of, run.seed).share()) for hits in shares),
+        *(interval(Sample([float(one) for one in hits], of, run.seed).share()) for hits in shares),
     ]
 
 

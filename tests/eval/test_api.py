@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-
 from eval.api_figures import differences, means
 from eval.api_frames import find_runs, load_run, load_runs
+
 from memsys.errors import InputError
 from tests.eval.commands import Run
 
