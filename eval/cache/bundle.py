@@ -10,10 +10,10 @@ from pathlib import Path
 
 from eval.records.bundle import FORMAT, VERSION
 from memsys.errors import InputError
-from memsys.llm.recording import Recorded
+from memsys.llm.recording import RecordedAnswer
 
 
-def write_bundle(path: Path, answers: Sequence[Recorded]) -> None:
+def write_bundle(path: Path, answers: Sequence[RecordedAnswer]) -> None:
     """Write `answers` to `path`, whole or not at all; equal answers give equal bytes.
 
     Raises InputError if the file cannot be written.

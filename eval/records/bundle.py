@@ -2,7 +2,7 @@
 
 Gzipped JSON lines. The first has `format`, `version`, `count` and `sha256` (of the lines after it,
 in UTF-8); each other line is one answer, or one failure, with the fields of
-memsys.llm.recording.Recorded.
+memsys.llm.recording.RecordedAnswer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from memsys.errors import InputError
-from memsys.llm.recording import Recorded
+from memsys.llm.recording import RecordedAnswer
 
 FORMAT, VERSION = "memsys-calls", 1
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -26,7 +26,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def read_bundle(path: Path) -> list[Recorded]:
+def read_bundle(path: Path) -> list[RecordedAnswer]:
     """Read the answers in the bundle at `path`; raises InputError if it is no bundle or damaged."""
     try:
         data = gzip.decompress(path.read_bytes())
@@ -56,7 +56,7 @@ def read_bundle(path: Path) -> list[Recorded]:
     return [_answer(path, number, line) for number, line in enumerate(lines, 2)]
 
 
-def _answer(path: Path, number: int, line: bytes) -> Recorded:
+def _answer(path: Path, number: int, line: bytes) -> RecordedAnswer:
     """Parse one line: another program may have written a bundle with a valid checksum."""
     try:
         row: Any = json.loads(line)
@@ -68,4 +68,4 @@ def _answer(path: Path, number: int, line: bytes) -> Recorded:
     for name, kinds in _KINDS.items():
         if not isinstance(row[name], kinds):
             raise InputError(f"{path}: line {number}: {name} is {row[name]!r}")
-    return Recorded(**row)
+    return RecordedAnswer(**row)

@@ -40,15 +40,17 @@ def p_value(p: float) -> str:
 
 
 def interval(
-    found: Interval | None,
+    estimate: Interval | None,
     digits: int = 3,
     form: Callable[[float, int], str] = number,
     absent: str = ABSENT,
 ) -> str:
     """Format `0.292 [0.254, 0.329]`; `form` (number, signed or share) formats each part."""
-    if found is None:
+    if estimate is None:
         return absent
-    value, low, high = (form(part, digits) for part in (found.value, found.low, found.high))
+    value, low, high = (
+        form(part, digits) for part in (estimate.value, estimate.low, estimate.high)
+    )
     return f"{value} [{low}, {high}]"
 
 

@@ -78,9 +78,17 @@ def missing_texts(runs: Sequence[Reported]) -> list[str]:
 def load(names: Sequence[str]) -> list[Reported]:
     """Load finished runs, by folder or by id under results/runs, in order; see load_runs.
 
-    Raises InputError if one cannot be read, is unfinished, is named twice or has no answers.
+    Raises InputError if one cannot be read, is unfinished, is named twice, has no answers, or has
+    an answered question without the score that the run reports.
     """
+    runs = load_runs(names)
+    for run in runs:
+        for record in run.counted:
+            if run.own_f1 not in record["scores"]:
+                raise InputError(
+                    f"{run.folder}: {record['id']} lacks the score {run.own_f1}; run "
+                    "python -m eval.rescore on it"
+                )
     return [
-        Reported(run, summarise(list(run.records.values()), run.manifest, run.seed))
-        for run in load_runs(names)
+        Reported(run, summarise(list(run.records.values()), run.manifest, run.seed)) for run in runs
     ]

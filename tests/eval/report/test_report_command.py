@@ -50,8 +50,8 @@ def test_the_markdown_goes_where_it_is_told(first: Path, tmp_path: Path):
         (["FIRST", "--out", "x.md"], "--out x.md: the page and the markdown need two names"),
         (["FIRST", "OPEN"], "the run is running; resume it to its end first"),
         (["OPEN"], "the run is running; resume it to its end first"),
-        (["FIRST", "SHORT"], "ash/0 lacks trace"),
-        (["OLD"], "ash/0 lacks the score locomo_f1; score the run anew by python -m eval.rescore"),
+        (["FIRST", "SHORT"], "records.jsonl: line 1: trace: Field required"),
+        (["OLD"], "ash/0 lacks the score locomo_f1; run python -m eval.rescore on it"),
         (["FIRST", "FAILED"], "every question failed"),
     ],
 )

@@ -15,7 +15,8 @@ from eval.report.lost import counterparts
 from eval.report.money import money
 from eval.report.outcome import types
 from eval.report.tradeoffs import pareto, tradeoffs
-from tests.eval.report.made_report import made, records, write_run
+from tests.eval.factory import ingest_line
+from tests.eval.report.made_report import CONVERSATIONS, made, records, write_run
 
 PRICING = {"as_of": "2026-01-01", "models": {"m": {"input": 2.0, "output": 4.0}}}
 
@@ -52,20 +53,15 @@ def test_tradeoffs_name_the_front(tmp_path: Path, data: Path):
 
 
 def test_costs_and_break_even(tmp_path: Path, data: Path):
-    whole = write_run(
-        tmp_path / "whole", records(usage=_used(1_000_000)), "whole", data, pricing=PRICING
-    )
+    used = {"calls": 1, "input_tokens": 6_000_000, "output_tokens": 0}
+    spent = {"pricing": PRICING, "ingests": [ingest_line(name) for name in CONVERSATIONS]}
+    whole = write_run(tmp_path / "whole", records(usage=_used(1_000_000)), "whole", data, **spent)
+    spent["ingests"] = [
+        ingest_line(name, usage=used | {"by_model": {"m": used}}) for name in CONVERSATIONS
+    ]
     thrifty = write_run(
-        tmp_path / "thrifty", records(usage=_used(250_000)), "thrifty", data, pricing=PRICING
+        tmp_path / "thrifty", records(usage=_used(250_000)), "thrifty", data, **spent
     )
-    own = {"calls": 1, "input_tokens": 6_000_000, "output_tokens": 0}
-    for folder, usage in ((whole, {}), (thrifty, own | {"by_model": {"m": own}})):
-        (folder / "ingest.jsonl").write_text(
-            "".join(
-                f'{{"conversation": "{name}", "usage": {str(usage).replace(chr(39), chr(34))}}}\n'
-                for name in ("ash", "beech", "cedar")
-            )
-        )
     block = money(made(whole, thrifty))
     rows = _first_table(block).rows
     assert rows[0][:4] == ["whole", "30", "2,000.0000 [2,000.0000, 2,000.0000]", "0.0000"]
