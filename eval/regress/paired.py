@@ -1,6 +1,6 @@
-"""A run with a live model against the pinned one: paired by question, judged by the interval.
+"""Compare a run that calls a model with the pinned one, paired by question.
 
-The rule is that of `python -m eval.compare`, whose code this is: see docs/statistics.md.
+By the rule of `python -m eval.compare`, see docs/statistics.md.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ from eval.summary.measures import ADVERSARIAL, Measure
 from eval.summary.shared import Shared
 from eval.summary.summarise import OVERALL
 
-FEWEST = 3  # conversations: of two, t with one degree of freedom has intervals as wide as the scale
-_TOLD = 3  # ids that a reason names
+FEWEST = (
+    3  # conversations: with two, t of one degree of freedom gives intervals as wide as the scale
+)
+_SHOWN = 3  # question ids in a reason
 _SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """A score of a type, paired over `difference.n` questions; `expected` and `found` are means of
-    these questions. `difference`: found minus expected with its 95% interval. `needed`: the least
-    true difference that would be found 4 times in 5; 0 where nothing moved. `conversations`: how
-    many there are; of fewer than FEWEST the interval resamples questions.
+    """A score of a question type, paired over `difference.n` questions.
+
+    `expected`, `found`: means over these questions; `difference`: found minus expected with its 95%
+    interval, which resamples questions if there are fewer `conversations` than FEWEST. `needed`:
+    least true difference found 4 times in 5, 0 if nothing moved.
     """
 
     type: str
@@ -42,13 +45,15 @@ class Pairing:
 
     @property
     def by_conversation(self) -> bool:
-        """Whether the interval speaks of other conversations."""
+        """Whether the interval resamples conversations."""
         return self.conversations >= FEWEST
 
 
 def pair(expected: Questions, found: Questions) -> list[Pairing]:
-    """Every score and type that both sides have, the scores in order. A difference is shown where
-    its interval excludes 0 and p, Holm's over what moved at all, is below .05.
+    """Pair every score and type that both sides have, in the order of COLUMNS.
+
+    A difference is shown if its interval excludes 0 and p, adjusted over all scores that moved, is
+    below .05.
     """
     drafts = [
         (score, type_, ids)
@@ -65,31 +70,29 @@ def pair(expected: Questions, found: Questions) -> list[Pairing]:
 
 
 def unlike(expected: Questions, found: Questions) -> list[str]:
-    """Why the two are not of the same questions and scores, a sentence each, naming the first."""
-    told = [
-        _told([id_ for id_ in expected if id_ not in found], "of the pin not asked"),
-        _told([id_ for id_ in found if id_ not in expected], "not in the pin"),
+    """Return the differences in questions and in available scores, one sentence each."""
+    reasons = [
+        _reason([id_ for id_ in expected if id_ not in found], "of the pin not asked"),
+        _reason([id_ for id_ in found if id_ not in expected], "not in the pin"),
     ]
     both = [(id_, expected[id_], found[id_]) for id_ in expected if id_ in found]
     failed = [id_ for id_, old, new in both if new.failed and not old.failed]
     why = f"; the first in {found[failed[0]].failed}" if failed else ""
-    told.append(_told(failed, "failed that did not when pinned", why))
+    reasons.append(_reason(failed, "failed that did not when pinned", why))
     answered = [one for one in both if not one[1].failed and not one[2].failed]
     for score in COLUMNS:
-        lone = [
-            i
-            for i, old, new in answered
-            if (old.scores[score] is None) != (new.scores[score] is None)
-        ]
-        told.append(_told(lone, f"with {score} on one side only"))
-    told.append(_told([i for i, old, new in both if old.type != new.type], "of another type now"))
-    return [one for one in told if one]
+        pairs = [(i, old.scores[score], new.scores[score]) for i, old, new in answered]
+        lone = [i for i, old, new in pairs if (old is None) != (new is None)]
+        reasons.append(_reason(lone, f"with {score} on one side only"))
+    retyped = [i for i, old, new in both if old.type != new.type]
+    reasons.append(_reason(retyped, "of another type now"))
+    return [reason for reason in reasons if reason]
 
 
 def _types(questions: Questions) -> list[str]:
-    """Those there are, overall last; left out where it would repeat the only type."""
-    own = list(dict.fromkeys(one.type for one in questions.values()))
-    return [*own, OVERALL] if len([type_ for type_ in own if type_ != ADVERSARIAL]) > 1 else own
+    """Return the types, then overall, unless it would repeat the only type."""
+    types = list(dict.fromkeys(one.type for one in questions.values()))
+    return [*types, OVERALL] if len([one for one in types if one != ADVERSARIAL]) > 1 else types
 
 
 def _both(expected: Questions, found: Questions, score: str, type_: str) -> tuple[str, ...]:
@@ -126,7 +129,7 @@ def _pairing(
 ) -> Pairing:
     conversations = len({expected[id_].conversation for id_ in ids})
     if row is None:
-        known = [own for id_ in ids if (own := expected[id_].scores[score]) is not None]
+        known = [one for id_ in ids if (one := expected[id_].scores[score]) is not None]
         mean = sum(known) / len(known)
         still = Interval(0.0, 0.0, 0.0, 0.0, len(ids), conversations)
         return Pairing(type_, score, mean, mean, still, 1.0, 0.0, False, conversations)
@@ -138,8 +141,8 @@ def _pairing(
     )
 
 
-def _told(ids: Sequence[str], what: str, more: str = "") -> str:
+def _reason(ids: Sequence[str], what: str, more: str = "") -> str:
     if not ids:
         return ""
-    first = ", ".join(ids[:_TOLD]) + (", ..." if len(ids) > _TOLD else "")
+    first = ", ".join(ids[:_SHOWN]) + (", ..." if len(ids) > _SHOWN else "")
     return f"{len(ids)} question{'' if len(ids) == 1 else 's'} {what} ({first}){more}"
