@@ -12,7 +12,7 @@ import numpy as np
 
 from eval.regress.by_question import COLUMNS, Questions, of_type
 from eval.stats.interval import Interval
-from eval.summary.contrast import Row, contrast
+from eval.summary.contrast import contrast
 from eval.summary.measures import ADVERSARIAL, Measure
 from eval.summary.shared import Shared
 from eval.summary.summarise import OVERALL
@@ -55,18 +55,29 @@ def pair(expected: Questions, found: Questions) -> list[Pairing]:
     A difference is shown if its interval excludes 0 and p, adjusted over all scores that moved, is
     below .05.
     """
-    drafts = [
-        (score, type_, ids)
+    shared = {
+        (score, type_): both
         for score in COLUMNS
         for type_ in _types(expected)
-        if (ids := _both(expected, found, score, type_))
-    ]
-    moved = [draft for draft in drafts if _moved(expected, found, *draft)]
-    rows = contrast(
-        [(Measure(s, (t,)), _shared(expected, found, s, t, ids)) for s, t, ids in moved], _SEED
-    )
-    judged = {draft[:2]: row for draft, (row,) in zip(moved, rows, strict=True)}
-    return [_pairing(expected, *draft, judged.get(draft[:2])) for draft in drafts]
+        if (both := _shared(expected, found, score, type_)).ids
+    }
+    moved = [key for key, both in shared.items() if (both.scores[0] != both.scores[1]).any()]
+    rows = contrast([(Measure(key[0], (key[1],)), shared[key]) for key in moved], _SEED)
+    judged = {key: row for key, (row,) in zip(moved, rows, strict=True)}
+    pairings = []
+    for (score, type_), both in shared.items():
+        conversations = len({expected[id_].conversation for id_ in both.ids})
+        old, new = (sum(scores) / len(scores) for scores in both.scores.tolist())
+        if (row := judged.get((score, type_))) is None:
+            equal = Interval(0.0, 0.0, 0.0, 0.0, len(both.ids), conversations)
+            pairing = Pairing(type_, score, old, old, equal, 1.0, 0.0, False, conversations)
+        else:
+            (one,) = row.contrasts
+            shown = one.verdict != "no difference shown"
+            judgement = one.difference, one.p_holm, one.needed, shown
+            pairing = Pairing(type_, score, old, new, *judgement, conversations)
+        pairings.append(pairing)
+    return pairings
 
 
 def unlike(expected: Questions, found: Questions) -> list[str]:
@@ -95,50 +106,20 @@ def _types(questions: Questions) -> list[str]:
     return [*types, OVERALL] if len([one for one in types if one != ADVERSARIAL]) > 1 else types
 
 
-def _both(expected: Questions, found: Questions, score: str, type_: str) -> tuple[str, ...]:
-    return tuple(
-        id_
-        for id_, one in of_type(expected, type_).items()
-        if one.scores[score] is not None and id_ in found and found[id_].scores[score] is not None
-    )
-
-
-def _moved(expected: Questions, found: Questions, score: str, _: str, ids: Sequence[str]) -> bool:
-    return any(expected[id_].scores[score] != found[id_].scores[score] for id_ in ids)
-
-
-def _shared(
-    expected: Questions, found: Questions, score: str, type_: str, ids: Sequence[str]
-) -> Shared:
-    clusters = [expected[id_].conversation for id_ in ids]
+def _shared(expected: Questions, found: Questions, score: str, type_: str) -> Shared:
+    """Return the questions of `type_` that have `score` on both sides."""
+    ids, clusters, scores = [], [], []
+    for id_, one in of_type(expected, type_).items():
+        both = (one.scores[score], found[id_].scores[score] if id_ in found else None)
+        if None not in both:
+            ids.append(id_)
+            clusters.append(one.conversation)
+            scores.append(both)
     if len(set(clusters)) < FEWEST:
         clusters = ["all"] * len(ids)  # eval.stats resamples the questions of one conversation
-    scores = [[side[id_].scores[score] for id_ in ids] for side in (expected, found)]
-    return Shared(
-        tuple(ids),
-        np.array([type_] * len(ids), dtype=np.str_),
-        np.array(clusters, dtype=np.str_),
-        np.array(scores, dtype=np.float64),
-        (),
-        {},
-    )
-
-
-def _pairing(
-    expected: Questions, score: str, type_: str, ids: Sequence[str], row: Row | None
-) -> Pairing:
-    conversations = len({expected[id_].conversation for id_ in ids})
-    if row is None:
-        known = [one for id_ in ids if (one := expected[id_].scores[score]) is not None]
-        mean = sum(known) / len(known)
-        still = Interval(0.0, 0.0, 0.0, 0.0, len(ids), conversations)
-        return Pairing(type_, score, mean, mean, still, 1.0, 0.0, False, conversations)
-    (one,) = row.contrasts
-    old, new = (mean.value for mean in row.means)
-    shown = one.verdict != "no difference shown"
-    return Pairing(
-        type_, score, old, new, one.difference, one.p_holm, one.needed, shown, conversations
-    )
+    types = np.full(len(ids), type_)
+    values = np.array(scores, dtype=np.float64).reshape(-1, 2).T
+    return Shared(tuple(ids), types, np.array(clusters, dtype=np.str_), values, (), {})
 
 
 def _reason(ids: Sequence[str], what: str, more: str = "") -> str:
