@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from eval.regress.paired import FEWEST, Pairing
 from eval.regress.pins import DIGITS, Pin
-from eval.regress.verdicts import Change, Result, Verdict, of_pairing, worst
+from eval.regress.verdicts import ScoreChange, Result, Verdict, of_pairing, worst
 from eval.rendering.numbers import interval, number, p_value, signed
 from eval.rendering.tables import markdown, type_name
 from eval.summary.summarise import OVERALL
@@ -56,7 +56,7 @@ def _row(result: Result) -> list[str]:
     return [result.pin.name, result.verdict, *cells]
 
 
-def _moved(pin: Pin, change: Change) -> list[str]:
+def _moved(pin: Pin, change: ScoreChange) -> list[str]:
     by = "-" if change.difference is None else signed(change.difference, DIGITS)
     return [
         f"{pin.name}: {change.score}",

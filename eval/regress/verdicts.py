@@ -26,7 +26,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ScoreChange:
     """A score that differs from the expected one; `tolerance` in its unit, 0 to 1."""
 
     type: str
@@ -54,7 +54,7 @@ class Result:
 
     pin: Pin
     found: Outcome | None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ScoreChange, ...] = ()
     reasons: tuple[str, ...] = ()
     pairings: tuple[Pairing, ...] = ()
 
@@ -117,20 +117,20 @@ def worst(results: Sequence[Result]) -> Verdict:
 
 def _change(
     questions: float, type_: str, score: str, expected: Outcome, found: Outcome
-) -> Change | None:
+) -> ScoreChange | None:
     want, have = expected.cells[type_].get(score), found.cells[type_].get(score)
     if want == have:
         return None
     n = _n(expected, type_)
     tolerance = questions / n if n else 0.0
     if want is None or have is None:
-        return Change(type_, score, n, want, have, tolerance, Verdict.FAIL)
+        return ScoreChange(type_, score, n, want, have, tolerance, Verdict.FAIL)
     moved = abs(have - want)
     if moved < _HALF:
         return None
     near = moved <= tolerance + 2 * _HALF  # the rounding of both sides
     verdict = Verdict.OKISH if near else Verdict.FAIL
-    return Change(type_, score, n, want, have, tolerance, verdict)
+    return ScoreChange(type_, score, n, want, have, tolerance, verdict)
 
 
 def _n(outcome: Outcome, type_: str) -> int:

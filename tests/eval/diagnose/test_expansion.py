@@ -1,4 +1,4 @@
-"""Evidence found directly and by expansion, and what was pushed out for it."""
+"""Evidence found directly and by expansion, and what it displaces."""
 
 from __future__ import annotations
 
