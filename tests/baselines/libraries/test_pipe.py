@@ -107,7 +107,7 @@ def test_a_long_request_and_a_long_reply_pass(pipe: Pipe) -> None:
 def test_a_process_that_does_not_read_cannot_block(tmp_path: Path) -> None:
     pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=6)
     ask(pipe, "deaf")
-    with pytest.raises(LibraryError, match="no answer within 1 s"):
+    with pytest.raises(LibraryError, match="no answer within 6 s"):
         ask(pipe, "reply", more="x" * 1_000_000)
     pipe.close()
 
