@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from eval.regress.paired import FEWEST, Pairing
 from eval.regress.pins import DIGITS, Pin
-from eval.regress.verdicts import ScoreChange, Result, Verdict, of_pairing, worst
+from eval.regress.verdicts import Result, ScoreChange, Verdict, of_pairing, worst
 from eval.rendering.numbers import interval, number, p_value, signed
 from eval.rendering.tables import markdown, type_name
 from eval.summary.summarise import OVERALL
