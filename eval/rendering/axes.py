@@ -1,4 +1,4 @@
-"""Scales, ticks and marks of the charts; colours are classes that the page's style defines."""
+"""Scales, ticks and marks of SVG charts; colours are CSS classes of eval.rendering.palette."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-SERIES = 6  # colours and marks there are; a seventh run begins again
+from eval.rendering.palette import SERIES
+
 _SIZE = 4.5  # half of a mark's width
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """From values `low` to `high` to places `start` to `end`; `log`: by their logarithm."""
+    """A map from values (`low` to `high`) to coordinates (`start` to `end`), linear or `log`."""
 
     low: float
     high: float
@@ -22,19 +23,15 @@ class Scale:
     log: bool = False
 
     def __call__(self, value: float) -> float:
-        """The place of `value`, which is held within the scale."""
-        held = min(max(value, self.low), self.high)
-        low, high, own = (
-            (math.log10(v) for v in (self.low, self.high, held))
-            if self.log
-            else (self.low, self.high, held)
-        )
-        share = (own - low) / (high - low) if high > low else 0.5
+        """Return the coordinate of `value`, clipped to the scale."""
+        clipped = min(max(value, self.low), self.high)
+        low, high, at = (math.log10(v) if self.log else v for v in (self.low, self.high, clipped))
+        share = (at - low) / (high - low) if high > low else 0.5
         return self.start + share * (self.end - self.start)
 
 
 def linear_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Round values from `low` to `high`, about so many: steps of 1, 2 or 5 times a power of 10."""
+    """Return about `about` round values: multiples of 1, 2 or 5 times a power of 10."""
     if high <= low:
         return [low]
     rough = (high - low) / about
@@ -46,22 +43,22 @@ def linear_ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def log_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten from `low` to `high`, with 2 and 5 between where there are few."""
+    """Return the powers of 10 from `low` to `high`, with 2 and 5 times them on a short range."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     factors = (1, 2, 5) if high < 300 * low else (1,)
-    found = [m * 10.0**p for p in powers for m in factors]
-    return [value for value in found if low * 0.999 <= value <= high * 1.001]
+    ticks = [m * 10.0**p for p in powers for m in factors]
+    return [value for value in ticks if low * 0.999 <= value <= high * 1.001]
 
 
 def short(value: float) -> str:
-    """A tick's label: 2k, 0.25, 5."""
+    """Return the label of a tick: 2k, 0.25, 5."""
     if abs(value) >= 1000:
         return f"{value / 1000:g}k"
     return f"{value:g}"
 
 
 def mark(x: float, y: float, series: int, tip: str) -> str:
-    """The mark of a series: each has a shape of its own besides its colour. `tip` is its title."""
+    """Return the mark of a series, which differs in shape and colour, with the tooltip `tip`."""
     s, kind = _SIZE, series % SERIES
     shapes = (
         f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{s}"/>',
@@ -80,19 +77,19 @@ def _polygon(x: float, y: float, corners: Sequence[tuple[float, float]]) -> str:
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    """A straight line of the class `kind`."""
+    """Return a straight line of CSS class `kind`."""
     return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
 def label(x: float, y: float, text: str, anchor: str = "start", kind: str = "t") -> str:
-    """Words at a place; `anchor`: start, middle or end."""
+    """Return text at a point; `anchor`: start, middle or end."""
     return (
         f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
     )
 
 
 def picture(width: float, height: float, title: str, parts: Sequence[str]) -> str:
-    """The whole, as wide as its place allows."""
+    """Return an SVG element with `parts`, which scales to the width available."""
     return (
         f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(title)}">'
         + "".join(parts)
@@ -107,7 +104,7 @@ def frame(
     names: tuple[str, str],
     write: Callable[[float], str] = short,
 ) -> list[str]:
-    """Grid, ticks and names of two axes; y grows upwards (`y.start` is its foot)."""
+    """Return grid, tick labels and names of two axes; `y.start` is the bottom of the chart."""
     parts = []
     for value in ticks[1]:
         at = y(value)

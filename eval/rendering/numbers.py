@@ -40,13 +40,26 @@ def p_value(p: float) -> str:
 
 
 def interval(
-    found: Interval | None,
+    estimate: Interval | None,
     digits: int = 3,
     form: Callable[[float, int], str] = number,
     absent: str = ABSENT,
 ) -> str:
     """Format `0.292 [0.254, 0.329]`; `form` (number, signed or share) formats each part."""
-    if found is None:
+    if estimate is None:
         return absent
-    value, low, high = (form(part, digits) for part in (found.value, found.low, found.high))
+    value, low, high = (
+        form(part, digits) for part in (estimate.value, estimate.low, estimate.high)
+    )
     return f"{value} [{low}, {high}]"
+
+
+def points(value: float, digits: int = 1) -> str:
+    """Format a share of 0 to 1 in points of 100, as `31.2`."""
+    return number(100 * value, digits)
+
+
+def percent(found: Interval | None, *, with_n: bool = False) -> str:
+    """Format a share as `31.2% [28.0%, 34.4%]`, with ` n=90` on request; ABSENT for None."""
+    n = f" n={found.n}" if found is not None and with_n else ""
+    return interval(found, 1, share) + n

@@ -1,61 +1,51 @@
-"""The runs of a report, as each of its sections needs them."""
+"""The runs of a report, with their summaries and the texts of their memories."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from eval.diagnose.retrieval_vs_reading import Marking
 from eval.records.run import Run, load_runs
-from eval.records.schema import Manifest, Record, Summary
+from eval.records.schema import Cell, Summary
 from eval.report.texts import Texts, load_texts
-from eval.summary.summarise import summarise
+from eval.stats.interval import Interval
+from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
 
-_CORRECT = 0.5  # least score of a right answer that no judge has seen, as in eval.diagnose
+_CORRECT = 0.5  # least F1 of a right answer that no judge has seen, as in eval.diagnose
 
 
 @dataclass(frozen=True)
-class Reported:
-    """A finished run. `label` names it, and no other, in the whole report."""
+class ReportedRun(Run):
+    """A complete run with its summary and, where the data set is available, its texts."""
 
-    run: Run
     summary: Summary = field(repr=False)
 
     @property
-    def label(self) -> str:
-        """What tables and charts call it."""
-        return self.run.label
-
-    @property
-    def manifest(self) -> Manifest:
-        """What was run."""
-        return self.run.manifest
-
-    @property
-    def records(self) -> Mapping[str, Record]:
-        """By question id, in the run's order."""
-        return self.run.records
+    def overall(self) -> Cell:
+        """The summary's cell of types 1 to 4."""
+        return self.summary["by_type"][OVERALL]
 
     @property
     def marking(self) -> Marking:
-        """Which answers are right."""
-        return Marking(self.run.own_f1, _CORRECT)
+        """The score and threshold that make an answer right."""
+        return Marking(self.own_f1, _CORRECT)
 
     @property
     def judged(self) -> bool:
-        """Whether there are verdicts of a judge."""
-        return self.summary["by_type"]["overall"]["judge"] is not None
+        """Whether a judge scored answers."""
+        return self.overall["judge"] is not None
 
     @property
     def texts(self) -> Texts | None:
-        """The words of its memories and turns; None where they are not to be had."""
+        """Texts of memories and turns; None where they cannot be loaded."""
         return self._loaded[0]
 
     @property
     def without_texts(self) -> str | None:
-        """Why there are no words; None where there are."""
+        """The reason why there are no texts; None where there are."""
         return self._loaded[1]
 
     @cached_property
@@ -66,8 +56,8 @@ class Reported:
             return None, str(error)
 
 
-def missing_texts(runs: Sequence[Reported]) -> list[str]:
-    """A sentence for each run whose contexts can only be shown by ids, with the reason."""
+def missing_texts(runs: Sequence[ReportedRun]) -> list[str]:
+    """Return a sentence with the reason for each run whose memories are shown by id only."""
     return [
         f"{run.label}: memories by id only ({run.without_texts})"
         for run in runs
@@ -75,21 +65,28 @@ def missing_texts(runs: Sequence[Reported]) -> list[str]:
     ]
 
 
-def load(names: Sequence[str]) -> list[Reported]:
-    """Load finished runs, by folder or by id under results/runs, in order; see load_runs.
+def interval_of(cell: Cell, column: str) -> Interval | None:
+    """Return a mean of a summary's cell with its interval; None if it is unknown."""
+    if cell[column] is None:
+        return None
+    return Interval(cell[column], *cell[f"{column}_ci"], n=cell["n"] - cell["errors"])
+
+
+def load(names: Sequence[str]) -> list[ReportedRun]:
+    """Load complete runs by folder or id, in order; see load_runs.
 
     Raises InputError if one cannot be read, is unfinished, is named twice, has no answers, or has
-    an answered question without the score that the run reports.
+    an answered question without the F1 that the run reports.
     """
-    runs = load_runs(names)
-    for run in runs:
-        for record in run.counted:
-            if run.own_f1 not in record["scores"]:
-                raise InputError(
-                    f"{run.folder}: {record['id']} lacks the score {run.own_f1}; run "
-                    "python -m eval.rescore on it"
-                )
-    return [
-        Reported(run, summarise(list(run.records.values()), run.manifest, run.seed))
-        for run in runs
-    ]
+    return [_reported(run) for run in load_runs(names)]
+
+
+def _reported(run: Run) -> ReportedRun:
+    for record in run.counted:
+        if run.own_f1 not in record["scores"]:
+            raise InputError(
+                f"{run.folder}: {record['id']} lacks the score {run.own_f1}; run "
+                "python -m eval.rescore on it"
+            )
+    summary = summarise(list(run.records.values()), run.manifest, run.seed)
+    return ReportedRun(run.label, run.folder, run.manifest, run.records, summary)

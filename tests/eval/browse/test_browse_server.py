@@ -9,7 +9,7 @@ import pytest
 
 from eval.browse import __main__ as browse
 from eval.browse.questions import Questions
-from eval.browse.server import LOOPBACK, Site, serve
+from eval.browse.server import LOOPBACK, Site, bind
 from memsys.errors import InputError
 from tests.eval.report.made_report import HOSTILE
 
@@ -56,7 +56,7 @@ def test_only_this_machine_can_reach_it(server: ThreadingHTTPServer):
 def test_no_file_is_served(server: ThreadingHTTPServer, target: str):
     status, _, body = _get(server, target)
     assert status == 404
-    assert json.loads(body) == {"error": "there is no such page"}
+    assert json.loads(body) == {"error": "no such page"}
 
 
 def test_pages_may_load_and_run_nothing_else(server: ThreadingHTTPServer):
@@ -85,10 +85,10 @@ def test_the_page_of_questions_escapes_names(server: ThreadingHTTPServer):
     page = _get(server, "/")[2]
     assert "<i>" not in page
     assert page.count("better&lt;i&gt;</option>") == 3
-    assert "&quot;better&lt;i&gt;&quot;" in page  # for the script
+    assert "&#34;better&lt;i&gt;&#34;" in page  # for the script
 
 
-def test_a_wrong_search_is_told(server: ThreadingHTTPServer):
+def test_a_wrong_search_is_refused(server: ThreadingHTTPServer):
     status, _, body = _get(server, "/questions?type=spatial")
     assert status == 400
     assert json.loads(body)["error"].startswith("type: unknown")
@@ -109,7 +109,7 @@ def test_the_report_is_the_same(server: ThreadingHTTPServer):
 
 def test_a_port_that_is_taken(server: ThreadingHTTPServer, questions: Questions):
     with pytest.raises(InputError, match="use another, or 0"):
-        serve(Site(questions), server.server_address[1])
+        bind(Site(questions), server.server_address[1])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from eval.report.runs import Reported, load
+from eval.report.runs import ReportedRun, load
 from tests.eval import factory
 
 HOSTILE = "</td></details></script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -80,5 +80,5 @@ def write_run(
     return factory.write_run(folder, rows, strategy, **fields)
 
 
-def made(*folders: Path) -> list[Reported]:
+def made(*folders: Path) -> list[ReportedRun]:
     return load([str(folder) for folder in folders])
