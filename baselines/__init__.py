@@ -1,1 +1,1 @@
-"""What a memory system is compared with."""
+"""Memory systems to compare with: bounds, rankings, Mem0, libraries and services."""

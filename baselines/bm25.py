@@ -1,4 +1,4 @@
-"""Words alone: the oldest retrieval that works."""
+"""Lexical search by BM25."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ class BM25(Strategy):
     start: ClassVar[Start | None] = "lexical"
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Score: BM25, 0 or more."""
+        """Rank by BM25, 0 or more."""
         return self.best(self.store.bm25(query.text)), {}

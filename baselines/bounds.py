@@ -1,4 +1,4 @@
-"""Lower and upper bound of every memory: no memory at all, and the evidence itself."""
+"""Lower and upper bound of retrieval: no memory at all, and the evidence itself."""
 
 from __future__ import annotations
 

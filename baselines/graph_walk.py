@@ -1,4 +1,4 @@
-"""A walk over the graph from what was found, as HippoRAG ranks passages."""
+"""Personalised PageRank from the direct results, as HippoRAG ranks passages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memsys.types import Candidate, Query
 
 
 class GraphWalk(Strategy):
-    """Personalised PageRank that starts again at the best direct results.
+    """Personalised PageRank that restarts at the best direct results.
 
     Score: weight * relevance + (1 - weight) * share of the walk, both scaled to 0..1 per query
     (Gutierrez et al., 2024, arXiv 2405.14831, rank by the walk alone: weight 0).
@@ -49,14 +49,14 @@ class GraphWalk(Strategy):
         self._built: tuple[int, PageRank] | None = None
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Candidates by the mixed score."""
+        """Rank by the mixed score."""
         relevance = min_max(self.store.relevance(query.text, self._start))
         restart = {row: float(relevance[row]) for row in top(relevance, self._seeds)}
         walk = min_max(self._walk().scores(restart, self._damping, self._steps))
         return self.best(self._weight * relevance + (1 - self._weight) * walk), {}
 
     def size(self) -> Mapping[str, int]:
-        """With the nodes and edges that it walks over."""
+        """Return the size of the store with the nodes and edges of the walk."""
         graph = self._walk().size() if self.store.memories else {"nodes": 0, "edges": 0}
         return together(super().size(), graph)
 

@@ -1,4 +1,4 @@
-"""Words and vectors together: the strong ranking that graph strategies may also start from."""
+"""Hybrid of lexical and vector search, which graph strategies may also start from."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ class HybridRank(Strategy):
     start: ClassVar[Start | None] = "hybrid"
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Score: the mix, 0 to 1."""
+        """Rank by the mix, 0 to 1."""
         return self.best(self.store.relevance(query.text, "hybrid")), {}

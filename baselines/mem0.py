@@ -1,7 +1,7 @@
-"""A memory that a language model keeps, in the manner of Mem0.
+"""A memory that a language model maintains, after Mem0.
 
 Chhikara et al., 2025: Mem0, building production-ready AI agents with scalable long-term memory
-(arXiv 2504.19413), section 2.1. docs/mem0.md says how it goes and what differs.
+(arXiv 2504.19413), section 2.1. docs/mem0.md describes the algorithm and the differences.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from memsys.errors import InputError
-from memsys.facts.book import Change, FactBook
 from memsys.facts.extract import ExtractSettings
-from memsys.facts.keeper import FactKeeper, UpdateSettings
+from memsys.facts.fact_book import FactBook
+from memsys.facts.fact_writer import FactChange, FactWriter, UpdateSettings
 from memsys.index.rank import Start
 from memsys.store import Parts, Store
 from memsys.stores.vectors import VectorStore
@@ -35,7 +35,7 @@ class FactStore(Store):
 
 
 class Mem0(Strategy):
-    """Top k by cosine over the facts that hold at present, of both speakers."""
+    """Top k by cosine over the current facts of both speakers."""
 
     writes_memory: ClassVar[bool] = True
     start: ClassVar[Start | None] = "vector"
@@ -50,13 +50,14 @@ class Mem0(Strategy):
         update: Mapping[str, Any],
         vector_store: VectorStore | None = None,
     ) -> None:
-        """`infer`: False stores what `parts.memory` makes of the messages and asks no model.
+        """`infer`: False stores the memories of `parts.memory` and asks no model.
         `vector_store`: see FactBook.
 
-        Raises InputError where there is no model, or a setting or prompt cannot be used.
+        Raises InputError without a model, or if a setting or prompt cannot be used.
         """
         super().__init__(parts, k, budget)
-        self._keeper: FactKeeper | None = None
+        self._book = FactBook(parts.embedder, vector_store)
+        self._writer: FactWriter | None = None
         if infer:
             if parts.llm is None:
                 raise InputError(
@@ -64,33 +65,33 @@ class Mem0(Strategy):
                     "strategy.update.calls=schema"
                 )
             settings = ExtractSettings(**facts), UpdateSettings(**update)
-            self._keeper = FactKeeper(parts.llm, parts.embedder, *settings, vector_store)
-            self.prompts, self.events = self._keeper.prompts, self._keeper.log
+            self._writer = FactWriter(parts.llm, *settings, self._book)
+            self.prompts, self.events = self._writer.prompts, self._writer.log
 
     @property
-    def history(self) -> Sequence[Change]:
+    def history(self) -> Sequence[FactChange]:
         """Every change of a fact, in order."""
-        return self._keeper.book.history if self._keeper else ()
+        return self._book.history
 
     def ingest(self, session: Session) -> int:
-        """Returns by how many the facts grew, which is below 0 where more were dropped than added.
+        """Return the change in the number of facts, negative if more were deleted than added.
 
-        Raises LLMError where the model answered for nothing of the session.
+        Raises LLMError if the model answered for none of the session.
         """
-        if self._keeper is None:
+        if self._writer is None:
             return super().ingest(session)
         before = len(self.store.memories)
         try:
-            self._keeper.keep(session)
+            self._writer.write(session)
         finally:
-            self.store = FactStore(self.parts, self._keeper.book)
+            self.store = FactStore(self.parts, self._book)
         return len(self.store.memories) - before
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Score: the cosine."""
+        """Rank by cosine."""
         return self.best(self.store.similarity(query.text)), {}
 
     def close(self) -> None:
-        """Leave nothing in a shared store."""
-        if self._keeper:
-            self._keeper.book.clear()
+        """Delete the vectors from a shared store."""
+        if self._writer is not None:
+            self._book.clear()

@@ -25,7 +25,7 @@ from eval.datasets.types import ADVERSARIAL
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records import run as runs
 from eval.records.answer_key_views import left_out
-from eval.records.folder import run_id
+from eval.records.folder import discard_if_empty, run_id
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.schema import Record, Summary
@@ -110,10 +110,13 @@ def run(*overrides: str) -> Run:
         config, choices = composed(overrides)
     except (HydraException, OmegaConfBaseException) as error:
         raise InputError(blame(error)) from error
-    plain = [one for one in overrides if not one.startswith("--config-dir")]
     folder = runs.RUNS / run_id(config.resume, choices["strategy"])
     folder.mkdir(parents=True, exist_ok=True)
-    execute(config, choices, folder, config.resume, plain)
+    try:
+        execute(config, choices, folder, config.resume, arguments=overrides)
+    except (HydraException, InputError) as error:
+        discard_if_empty(folder)
+        raise InputError(blame(error)) from error
     return load(folder)
 
 

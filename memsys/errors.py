@@ -1,4 +1,4 @@
-"""The one error that means: the input is wrong, the program is not."""
+"""The error for bad input, as opposed to a fault of the program."""
 
 
 class InputError(Exception):

@@ -1,4 +1,4 @@
-"""What all retrieving strategies share: the memories of one conversation and their indexes."""
+"""The memories of one conversation and their indexes, shared by all strategies over a store."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memsys.context.base import ContextWriter
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import MemoryGraph, build_graph
 from memsys.graph.csr import build_csr
-from memsys.graph.score import Standing, standing
+from memsys.graph.score import GraphStatistics, graph_statistics
 from memsys.graph.settings import GraphSettings
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
@@ -26,20 +26,20 @@ from memsys.types import Memory, Vectors
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a run gives every strategy alike, so that only the strategies differ."""
+    """The components that every strategy of a run shares, so that only the strategies differ."""
 
     memory: MemoryBuilder
     embedder: CachedEmbedder
     context: ContextWriter
     index: IndexSettings
     graph: GraphSettings
-    llm: LLM | None = None  # for strategies that ask a model; most do not
+    llm: LLM | None = None  # most strategies do not ask a model
 
 
 class Store:
-    """Memories in order, with indexes that are built when first asked for.
+    """Memories in order, with indexes that are built on first use.
 
-    Adding a session drops the derived indexes: the next query (a run's warm-up) builds them anew.
+    Adding memories drops the indexes: the next query (the warm-up of a run) builds them again.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -48,22 +48,22 @@ class Store:
         self._derived = _Derived(parts, self.memories)
 
     def add(self, memories: Sequence[Memory]) -> None:
-        """Remember `memories`, oldest first."""
+        """Append `memories`, oldest first."""
         self.memories.extend(memories)
         self._derived = _Derived(self._parts, self.memories, self._derived.vectors)
 
     def similarity(self, query: str) -> Scores:
-        """Cosine of the query and every memory, shape (n,)."""
+        """Return the cosine of the query and every memory, shape (n,)."""
         return self._derived.by_vector.similarities(self._parts.embedder.query(query))
 
     def bm25(self, query: str) -> Scores:
-        """BM25 of the query and every memory, shape (n,)."""
+        """Return the BM25 score of every memory for the query, shape (n,)."""
         return self._derived.by_word.scores(query)
 
     def relevance(self, query: str, start: Start, similarity: Scores | None = None) -> Scores:
-        """Relevance of every memory, shape (n,): cosines, or BM25 or the hybrid in 0..1.
+        """Return the relevance of every memory, shape (n,): cosine, or BM25 or hybrid in 0..1.
 
-        `similarity` spares a second embedding where the caller has the cosines already.
+        `similarity`: the cosines, if the caller has them; avoids embedding the query twice.
         """
         if start == "lexical":
             return min_max(self.bm25(query))
@@ -73,9 +73,9 @@ class Store:
         return convex(cosines, self.bm25(query), self._parts.index.alpha)
 
     def ranking(self, query: str, start: Start, cosines: Ranking | None = None) -> Ranking:
-        """What `relevance` tells, scored as far as it is asked for where the store is large.
+        """Return the ranking by `relevance`; over a large index, only what is read is scored.
 
-        `cosines` spares a second embedding where the caller has the vector ranking already.
+        `cosines`: the vector ranking, if the caller has it; avoids embedding the query twice.
         """
         if start == "vector":
             if cosines is not None:
@@ -89,36 +89,38 @@ class Store:
 
     @property
     def rows(self) -> Mapping[str, int]:
-        """Where in `memories` each id is."""
+        """Row in `memories` of each memory id."""
         return self._derived.rows
 
     @property
-    def standing(self) -> list[Standing]:
-        """What the graph says of each memory whatever the query, n of them."""
-        return self._derived.standing
+    def statistics(self) -> list[GraphStatistics]:
+        """Graph statistics of each memory, in order; independent of the query."""
+        return self._derived.statistics
 
     def size(self, *, graph: bool) -> dict[str, int]:
-        """What is held, by unit: `memories`, their o200k `tokens`, `bytes` (memsys/stores/size.py)
-        of the memories, of the vectors that queries have asked for so far, and of the graph, with
-        its `nodes` and `edges`, where there is one; `graph`: there is, if only for later queries.
+        """Return the size by unit.
+
+        `memories`; their o200k `tokens`; `bytes` (memsys/stores/size.py) of the memories, of the
+        vectors embedded so far, and of the graph if it is built; its `nodes` and `edges`. With
+        `graph`, the graph counts even if no query has needed it yet.
         """
         memories = self.memories
-        held = {
+        sizes = {
             "memories": len(memories),
             "tokens": sum(count_tokens(memory.content) for memory in memories),
             "bytes": lines(memories) + self.bytes_beside,
         }
         if not memories:
-            return held | ({"nodes": 0, "edges": 0} if graph else {})
-        found = self._derived.graph_if_built
-        if found is None and graph:
-            # Not kept: a later query is to take as long as if nobody had asked for the size.
-            found = self._derived.new_graph()
-        return together(held, found.store.size()) if found else held
+            return sizes | ({"nodes": 0, "edges": 0} if graph else {})
+        built = self._derived.graph_if_built
+        if built is None and graph:
+            # Not stored: asking for the size must not make a later query faster.
+            built = self._derived.new_graph()
+        return together(sizes, built.store.size()) if built else sizes
 
     @property
     def bytes_beside(self) -> int:
-        """Of the vectors that are held so far; see memsys/stores/size.py."""
+        """Bytes of the vectors embedded so far; see memsys/stores/size.py."""
         return self._derived.vectors.bytes
 
     @property
@@ -129,8 +131,9 @@ class Store:
 
 @dataclass(slots=True)
 class _VectorRows:
-    """Vectors of the memories so far, so that a new session embeds only its own: as they came, or
-    in the index of a large store, which holds the only copy.
+    """Vectors of the memories so far, so that a new session embeds only its own memories.
+
+    They are rows, or are stored only in the index of a large store.
     """
 
     rows: list[Vectors] = field(default_factory=list)
@@ -141,12 +144,12 @@ class _VectorRows:
 
     @property
     def bytes(self) -> int:
-        """Counted once, though an exact index copies the rows."""
+        """Bytes of the vectors, counted once although an exact index copies them."""
         return singles(self.rows) if self.large is None else self.large.bytes
 
 
 class _Derived:
-    """Everything that is computed from the memories, each part once."""
+    """Everything computed from the memories, each part at most once."""
 
     def __init__(
         self, parts: Parts, memories: list[Memory], vectors: _VectorRows | None = None
@@ -169,7 +172,7 @@ class _Derived:
                 expected = max(settings.expected, len(new))
                 so_far.large = LargeVectors(kind, rows.shape[1], expected, settings.searched)
             so_far.large.add(rows)
-        assert so_far.large is not None  # noqa: S101 - a store that is asked holds something
+        assert so_far.large is not None  # noqa: S101 - a store that is queried is not empty
         return so_far.large
 
     @cached_property
@@ -198,5 +201,5 @@ class _Derived:
         return self.graph if "graph" in self.__dict__ else None
 
     @cached_property
-    def standing(self) -> list[Standing]:
-        return standing(self.graph, self._memories)
+    def statistics(self) -> list[GraphStatistics]:
+        return graph_statistics(self.graph, self._memories)

@@ -1,8 +1,8 @@
-"""The records that pass between the parts: all frozen, none with behaviour.
+"""Immutable records that pass between the parts of a memory system.
 
 Data runs one way: Conversation -> ingest -> Memory -> retrieve -> Retrieval. A strategy is given a
-Query and never a question with its gold answer, so the gold cannot leak into retrieval.
-Every time is conversation time (naive, as written in the data), never the wall clock.
+Query and never a question, so the gold answer cannot leak into retrieval. Every time is
+conversation time (naive, as written in the data), never the wall clock.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ class Turn:
     id: str
     speaker: str
     text: str
-    caption: str | None = None  # of an image that was shared with the turn
-    image: str | None = None  # its address; shown to nobody unless a setting says so
+    caption: str | None = None  # of the image shared with the turn
+    image: str | None = None  # URL of that image; used only if a setting asks for it
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A fact about one speaker, written by the data set's authors, with the turns it rests on."""
+    """A fact about one speaker that came with the data set, and the ids of its evidence turns."""
 
     speaker: str
     text: str
@@ -41,7 +41,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Turns in order, all at the session's start time."""
+    """The turns of one session in order; all of them have the session's start time."""
 
     id: str
     time: datetime
@@ -51,7 +51,7 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Sessions in order of their number; ids are unique within a data set."""
+    """Sessions in order of their number. `id` is unique within a data set."""
 
     id: str
     speakers: tuple[str, ...]
@@ -60,11 +60,11 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """One unit of remembering.
+    """One stored unit of memory.
 
-    `content` is what a reader sees and what is embedded. `index_text` is what is matched word by
-    word: it may carry more (the turn before), so that a reply is found by what it replies to.
-    `turns` are the ids of the turns whose words stand in `content`.
+    `content` is what a reader sees and what is embedded. `index_text` is what lexical search
+    matches; it may contain more (the turn before), so that a reply is found by what it answers.
+    `turns` are the ids of the turns whose words appear in `content`.
     """
 
     id: str
@@ -78,7 +78,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What a strategy may know of a question: its id, its words and when it is asked."""
+    """The part of a question that a strategy may see: id, text, conversation and time asked."""
 
     id: str
     text: str
@@ -88,7 +88,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory that was found, its score (higher is better) and how it was found."""
+    """A retrieved memory, its score (higher is better) and whether a graph expansion added it."""
 
     memory: Memory
     score: float
@@ -97,10 +97,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """What is put before the reader: the candidates that fitted the budget and their text.
+    """The candidates that fit the budget, and their text for the reader.
 
-    `context_tokens` counts `context` in o200k tokens. `trace` holds what a strategy wants to be
-    known of its decision (gate, expansion), as plain JSON values.
+    `context_tokens` counts `context` in o200k tokens. `trace` describes the strategy's decision
+    (gate, expansion) in plain JSON values.
     """
 
     candidates: tuple[Candidate, ...]
@@ -111,7 +111,7 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as the endpoint reported them, and calls."""
+    """Number of calls, and their tokens as the endpoint reported them."""
 
     calls: int = 0
     input_tokens: int = 0

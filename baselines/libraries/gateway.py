@@ -1,8 +1,8 @@
-"""An OpenAI-protocol server on loopback, by which a memory library uses the run's own models.
+"""An OpenAI-compatible server on loopback through which a memory library uses the run's models.
 
-The library is given this address and a key made up for the run; the real key never leaves this
-process. A request waits until the thread that waits for the library answers it: so a call is noted
-in the meter of the phase under way, and what ends a run is raised where the run is.
+The library gets its address and a key generated for the run; the real key never leaves this
+process. The thread that waits for the library answers each request, so that a call is added to the
+meter of the current phase, and an error that ends the run is raised in the run's own thread.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from memsys.llm.base import LLM, LLMError
 from memsys.text.tokens import count_tokens
 from memsys.types import Vectors
 
-MODEL = "embedder"  # what the library may call the run's embedder
+MODEL = "embedder"  # the name of the run's embedder for the library
 _MOST_BYTES = 64 * 2**20  # of a request
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A request of the library's: path below /v1 and body; `reply` is to be (status, JSON)."""
+class GatewayRequest:
+    """A request of the library: path below /v1 and body; `reply` becomes (status, JSON)."""
 
     path: str
     body: Mapping[str, Any]
@@ -40,30 +40,32 @@ class Job:
 
 
 class Gateway:
-    """Listens from the start until `close`. `kind`: what a text to be embedded is at present."""
+    """Listens from construction until `close`. `kind`: kind of the texts to embed now."""
 
     def __init__(
-        self, embedder: CachedEmbedder, llm: LLM | None, submit: Callable[[Job], None]
+        self, embedder: CachedEmbedder, llm: LLM | None, submit: Callable[[GatewayRequest], None]
     ) -> None:
-        """`submit` takes each request to the thread that is to `answer` it."""
+        """`submit` passes each request to the thread that calls `answer`."""
         self._embedder, self._llm = embedder, llm
         self.kind: Kind = "document"
         self.key = secrets.token_urlsafe(24)
-        self.refused: list[str] = []  # why calls of the library were not answered
+        self.refused: list[str] = []  # reasons of calls that were not answered
         self._server = _Server(self.key, submit)
         self._stop = weakref.finalize(self, _Server.stop, self._server)
 
     @property
     def base_url(self) -> str:
-        """The address, with /v1."""
+        """Base URL, with /v1."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
-    def answer(self, job: Job) -> None:
-        """Answer `job` in this thread. What is wrong with one call alone is told to the library and
-        kept in `refused`; anything else (a budget, a key) is told to it and raised as well.
+    def answer(self, job: GatewayRequest) -> None:
+        """Answer `job` in this thread.
+
+        A fault of one call is returned to the library and added to `refused`; any other error (a
+        budget, a key) is returned to it and also raised.
         """
         try:
-            made = self._embed(job.body) if job.path == "/embeddings" else self._chat(job)
+            answer = self._embed(job.body) if job.path == "/embeddings" else self._chat(job)
         except LLMError as error:
             self.refused.append(str(error))
             job.reply.set_result((400, _error(str(error))))
@@ -71,24 +73,24 @@ class Gateway:
             job.reply.set_result((400, _error(f"the run ends: {type(error).__name__}")))
             raise
         else:
-            job.reply.set_result((200, made))
+            job.reply.set_result((200, answer))
 
     def close(self) -> None:
-        """Stop listening; requests under way are refused."""
+        """Stop listening; running requests are refused."""
         self._stop()
 
-    def _chat(self, job: Job) -> Mapping[str, Any]:
+    def _chat(self, job: GatewayRequest) -> Mapping[str, Any]:
         if job.path != "/chat/completions":
             raise LLMError(f"{job.path}: not served; only /chat/completions and /embeddings are")
         if self._llm is None:
-            raise LLMError("no model to chat with: the run has llm=none; add llm=openai or so")
+            raise LLMError("no chat model: the run has llm=none; add llm=openai or llm=local")
         if job.body.get("stream"):
             raise LLMError("stream: not served; ask for the whole answer")
         return self._llm.forward(job.body)
 
     def _embed(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        given = body.get("input")
-        texts = [given] if isinstance(given, str) else given
+        value = body.get("input")
+        texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list) or not texts or not all(isinstance(t, str) for t in texts):
             raise LLMError("input: give a text or a list of texts; token numbers are not served")
         if self.kind == "query":
@@ -127,13 +129,13 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, key: str, submit: Callable[[Job], None]) -> None:
+    def __init__(self, key: str, submit: Callable[[GatewayRequest], None]) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.key, self.submit = key, submit
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Nothing: a library that goes away in the middle is told of by its pipe."""
+        """Ignore it: the pipe reports a library that ends during a request."""
 
     def stop(self) -> None:
         """Stop listening."""
@@ -147,7 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
-        """Take a request to the run; 401 without the key."""
+        """Pass a request to the run; reply 401 without the key."""
         length = self.headers.get("Content-Length", "")
         if not length.isdigit() or int(length) > _MOST_BYTES:
             self.close_connection = True
@@ -163,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
             body = None
         if not isinstance(body, dict):
             return self._reply(400, _error("the body is not a JSON object"))
-        job = Job(self.path.removeprefix("/v1"), body)
+        job = GatewayRequest(self.path.removeprefix("/v1"), body)
         self.server.submit(job)
         return self._reply(*job.reply.result())
 
@@ -177,4 +179,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class's name
-        """Nothing: a request may hold anything."""
+        """Log nothing: a request may contain anything."""

@@ -1,4 +1,4 @@
-"""Where the libraries are installed, and how to install one."""
+"""Paths of the installed memory libraries and their adapters."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from pathlib import Path
 from memsys.errors import InputError
 
 HERE = Path(__file__).parent
-_VENVS = Path(".venv-baselines")  # in the checkout; elsewhere by the variable MEMSYS_BASELINES
-_STAMP = "installed"  # written by make when all of the requirements are there
+_VENVS = Path(".venv-baselines")  # in the checkout, unless MEMSYS_BASELINES is set
+_STAMP = "installed"  # written by make when all requirements are installed
 
 
 def names() -> list[str]:
-    """The libraries that there is an adapter for, by name."""
+    """Return the names of the libraries with an adapter, sorted."""
     return sorted(path.stem for path in HERE.glob("*.txt"))
 
 
 def venv(name: str) -> Path:
-    """The folder of the library's venv, whether it is there or not."""
-    own = os.environ.get("MEMSYS_BASELINES")
-    return (Path(own) if own else HERE.parents[1] / _VENVS) / name
+    """Return the folder of the library's venv, whether it exists or not."""
+    folder = os.environ.get("MEMSYS_BASELINES")
+    return (Path(folder) if folder else HERE.parents[1] / _VENVS) / name
 
 
 def is_installed(name: str) -> bool:
-    """Whether `make baseline` has come to its end for `name`."""
+    """Return whether `make baseline` has succeeded for `name`."""
     return (venv(name) / _STAMP).is_file()
 
 
 def python_of(name: str) -> Path:
-    """The interpreter of the library's venv. Raises InputError with the command that installs it,
-    or with the names there are.
+    """Return the interpreter of the library's venv.
+
+    Raises InputError with the command that installs it, or with the known names.
     """
     if name not in names():
         raise InputError(f"strategy.name: {name!r} is no known library; use {', '.join(names())}")
@@ -40,5 +41,5 @@ def python_of(name: str) -> Path:
 
 
 def adapter_of(name: str) -> Path:
-    """The script that knows the library; it runs in the library's venv."""
+    """Return the script that wraps the library; it runs in the library's venv."""
     return HERE / "adapters" / f"{name}.py"

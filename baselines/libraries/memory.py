@@ -1,4 +1,4 @@
-"""A strategy whose memory is a library's own: it ingests and finds, the rest is the run's."""
+"""A strategy over a memory library: it ingests and searches, the run does the rest."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _NOTHING = Retrieval((), "", 0)
 
 
 class LibraryMemory(Strategy):
-    """The k memories that the library gives for the query's words, by its own score.
+    """The k memories that the library returns for the query, by its score.
 
-    What it gives beside them (relations of a graph) comes on top of k, within the budget.
+    Further results (relations of a graph) are added to the k, within the budget.
     """
 
     def __init__(
@@ -38,17 +38,17 @@ class LibraryMemory(Strategy):
         timeout_s: float = 300,
         settings: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """`name`: see installed.names. `infer`: the library asks the run's model what to remember,
-        of `exchange` messages at a time; else it stores what `parts.memory` makes of a session.
-        `timeout_s`: how long the library may be silent, calls to models apart.
-        `settings`: more of the library's own. Nothing is started before the first session.
+        """`name`: see installed.names. `infer`: the library asks the run's model what to store, for
+        `exchange` messages at a time; else it stores the memories that `parts.memory` builds.
+        `timeout_s`: longest time without a reply, not counting calls to models. `settings`: further
+        settings of the library. Nothing is started before the first session.
 
-        Raises InputError where the library is not installed, there is no model to infer with, or a
+        Raises InputError if the library is not installed, there is no model to infer with, or a
         number is wrong.
         """
         super().__init__(parts, k, budget)
         if k is None:
-            raise InputError(f"strategy={name}: k is null; a library wants a number")
+            raise InputError(f"strategy={name}: k is null; a library needs a number")
         if exchange < 1 or timeout_s <= 0:
             raise InputError(
                 f"strategy={name}: exchange={exchange}, timeout_s={timeout_s}; give more than 0"
@@ -66,9 +66,9 @@ class LibraryMemory(Strategy):
         self.events: list[dict[str, Any]] = []
 
     def ingest(self, session: Session) -> int:
-        """Returns how many memories the library made or changed, as it tells.
+        """Return how many memories the library reports as new or changed.
 
-        Raises LibraryError where it failed; InputError and BudgetReached where a call did.
+        Raises LibraryError if it fails; InputError and BudgetReached if a call does.
         """
         if self._open is None:
             self._start(session)
@@ -76,20 +76,20 @@ class LibraryMemory(Strategy):
         return int(self._ask({"op": "add", "items": items})["made"])
 
     def retrieve(self, query: Query) -> Retrieval:
-        """See MemoryStrategy. Raises as `ingest` does."""
+        """See MemoryStrategy. Raises as `ingest`."""
         if self._open is None:
             return _NOTHING
         ranked, trace = self.rank(query)
         return self.retrieval(ranked, trace)
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Score: the library's own."""
+        """Rank by the library's score."""
         reply = self._ask({"op": "search", "query": query.text, "k": self.k}, query=True)
-        found = [_candidate(one) for one in reply["found"]]
-        return sorted(found, key=lambda one: -one.score), {}
+        candidates = [_candidate(one) for one in reply["found"]]
+        return sorted(candidates, key=lambda one: -one.score), {}
 
     def size(self) -> Mapping[str, int]:
-        """What the library holds, in its own units."""
+        """Return the size that the library reports, in its units."""
         return dict(self._ask({"op": "size"})["size"]) if self._open else {}
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ class LibraryMemory(Strategy):
         gateway = Gateway(self.parts.embedder, self.parts.llm, pipe.inbox.put)
         self._open = pipe, gateway, folder
         first = line(session.turns[0]) if session.turns else self._name
-        told = {
+        options = {
             "infer": self._infer,
             "base_url": gateway.base_url,
             "key": gateway.key,
@@ -117,9 +117,9 @@ class LibraryMemory(Strategy):
             "settings": self._settings,
         }
         try:
-            reply = self._ask({"op": "start", **told})
+            reply = self._ask({"op": "start", **options})
         except BaseException:
-            self.close()  # half a start is none
+            self.close()  # the library is not usable
             raise
         self.details |= {name: reply[name] for name in ("library", "version", "degraded")}
 
@@ -140,10 +140,10 @@ class LibraryMemory(Strategy):
         return reply
 
     def _memories(self, session: Session) -> Iterator[dict[str, Any]]:
-        """What the run's own memory makes of a session, one a memory of the library."""
-        for made in self.parts.memory.build(session):
-            message = {"speaker": made.speaker, "text": made.content}
-            yield _item([message], made.time, made.turns)
+        """Yield the memories that the run's own option builds, one item each."""
+        for memory in self.parts.memory.build(session):
+            message = {"speaker": memory.speaker, "text": memory.content}
+            yield _item([message], memory.time, memory.turns)
 
     def _exchanges(self, session: Session) -> Iterator[dict[str, Any]]:
         for start in range(0, len(session.turns), self._exchange):
@@ -153,7 +153,7 @@ class LibraryMemory(Strategy):
 
 
 def _item(messages: list[dict[str, str]], time: datetime, turns: tuple[str, ...]) -> dict[str, Any]:
-    """`about` is for the library to keep with what it makes of the messages."""
+    """Return messages with `about`, which the library stores with what it makes of them."""
     speakers = {message["speaker"] for message in messages}
     speaker = speakers.pop() if len(speakers) == 1 else ""
     about = {"turns": list(turns), "time": time.isoformat(), "speaker": speaker}
@@ -161,7 +161,7 @@ def _item(messages: list[dict[str, str]], time: datetime, turns: tuple[str, ...]
 
 
 def _candidate(found: Mapping[str, Any]) -> Candidate:
-    """What an adapter tells: id, text, score, time, turns; speaker and origin if known."""
+    """Return a result of an adapter (id, text, score, time, turns; optional speaker, origin)."""
     text = str(found["text"])
     memory = Memory(
         id=str(found["id"]),

@@ -1,4 +1,4 @@
-"""A library in a process of its own: a line of JSON there, a line of JSON back."""
+"""A library in a separate process that exchanges lines of JSON."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from baselines.libraries.gateway import Job
+from baselines.libraries.gateway import GatewayRequest
 
 _MOST_BYTES = 64 * 2**20  # of a reply
 _TAIL = 600  # characters of what the library wrote on stderr
-_PATIENCE_S = 5  # for an orderly end
-_KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR")  # of our environment: no key, no proxy
+_PATIENCE_S = 5  # for an orderly exit
+_PASSED = ("PATH", "LANG", "LC_ALL", "TMPDIR")  # of this environment: no key, no proxy
 
 
 class LibraryError(Exception):
-    """The library failed, at this session or question; the message ends with its last words."""
+    """The library failed at this session or question; the message ends with its last output."""
 
 
 class Pipe:
-    """Starts `command` in `folder`, which is also its home. One request at a time.
+    """Runs `command` in `folder`, which is also its home. One request at a time.
 
-    `timeout_s` bounds the wait between two signs of life; the time of calls to models, which pass
-    through `inbox`, is not counted. A process that has failed to keep the protocol, or to answer in
-    time, is killed, and every later request fails at once.
+    `timeout_s` bounds the time without a message; calls to models, which pass through `inbox`, do
+    not count. A process that violates the protocol or does not answer in time is killed, and every
+    later request fails at once.
     """
 
     def __init__(
@@ -40,19 +40,19 @@ class Pipe:
     ) -> None:
         """Raises LibraryError if the command cannot be started."""
         self._name, self._folder, self._timeout_s = name, folder, timeout_s
-        self.inbox: queue.SimpleQueue[bytes | Job] = queue.SimpleQueue()
+        self.inbox: queue.SimpleQueue[bytes | GatewayRequest] = queue.SimpleQueue()
         self._count, self._dead = 0, ""
-        own = {name: value for name in _KEPT if (value := os.environ.get(name))}
-        own |= {"HOME": str(folder), "PYTHONNOUSERSITE": "1", "PYTHONHASHSEED": "0"}
+        environment = {name: value for name in _PASSED if (value := os.environ.get(name))}
+        environment |= {"HOME": str(folder), "PYTHONNOUSERSITE": "1", "PYTHONHASHSEED": "0"}
         try:
-            with self._words.open("wb") as words:
+            with self._stderr_path.open("wb") as stderr:
                 self._process = subprocess.Popen(  # noqa: S603 - the venv's own interpreter
                     [str(part) for part in command],
                     cwd=folder,
-                    env=own,
+                    env=environment,
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
-                    stderr=words,
+                    stderr=stderr,
                     start_new_session=True,  # its children end with it
                 )
         except OSError as error:
@@ -62,17 +62,17 @@ class Pipe:
         threading.Thread(target=_read, args=(self._process.stdout, self.inbox), daemon=True).start()
 
     @property
-    def _words(self) -> Path:
+    def _stderr_path(self) -> Path:
         return self._folder / "stderr.txt"
 
     def request(
-        self, message: Mapping[str, Any], serve: Callable[[Job], None]
+        self, message: Mapping[str, Any], serve: Callable[[GatewayRequest], None]
     ) -> Mapping[str, Any]:
-        """The reply to `message`. Calls of the library to models are given to `serve`, in this
-        thread; what it raises ends the process and is raised.
+        """Return the reply to `message`.
 
-        Raises LibraryError where the library failed at the request (it goes on), or has died, was
-        silent for too long or answered nonsense (it is ended).
+        Calls of the library to models are passed to `serve`, in this thread; an error of it ends
+        the process and is raised. Raises LibraryError if the library failed at the request (it
+        continues), or if it has ended, timed out or violated the protocol (it is killed).
         """
         if self._dead:
             raise LibraryError(f"{self._name}: {self._dead}")
@@ -82,42 +82,42 @@ class Pipe:
         threading.Thread(target=_write, args=(self._process.stdin, line), daemon=True).start()
         reply = self._reply(serve)
         if reply.get("id") != self._count:
-            raise self._end("answered another request than it was asked")
+            raise self._end("answered a different request")
         if "error" in reply:
             raise LibraryError(f"{self._name}: {str(reply['error'])[:_TAIL]}")
         return reply
 
-    def _reply(self, serve: Callable[[Job], None]) -> dict[str, Any]:
+    def _reply(self, serve: Callable[[GatewayRequest], None]) -> dict[str, Any]:
         deadline = time.monotonic() + self._timeout_s
         while True:
             try:
-                came = self.inbox.get(timeout=max(deadline - time.monotonic(), 0))
+                item = self.inbox.get(timeout=max(deadline - time.monotonic(), 0))
             except queue.Empty:
                 raise self._end(f"no answer within {self._timeout_s:g} s; killed") from None
-            if isinstance(came, Job):
+            if isinstance(item, GatewayRequest):
                 try:
-                    serve(came)
+                    serve(item)
                 except BaseException:
                     self._end("ended with the run")
                     raise
                 deadline = time.monotonic() + self._timeout_s
                 continue
-            if not came:
+            if not item:
                 with suppress(subprocess.TimeoutExpired):
                     self._process.wait(_PATIENCE_S)
                 raise self._end(f"the process ended with code {self._process.poll()}")
-            if not came.endswith(b"\n"):
-                raise self._end(f"a reply that was cut off, or of over {_MOST_BYTES} bytes")
+            if not item.endswith(b"\n"):
+                raise self._end(f"a reply that is cut off, or longer than {_MOST_BYTES} bytes")
             try:
-                reply = json.loads(came)
+                reply = json.loads(item)
             except ValueError:
                 reply = None
             if not isinstance(reply, dict):
-                raise self._end(f"a reply that is no JSON object: {came[:80]!r}")
+                raise self._end(f"a reply that is not a JSON object: {item[:80]!r}")
             return reply
 
     def close(self) -> None:
-        """Let the process end in order, or kill it; calls under way are refused."""
+        """Let the process exit, or kill it; running calls are refused."""
         self._dead = self._dead or "closed"
         stdin = self._process.stdin
         with suppress(OSError, ValueError):
@@ -129,22 +129,22 @@ class Pipe:
         with suppress(queue.Empty):
             while True:
                 left = self.inbox.get_nowait()
-                if isinstance(left, Job):
+                if isinstance(left, GatewayRequest):
                     left.reply.set_result((503, {"error": {"message": "the run has ended"}}))
 
     def _end(self, why: str) -> LibraryError:
-        """Kill the process; the error to raise, now and at every later request."""
+        """Kill the process; return the error to raise now and at every later request."""
         self._stop()
         with suppress(OSError):
-            words = self._words.read_bytes()[-4 * _TAIL :].decode(errors="replace")
+            words = self._stderr_path.read_bytes()[-4 * _TAIL :].decode(errors="replace")
             if last := " ".join(words.split())[-_TAIL:]:
-                why = f"{why}; its last words: {last}"
+                why = f"{why}; its last output: {last}"
         self._dead = why
         return LibraryError(f"{self._name}: {why}")
 
 
-def _read(stdout: IO[bytes], inbox: queue.SimpleQueue[bytes | Job]) -> None:
-    """Lines into the inbox; an empty one is the end."""
+def _read(stdout: IO[bytes], inbox: queue.SimpleQueue[bytes | GatewayRequest]) -> None:
+    """Put lines into the inbox; an empty one is the end."""
     with suppress(OSError, ValueError):
         while line := stdout.readline(_MOST_BYTES):
             inbox.put(line)
@@ -153,13 +153,13 @@ def _read(stdout: IO[bytes], inbox: queue.SimpleQueue[bytes | Job]) -> None:
 
 
 def _write(stdin: IO[bytes] | None, line: bytes) -> None:
-    with suppress(OSError, ValueError):  # the end of the process shows where its reply is read
+    with suppress(OSError, ValueError):  # the reader of the reply notices the end of the process
         if stdin is not None:
-            os.write(stdin.fileno(), line)  # past the buffer, whose lock would block its closing
+            os.write(stdin.fileno(), line)  # without the buffer, whose lock would block `close`
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """The process and all that it has started."""
+    """Kill the process and all that it has started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

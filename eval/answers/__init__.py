@@ -1,1 +1,1 @@
-"""Answers that were made elsewhere, read, matched to a data set's questions and recorded."""
+"""Files of answers from other systems: read them and match them to a data set's questions."""

@@ -1,14 +1,14 @@
-"""The layouts in which answers come: Mem0's, JSON lines, CSV. Each becomes a list of items."""
+"""File layouts of answers (Mem0's, JSON lines, CSV), each parsed into a list of items."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from eval.answers.answers import Item
 from memsys.errors import InputError
 
 _DELIMITERS = ",;\t"
@@ -23,13 +23,26 @@ AUTO = "auto"
 FORMATS = (AUTO, *_DESCRIBED)
 
 
-def describe(layout: str) -> str:
-    """A layout's name for people."""
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One row of a file, unparsed.
+
+    `place`: position in the file. `group`: the conversation if the layout gives it outside the
+    row's fields (Mem0's keys).
+    """
+
+    place: str
+    fields: Mapping[str, Any]
+    group: str | None = None
+
+
+def describe_layout(layout: str) -> str:
+    """Return a layout's name for messages."""
     return _DESCRIBED[layout]
 
 
 def detect(text: str, name: str) -> str:
-    """`mem0`, `jsonl` or `csv`, by what `text` holds. Raises InputError if it is none of them."""
+    """Return `mem0`, `jsonl` or `csv`, judged by `text`; raise InputError if it is none."""
     start = text.lstrip()[:1]
     if not start:
         raise InputError(f"{name}: is empty")
@@ -45,7 +58,7 @@ def detect(text: str, name: str) -> str:
 
 
 def read_items(text: str, layout: str, name: str) -> list[Item]:
-    """The rows of `text`, in file order. Raises InputError naming the place that is not right."""
+    """Return the rows of `text` in file order; raise InputError naming the invalid place."""
     readers: dict[str, Callable[[str, str], list[Item]]] = {
         "mem0": _mem0,
         "jsonl": _json_lines,
@@ -53,7 +66,7 @@ def read_items(text: str, layout: str, name: str) -> list[Item]:
     }
     items = readers[layout](text, name)
     if not items:
-        raise InputError(f"{name}: holds no answers")
+        raise InputError(f"{name}: contains no answers")
     return items
 
 
@@ -74,7 +87,7 @@ def _mem0(text: str, name: str) -> list[Item]:
 
 def _json_lines(text: str, name: str) -> list[Item]:
     items = []
-    for number, line in enumerate(text.split("\n"), 1):  # splitlines would cut inside texts
+    for number, line in enumerate(text.split("\n"), 1):  # splitlines would split inside texts
         if line.strip():
             place = f"{name}: line {number}"
             items.append(Item(f"line {number}", _object(_json(line, place), place)))
@@ -86,7 +99,7 @@ def _csv(text: str, name: str) -> list[Item]:
     header = _header(text)
     doubles = sorted({column for column in header if header.count(column) > 1})
     if doubles:
-        raise InputError(f"{name}: column {doubles[0]!r} stands twice; rename or remove one")
+        raise InputError(f"{name}: column {doubles[0]!r} occurs twice; rename or remove one")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     items = []
     try:
@@ -107,7 +120,7 @@ def _csv(text: str, name: str) -> list[Item]:
 
 
 def _is_lines(text: str) -> bool:
-    """True if the first line is an object by itself, and not all of a Mem0 file."""
+    """Return True if the first line is a JSON object and not a whole Mem0 file."""
     try:
         first = json.loads(text.lstrip().split("\n", 1)[0])
     except ValueError:
@@ -148,6 +161,6 @@ def _header(text: str) -> list[str]:
 
 
 def _delimiter(text: str) -> str:
-    """The separator of the header: spreadsheets of many countries write semicolons."""
+    """Return the header's separator; spreadsheets of many countries write semicolons."""
     line = text.lstrip().split("\n", 1)[0]
     return max(_DELIMITERS, key=line.count)

@@ -1,18 +1,16 @@
-"""Which official question each row answers: by id where it is given, else by the words.
+"""Match rows of answers to a data set's questions: by id if given, else by the question's words.
 
-Never by likeness: a question that is not word for word the same is another question.
+Words match exactly up to case, blanks and quotes, never by similarity.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
-from eval.answers.answers import Row
-from eval.answers.conversations import Place, place_conversations
-from eval.answers.pairing import pair
-from eval.answers.words import normal
+from eval.answers.columns import AnswerRow
 from eval.datasets.types import Dataset, Question
 
 # Why a row is not scored.
@@ -22,91 +20,201 @@ NO_INDEX = "no such qa_index in its conversation"
 OTHER_QUESTION = "the question at its qa_index is another"
 REPEATED = "its question is answered by an earlier row"
 NOTHING = "neither a question nor a qa_index"
+_QUOTES = str.maketrans(
+    {
+        "’": "'",
+        "‘": "'",
+        "‛": "'",
+        "`": "'",
+        "´": "'",
+        "“": '"',
+        "”": '"',
+        "„": '"',
+        "«": '"',
+        "»": '"',
+    }
+)
+
+
+@lru_cache(maxsize=65_536)
+def normalise(text: str) -> str:
+    """Return `text` in lower case with straight quotes and single blanks between words."""
+    return " ".join(text.translate(_QUOTES).casefold().split())
+
+
+@dataclass(frozen=True, slots=True)
+class MatchedLabel:
+    """A file's label of a conversation.
+
+    `conversation`: the id it means, None if none; `expected`: the id at the label's position in the
+    data set.
+    """
+
+    label: str
+    conversation: str | None
+    expected: str | None
+
+    @property
+    def moved(self) -> bool:
+        """True if the questions belong to another conversation than the one at this position."""
+        return self.expected is not None and self.conversation not in (None, self.expected)
 
 
 @dataclass(slots=True)
 class Matching:
-    """What became of the rows of one file.
+    """The rows of one file, matched.
 
-    `answers`: question id -> row. `unmatched`: row and why. `ambiguous`: rows that share question,
-    gold and category with another question, paired in order. `unchecked`: rows matched by index
-    alone, since they do not say their question. `places`: conversations by the file's labels.
+    `answers`: question id -> row. `unmatched`: row and reason. `ambiguous`: number of rows that
+    share question, gold and category with another question and are paired in order. `unchecked`:
+    number of rows matched by index alone, as they contain no question. `labels`: by file label.
     """
 
-    answers: dict[str, Row] = field(default_factory=dict)
-    unmatched: list[tuple[Row, str]] = field(default_factory=list)
+    answers: dict[str, AnswerRow] = field(default_factory=dict)
+    unmatched: list[tuple[AnswerRow, str]] = field(default_factory=list)
     ambiguous: int = 0
     unchecked: int = 0
     by_index: int = 0
-    places: Mapping[str, Place] = field(default_factory=dict)
+    labels: Mapping[str, MatchedLabel] = field(default_factory=dict)
 
 
-def match(rows: Sequence[Row], dataset: Dataset) -> Matching:
-    """Match `rows` to the questions of `dataset`; a question gets one row at most."""
-    places = place_conversations(rows, dataset)
-    found = Matching(places=places)
+def match(rows: Sequence[AnswerRow], dataset: Dataset) -> Matching:
+    """Match `rows` to the questions of `dataset`; each question gets at most one row."""
+    labels = _match_labels(rows, dataset)
+    matching = Matching(labels=labels)
     questions = {question.id: question for question in dataset.questions}
-    left: dict[str, list[Row]] = defaultdict(list)
+    without_index: dict[str, list[AnswerRow]] = defaultdict(list)
     refused: dict[int, str] = {}  # by id(row)
     for row in rows:
-        conversation = places[row.conversation].conversation
+        conversation = labels[row.conversation].conversation
         if conversation is None:
             refused[id(row)] = NO_CONVERSATION
         elif row.index is None:
-            left[conversation].append(row)
+            without_index[conversation].append(row)
         else:
-            reason = _by_index(row, questions.get(f"{conversation}/{row.index}"), found)
+            reason = _by_index(row, questions.get(f"{conversation}/{row.index}"), matching)
             if reason is not None:
                 refused[id(row)] = reason
-    for conversation, asked in left.items():
-        own = [q for q in dataset.questions if q.conversation == conversation]
-        refused |= _by_words(asked, own, found)
-    found.unmatched = [(row, refused[id(row)]) for row in rows if id(row) in refused]
-    return found
+    for conversation, remaining in without_index.items():
+        asked = [q for q in dataset.questions if q.conversation == conversation]
+        refused |= _by_words(remaining, asked, matching)
+    matching.unmatched = [(row, refused[id(row)]) for row in rows if id(row) in refused]
+    return matching
 
 
-def _by_index(row: Row, question: Question | None, found: Matching) -> str | None:
-    """Give `question` this row, or say why not: an index is believed if the words agree."""
+def _match_labels(rows: Sequence[AnswerRow], dataset: Dataset) -> dict[str, MatchedLabel]:
+    """Match every conversation label in `rows`.
+
+    A label that is a conversation's id means that conversation. Any other, such as a number, means
+    the conversation that contains most of its rows' questions; of equals, the one at that position
+    in the data set. A label with no known question means no conversation.
+    """
+    ids = [conversation.id for conversation in dataset.conversations]
+    asked_in: dict[str, set[str]] = defaultdict(set)
+    for question in dataset.questions:
+        asked_in[normalise(question.text)].add(question.conversation)
+    by_label: dict[str, list[AnswerRow]] = defaultdict(list)
+    for row in rows:
+        by_label[row.conversation].append(row)
+    labels = {}
+    for label, group in by_label.items():
+        if label in ids:
+            labels[label] = MatchedLabel(label, label, None)
+            continue
+        position = int(label) if label.isdecimal() else len(ids)
+        expected = ids[position] if position < len(ids) else None
+        counts = Counter(
+            name
+            for row in group
+            if row.question
+            for name in asked_in.get(normalise(row.question), ())
+        )
+        # Of equals, the expected one, then the first of the data set.
+        best = max(ids, key=lambda name: (counts[name], name == expected), default=None)
+        labels[label] = MatchedLabel(label, best if best and counts[best] else None, expected)
+    return labels
+
+
+def _by_index(row: AnswerRow, question: Question | None, matching: Matching) -> str | None:
+    """Assign `row` to `question` if their words agree; return the reason if they do not."""
     if question is None:
         return NO_INDEX
-    if row.question is not None and normal(row.question) != normal(question.text):
+    if row.question is not None and normalise(row.question) != normalise(question.text):
         return OTHER_QUESTION
-    if question.id in found.answers:
+    if question.id in matching.answers:
         return REPEATED
-    found.answers[question.id] = row
-    found.by_index += 1
-    found.unchecked += row.question is None
+    matching.answers[question.id] = row
+    matching.by_index += 1
+    matching.unchecked += row.question is None
     return None
 
 
 def _by_words(
-    rows: Sequence[Row], questions: Sequence[Question], found: Matching
+    rows: Sequence[AnswerRow], questions: Sequence[Question], matching: Matching
 ) -> dict[int, str]:
-    """Match the rows of one conversation by the words of their questions.
+    """Match the rows of one conversation by question; return the reasons of refused rows by id().
 
-    First those that are the same to the letter, then those that differ in blanks, case or quotes.
+    Identical texts first, then those that differ in blanks, case or quotes.
     """
-    refused: dict[int, str] = {}
-    asked: list[Row] = []
-    for row in rows:
-        if row.question is None:
-            refused[id(row)] = NOTHING
-        else:
-            asked.append(row)
-    for form in (str, normal):
+    refused = {id(row): NOTHING for row in rows if row.question is None}
+    remaining = [row for row in rows if row.question is not None]
+    for form in (str, normalise):
         by_words: dict[str, list[Question]] = defaultdict(list)
         for question in questions:
             by_words[form(question.text)].append(question)
-        groups: dict[str, list[Row]] = defaultdict(list)
-        for row in asked:
+        groups: dict[str, list[AnswerRow]] = defaultdict(list)
+        for row in remaining:
             groups[form(row.question or "")].append(row)
         for words, group in groups.items():
-            pairs, ambiguous = pair(group, by_words.get(words, []), found.answers)
-            found.answers |= {question.id: row for row, question in pairs}
-            found.ambiguous += ambiguous
-        taken = {id(row) for row in found.answers.values()}
-        asked = [row for row in asked if id(row) not in taken]
-    known = {normal(question.text) for question in questions}
-    for row in asked:
-        refused[id(row)] = REPEATED if normal(row.question or "") in known else NO_QUESTION
+            pairs, ambiguous = _pair(group, by_words.get(words, []), matching.answers)
+            matching.answers |= {question.id: row for row, question in pairs}
+            matching.ambiguous += ambiguous
+        assigned = {id(row) for row in matching.answers.values()}
+        remaining = [row for row in remaining if id(row) not in assigned]
+    known = {normalise(question.text) for question in questions}
+    for row in remaining:
+        refused[id(row)] = REPEATED if normalise(row.question or "") in known else NO_QUESTION
     return refused
+
+
+def _pair(
+    rows: Sequence[AnswerRow], questions: Sequence[Question], answered: Collection[str]
+) -> tuple[list[tuple[AnswerRow, Question]], int]:
+    """Pair rows and questions with the same words; return the pairs and how many are ambiguous.
+
+    `answered`: ids of questions that have an answer already. A row whose gold answer or category
+    fits one question only is paired with it; the others are paired in order, and counted as
+    ambiguous if they fit several. A row that fits only answered questions is not paired.
+    """
+    fits = [(row, _fitting(row, questions)) for row in rows]
+    pairs: dict[int, Question] = {}  # by position in rows
+    used = set(answered)
+    ambiguous = 0
+    for only_unique in (True, False):
+        for position, (_, fitting) in enumerate(fits):
+            free = [question for question in fitting if question.id not in used]
+            if position in pairs or not free or (only_unique and len(fitting) > 1):
+                continue
+            pairs[position] = free[0]
+            used.add(free[0].id)
+            ambiguous += len(fitting) > 1
+    return [(rows[position], pairs[position]) for position in sorted(pairs)], ambiguous
+
+
+def _fitting(row: AnswerRow, questions: Sequence[Question]) -> list[Question]:
+    """Return the questions that agree with the row's gold, then category; all if none do."""
+    fitting = list(questions)
+    if row.gold is not None:
+        gold = normalise(row.gold)
+        fitting = [q for q in fitting if gold in _golds(q)] or fitting
+    if row.category is not None and len(fitting) > 1:
+        fitting = [q for q in fitting if row.category in (str(q.category), q.type)] or fitting
+    return fitting
+
+
+def _golds(question: Question) -> set[str]:
+    """Return the texts that files give as gold; for type 5 that is the tempting answer."""
+    return {
+        normalise(text)
+        for text in (question.original_gold, question.adversarial)
+        if text is not None
+    }

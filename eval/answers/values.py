@@ -1,4 +1,4 @@
-"""Values as people and tools write them, made one: texts, numbers, verdicts, labels."""
+"""Parse the values of answer files: texts, numbers, verdicts, category labels."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ _WHOLE = re.compile(r"[0-9]{1,6}")
 
 
 def blank(value: Any) -> bool:
-    """True for what says nothing: null, an empty text, not-a-number."""
+    """Return True for null, an empty text and not-a-number."""
     if isinstance(value, float):
         return math.isnan(value)
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def text(value: Any, place: str, column: str) -> str | None:
-    """A text or number as text, unchanged; None if blank. Raises InputError for anything else."""
+    """Return a text or number as text, None if blank; raise InputError for anything else."""
     if blank(value):
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError(f"{place}: {column} must be a text, not {value!r:.60}")
-    words = str(value)
+    string = str(value)
     try:
-        words.encode()
+        string.encode()
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{place}: {column} holds half a character (a lone surrogate); correct it"
+            f"{place}: {column} contains half a character (a lone surrogate); correct it"
         ) from error
-    return words
+    return string
 
 
 def amount(value: Any, place: str, column: str) -> float | None:
-    """A number of 0 or more, also written as text; None if blank. Raises InputError."""
+    """Return a number of 0 or more, also if written as text; None if blank. Raises InputError."""
     if blank(value):
         return None
     try:
@@ -51,7 +51,7 @@ def amount(value: Any, place: str, column: str) -> float | None:
 
 
 def whole(value: Any, place: str, column: str) -> int | None:
-    """A whole number of 0 or more, also written as 3.0; None if blank. Raises InputError."""
+    """Return an integer of 0 or more, also if written as 3.0; None if blank. Raises InputError."""
     number = amount(value, place, column)
     if number is None:
         return None
@@ -61,10 +61,10 @@ def whole(value: Any, place: str, column: str) -> int | None:
 
 
 def verdict(value: Any, place: str, column: str) -> float | None:
-    """A judge's verdict as 1.0 (correct) or 0.0 (wrong); None if blank.
+    """Return a judge's verdict as 1.0 (correct) or 0.0 (wrong); None if blank.
 
-    Booleans, words in any case, 0 and 1; a number between, such as the mean of several runs of a
-    judge, stays as it is. Raises InputError for another word or a number over 1.
+    Accepts booleans, words in any case, and numbers of 0 to 1, such as the mean over several runs
+    of a judge. Raises InputError for another word or number.
     """
     if blank(value):
         return None
@@ -86,11 +86,11 @@ def verdict(value: Any, place: str, column: str) -> float | None:
 
 
 def label(value: Any, place: str, column: str) -> str | None:
-    """A category as text, None if blank: `4` for 4, "4" and 4.0, type names as in `TYPES`."""
-    words = text(value, place, column)
-    if words is None:
+    """Return a category as text: `4` for 4, "4", 4.0; type names as in `TYPES`; None if blank."""
+    string = text(value, place, column)
+    if string is None:
         return None
-    plain = words.strip().removesuffix(".0")
+    plain = string.strip().removesuffix(".0")
     if _WHOLE.fullmatch(plain):
         return str(int(plain))
     name = re.sub(r"[\s_-]+", "_", plain.lower())
@@ -98,7 +98,7 @@ def label(value: Any, place: str, column: str) -> str | None:
 
 
 def failure(value: Any) -> str | None:
-    """What an error field says, None if nothing failed."""
+    """Return the message of an error field, None if nothing failed."""
     if blank(value) or value is False or value in ({}, []):
         return None
     return "no message" if value is True else str(value)

@@ -1,1 +1,1 @@
-"""Measure how far a judge's verdicts can be trusted."""
+"""Measure how far the verdicts of a judge can be trusted."""

@@ -1,4 +1,4 @@
-"""Answers whose verdict is known beforehand."""
+"""Probes: answers with a known right verdict, and the verdicts of a judge on them."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tqdm import tqdm
+
 from eval.audit_judge.reformat import reformatted
 from eval.audit_judge.wording import REFUSALS, buried, vague
-from eval.audit_judge.wrong import WrongAnswers
+from eval.audit_judge.wrong_answers import WrongAnswers
 from eval.datasets.types import ADVERSARIAL, Question
+from eval.judges.judge import Judge
+from eval.judges.verdicts import majority
 from eval.metrics.abstention import abstains
+from memsys.concurrency import ordered_results
+from memsys.llm.base import LLMError
 from memsys.text.terms import is_cjk
 
-# Kind -> whether a judge has to pass it, and what it is.
+# Kind -> whether a judge has to pass it, and a description.
 KINDS: Mapping[str, tuple[bool, str]] = {
     "gold": (True, "the gold answer itself"),
-    "gold_reformatted": (True, "the gold with dates, numbers or lists written otherwise"),
+    "gold_reformatted": (True, "the gold with dates, numbers or lists in another form"),
     "gold_long": (True, "the gold in a long answer"),
     "wrong_specific": (False, "another name, date or thing than the gold"),
     "wrong_vague": (False, "on the topic, without the information"),
@@ -29,7 +35,7 @@ RIGHT = tuple(kind for kind, (right, _) in KINDS.items() if right)
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """An answer to put before a judge. `question_id`, `conversation` and `type` as in Question."""
+    """An answer to be judged; `question_id`, `conversation` and `type` as in Question."""
 
     kind: str
     question_id: str
@@ -41,24 +47,39 @@ class Probe:
 
     @property
     def right(self) -> bool:
-        """Whether a judge has to pass it."""
+        """Whether a judge has to pass the answer."""
         return KINDS[self.kind][0]
 
 
-Given = Mapping[str, Mapping[str, str]]  # kind -> question id -> answer
+@dataclass(frozen=True, slots=True)
+class ProbeOutcome:
+    """The verdicts on a probe by judge and run, or the error because of which there are none."""
+
+    probe: Probe
+    runs: Mapping[str, tuple[bool, ...]]
+    error: str | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the majority of all verdicts passed the probe."""
+        return majority([verdict for runs in self.runs.values() for verdict in runs])
+
+
+Answers = Mapping[str, Mapping[str, str]]  # kind -> question id -> answer
 
 
 def make_probes(
-    questions: Sequence[Question], given: Given, limit: int | None, seed: int
+    questions: Sequence[Question], written: Answers, limit: int | None, seed: int
 ) -> list[Probe]:
-    """Probes of every kind over the questions that have a gold, at most `limit` of each kind.
+    """Return probes of every kind for the questions with a gold, at most `limit` of each kind.
 
-    given: wrong answers that somebody wrote; a kind it has is not made by rule. One seeded order of
-    questions serves all kinds, so that a kind and its long form are of the same questions.
+    `written`: published wrong answers, used in place of those by rule for the kinds it contains.
+    All kinds share one seeded order of questions, so that a kind and its long form are of the same
+    questions.
     """
     asked = _shuffled(questions, seed)
     wrong = WrongAnswers(asked, seed)
-    specific = _giver(given, "wrong_specific", wrong.specific)
+    specific = _written_or_by_rule(written, "wrong_specific", wrong.specific)
 
     def long_wrong(question: Question) -> str | None:
         answer = specific(question)
@@ -69,7 +90,7 @@ def make_probes(
         "gold_reformatted": lambda q: reformatted(q.text, q.gold or ""),
         "gold_long": lambda q: buried(q.gold or ""),
         "wrong_specific": specific,
-        "wrong_vague": _giver(given, "wrong_vague", vague),
+        "wrong_vague": _written_or_by_rule(written, "wrong_vague", vague),
         "wrong_long": long_wrong,
         "empty": lambda q: None if abstains(q.gold or "") else "",
         "refusal": _refusal,
@@ -77,21 +98,39 @@ def make_probes(
     return [probe for kind, make in makers.items() for probe in _first(kind, asked, make, limit)]
 
 
-def given_probes(
-    questions: Sequence[Question], given: Given, limit: int | None, seed: int
+def written_probes(
+    questions: Sequence[Question], written: Answers, limit: int | None, seed: int
 ) -> list[Probe]:
-    """Probes of the given answers alone, at most `limit` of each kind in a seeded order."""
+    """Return probes of the `written` answers, at most `limit` of each kind, in seeded order."""
     asked = _shuffled(questions, seed)
     return [
         probe
-        for kind, answers in given.items()
+        for kind, answers in written.items()
         for probe in _first(kind, asked, lambda q, answers=answers: answers.get(q.id), limit)  # type: ignore[misc]
     ]
 
 
+def judge_probes(judge: Judge, probes: Sequence[Probe], workers: int = 1) -> list[ProbeOutcome]:
+    """Return the outcome of each probe, in order, with a progress bar; `workers` at a time.
+
+    An LLMError is the outcome of its probe; any other error ends the audit.
+    """
+    jobs: list[Callable[[], ProbeOutcome]] = [lambda p=probe: _judge(judge, p) for probe in probes]  # type: ignore[misc]
+    results = ordered_results(jobs, workers)
+    return list(tqdm(results, total=len(probes), desc=judge.name, unit="probe", disable=None))
+
+
+def _judge(judge: Judge, probe: Probe) -> ProbeOutcome:
+    try:
+        judgement = judge.judge(probe.question, probe.gold, probe.answer)
+    except LLMError as error:
+        return ProbeOutcome(probe, {}, str(error))
+    return ProbeOutcome(probe, judgement.runs)
+
+
 def _shuffled(questions: Iterable[Question], seed: int) -> list[Question]:
     asked = [q for q in questions if q.gold is not None and q.category != ADVERSARIAL]
-    random.Random(seed).shuffle(asked)  # noqa: S311 - a sample, no secret
+    random.Random(seed).shuffle(asked)  # noqa: S311 - sampling, not security
     return asked
 
 
@@ -101,25 +140,25 @@ def _first(
     make: Callable[[Question], str | None],
     limit: int | None,
 ) -> list[Probe]:
-    found: list[Probe] = []
+    probes: list[Probe] = []
     for q in questions:
-        if limit is not None and len(found) == limit:
+        if limit is not None and len(probes) == limit:
             break
         answer = make(q)
         if answer is not None:
-            found.append(Probe(kind, q.id, q.conversation, q.type, q.text, q.gold or "", answer))
-    return found
+            probes.append(Probe(kind, q.id, q.conversation, q.type, q.text, q.gold or "", answer))
+    return probes
 
 
-def _giver(
-    given: Given, kind: str, rule: Callable[[Question], str | None]
+def _written_or_by_rule(
+    written: Answers, kind: str, rule: Callable[[Question], str | None]
 ) -> Callable[[Question], str | None]:
-    answers = given.get(kind)
+    answers = written.get(kind)
     return rule if not answers else lambda question: answers.get(question.id)
 
 
 def _refusal(question: Question) -> str | None:
-    """A refusal in the question's language; none where the gold refuses as well."""
+    """Return a refusal in the question's language; None if the gold refuses as well."""
     if abstains(question.gold or ""):
         return None
     wordings = REFUSALS["zh" if is_cjk(question.text) else "en"]

@@ -1,7 +1,7 @@
-"""The same answer in another form, by rule: dates, number words, order of list items.
+"""Rewrite an answer in another form by rule: dates, number words, order of list items.
 
-Only what is certain to mean the same is changed, and what came out is checked against the
-normalisation that the strict F1 uses (`eval.metrics.normalise`).
+Only changes that certainly preserve the meaning are made, and the result is checked with the
+normalisation of the strict F1 (`eval.metrics.normalise`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _WORD = re.compile(
 )
 _FIGURE = re.compile(rf"(?<![\w.,:/$£€#-])(\d\d?)(?= [a-z]){_EDGE}|^(\d\d?)(?=\.?$)")
 
-# An order that means something, in the question or in the answer.
+# Words by which the order of items carries meaning, in the question or in the answer.
 _ORDERED = re.compile(
     r"\b(?:order|first|last|then|after|before|respectively|from|to|later|next|rank\w*|each)\b"
     r"|先|后|依次|分别|顺序|各|从|到",
@@ -41,9 +41,9 @@ _CLAUSE = re.compile(r"\b(?:is|are|was|were|has|have|had|who|which|that|because|
 
 
 def reformatted(question: str, gold: str) -> str | None:
-    """`gold` with its dates, its numbers or the order of its list changed; None if none can be.
+    """Return `gold` with its dates, numbers or list order changed; None if none can be.
 
-    What stays the same is the bag of normalised terms, so that a right judge passes it.
+    The bag of normalised terms is unchanged, so a correct judge passes the result.
     """
     changed = _dates(gold)
     if changed == gold and not _DATED.search(gold):
@@ -55,9 +55,9 @@ def reformatted(question: str, gold: str) -> str | None:
 
 
 def _dates(text: str) -> str:
-    """7 May 2023 -> May 7th, 2023 -> 2023-05-07; 2024年3月8日 -> 2024-03-08."""
-    text, found = _DAY_FIRST.subn(lambda m: f"{m[2]} {_ordinal(int(m[1]))}, {m[3]}", text)
-    if not found:
+    """Rewrite dates: 7 May 2023 -> May 7th, 2023 -> 2023-05-07; 2024年3月8日 -> 2024-03-08."""
+    text, count = _DAY_FIRST.subn(lambda m: f"{m[2]} {_ordinal(int(m[1]))}, {m[3]}", text)
+    if not count:
         text = _MONTH_FIRST.sub(
             lambda m: f"{m[3]}-{_MONTHS.index(m[1]) + 1:02}-{int(m[2]):02}", text
         )
@@ -70,7 +70,7 @@ def _ordinal(day: int) -> str:
 
 
 def _numbers(text: str) -> str:
-    """Two -> 2; where there is no such word, 2 -> two."""
+    """Replace number words by digits, or digits by words if there is no number word."""
     changed = _WORD.sub(lambda m: _TO_FIGURE[m[1] or m[2]], text)
     if changed != text:
         return changed
@@ -78,10 +78,10 @@ def _numbers(text: str) -> str:
 
 
 def _list(text: str) -> str:
-    """The last item of three or more first: "a, b, and c" -> "c, a, and b"; a、b、c -> c、a、b.
+    """Move the last of 3 or more items to the front: a, b, and c -> c, a, and b; also a、b、c.
 
-    Without a comma before "and" only names: "tea, bread and butter" may be two items. Items of one
-    length only: in "a bowl of nuts, figs, and dates" the bowl is of all.
+    Without a comma before "and", only names: "tea, bread and butter" may be two items. Only items
+    of similar length: in "a bowl of nuts, figs, and dates" the bowl contains all three.
     """
     if "、" in text and not re.search(r"[，。；,;和]", text):
         items = text.split("、")

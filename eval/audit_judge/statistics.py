@@ -1,4 +1,4 @@
-"""What the outcomes of an audit add up to."""
+"""Statistics of an audit: rates of wrong verdicts, effect of length, agreement."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.audit_judge.measure import Outcome
-from eval.audit_judge.probes import KINDS, RIGHT
-from eval.judges.figures import PanelFigures, panel_figures
-from eval.stats.agreement import all_judges
+from eval.audit_judge.probes import KINDS, RIGHT, ProbeOutcome
+from eval.judges.verdicts import PanelStatistics, panel_statistics
+from eval.stats.agreement import fleiss_interval
 from eval.stats.interval import ClusterBootstrap, Interval
 from eval.stats.rates import Rate, rate
 
@@ -18,9 +17,11 @@ _PAIRS = (("gold", "gold_long"), ("wrong_specific", "wrong_long"))
 
 
 @dataclass(frozen=True, slots=True)
-class KindFigures:
-    """Probes of one kind: how many errors there were, and the rate of wrong verdicts among the
-    others: false rejects of a right kind, false accepts of a wrong one; None without a verdict.
+class KindStatistics:
+    """Probes of one kind: the number of errors, and the rate of wrong verdicts among the others.
+
+    Wrong verdicts are false rejects of a right kind and false accepts of a wrong one; the rate is
+    None without a verdict.
     """
 
     kind: str
@@ -30,29 +31,28 @@ class KindFigures:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """All figures of an audit.
+    """All statistics of an audit.
 
-    `false_rejects`: over the right kinds together. `lengths`: how much the share passed rises from
-    a bare answer to the same one in a long text, paired by question, by name of the bare kind.
-    `halves`: share passed of the shorter and of the longer half of each wrong kind, by words.
-    `self_agreement`: Fleiss' kappa over the runs of each judge that has several. `panel`: of two
-    judges or more.
+    `false_rejects`: over the right kinds together. `lengths`: by bare kind, the rise of the share
+    passed when the same answer is part of a long text, paired by question. `halves`: by wrong kind,
+    the share passed of the half with fewer words and of the half with more. `self_agreement`:
+    Fleiss' kappa over the runs of each judge with several runs. `panel`: None for a single judge.
     """
 
-    kinds: tuple[KindFigures, ...]
+    kinds: tuple[KindStatistics, ...]
     false_rejects: Rate | None
     lengths: dict[str, Interval]
     halves: dict[str, tuple[float, float]]
     self_agreement: dict[str, Interval]
-    panel: PanelFigures | None
+    panel: PanelStatistics | None
 
 
-def audit(outcomes: Sequence[Outcome], seed: int = 0) -> Audit:
-    """The figures of `outcomes`; errors are counted and are in no rate."""
+def audit(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Audit:
+    """Return the statistics of `outcomes`; errors are counted and excluded from all rates."""
     judged = [one for one in outcomes if one.error is None]
     present = [kind for kind in KINDS if any(one.probe.kind == kind for one in outcomes)]
     kinds = tuple(
-        KindFigures(
+        KindStatistics(
             kind,
             sum(one.probe.kind == kind and one.error is not None for one in outcomes),
             mistaken([one for one in judged if one.probe.kind == kind], seed),
@@ -64,15 +64,15 @@ def audit(outcomes: Sequence[Outcome], seed: int = 0) -> Audit:
     return Audit(
         kinds,
         mistaken([one for one in judged if one.probe.kind in RIGHT], seed),
-        {bare: found for bare, found in pairs.items() if found is not None},
-        {kind: found for kind, found in halves.items() if found is not None},
+        {bare: rise for bare, rise in pairs.items() if rise is not None},
+        {kind: pair for kind, pair in halves.items() if pair is not None},
         _self_agreement(judged, seed),
         _panel(judged, seed),
     )
 
 
-def mistaken(outcomes: Sequence[Outcome], seed: int = 0) -> Rate | None:
-    """The rate of wrong verdicts: a right probe not passed, a wrong one passed."""
+def mistaken(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Rate | None:
+    """Return the rate of wrong verdicts: right probes rejected, wrong probes passed."""
     return rate(
         [one.passed != one.probe.right for one in outcomes],
         [one.probe.conversation for one in outcomes],
@@ -80,8 +80,8 @@ def mistaken(outcomes: Sequence[Outcome], seed: int = 0) -> Rate | None:
     )
 
 
-def _longer(outcomes: Sequence[Outcome], bare: str, long: str, seed: int) -> Interval | None:
-    """Passed in the long form minus passed bare, over the questions that have both."""
+def _longer(outcomes: Sequence[ProbeOutcome], bare: str, long: str, seed: int) -> Interval | None:
+    """Return the mean of passed in the long form - passed bare, over the questions with both."""
     passed = {(one.probe.kind, one.probe.question_id): one for one in outcomes}
     both = [
         (passed[bare, id_], passed[kind, id_])
@@ -94,31 +94,32 @@ def _longer(outcomes: Sequence[Outcome], bare: str, long: str, seed: int) -> Int
     return ClusterBootstrap([one.probe.conversation for one, _ in both], seed).mean(rises)
 
 
-def _halves(outcomes: Sequence[Outcome], kind: str) -> tuple[float, float] | None:
-    own = [one for one in outcomes if one.probe.kind == kind]
-    own.sort(key=lambda one: len(one.probe.answer.split()))  # stable: the same every time
-    if len(own) < 2:
+def _halves(outcomes: Sequence[ProbeOutcome], kind: str) -> tuple[float, float] | None:
+    of_kind = [one for one in outcomes if one.probe.kind == kind]
+    of_kind.sort(key=lambda one: len(one.probe.answer.split()))  # stable, so deterministic
+    if len(of_kind) < 2:
         return None
-    middle = len(own) // 2
+    middle = len(of_kind) // 2
     shorter, longer = (
-        float(np.mean([one.passed for one in half])) for half in (own[:middle], own[middle:])
+        float(np.mean([one.passed for one in half]))
+        for half in (of_kind[:middle], of_kind[middle:])
     )
     return shorter, longer
 
 
-def _self_agreement(outcomes: Sequence[Outcome], seed: int) -> dict[str, Interval]:
+def _self_agreement(outcomes: Sequence[ProbeOutcome], seed: int) -> dict[str, Interval]:
     clusters = [one.probe.conversation for one in outcomes]
     names = list(outcomes[0].runs) if outcomes else []
     by_judge = {name: [one.runs[name] for one in outcomes] for name in names}
     return {
-        name: all_judges(verdicts, clusters, seed)
+        name: fleiss_interval(verdicts, clusters, seed)
         for name, verdicts in by_judge.items()
         if len(verdicts[0]) > 1 and len({len(runs) for runs in verdicts}) == 1
     }
 
 
-def _panel(outcomes: Sequence[Outcome], seed: int) -> PanelFigures | None:
+def _panel(outcomes: Sequence[ProbeOutcome], seed: int) -> PanelStatistics | None:
     if not outcomes or len(outcomes[0].runs) < 2:
         return None
     clusters = [one.probe.conversation for one in outcomes]
-    return panel_figures([one.runs for one in outcomes], clusters, seed)
+    return panel_statistics([one.runs for one in outcomes], clusters, seed)

@@ -1,4 +1,4 @@
-"""An audit for people and for programs."""
+"""The report of an audit as text or markdown, and as JSON."""
 
 from __future__ import annotations
 
@@ -7,23 +7,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from eval.audit_judge.corrected import ENOUGH, OVERALL, CorrectedType
+from eval.audit_judge.correction import ENOUGH, OVERALL, CorrectedType
 from eval.audit_judge.probes import KINDS
 from eval.audit_judge.statistics import Audit
+from eval.rendering.numbers import interval, share
+from eval.rendering.tables import type_name
 from eval.stats.interval import Interval
-from eval.stats.rates import Corrected, Rate
+from eval.stats.rates import CorrectedShare, Rate
 
-Draw = Callable[[Sequence[str], Sequence[Sequence[str]]], str]
+Draw = Callable[[Sequence[str], Sequence[Sequence[str]]], str]  # a table of header and rows
+
+
+def report(audit: Audit, draw: Draw) -> str:
+    """Return the table of the kinds of probes and the sentences below it."""
+    return draw(*kinds_table(audit)) + "\n\n" + "\n".join(f"- {x}" for x in sentences(audit))
 
 
 def kinds_table(audit: Audit) -> tuple[list[str], list[list[str]]]:
-    """Header and one row a kind of probe: how often the judge was wrong about it."""
+    """Return header and one row per kind of probe: the rate of wrong verdicts."""
     rows = []
     for one in audit.kinds:
-        right, told = KINDS[one.kind]
+        right, description = KINDS[one.kind]
         rows.append(
             [
-                f"{one.kind} ({told})",
+                f"{one.kind} ({description})",
                 "pass" if right else "reject",
                 str(one.mistaken.n if one.mistaken else 0),
                 str(one.errors),
@@ -34,47 +41,46 @@ def kinds_table(audit: Audit) -> tuple[list[str], list[list[str]]]:
 
 
 def sentences(audit: Audit) -> list[str]:
-    """What else there is to tell, a sentence each."""
-    told = []
+    """Return false rejects, effects of length and agreement, one sentence each."""
+    lines = []
     if audit.false_rejects is not None:
-        share, interval, _ = _rate(audit.false_rejects)
-        told.append(f"False rejects over all right probes: {share} {interval}.")
+        rejected, wilson, _ = _rate(audit.false_rejects)
+        lines.append(f"False rejects over all right probes: {rejected} {wilson}.")
     for bare, rise in audit.lengths.items():
-        told.append(
+        lines.append(
             f"Length: in a long text, {bare} passes {100 * rise.value:+.1f} points "
             f"[{100 * rise.low:+.1f}, {100 * rise.high:+.1f}] more often than bare "
             f"({rise.n} questions)."
         )
     for kind, (shorter, longer) in audit.halves.items():
-        told.append(
+        lines.append(
             f"Length: {kind} passes {shorter:.1%} of its shorter half, {longer:.1%} of its longer."
         )
-    for name, figure in audit.self_agreement.items():
-        told.append(f"Self-agreement of {name} over its runs: Fleiss' kappa {_figure(figure)}.")
+    for name, kappa in audit.self_agreement.items():
+        lines.append(f"Self-agreement of {name} over its runs: Fleiss' kappa {_kappa(kappa)}.")
     if audit.panel is not None:
-        for (one, other), figure in audit.panel.pairs.items():
-            told.append(f"Agreement of {one} and {other}: Cohen's kappa {_figure(figure)}.")
+        for (one, other), kappa in audit.panel.pairs.items():
+            lines.append(f"Agreement of {one} and {other}: Cohen's kappa {_kappa(kappa)}.")
         if audit.panel.all_members is not None:
-            told.append(
-                f"Agreement of all members: Fleiss' kappa {_figure(audit.panel.all_members)}."
+            lines.append(
+                f"Agreement of all members: Fleiss' kappa {_kappa(audit.panel.all_members)}."
             )
-    return told
+    return lines
 
 
-def corrected_table(found: Sequence[CorrectedType], name: str) -> tuple[list[str], list[list[str]]]:
-    """Header and one row a type: `name` (J) as judged, and corrected under each kind of wrong."""
-    kinds = list(found[0].corrected)
+def corrected_table(
+    corrections: Sequence[CorrectedType], name: str
+) -> tuple[list[str], list[list[str]]]:
+    """Return header and one row per type: `name` (J) as judged and corrected by kind of wrong."""
+    kinds = list(corrections[0].corrected)
     rows = []
-    for one in found:
-        label = "overall (types 1-4)" if one.type == OVERALL else one.type
+    for one in corrections:
         rates = "own" if one.own_rates or one.type == OVERALL else "all types'"
-        apparent = one.apparent
-        low, high = max(apparent.low, 0.0), min(apparent.high, 1.0)
         rows.append(
             [
-                label,
-                str(apparent.n),
-                f"{apparent.value:.1%} [{low:.1%}, {high:.1%}]",
+                type_name(one.type),
+                str(one.apparent.n),
+                interval(one.apparent.within(), 1, share),
                 *(_corrected(one.corrected[kind]) for kind in kinds),
                 rates,
             ]
@@ -82,26 +88,26 @@ def corrected_table(found: Sequence[CorrectedType], name: str) -> tuple[list[str
     return ["type", "n", name, *(f"if {kind}" for kind in kinds), "rates"], rows
 
 
-def corrected_note(found: Sequence[CorrectedType], rejects_probed: bool) -> str:
-    """How to read the table of corrected shares."""
+def corrected_note(corrections: Sequence[CorrectedType], rejects_probed: bool) -> str:
+    """Return an explanation of the table of corrected shares."""
     note = (
         "Rogan-Gladen estimator, 95% by the delta method with the uncertainty of both rates. Which "
-        "wrong answers a system gives is not known: each column takes all of them for one kind."
+        "wrong answers a system gives is unknown: each column assumes that all are of one kind."
     )
-    if any(not one.own_rates and one.type != OVERALL for one in found):
-        note += f" A type with fewer than {ENOUGH} probes of a kind takes the rates of all types."
+    if any(not one.own_rates and one.type != OVERALL for one in corrections):
+        note += f" A type with fewer than {ENOUGH} probes of a kind uses the rates of all types."
     if not rejects_probed:
         note += " False rejects were not probed and count as none."
-    if any(one and one.outside for row in found for one in row.corrected.values()):
+    if any(one and one.outside for row in corrections for one in row.corrected.values()):
         note += (
-            " (!): the estimate (where it says impossible: all of its interval) lay outside of 0 "
-            "to 1, so that J and these rates contradict."
+            " (!): the estimate (impossible: the whole interval) is outside of 0 to 1, so J and "
+            "these rates contradict each other."
         )
     return note
 
 
 def as_json(audit: Audit, corrected: Sequence[CorrectedType]) -> dict[str, Any]:
-    """All figures as plain JSON; what is not a number is null."""
+    """Return all statistics as plain JSON; nan and infinity become null."""
     panel = audit.panel
     plain = {
         "kinds": [asdict(one) for one in audit.kinds],
@@ -141,19 +147,19 @@ def _rate(rate: Rate | None) -> list[str]:
     clustered = "-"
     if rate.clustered is not None:
         clustered = f"[{rate.clustered[0]:.1%}, {rate.clustered[1]:.1%}]"
-    return [f"{rate.share:.1%}", f"[{low:.1%}, {high:.1%}]", clustered]
+    return [share(rate.share), f"[{low:.1%}, {high:.1%}]", clustered]
 
 
-def _figure(figure: Interval) -> str:
-    if math.isnan(figure.value):
-        return f"undefined, one verdict throughout (n {figure.n})"
-    return f"{figure.value:.3f} [{figure.low:.3f}, {figure.high:.3f}] (n {figure.n})"
+def _kappa(kappa: Interval) -> str:
+    if math.isnan(kappa.value):
+        return f"undefined, one verdict throughout (n {kappa.n})"
+    return f"{interval(kappa)} (n {kappa.n})"
 
 
-def _corrected(one: Corrected | None) -> str:
+def _corrected(one: CorrectedShare | None) -> str:
     if one is None:
         return "no correction"
     if one.low == one.high:
-        return "impossible (!)"  # the whole interval lay outside
+        return "impossible (!)"  # the whole interval is outside
     mark = " (!)" if one.outside else ""
-    return f"{one.value:.1%} [{one.low:.1%}, {one.high:.1%}]{mark}"
+    return interval(Interval(one.value, one.low, one.high), 1, share) + mark

@@ -1,4 +1,4 @@
-"""Sentences that probes are made of, English and Chinese."""
+"""Texts of probes in English and Chinese: refusals, long answers and vague answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REFUSALS = {
     ),
     "zh": ("我不知道。", "对话中没有提到。", "没有找到相关的信息。"),
 }
-# Before and after what is to be found: neutral, so that it neither adds to an answer nor denies it.
+# Before and after the answer: neutral, so that it neither adds to the answer nor contradicts it.
 _LONG = {
     "en": (
         "Thank you for the question. I went through everything that the two of them told each "
@@ -54,38 +54,28 @@ _VAGUE_ZH = (
 )
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _TOPIC_WORDS = 4
-_ASKING = STOPWORDS | {
-    "s",
-    "t",
-    "many",
-    "much",
-    "long",
-    "often",
-    "date",
-    "day",
-    "month",
-    "year",
-    "time",
-}
+_ASKING = STOPWORDS | set("s t many much long often date day month year time".split())
 
 
 def buried(answer: str) -> str:
-    """`answer` word for word in the middle of a long one in its language."""
+    """Return a long answer with `answer`, verbatim, in the middle, in its language."""
     before, after = _LONG["zh" if is_cjk(answer) else "en"]
     stop = "" if answer.endswith((".", "!", "?", "。")) or is_cjk(answer) else "."
     return before + answer.rstrip("。" if is_cjk(answer) else "") + stop + after
 
 
 def vague(question: Question) -> str | None:
-    """An answer on the topic that says nothing: words of the question, and a stock phrase for what
-    it asks. None where it would hold all of the gold's terms.
+    """Return an answer on the topic without information, or None.
+
+    It combines words of the question with a stock phrase for what is asked. None if it would
+    contain all of the gold's terms.
     """
-    said = _vague_zh(question.text) if is_cjk(question.text) else _vague_en(question.text)
-    return None if set(terms(question.gold or "")) <= set(terms(said)) else said
+    answer = _vague_zh(question.text) if is_cjk(question.text) else _vague_en(question.text)
+    return None if set(terms(question.gold or "")) <= set(terms(answer)) else answer
 
 
 def _vague_en(text: str) -> str:
-    """The first asking word decides: in "What did the man who left sell?" it is what, not who."""
+    """The first question word decides: in "What did the man who left sell?" it is what, not who."""
     asked = [
         (found.start(), phrase) for ask, phrase in _VAGUE if (found := ask.search(text.lower()))
     ]

@@ -2,7 +2,7 @@
 
 Gzipped JSON lines. The first holds `format`, `version`, `count` and `sha256` (of the lines after
 it, in UTF-8); each other line is one answer, or one failure, with the fields of
-memsys.llm.recording.Recorded.
+memsys.llm.recording.RecordedAnswer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from memsys.errors import InputError
-from memsys.llm.recording import Recorded
+from memsys.llm.recording import RecordedAnswer
 
 _FORMAT, _VERSION = "memsys-calls", 1
 _KINDS: dict[str, tuple[type, ...]] = {
@@ -27,7 +27,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def write_bundle(path: Path, answers: Sequence[Recorded]) -> None:
+def write_bundle(path: Path, answers: Sequence[RecordedAnswer]) -> None:
     """Write `answers` to `path`, whole or not at all; the same answers make the same bytes.
 
     Raises InputError if the file cannot be written.
@@ -51,7 +51,7 @@ def write_bundle(path: Path, answers: Sequence[Recorded]) -> None:
         raise InputError(f"{path}: cannot be written ({error}); name another file") from error
 
 
-def read_bundle(path: Path) -> list[Recorded]:
+def read_bundle(path: Path) -> list[RecordedAnswer]:
     """The answers in the bundle at `path`. Raises InputError if it is none, or is damaged."""
     try:
         data = gzip.decompress(path.read_bytes())
@@ -77,7 +77,7 @@ def read_bundle(path: Path) -> list[Recorded]:
     return [_answer(path, number, line) for number, line in enumerate(lines, 2)]
 
 
-def _answer(path: Path, number: int, line: bytes) -> Recorded:
+def _answer(path: Path, number: int, line: bytes) -> RecordedAnswer:
     """One line as an answer: also a whole bundle may have been written by something else."""
     try:
         row: Any = json.loads(line)
@@ -89,4 +89,4 @@ def _answer(path: Path, number: int, line: bytes) -> Recorded:
     for name, kinds in _KINDS.items():
         if not isinstance(row[name], kinds):
             raise InputError(f"{path}: line {number}: {name} is {row[name]!r}")
-    return Recorded(**row)
+    return RecordedAnswer(**row)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from eval.records.jsonl import read_lines
 from memsys.errors import InputError
-from memsys.llm.recording import Recorded, Recording
+from memsys.llm.recording import RecordedAnswer, Recording
 
 CALLS = "calls.jsonl"  # {"key": ..., "phase": ..., "question": id or null}
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -33,7 +33,7 @@ def keys_of(folder: Path) -> list[str]:
     return list(keys)
 
 
-def answers_of(folder: Path, recording: Recording) -> list[Recorded]:
+def answers_of(folder: Path, recording: Recording) -> list[RecordedAnswer]:
     """Every answer that the run in `folder` used, and every failure, in order of key.
 
     Raises InputError if the recording lacks one: such a bundle would not replay the run.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from eval.records.run import Run
 from eval.rendering.numbers import interval, signed
+from eval.rendering.palette import BLUE, GREY, MARKERS, VERMILION
 from eval.rendering.tables import type_name
 from eval.summary.contrast import Row
 
@@ -15,9 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Panel = tuple[str, Sequence[Row]]  # title and rows
-# Blue, vermilion and grey of Okabe and Ito (2008): apart for every kind of colour vision.
-_COLOURS = {"better": "#0072B2", "worse": "#D55E00", "no difference shown": "#767676"}
-_MARKERS = "osD^vP"  # one a run
+_COLOURS = {"better": BLUE, "worse": VERMILION, "no difference shown": GREY}
 _DPI = 150
 
 
@@ -38,7 +37,7 @@ def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
                 at = y + (i - (len(others) - 1) / 2) * 0.8 / len(others)
                 own, colour = one.difference, _COLOURS[one.verdict]
                 axes.plot([own.low, own.high], [at, at], color=colour, linewidth=2)
-                marker = _MARKERS[i % len(_MARKERS)]
+                marker = MARKERS[i % len(MARKERS)]
                 axes.plot(own.value, at, marker, color=colour, markersize=7)
                 label = interval(own, form=signed)
                 axes.text(edge * 1.03, at, label, va="center", fontsize=9, color=colour)
@@ -51,7 +50,7 @@ def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
         axes.spines[["top", "right"]].set_visible(False)
     grid[-1, 0].set_xlabel(f"difference to {runs[0].label}, 95% interval")
     shapes = [
-        Line2D([], [], color="#333333", marker=_MARKERS[i % len(_MARKERS)], ls="", label=run.label)
+        Line2D([], [], color="#333333", marker=MARKERS[i % len(MARKERS)], ls="", label=run.label)
         for i, run in enumerate(others)
     ]
     colours = [Line2D([], [], color=c, linewidth=3, label=name) for name, c in _COLOURS.items()]

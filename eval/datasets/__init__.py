@@ -1,1 +1,1 @@
-"""Readers of conversation files."""
+"""Data sets: readers of conversation files, answer keys, subsets and generated conversations."""

@@ -1,4 +1,4 @@
-"""The answer key a data set is scored by: its own, one with errors corrected, or without them."""
+"""The answer key that scores a data set: original, with known errors corrected, or excluded."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from eval.datasets.corrections import Correction, corrections, read_json
-from eval.datasets.files import DATA, PROJECT, shared_folder
-from eval.datasets.overlay import (
+from eval.datasets.files import DATA, find_file, shared_folder
+from eval.datasets.key_errors import (
+    Correction,
     Entry,
     Overlay,
     belongs,
+    corrections,
     is_overlay,
     make_entries,
+    read_errors,
     read_overlay,
     sha256,
 )
@@ -27,39 +29,39 @@ _STEM = "answer_key_errors"
 
 @dataclass(frozen=True, slots=True)
 class KeyReader:
-    """What is known of a data set's key, ready to be put on its questions."""
+    """An answer key with its known errors, ready to be applied to questions."""
 
     name: str
-    where: str = ""  # the file that lists the errors, as messages name it
+    errors_file: str = ""  # as messages name it
     overlay: SourceFile | None = None
     texts: SourceFile | None = None
     entries: Mapping[str, Entry] = field(default_factory=dict)
-    correct: Mapping[str, Correction] = field(default_factory=dict)
+    corrections: Mapping[str, Correction] = field(default_factory=dict)
 
-    def applied(self, conversation: str, questions: Sequence[Question]) -> list[Question]:
-        """All `questions` of a conversation under this key.
+    def apply(self, conversation: str, questions: Sequence[Question]) -> list[Question]:
+        """Return all `questions` of a conversation under this key.
 
-        Raises InputError naming the entry whose question is not there, or has another gold than
-        the entry was written for.
+        Raises InputError naming the entry whose question does not exist, or has another gold answer
+        than the entry was written for.
         """
-        known = {question.id: question for question in questions}
+        by_id = {question.id: question for question in questions}
         for identity, entry in self.entries.items():
             if identity.rpartition("/")[0] != conversation:
                 continue
-            if identity not in known:
-                raise self._misfit(identity, "the data set has no such question")
-            if sha256(known[identity].gold) != entry.golden_sha256:
-                raise self._misfit(identity, "its golden answer is not the data set's")
+            if identity not in by_id:
+                raise self._mismatch(identity, "the data set has no such question")
+            if sha256(by_id[identity].gold) != entry.golden_sha256:
+                raise self._mismatch(identity, "its golden answer is not the data set's")
         return [self._changed(question) for question in questions]
 
     def check_conversations(self, conversations: Sequence[str]) -> None:
-        """Raises InputError naming the first entry whose conversation is none of these."""
+        """Raise InputError naming the first entry whose conversation is not among these."""
         for identity in self.entries:
             if identity.rpartition("/")[0] not in conversations:
-                raise self._misfit(identity, "the data set has no such conversation")
+                raise self._mismatch(identity, "the data set has no such conversation")
 
-    def described(self, questions: Sequence[Question]) -> AnswerKey:
-        """What is kept of the key with the data set, for these questions of it."""
+    def describe(self, questions: Sequence[Question]) -> AnswerKey:
+        """Return the key's description for the loaded `questions`."""
         wrong = tuple(
             question.id
             for question in questions
@@ -73,36 +75,40 @@ class KeyReader:
             return question
         gold = None
         if self.name == "corrected":
-            gold = entry.cut(self.correct[question.id].correct, question.gold)
+            gold = entry.cut(self.corrections[question.id].correct, question.gold)
             if gold is not None and question.gold is None:
-                raise self._misfit(question.id, "a question of type 5 has no answer to correct")
+                raise self._mismatch(question.id, "a question of type 5 has no answer to correct")
             if gold is not None and gold == question.gold:
-                return question  # the correction says that this answer stands
+                return question  # the correction confirms this answer
         change = KeyChange(
             "excluded" if gold is None else "corrected", entry.error_type, question.gold
         )
         return dataclasses.replace(question, gold=gold, key_change=change)
 
-    def _misfit(self, identity: str, problem: str) -> InputError:
+    def _mismatch(self, identity: str, problem: str) -> InputError:
         return InputError(
-            f"{self.where}: entry {identity}: {problem}; correct the entry, or load the file it "
-            "was made for"
+            f"{self.errors_file}: entry {identity}: {problem}; correct the entry, or load the file "
+            "it was made for"
         )
 
 
 def read_key(
     name: str, key_file: str | None, files: Sequence[SourceFile], conversations: Sequence[str]
 ) -> KeyReader:
-    """The key `name` for a data set of these files and conversations, in the order of the file.
+    """Return the key `name` for a data set of these files and conversations, in file order.
 
-    The overlay is the one in data/overlays that belongs to the files, or `key_file`: an overlay, or
-    the errors themselves. Where an overlay belongs to the files, a `key_file` of errors is the copy
-    of its texts, and every one is checked by its hash. Raises InputError.
+    The overlay is `key_file` if that is one, else the one in data/overlays that matches the files.
+    If there is an overlay, a `key_file` of errors provides its texts, and each text is checked by
+    its hash; without an overlay, the errors are taken as listed. Raises InputError.
     """
     if name not in KEYS:
         raise InputError(f"dataset.key={name}: use {', '.join(KEYS)}")
-    path = None if key_file is None else _found(key_file)
-    overlay_path = path if path and is_overlay(read_json(path)[0]) else _own_overlay(files)
+    path = None
+    if key_file is not None:
+        path = find_file(key_file)
+        if path is None or not path.is_file():
+            raise InputError(f"{key_file}: no such file; correct dataset.key_file")
+    overlay_path = path if path and is_overlay(read_errors(path)[0]) else _shipped_overlay(files)
     if overlay_path is None:
         if path is not None:
             return _from_errors(name, path, conversations)
@@ -118,93 +124,90 @@ def read_key(
             f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use the "
             "file it was made for, or make an overlay of this one by python -m eval.studies.overlay"
         )
-    errors = path if path != overlay_path else None
-    if errors is None and name == "corrected":
-        errors = _texts(overlay, overlay_path)
+    errors_path = path if path != overlay_path else None
+    if errors_path is None and name == "corrected":
+        errors_path = _texts(overlay, overlay_path)
     entries = {entry.id: entry for entry in overlay.entries}
-    found: Mapping[str, Correction] = {}
+    errors: Mapping[str, Correction] = {}
     texts = None
-    if errors is not None:
-        value, texts = read_json(errors)
-        found = corrections(errors, value, conversations)
-        _check_texts(overlay, overlay_path, errors, found)
-    key = KeyReader(name, str(overlay_path), overlay.file, texts, entries, found)
+    if errors_path is not None:
+        value, texts = read_errors(errors_path)
+        errors = corrections(errors_path, value, conversations)
+        _check_texts(overlay, overlay_path, errors_path, errors)
+    key = KeyReader(name, str(overlay_path), overlay.file, texts, entries, errors)
     key.check_conversations(conversations)
     return key
 
 
 def _from_errors(name: str, path: Path, conversations: Sequence[str]) -> KeyReader:
-    value, file = read_json(path)
-    found = corrections(path, value, conversations)
-    entries = {entry.id: entry for entry in make_entries(found.values())}
-    key = KeyReader(name, str(path), file, file, entries, found)
+    value, file = read_errors(path)
+    errors = corrections(path, value, conversations)
+    entries = {entry.id: entry for entry in make_entries(errors.values())}
+    key = KeyReader(name, str(path), file, file, entries, errors)
     key.check_conversations(conversations)
     return key
 
 
-def _own_overlay(files: Sequence[SourceFile]) -> Path | None:
-    """The overlay in data/overlays that belongs to these files, if there is one."""
+def _shipped_overlay(files: Sequence[SourceFile]) -> Path | None:
+    """Return the overlay in data/overlays that belongs to `files`, or None."""
     paths = sorted((DATA / "overlays").glob("*.json"))
-    own = [path for path in paths if belongs(read_overlay(path), files)]
-    if len(own) > 1:
+    matching = [path for path in paths if belongs(read_overlay(path), files)]
+    if len(matching) > 1:
         raise InputError(
-            f"data/overlays: {own[0].name} and {own[1].name} belong to the same data; "
+            f"data/overlays: {matching[0].name} and {matching[1].name} belong to the same data; "
             "leave one there"
         )
-    return own[0] if own else None
+    return matching[0] if matching else None
 
 
 def _texts(overlay: Overlay, path: Path) -> Path:
-    """The first file of corrected answers that is there; InputError says how to get one."""
-    places = [
+    """Return the first existing file of corrected answers; InputError says where to get one."""
+    candidates = [
         path.parent / overlay.texts.name,
         DATA / f"{_STEM}.jsonl",
         DATA / f"{_STEM}.json",
         shared_folder() / "locomo" / f"{_STEM}.jsonl",
     ]
-    for place in places:
-        if place.is_file():
-            return place
+    for candidate in candidates:
+        if candidate.is_file():
+            return candidate
     raise InputError(
         f"dataset.key=corrected: the corrected answers are not here; {_remedy(overlay)}"
     )
 
 
 def _check_texts(
-    overlay: Overlay, where: Path, errors: Path, found: Mapping[str, Correction]
+    overlay: Overlay, overlay_path: Path, errors_path: Path, errors: Mapping[str, Correction]
 ) -> None:
-    known = {entry.id for entry in overlay.entries}
-    unknown = [identity for identity in found if identity not in known]
+    """Raise InputError unless `errors` contain exactly the overlay's texts, by their hashes."""
+    ids = {entry.id for entry in overlay.entries}
+    unknown = [identity for identity in errors if identity not in ids]
     if unknown:
-        raise InputError(f"{errors}: entry {unknown[0]} is not in {where}; {_remedy(overlay)}")
+        raise InputError(
+            f"{errors_path}: entry {unknown[0]} is not in {overlay_path}; {_remedy(overlay)}"
+        )
     for entry in overlay.entries:
-        one = found.get(entry.id)
-        if one is None or sha256(one.correct) != entry.correct_sha256:
-            state = "missing" if one is None else "another than the one it was made of"
+        error = errors.get(entry.id)
+        if error is None or sha256(error.correct) != entry.correct_sha256:
+            state = "missing" if error is None else "not the one the overlay was made of"
             raise InputError(
-                f"{errors}: entry {entry.id} of {where.name}: its corrected answer is {state}; "
-                f"{_remedy(overlay)}"
+                f"{errors_path}: entry {entry.id} of {overlay_path.name}: its corrected answer is "
+                f"{state}; {_remedy(overlay)}"
             )
-        if isinstance(entry.gold, tuple) and entry.gold[-1][1] > len(one.correct or ""):
-            raise InputError(f"{where}: entry {entry.id}: gold ends after the corrected answer")
+        if isinstance(entry.gold, tuple) and entry.gold[-1][1] > len(error.correct or ""):
+            raise InputError(
+                f"{overlay_path}: entry {entry.id}: gold ends after the corrected answer"
+            )
 
 
 def _remedy(overlay: Overlay) -> str:
-    """Where the corrected answers are from, and where they belong."""
-    of = f" at commit {overlay.commit}" if overlay.commit else ""
+    """Say where to get the corrected answers and where to put them."""
+    version = f" at commit {overlay.commit}" if overlay.commit else ""
     return (
-        f"get the errors of {overlay.source or overlay.texts.name}{of} and put them at "
+        f"get the errors of {overlay.source or overlay.texts.name}{version} and put them at "
         f"data/{_STEM}.json, or name your copy by dataset.key_file=...; dataset.key=excluded needs "
         "none"
     )
-
-
-def _found(key_file: str) -> Path:
-    given = Path(key_file).expanduser()
-    for path in (Path.cwd() / given, PROJECT / given):
-        if path.is_file():
-            return path
-    raise InputError(f"{key_file}: no such file; correct dataset.key_file")
 
 
 def _names(files: Sequence[SourceFile]) -> str:

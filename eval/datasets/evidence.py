@@ -1,8 +1,8 @@
-"""Turn ids as data sets write them, resolved to turns that exist.
+"""Turn ids as data sets write them, resolved to existing turns.
 
-Hand-made evidence holds several ids in one text ("D8:6; D9:17"), zeros ("D30:05") and stray colons
-("D:11:26"). An id is mended only where exactly one turn can be meant; a silent guess, or a silent
-loss, would change evidence recall.
+Hand-written evidence contains several ids in one text ("D8:6; D9:17"), zeros ("D30:05") and stray
+colons ("D:11:26"). An id is repaired only if it can mean exactly one turn: a silent guess or a
+silent loss would change evidence recall.
 """
 
 from __future__ import annotations
@@ -12,79 +12,79 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from eval.datasets.layout import Place
+from eval.datasets.checks import Location
 
 _SEPARATORS = re.compile(r"[;,、；，\s]+")
 _DIALOGUE_ID = re.compile(r"D:?([0-9]{1,9}):([0-9]{1,9})", re.IGNORECASE)
 
 
 class TurnIds:
-    """The ids of known turns, found by exact id or by what a misspelt id can only mean."""
+    """The ids of a conversation's turns, found by exact id or by an unambiguous misspelling."""
 
     def __init__(self, ids: Iterable[str]) -> None:
         self._exact = frozenset(ids)
-        self._plain: dict[str, list[str]] = defaultdict(list)
+        self._by_canonical: dict[str, list[str]] = defaultdict(list)
         for turn in self._exact:
-            self._plain[_plain(turn)].append(turn)
+            self._by_canonical[_canonical(turn)].append(turn)
 
     def find(self, raw: str) -> str | None:
-        """The turn that `raw` names, or None where none or several could be meant."""
+        """Return the turn that `raw` names, or None if it could mean none or several."""
         if raw in self._exact:
             return raw
-        meant = self._plain.get(_plain(raw), [])
-        return meant[0] if len(meant) == 1 else None
+        candidates = self._by_canonical.get(_canonical(raw), [])
+        return candidates[0] if len(candidates) == 1 else None
 
     def resolve(self, raw: str) -> tuple[list[str], list[str]]:
-        """Turns that a text of one or more ids names, and the parts that name none."""
+        """Return the turns that a text of one or more ids names, and the parts that name none."""
         whole = self.find(raw)
         if whole is not None:
             return [whole], []
-        found: list[str] = []
-        lost: list[str] = []
+        turns: list[str] = []
+        unknown: list[str] = []
         for part in [part for part in _SEPARATORS.split(raw) if part] or [raw]:
             turn = self.find(part)
             if turn is None:
-                lost.append(part)
-            elif turn not in found:
-                found.append(turn)
-        return found, lost
+                unknown.append(part)
+            elif turn not in turns:
+                turns.append(turn)
+        return turns, unknown
 
 
-def _plain(turn: str) -> str:
-    """`D:011:05` and `d11:5` as `D11:5`; an id of another form unchanged."""
+def _canonical(turn: str) -> str:
+    """Return `D11:5` for `D:011:05` and `d11:5`; an id of another form unchanged."""
     match = _DIALOGUE_ID.fullmatch(turn.strip())
     return f"D{int(match[1])}:{int(match[2])}" if match else turn.strip()
 
 
 def turn_ids(
-    value: Any, known: TurnIds, place: Place, field: str, *, mend: bool
+    value: Any, known: TurnIds, where: Location, field: str, *, repair: bool
 ) -> tuple[tuple[str, ...], list[str]]:
-    """Ids of existing turns, each once and in order, and a line for each thing mended.
+    """Return ids of existing turns, in order and without repetition, and a line per repair.
 
-    `value`: an id, a text of several, or a list of these; None means none. A part that names no
-    turn raises InputError; where `mend` is set (a published file, whose faults are known and whose
-    readers cannot change it) it is dropped instead, and a line says so.
+    `value`: an id, a text of several ids, a list of these, or None. A part that names no turn
+    raises InputError. With `repair`, it is dropped instead and reported: for a published file,
+    whose faults are known and whose readers cannot change it.
     """
-    found: list[str] = []
+    ids: list[str] = []
     repairs: list[str] = []
-    for raw in _texts(value, place, field):
-        turns, lost = known.resolve(raw)
-        if lost and not mend:
-            raise place.error(field, f"{lost[0]!r} is no turn's dia_id; correct or remove it")
-        again = [turn for turn in turns if turn in found]
+    for raw in _texts(value, where, field):
+        turns, unknown = known.resolve(raw)
+        if unknown and not repair:
+            raise where.error(field, f"{unknown[0]!r} is no turn's dia_id; correct or remove it")
+        repeated = [turn for turn in turns if turn in ids]
         notes = [f"read as {', '.join(turns)}"] if turns and turns != [raw] else []
-        notes += [f"{', '.join(lost)} dropped: no such turn"] if turns and lost else []
+        notes += [f"{', '.join(unknown)} dropped: no such turn"] if turns and unknown else []
         notes += ["dropped: no such turn"] if not turns else []
-        notes += [f"kept once: {', '.join(again)} stands before"] if again else []
+        notes += [f"repeated, counted once: {', '.join(repeated)}"] if repeated else []
         if notes:
-            repairs.append(f"{place.at(field)}: {raw!r} {'; '.join(notes)}")
-        found.extend(turn for turn in turns if turn not in found)
-    return tuple(found), repairs
+            repairs.append(f"{where.at(field)}: {raw!r} {'; '.join(notes)}")
+        ids.extend(turn for turn in turns if turn not in ids)
+    return tuple(ids), repairs
 
 
-def _texts(value: Any, place: Place, field: str) -> list[str]:
+def _texts(value: Any, where: Location, field: str) -> list[str]:
     values = [] if value is None else value if isinstance(value, list) else [value]
     for item in values:
         if not isinstance(item, str):
-            raise place.error(field, f'{item!r} is not a text; write turn ids as in ["D1:3"]')
+            raise where.error(field, f'{item!r} is not a text; write turn ids as in ["D1:3"]')
     return values

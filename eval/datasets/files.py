@@ -1,4 +1,4 @@
-"""Finding conversation files and opening them as samples."""
+"""Data files: where they are, what they contain, and which published files are known."""
 
 from __future__ import annotations
 
@@ -7,38 +7,78 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from eval.datasets.layout import Place, as_object, text
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from eval.datasets.checks import Location, as_object, text
 from eval.datasets.types import SourceFile
 from memsys.errors import InputError
 
 PROJECT = Path(__file__).resolve().parents[2]
 DATA = PROJECT / "data"
+SOURCES = DATA / "sources.yaml"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class RawSample:
     """One conversation with its questions, as plain JSON values."""
 
     id: str
-    place: Place
+    where: Location
     raw: dict[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class PublicFile:
+    """A published file: name, address, size in bytes, sha256 in hex, licence, project page.
+
+    Size and sha256 are None if the project has never verified the file; a download is then not
+    checked.
+    """
+
+    file: str
+    url: str
+    bytes: int | None
+    sha256: str | None
+    licence: str
+    home: str
+
+
+def load_sources(path: Path = SOURCES) -> dict[str, PublicFile]:
+    """Return the published files of data/sources.yaml by name, in file order.
+
+    Raises InputError if the file cannot be read or has missing or unknown fields.
+    """
+    try:
+        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
+        return {str(name): PublicFile(**fields) for name, fields in raw.items()}
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+    except (yaml.YAMLError, AttributeError, TypeError) as error:
+        raise InputError(f"{path}: not a list of sources with their fields: {error}") from error
+
+
 def shared_folder() -> Path:
-    """Folder of data kept outside the project: $MEMSYS_SHARED, or ../shared beside the project."""
+    """Return the folder of data outside the project: $MEMSYS_SHARED, by default ../shared."""
     return PROJECT / os.environ.get("MEMSYS_SHARED", "../shared")
 
 
-def json_files(path: str) -> list[Path]:
-    """The file at `path`, or a folder's *.json files in name order.
+def find_file(name: str | Path) -> Path | None:
+    """Return the path of `name`, relative to the current folder or the project; None if neither."""
+    given = Path(str(name)).expanduser()  # a name of digits arrives as a number
+    return next((path for path in (Path.cwd() / given, PROJECT / given) if path.exists()), None)
 
-    A relative path is looked for in the current folder, then in the project's.
-    Raises InputError where nothing is there, or a folder holds no *.json.
+
+def json_files(path: str) -> list[Path]:
+    """Return the file at `path`, or a folder's *.json files in name order.
+
+    A relative path is looked up in the current folder, then in the project's. Raises InputError if
+    nothing is there or a folder contains no *.json.
     """
-    given = Path(str(path)).expanduser()  # a name of digits alone is read as a number
-    found = next((p for p in (Path.cwd() / given, PROJECT / given) if p.exists()), None)
+    found = find_file(path)
     if found is None:
         raise InputError(f"{path}: no such file or folder; correct dataset.path")
     if not found.is_dir():
@@ -49,10 +89,10 @@ def json_files(path: str) -> list[Path]:
     return files
 
 
-def read_samples(path: Path) -> tuple[list[Sample], SourceFile]:
-    """Samples of one JSON file: a list of samples, or a single one.
+def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
+    """Return the samples of one JSON file, which is a list of samples or a single one.
 
-    Raises InputError as read_json does, where the file is of another shape, or a sample has no id.
+    Raises InputError as read_json does, and if the file has another shape or a sample has no id.
     """
     value, source = read_json(path)
     if isinstance(value, dict) and "conversation" in value:
@@ -65,45 +105,66 @@ def read_samples(path: Path) -> tuple[list[Sample], SourceFile]:
     return [_sample(path.name, index, raw) for index, raw in enumerate(value)], source
 
 
-def read_json(path: Path) -> tuple[Any, SourceFile]:
-    """What a JSON file says, and which file it is.
+def _sample(file: str, index: int, raw: Any) -> RawSample:
+    where = Location(file, f"#{index + 1}")
+    item = as_object(raw, where, "sample")
+    sample_id = text(item, "sample_id", where, "sample_id")
+    return RawSample(sample_id, Location(file, sample_id), item)
 
-    Raises InputError where the file cannot be read, is not UTF-8 JSON, or says a key twice.
+
+def read_json(path: Path) -> tuple[Any, SourceFile]:
+    """Return the value of a JSON file and the file's name, size and sha256.
+
+    Raises InputError if the file cannot be read, is not UTF-8 JSON, or repeats a key in an object.
     """
+    data, source = read_text(path)
+    try:
+        return json.loads(data, object_pairs_hook=_unique_keys), source
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{path.name}: not JSON ({where}: {error.msg}); correct it") from error
+    except _RepeatedKeyError as error:
+        raise InputError(
+            f"{path.name}: key {error} occurs twice in one object; rename one"
+        ) from None
+
+
+def read_text(path: Path) -> tuple[str, SourceFile]:
+    """Return the text of a UTF-8 file and the file's name, size and sha256; raise InputError."""
     try:
         data = path.read_bytes()
-        value = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_unique_keys)
+        content = data.decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"{path.name}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8"
         ) from error
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{path.name}: not JSON ({where}: {error.msg}); correct it") from error
-    except _TwiceError as error:
-        raise InputError(
-            f"{path.name}: key {error} stands twice in one object; rename one"
-        ) from None
-    return value, SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
+    return content, SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
 
 
-def _sample(file: str, index: int, raw: Any) -> Sample:
-    place = Place(file, f"#{index + 1}")
-    item = as_object(raw, place, "sample")
-    sample_id = text(item, "sample_id", place, "sample_id")
-    return Sample(sample_id, Place(file, sample_id), item)
+def validate(schema: type[T], value: Any, where: str, remedy: str) -> T:
+    """Return `value`, plain JSON, as an instance of the dataclass `schema`.
+
+    Raises InputError that starts with `where`, names the first wrong field, and ends with `remedy`.
+    """
+    try:
+        return TypeAdapter(schema).validate_python(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        problem = f"{field}: {first['msg']}" if field else "must be a JSON object"
+        raise InputError(f"{where}: {problem}; {remedy}") from error
 
 
-class _TwiceError(Exception):
-    """A key stands twice in one JSON object: the first value would be lost without a word."""
+class _RepeatedKeyError(Exception):
+    """A key occurs twice in one JSON object; json would silently drop the first value."""
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    unique: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
-            raise _TwiceError(repr(key))
-        found[key] = value
-    return found
+        if key in unique:
+            raise _RepeatedKeyError(repr(key))
+        unique[key] = value
+    return unique

@@ -4,31 +4,38 @@ and any file of its layout, which data/README.md describes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from eval.datasets.answer_key import read_key
-from eval.datasets.files import DATA, Sample, json_files, read_samples, shared_folder
-from eval.datasets.filters import check_limit, check_names
-from eval.datasets.qa import read_questions
+from eval.datasets.checks import Location, as_list, as_object, check_limit, check_names, text
+from eval.datasets.evidence import TurnIds, turn_ids
+from eval.datasets.files import (
+    DATA,
+    RawSample,
+    json_files,
+    load_sources,
+    read_samples,
+    shared_folder,
+)
 from eval.datasets.sessions import read_conversation
-from eval.datasets.sources import load_sources
 from eval.datasets.subset import open_subset
-from eval.datasets.types import TYPES, Dataset, Question, SourceFile
+from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.errors import InputError
 from memsys.types import Conversation
 
 
 class LoCoMo:
-    """Conversations, questions and gold of one file, or of a folder's *.json in name order.
+    """Conversations and questions of one file, or of a folder's *.json in name order.
 
-    name: what tables call the data set. path: None looks for locomo10.json in the data folder,
-    then in $MEMSYS_SHARED/locomo; a relative path counts from the current folder, then from the
-    project's. captions: keep the captions of shared images. conversations: keep these sample ids.
-    types: keep these question types, by name. limit: the first so many questions of each
-    conversation, counted after `types`. key: the answer key, original, corrected or excluded (the
-    questions whose answer is known to be wrong). key_file: the errors, or the overlay that lists
-    them; None for the one in data/overlays. subset: only the questions of a subset, `lite` or the
-    path of a file like it (docs/locomo-lite.md); the filters above then cut it down further.
+    name: the data set's name in tables. path: None looks for locomo10.json in the data folder, then
+    in $MEMSYS_SHARED/locomo; a relative path is looked up in the current folder, then in the
+    project's. captions: include the captions of shared images. conversations: only these sample
+    ids. types: only these question types, by name. limit: at most this many questions of each
+    conversation, counted after `types`. key: the answer key, original, corrected or excluded
+    (questions whose answer is known to be wrong get no gold answer). key_file: the list of errors,
+    or the overlay; None for the overlay in data/overlays. subset: only the questions of a subset,
+    `lite` or the path of a file like it (docs/locomo-lite.md); the other filters apply to it.
     """
 
     def __init__(
@@ -56,12 +63,12 @@ class LoCoMo:
         self._subset = subset
 
     def load(self) -> Dataset:
-        """Read, check and filter; a conversation with no question left is left out.
+        """Read, check and filter; conversations with no question left are omitted.
 
-        Evidence that names no turn is an InputError, but in the published file, known by its
-        sha256, it is dropped and told in `Dataset.repairs`. Raises InputError naming file, sample
-        and field; also where a filter names what is not there, no question is left, or the errors
-        of the answer key are those of other data.
+        Evidence that names no turn is an InputError; in the published file, identified by its
+        sha256, it is dropped and reported in `Dataset.repairs`. Raises InputError naming file,
+        sample and field; also if a filter names something unknown, no question is left, or the
+        answer key's errors belong to other data.
         """
         self._check_filters()
         samples, files = self._samples()
@@ -70,21 +77,21 @@ class LoCoMo:
             subset = open_subset(self._subset, files, [sample.id for sample in samples])
         key = read_key(self._key, self._key_file, files, [sample.id for sample in samples])
         published = load_sources()["locomo"].sha256
-        mended_files = {file.name for file in files if file.sha256 == published}
+        published_files = {file.name for file in files if file.sha256 == published}
         conversations: list[Conversation] = []
         questions: list[Question] = []
         repairs: list[str] = []
-        for sample in self._kept(samples):
-            mend = sample.place.file in mended_files
-            conversation, asked, mended = _read(sample, captions=self._captions, mend=mend)
-            asked = key.applied(sample.id, asked)
+        for sample in self._selected(samples):
+            repair = sample.where.file in published_files
+            conversation, asked, lines = _read(sample, captions=self._captions, repair=repair)
+            asked = key.apply(sample.id, asked)
             if subset is not None:
-                asked = subset.kept(sample.id, asked)
+                asked = subset.select(sample.id, asked)
             asked = self._filtered(asked)
             if asked:
                 conversations.append(conversation)
                 questions.extend(asked)
-                repairs.extend(mended)
+                repairs.extend(lines)
         if not questions:
             raise InputError(
                 f"{', '.join(file.name for file in files)}: no question is left; widen "
@@ -96,7 +103,7 @@ class LoCoMo:
             tuple(questions),
             tuple(files),
             tuple(repairs),
-            key.described(questions),
+            key.describe(questions),
             subset=None if subset is None else subset.used,
         )
 
@@ -104,49 +111,109 @@ class LoCoMo:
         check_limit(self._limit)
         check_names("types", self._types, TYPES.values())
 
-    def _samples(self) -> tuple[list[Sample], list[SourceFile]]:
-        samples: dict[str, Sample] = {}
+    def _samples(self) -> tuple[list[RawSample], list[SourceFile]]:
+        samples: dict[str, RawSample] = {}
         files: list[SourceFile] = []
         for path in json_files(self._path or _default_path()):
-            found, source = read_samples(path)
+            in_file, source = read_samples(path)
             files.append(source)
-            for sample in found:
+            for sample in in_file:
                 if sample.id in samples:
-                    other = samples[sample.id].place.file
-                    raise sample.place.error(
+                    other = samples[sample.id].where.file
+                    raise sample.where.error(
                         "sample_id", f"used twice (before in {other}); give each sample its own"
                     )
                 samples[sample.id] = sample
         return list(samples.values()), files
 
-    def _kept(self, samples: list[Sample]) -> list[Sample]:
+    def _selected(self, samples: list[RawSample]) -> list[RawSample]:
         check_names("conversations", self._conversations, [sample.id for sample in samples])
         if self._conversations is None:
             return samples
         return [sample for sample in samples if sample.id in self._conversations]
 
     def _filtered(self, questions: list[Question]) -> list[Question]:
-        kept = [q for q in questions if self._types is None or q.type in self._types]
-        return kept[: self._limit]
+        of_types = [q for q in questions if self._types is None or q.type in self._types]
+        return of_types[: self._limit]
 
 
 def _read(
-    sample: Sample, *, captions: bool, mend: bool
+    sample: RawSample, *, captions: bool, repair: bool
 ) -> tuple[Conversation, list[Question], list[str]]:
-    conversation, mended = read_conversation(
-        sample.id, sample.raw, sample.place, captions=captions, mend=mend
+    conversation, repairs = read_conversation(
+        sample.id, sample.raw, sample.where, captions=captions, repair=repair
     )
     turns = [turn.id for session in conversation.sessions for turn in session.turns]
-    questions, more = read_questions(sample.id, sample.raw, turns, sample.place, mend=mend)
-    return conversation, questions, mended + more
+    questions, more = read_questions(sample.id, sample.raw, turns, sample.where, repair=repair)
+    return conversation, questions, repairs + more
+
+
+def read_questions(
+    sample_id: str, raw: dict[str, Any], turns: Iterable[str], where: Location, *, repair: bool
+) -> tuple[list[Question], list[str]]:
+    """Return the questions in the `qa` of the sample `raw`, in file order, and a line per repair.
+
+    `turns`: ids of the sample's turns. `repair`: see `turn_ids`. Raises InputError for a missing or
+    unreadable field.
+    """
+    known = TurnIds(turns)
+    questions: list[Question] = []
+    repairs: list[str] = []
+    for index, row in enumerate(as_list(raw.get("qa"), where, "qa")):
+        field = f"qa[{index}]"
+        item = as_object(row, where, field)
+        category = _category(item.get("category"), where, f"{field}.category")
+        evidence, lines = turn_ids(
+            item.get("evidence"), known, where, f"{field}.evidence", repair=repair
+        )
+        repairs.extend(lines)
+        gold = _answer(item, "answer", where, field)
+        if category == ADVERSARIAL and gold is not None:
+            # Two published items have one: it denies the premise, where the type asks to abstain.
+            repairs.append(
+                f"{where.at(field)}.answer: {gold!r} ignored: type 5 requires to abstain"
+            )
+            gold = None
+        elif category != ADVERSARIAL and gold is None:
+            raise where.error(f"{field}.answer", "missing or empty; only category 5 may omit it")
+        questions.append(
+            Question(
+                id=f"{sample_id}/{index}",
+                conversation=sample_id,
+                category=category,
+                type=TYPES[category],
+                text=text(item, "question", where, f"{field}.question"),
+                gold=gold,
+                evidence=evidence,
+                adversarial=_answer(item, "adversarial_answer", where, field),
+            )
+        )
+    return questions, repairs
+
+
+def _category(value: Any, where: Location, field: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and value in TYPES:
+        return value
+    known = ", ".join(f"{number} {name}" for number, name in TYPES.items())
+    state = "missing" if value is None else f"{value!r} is no category"
+    raise where.error(field, f"{state}; it is one of {known}")
+
+
+def _answer(item: dict[str, Any], key: str, where: Location, field: str) -> str | None:
+    """Return an answer as text (numbers, such as years, included), or None if there is none."""
+    value = item.get(key)
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise where.error(f"{field}.{key}", f"{value!r} must be a text or a number")
+    return str(value)
 
 
 def _default_path() -> str:
     file = load_sources()["locomo"].file
-    places = (DATA / file, shared_folder() / "locomo" / file)
-    for place in places:
-        if place.is_file():
-            return str(place)
+    for path in (DATA / file, shared_folder() / "locomo" / file):
+        if path.is_file():
+            return str(path)
     raise InputError(
         f"LoCoMo is not here: run `python -m eval.fetch locomo`, put the file at data/{file}, "
         "or set dataset.path=..."

@@ -9,16 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from eval.datasets.chats import parse_date, read_chats
-from eval.datasets.files import DATA, json_files, read_json, shared_folder
-from eval.datasets.filters import check_limit, check_names
-from eval.datasets.layout import Place, as_list, as_object, text
-from eval.datasets.sources import load_sources
+from eval.datasets.checks import (
+    Location,
+    as_list,
+    as_object,
+    check_limit,
+    check_names,
+    text,
+)
+from eval.datasets.files import DATA, json_files, load_sources, read_json, shared_folder
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.errors import InputError
 from memsys.types import Conversation
 
-# The file's `question_type` with _ for -, under numbers that no LoCoMo type has. 5 is, as there,
-# what is right to abstain from: a question_id that ends in _abs, whatever its question_type.
+# The file's `question_type` with _ for -, by ids that no LoCoMo type has. 5 is adversarial as in
+# LoCoMo: a question_id that ends in _abs, whatever its question_type.
 LONGMEMEVAL_TYPES: dict[int, str] = {
     11: "single_session_user",
     12: "single_session_assistant",
@@ -33,13 +38,13 @@ _SAMPLE = "oracle_sample97.json"
 
 
 class LongMemEval:
-    """Histories and their questions of one file, or of a folder's *.json in name order.
+    """Histories and their questions in one file, or in a folder's *.json in name order.
 
-    name: what tables call the data set. path: None looks for longmemeval_oracle.json in the data
-    folder, then in $MEMSYS_SHARED/longmemeval; a relative path counts from the current folder, then
-    from the project's. conversations: keep these question ids. types: keep these question types, by
-    name. limit: the first so many questions, counted after both. key, key_file: there is no list of
-    errors for this data set, so only original and None.
+    name: the data set's name in tables. path: None looks for longmemeval_oracle.json in the data
+    folder, then in $MEMSYS_SHARED/longmemeval; a relative path is looked up in the current folder,
+    then in the project's. conversations: only these question ids. types: only these question types,
+    by name. limit: at most this many questions, counted after both. key, key_file: no errors of
+    this data set are listed, so only original and None are valid.
     """
 
     def __init__(
@@ -62,11 +67,11 @@ class LongMemEval:
         self._key, self._key_file = key, key_file
 
     def load(self) -> Dataset:
-        """Read, check and filter. Raises InputError naming file, question id and field; also where
-        a filter names what is not there, or no question is left.
+        """Read, check and filter. Raises InputError naming file, question id and field; also if
+        a filter names something unknown or no question is left.
         """
         self._check_options()
-        found: dict[str, tuple[Conversation, Question]] = {}
+        instances: dict[str, tuple[Conversation, Question]] = {}
         files: list[SourceFile] = []
         repairs: list[str] = []
         for path in json_files(self._path or _default_path()):
@@ -75,26 +80,26 @@ class LongMemEval:
             if not isinstance(value, list) or not value:
                 raise InputError(f"{path.name}: must be a list of LongMemEval instances")
             for index, raw in enumerate(value):
-                conversation, question, mended = _instance(path.name, index, raw)
-                if conversation.id in found:
-                    place = Place(path.name, conversation.id)
-                    raise place.error("question_id", "used twice; give each instance its own")
-                found[conversation.id] = (conversation, question)
-                repairs.extend(mended)
-        check_names("conversations", self._conversations, found)
-        kept = [pair for pair in found.values() if self._wanted(pair[1])][: self._limit]
-        if not kept:
+                conversation, question, lines = _instance(path.name, index, raw)
+                if conversation.id in instances:
+                    where = Location(path.name, conversation.id)
+                    raise where.error("question_id", "used twice; give each instance its own")
+                instances[conversation.id] = (conversation, question)
+                repairs.extend(lines)
+        check_names("conversations", self._conversations, instances)
+        selected = [pair for pair in instances.values() if self._wanted(pair[1])][: self._limit]
+        if not selected:
             raise InputError(
                 f"{', '.join(file.name for file in files)}: no question is left; widen "
                 "dataset.conversations and dataset.types"
             )
-        names = {f"sample {conversation.id}:" for conversation, _ in kept}
+        names = {f"sample {conversation.id}:" for conversation, _ in selected}
         return Dataset(
             self.name,
-            tuple(conversation for conversation, _ in kept),
-            tuple(question for _, question in kept),
+            tuple(conversation for conversation, _ in selected),
+            tuple(question for _, question in selected),
             tuple(files),
-            tuple(told for told in repairs if any(name in told for name in names)),
+            tuple(line for line in repairs if any(name in line for name in names)),
             types=LONGMEMEVAL_TYPES,
         )
 
@@ -114,62 +119,63 @@ class LongMemEval:
 
 
 def _instance(file: str, index: int, raw: Any) -> tuple[Conversation, Question, list[str]]:
-    item = as_object(raw, Place(file, f"#{index + 1}"), "instance")
-    id_ = text(item, "question_id", Place(file, f"#{index + 1}"), "question_id")
-    place = Place(file, id_)
-    chats = read_chats(id_, item, place)
-    category = _category(item, place)
+    item = as_object(raw, Location(file, f"#{index + 1}"), "instance")
+    id_ = text(item, "question_id", Location(file, f"#{index + 1}"), "question_id")
+    where = Location(file, id_)
+    chats = read_chats(id_, item, where)
+    category = _category(item, where)
     abstain = id_.endswith(_ABSTAIN)
-    asked_at = parse_date(item.get("question_date"), place, "question_date")
+    asked_at = parse_date(item.get("question_date"), where, "question_date")
     question = Question(
         id=f"{id_}/0",
         conversation=id_,
         category=ADVERSARIAL if abstain else category,
         type=LONGMEMEVAL_TYPES[ADVERSARIAL if abstain else category],
-        text=text(item, "question", place, "question"),
-        gold=None if abstain else _answer(item.get("answer"), place),
+        text=text(item, "question", where, "question"),
+        gold=None if abstain else _answer(item.get("answer"), where),
         evidence=chats.evidence,
-        evidence_sessions=_evidence_sessions(item, chats.sessions, place),
+        evidence_sessions=_evidence_sessions(item, chats.sessions, where),
         asked_at=asked_at,
     )
     return chats.conversation, question, list(chats.repairs)
 
 
-def _category(item: dict[str, Any], place: Place) -> int:
-    given = text(item, "question_type", place, "question_type")
+def _category(item: dict[str, Any], where: Location) -> int:
+    given = text(item, "question_type", where, "question_type")
     names = {name.replace("_", "-"): id_ for id_, name in LONGMEMEVAL_TYPES.items() if id_ > 5}
     if given not in names:
-        raise place.error("question_type", f"{given!r} is no type; it is one of {', '.join(names)}")
+        raise where.error("question_type", f"{given!r} is no type; it is one of {', '.join(names)}")
     return names[given]
 
 
-def _answer(value: Any, place: Place) -> str:
-    """The gold answer; some of the published ones are numbers."""
+def _answer(value: Any, where: Location) -> str:
+    """Return the gold answer as text; some of the published ones are numbers."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         state = "missing" if value is None else "is no text or number"
-        raise place.error("answer", f"{state}; only what ends in {_ABSTAIN} goes without")
+        raise where.error("answer", f"{state}; only questions that end in {_ABSTAIN} may omit it")
     if not str(value).strip():
-        raise place.error("answer", f"empty; only what ends in {_ABSTAIN} goes without")
+        raise where.error("answer", f"empty; only questions that end in {_ABSTAIN} may omit it")
     return str(value)
 
 
 def _evidence_sessions(
-    item: dict[str, Any], sessions: Iterable[str], place: Place
+    item: dict[str, Any], sessions: Iterable[str], where: Location
 ) -> tuple[str, ...]:
+    """Return the ids of the sessions with the answer; InputError for one without turns."""
     field, known = "answer_session_ids", set(sessions)
-    found = as_list(item.get(field), place, field)
-    for index, id_ in enumerate(found):
+    ids = as_list(item.get(field), where, field)
+    for index, id_ in enumerate(ids):
         if id_ not in known:
-            raise place.error(f"{field}[{index}]", f"{id_!r} is no session with turns")
-    return tuple(dict.fromkeys(found))
+            raise where.error(f"{field}[{index}]", f"{id_!r} is no session with turns")
+    return tuple(dict.fromkeys(ids))
 
 
 def _default_path() -> str:
     file = load_sources()["longmemeval"].file
     shared: Path = shared_folder() / "longmemeval"
-    for place in (DATA / file, shared / file, shared / _SAMPLE):
-        if place.is_file():
-            return str(place)
+    for path in (DATA / file, shared / file, shared / _SAMPLE):
+        if path.is_file():
+            return str(path)
     raise InputError(
         f"LongMemEval is not here: run `python -m eval.fetch longmemeval`, put the file at "
         f"data/{file}, or set dataset.path=..."

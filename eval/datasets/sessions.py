@@ -1,16 +1,18 @@
-"""The `conversation` of a LoCoMo-style sample: dated sessions of turns."""
+"""The `conversation` and `observation` of a LoCoMo-style sample: dated sessions of turns."""
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from datetime import datetime
 from typing import Any
 
-from eval.datasets.layout import Place, as_list, as_object, text
-from eval.datasets.observations import read_observations
-from memsys.types import Conversation, Session, Turn
+from eval.datasets.checks import Location, as_list, as_object, text
+from eval.datasets.evidence import TurnIds, turn_ids
+from memsys.types import Conversation, Observation, Session, Turn
 
-_KEY = re.compile(r"session_([0-9]+)(_\w+)?")
+_SESSION_KEY = re.compile(r"session_([0-9]+)(_\w+)?")
+_OBSERVATION_KEY = re.compile(r"(session_[0-9]+)_observation")
 _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
@@ -21,100 +23,100 @@ _TIME = re.compile(
 
 
 def read_conversation(
-    sample_id: str, raw: dict[str, Any], place: Place, *, captions: bool, mend: bool
+    sample_id: str, raw: dict[str, Any], where: Location, *, captions: bool, repair: bool
 ) -> tuple[Conversation, list[str]]:
-    """The conversation of a sample, and a line for each thing mended in its observations.
+    """Return the conversation of the sample `raw`, and a line per repair in its observations.
 
-    `raw` is the whole sample. `captions` keeps image captions. `mend` as in `turn_ids`.
-    Raises InputError for a missing or unreadable field, an id used twice, or no turn at all.
+    `captions`: include image captions. `repair`: see `turn_ids`. Raises InputError for a missing or
+    unreadable field, an id used twice, or no turn at all.
     """
-    talk = as_object(raw.get("conversation"), place, "conversation")
+    fields = as_object(raw.get("conversation"), where, "conversation")
     sessions: list[Session] = []
     seen: set[str] = set()
-    for key in _session_keys(talk, place):
-        turns = _turns(as_list(talk[key], place, key), place, key, seen, captions=captions)
+    for key in _session_keys(fields, where):
+        turns = _turns(as_list(fields[key], where, key), where, key, seen, captions=captions)
         if turns:
-            sessions.append(Session(key, _time(talk, f"{key}_date_time", place), turns))
+            sessions.append(Session(key, _time(fields, f"{key}_date_time", where), turns))
     if not sessions:
-        raise place.error("conversation", "no turns; add session_1 and session_1_date_time")
-    observed, repairs = read_observations(raw.get("observation"), sessions, place, mend=mend)
-    return Conversation(sample_id, _speakers(talk, observed), tuple(observed)), repairs
+        raise where.error("conversation", "no turns; add session_1 and session_1_date_time")
+    observed, repairs = read_observations(raw.get("observation"), sessions, where, repair=repair)
+    return Conversation(sample_id, _speakers(fields, observed), tuple(observed)), repairs
 
 
-def _session_keys(talk: dict[str, Any], place: Place) -> list[str]:
-    """Keys of sessions by number: session_10 follows session_9.
+def _session_keys(fields: dict[str, Any], where: Location) -> list[str]:
+    """Return the keys of sessions in numeric order: session_10 follows session_9.
 
-    Dates of sessions that are not there are passed over: the published file has them.
+    Dates without a session are ignored: the published file has some.
     """
-    numbers: dict[int, str] = {}
-    for key in talk:
-        match = _KEY.fullmatch(key)
+    by_number: dict[int, str] = {}
+    for key in fields:
+        match = _SESSION_KEY.fullmatch(key)
         if match is None:
             if key.lower().startswith("session"):
-                raise place.error(key, "unknown field; sessions are named session_1, session_2 ...")
+                raise where.error(key, "unknown field; sessions are named session_1, session_2 ...")
         elif match[2] is None:
             number = int(match[1])
-            if number in numbers:
-                raise place.error(key, f"the same session as {numbers[number]}; number it anew")
-            numbers[number] = key
-    return [numbers[number] for number in sorted(numbers)]
+            if number in by_number:
+                raise where.error(key, f"the same session as {by_number[number]}; renumber it")
+            by_number[number] = key
+    return [by_number[number] for number in sorted(by_number)]
 
 
 def _turns(
-    rows: list[Any], place: Place, session: str, seen: set[str], *, captions: bool
+    rows: list[Any], where: Location, session: str, seen: set[str], *, captions: bool
 ) -> tuple[Turn, ...]:
-    """Turns of one session; `seen` collects the ids of the conversation.
+    """Return the turns of one session and add their ids to `seen`, the conversation's ids.
 
-    `query` is never read: it is the words by which an image was searched for, said by nobody.
+    `query` is never read: it contains the search words for an image, which nobody said.
     """
     turns: list[Turn] = []
     for index, row in enumerate(rows):
         field = f"{session}[{index}]"
-        item = as_object(row, place, field)
-        turn = text(item, "dia_id", place, f"{field}.dia_id")
+        item = as_object(row, where, field)
+        turn = text(item, "dia_id", where, f"{field}.dia_id")
         if turn in seen:
-            raise place.error(f"{field}.dia_id", f"{turn!r} is used twice; give each turn its own")
+            raise where.error(f"{field}.dia_id", f"{turn!r} is used twice; give each turn its own")
         seen.add(turn)
         caption = None
         if item.get("blip_caption") is not None:
-            caption = text(item, "blip_caption", place, f"{field}.blip_caption")
+            caption = text(item, "blip_caption", where, f"{field}.blip_caption")
         turns.append(
             Turn(
                 id=turn,
-                speaker=text(item, "speaker", place, f"{field}.speaker"),
-                text=text(item, "text", place, f"{field}.text"),
+                speaker=text(item, "speaker", where, f"{field}.speaker"),
+                text=text(item, "text", where, f"{field}.text"),
                 caption=caption if captions else None,
-                image=_image(item.get("img_url"), place, f"{field}.img_url"),
+                image=_image(item.get("img_url"), where, f"{field}.img_url"),
             )
         )
     return tuple(turns)
 
 
-def _image(value: Any, place: Place, field: str) -> str | None:
-    """The address of a turn's image, or of its first one."""
+def _image(value: Any, where: Location, field: str) -> str | None:
+    """Return the address of a turn's first image, or None."""
     first = value[0] if isinstance(value, list) and value else value
     if isinstance(first, str):
         return first.strip() or None
     if first in (None, []):
         return None
-    raise place.error(field, "must be an address, or a list of addresses")
+    raise where.error(field, "must be an address, or a list of addresses")
 
 
-def _time(talk: dict[str, Any], field: str, place: Place) -> datetime:
-    if talk.get(field) is None:
-        raise place.error(field, 'missing; add it, as in "1:56 pm on 8 May, 2023"')
-    raw = text(talk, field, place, field)
+def _time(fields: dict[str, Any], field: str, where: Location) -> datetime:
+    if fields.get(field) is None:
+        raise where.error(field, 'missing; add it, as in "1:56 pm on 8 May, 2023"')
+    raw = text(fields, field, where, field)
     try:
         return parse_time(raw)
     except ValueError:
         remedy = 'write it as "1:56 pm on 8 May, 2023" or "2023-05-08 13:56"'
-        raise place.error(field, f"{raw!r} is no time; {remedy}") from None
+        raise where.error(field, f"{raw!r} is no time; {remedy}") from None
 
 
 def parse_time(raw: str) -> datetime:
-    """Naive time of "1:56 pm on 8 May, 2023" or ISO 8601 (an offset is left out: time as written).
+    """Return the naive time of "1:56 pm on 8 May, 2023" or of ISO 8601, whose offset is ignored.
 
-    Months are read in English whatever the locale. Raises ValueError.
+    Month names are English in any locale. Raises ValueError.
     """
     match = _TIME.fullmatch(raw.strip())
     if match is None:
@@ -129,8 +131,67 @@ def parse_time(raw: str) -> datetime:
     return datetime(int(year), _MONTHS.index(names[0]) + 1, int(day), hours, int(minute))
 
 
-def _speakers(talk: dict[str, Any], sessions: list[Session]) -> tuple[str, ...]:
-    """speaker_a and speaker_b where they are given, then whoever else speaks."""
-    named = [talk.get(key) for key in ("speaker_a", "speaker_b")]
-    heard = [turn.speaker for session in sessions for turn in session.turns]
-    return tuple(dict.fromkeys([n for n in named if isinstance(n, str) and n.strip()] + heard))
+def _speakers(fields: dict[str, Any], sessions: list[Session]) -> tuple[str, ...]:
+    """Return speaker_a and speaker_b if given, then all other speakers in order of appearance."""
+    named = [fields.get(key) for key in ("speaker_a", "speaker_b")]
+    speaking = [turn.speaker for session in sessions for turn in session.turns]
+    return tuple(dict.fromkeys([n for n in named if isinstance(n, str) and n.strip()] + speaking))
+
+
+def read_observations(
+    value: Any, sessions: list[Session], where: Location, *, repair: bool
+) -> tuple[list[Session], list[str]]:
+    """Return `sessions` with their observations, and a line per repaired turn id.
+
+    `value`: {"session_1_observation": {"Speaker": [["text", "D1:3"], ...]}}, or None. The ids may
+    be one, several in a text, or a list. A fact may cite turns of its session and of earlier ones,
+    never of later ones, which would leak the future. Raises InputError.
+    """
+    if value is None:
+        return sessions, []
+    by_session = _by_session(as_object(value, where, "observation"), sessions, where)
+    observed: list[Session] = []
+    repairs: list[str] = []
+    past_turns: list[str] = []
+    for session in sessions:
+        past_turns.extend(turn.id for turn in session.turns)
+        observations: list[Observation] = []
+        known = TurnIds(past_turns)
+        key = f"observation.{session.id}_observation"
+        for speaker, rows in by_session.get(session.id, {}).items():
+            for index, row in enumerate(as_list(rows, where, f"{key}.{speaker}")):
+                field = f"{key}.{speaker}[{index}]"
+                observation, lines = _observation(speaker, row, known, where, field, repair=repair)
+                observations.append(observation)
+                repairs.extend(lines)
+        observed.append(dataclasses.replace(session, observations=tuple(observations)))
+    return observed, repairs
+
+
+def _by_session(
+    raw: dict[str, Any], sessions: list[Session], where: Location
+) -> dict[str, dict[str, Any]]:
+    ids = {session.id for session in sessions}
+    by_session: dict[str, dict[str, Any]] = {}
+    for key, speakers in raw.items():
+        match = _OBSERVATION_KEY.fullmatch(key)
+        if match is None or match[1] not in ids:
+            raise where.error(
+                f"observation.{key}",
+                "belongs to no session; name it session_N_observation, for an existing session",
+            )
+        by_session[match[1]] = as_object(speakers, where, f"observation.{key}")
+    return by_session
+
+
+def _observation(
+    speaker: str, row: Any, known: TurnIds, where: Location, field: str, *, repair: bool
+) -> tuple[Observation, list[str]]:
+    match row:
+        case [str(fact), (str() | list()) as ids] if fact.strip():
+            turns, repairs = turn_ids(ids, known, where, field, repair=repair)
+        case _:
+            raise where.error(field, 'must be a text and its turns, as in ["...", "D1:3"]')
+    if not turns and not repair:
+        raise where.error(field, "names no turn; add the dia_id it is taken from")
+    return Observation(speaker, fact, turns), repairs

@@ -1,66 +1,168 @@
-"""Cutting a data set down to the questions of a subset."""
+"""Subsets of a data set: files with question ids and the numbers an estimate needs, no text."""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
-from eval.datasets.subset_file import read_subset
+import numpy as np
+from numpy.typing import NDArray
+
+from eval.datasets.files import DATA, find_file, read_json, validate
 from eval.datasets.types import Question, SourceFile, SubsetUsed
 from memsys.errors import InputError
+
+Floats = NDArray[np.float64]
+FOLDER = DATA / "subsets"
+GRID: Floats = np.linspace(-5.0, 7.0, 61)  # abilities at which item curves are evaluated
+STORED = slice(None, None, 5)  # of GRID: points in the file; the logit is linear between them
+_REBUILD = "build it by python -m eval.studies.lite"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A question of a subset.
+
+    `weight`: share of all questions that it represents. `slope`, `difficulty`: posterior means.
+    `curve`: log-odds of a right answer at GRID[STORED].
+    """
+
+    id: str
+    weight: float
+    slope: float
+    difficulty: float
+    curve: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """Error of an estimate on systems that were not used to build the subset; scores are 0 to 1.
+
+    `reach`: half the 95% interval. `coverage`: share of intervals that contain the true score.
+    `least_difference`: smallest difference of two systems that can be detected on the subset.
+    """
+
+    estimator: str
+    mean_absolute_error: float
+    reach: float
+    coverage: float
+    least_difference: float
+    systems: int
+    families: int
+    draws: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """A subset of a data set's `of` questions.
+
+    `data`: the data files of the ids; `answers`: the files it was built and validated with.
+    `rest`: log-odds, at GRID[STORED], of the mean probability of a right answer to the questions
+    outside the subset. `validated`: by score (judge, locomo_f1).
+    """
+
+    name: str
+    how: str
+    seed: int
+    of: int
+    data: tuple[SourceFile, ...]
+    answers: tuple[SourceFile, ...]
+    systems: tuple[str, ...]
+    rest: tuple[float, ...]
+    validated: Mapping[str, Validated]
+    questions: tuple[Chosen, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSubset:
-    """A subset that belongs to the data: its ids by conversation."""
+    """A subset that matches the loaded data: its question ids by conversation."""
 
     used: SubsetUsed
     ids: dict[str, set[str]]
 
-    def kept(self, conversation: str, asked: Sequence[Question]) -> list[Question]:
-        """Those of a conversation's questions that are in the subset, in order.
+    def select(self, conversation: str, questions: Sequence[Question]) -> list[Question]:
+        """Return the conversation's `questions` that are in the subset, in order.
 
-        Raises InputError if one of the subset's is not there.
+        Raises InputError if the subset has a question of the conversation that is not among them.
         """
         wanted = self.ids.get(conversation, set())
-        kept = [question for question in asked if question.id in wanted]
-        self._missing(wanted - {question.id for question in kept})
-        return kept
+        selected = [question for question in questions if question.id in wanted]
+        self._refuse(wanted - {question.id for question in selected})
+        return selected
 
     def check(self, conversations: Collection[str]) -> None:
-        """Raises InputError if the subset has questions of none of these conversations."""
+        """Raise InputError if the subset has questions of a conversation that is not listed."""
         for name in self.ids.keys() - set(conversations):
-            self._missing(self.ids[name])
+            self._refuse(self.ids[name])
 
-    def _missing(self, ids: Collection[str]) -> None:
+    def _refuse(self, ids: Collection[str]) -> None:
         if ids:
             raise InputError(
                 f"dataset.subset: {self.used.file.name} has {min(ids)}, which is no question of "
-                "the data; make it anew by python -m eval.studies.lite, or set dataset.subset=null"
+                f"the data; {_REBUILD}, or set dataset.subset=null"
             )
 
 
 def open_subset(
     name: str, files: Sequence[SourceFile], conversations: Collection[str]
 ) -> OpenSubset:
-    """The subset `name` for the data of `files` with these `conversations`.
+    """Return the subset `name` for the data of `files` with these `conversations`.
 
-    Raises InputError where it cannot be read, was made for other data (by sha256: ids there mean
-    other questions), or names a conversation that is not there.
+    Raises InputError if it cannot be read, was built for other data (by sha256: its ids would mean
+    other questions), or names a conversation that does not exist.
     """
     subset, file = read_subset(name)
-    theirs = {one.sha256 for one in subset.data} - {one.sha256 for one in files}
-    if theirs:
+    others = {one.sha256 for one in subset.data} - {one.sha256 for one in files}
+    if others:
         raise InputError(
-            f"dataset.subset={name}: made for another {subset.data[0].name} (sha256 "
-            f"{min(theirs)[:12]}...); get that one by python -m eval.fetch locomo, or set "
+            f"dataset.subset={name}: built for another {subset.data[0].name} (sha256 "
+            f"{min(others)[:12]}...); get that one by python -m eval.fetch locomo, or set "
             "dataset.subset=null"
         )
     ids: dict[str, set[str]] = defaultdict(set)
     for question in subset.questions:
         ids[question.id.rpartition("/")[0]].add(question.id)
     used = SubsetUsed(subset.name, file, len(subset.questions), subset.of)
-    found = OpenSubset(used, dict(ids))
-    found.check(conversations)
-    return found
+    opened = OpenSubset(used, dict(ids))
+    opened.check(conversations)
+    return opened
+
+
+def read_subset(name: str) -> tuple[Subset, SourceFile]:
+    """Return the subset `name` (`lite` or a path) and its file; raise InputError if invalid."""
+    path = FOLDER / "locomo_lite.json" if name == "lite" else find_file(name)
+    if path is None or not path.is_file():
+        raise InputError(
+            f"dataset.subset={name}: no such file; use lite, the path of a subset, or null for all "
+            "questions"
+        )
+    raw, file = read_json(path)
+    subset = validate(Subset, raw, f"dataset.subset={name}: {path}", _REBUILD)
+    ids = [question.id for question in subset.questions]
+    if not ids or len(set(ids)) < len(ids):
+        raise InputError(f"{path}: no question, or a question twice; {_REBUILD}")
+    return subset, file
+
+
+def text_of(subset: Subset) -> str:
+    """Return the text of a subset's file: one line per question, for readable diffs."""
+    head = asdict(subset)
+    questions = [json.dumps(one) for one in head.pop("questions")]
+    top = json.dumps(head, indent=1).removesuffix("\n}")
+    return top + ',\n "questions": [\n  ' + ",\n  ".join(questions) + "\n ]\n}\n"
+
+
+def logit(probabilities: Floats) -> tuple[float, ...]:
+    """Return the log-odds, to 3 digits and at GRID[STORED], of probabilities at GRID."""
+    stored = probabilities[STORED]
+    return tuple(round(float(one), 3) for one in np.log(stored / (1 - stored)))
+
+
+def chances(log_odds: Floats) -> Floats:
+    """Return probabilities at GRID (..., len(GRID)) of log-odds at GRID[STORED]; undoes `logit`."""
+    rows = np.atleast_2d(log_odds)
+    full = np.stack([np.interp(GRID, GRID[STORED], row) for row in rows])
+    result: Floats = 1 / (1 + np.exp(-full))
+    return result if np.ndim(log_odds) > 1 else result[0]

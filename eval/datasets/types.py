@@ -1,4 +1,4 @@
-"""What is asked and what is known of the answer. Strategies never see this module's types."""
+"""Questions, gold answers and data sets. Strategies never receive these types, only queries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from memsys.types import Conversation
 
-# The official ids of LoCoMo (Maharana et al., 2024). Several published tables name them otherwise.
+# The official ids of LoCoMo (Maharana et al., 2024). Several published tables use other names.
 TYPES: dict[int, str] = {
     1: "multi_hop",
     2: "temporal",
@@ -17,25 +17,25 @@ TYPES: dict[int, str] = {
     4: "single_hop",
     5: "adversarial",
 }
-ADVERSARIAL = 5  # of any data set: the right thing is to abstain
+ADVERSARIAL = 5  # in any data set: abstaining is right
 
 
 def types_in(records: Iterable[Mapping[str, Any]]) -> dict[int, str]:
-    """Type names by id: LoCoMo's five where `records` have no others, else those that the records
-    themselves bring, by id, and ADVERSARIAL last.
+    """Return type names by id: LoCoMo's five if `records` have no others, else those in `records`,
+    in order of id with ADVERSARIAL last.
     """
-    found: dict[int, str] = {record["category"]: record["type"] for record in records}
-    if found.keys() <= TYPES.keys():
+    names: dict[int, str] = {record["category"]: record["type"] for record in records}
+    if names.keys() <= TYPES.keys():
         return TYPES
-    own = {id_: found[id_] for id_ in sorted(found) if id_ != ADVERSARIAL}
-    return own | {ADVERSARIAL: TYPES[ADVERSARIAL]}
+    others = {id_: names[id_] for id_ in sorted(names) if id_ != ADVERSARIAL}
+    return others | {ADVERSARIAL: TYPES[ADVERSARIAL]}
 
 
 @dataclass(frozen=True, slots=True)
 class KeyChange:
-    """What the chosen answer key does to a question: gives it another gold, or leaves it out.
+    """The change of a question by the chosen answer key: another gold answer, or exclusion.
 
-    `error_type`: why, in the words of whoever found the error. `original_gold`: as in the data set.
+    `error_type`: the reason, as the list of errors words it. `original_gold`: as in the data set.
     """
 
     kind: Literal["corrected", "excluded"]
@@ -47,12 +47,11 @@ class KeyChange:
 class Question:
     """One question of a data set; `id` is `<conversation>/<index in its qa list>`.
 
-    `gold` is None where the answer key gives no answer (type 5: the right thing is to abstain; any
-    type: the chosen key leaves the question out). `adversarial` is the answer that type 5 tempts
-    to. `evidence` are turn ids, repaired and known to exist; `category` is the raw id of the file,
-    or where it has none that of the data set's types. `evidence_sessions` are ids of whole
-    sessions, where the data set names them. `asked_at`: None for the time of the last session.
-    `key_change` is None where `gold` is the data set's own.
+    `gold`: None if the answer key has no answer (type 5: abstaining is right; any type: the chosen
+    key excludes the question). `adversarial`: the wrong answer that type 5 suggests. `evidence`:
+    ids of existing turns. `category`: the raw id in the file, or else that of the data set's types.
+    `evidence_sessions`: ids of whole sessions, if the data set names them. `asked_at`: None for the
+    time of the last session. `key_change`: None if `gold` is the data set's.
     """
 
     id: str
@@ -69,13 +68,13 @@ class Question:
 
     @property
     def original_gold(self) -> str | None:
-        """The gold of the data set, whatever key was chosen: what other files are matched by."""
+        """The data set's gold answer under any key; answers of other systems are matched by it."""
         return self.key_change.original_gold if self.key_change else self.gold
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that was read: name (no folder), size in bytes, sha256 in hex."""
+    """A file that was read: name without folder, size in bytes, sha256 in hex."""
 
     name: str
     bytes: int
@@ -84,11 +83,11 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class AnswerKey:
-    """The answer key of a data set: which, and what is known of errors in the original one.
+    """The answer key of a data set and the known errors of the original one.
 
-    `name`: original, corrected or excluded. `overlay`: the file that lists the errors, `texts` the
-    one with the corrected answers; None where there is none, or none was read. `wrong`: ids of the
-    loaded questions whose original gold is wrong.
+    `name`: original, corrected or excluded. `overlay`: the file that lists the errors; `texts`: the
+    file with the corrected answers; None if none was read. `wrong`: ids of the loaded questions
+    whose original gold answer is wrong.
     """
 
     name: str = "original"
@@ -99,8 +98,8 @@ class AnswerKey:
 
 @dataclass(frozen=True, slots=True)
 class SubsetUsed:
-    """The subset that a data set was cut down to: its name and file, its `questions` and the number
-    `of` those that it stands for.
+    """The subset that filtered a data set: name, file, number of its `questions`, and number `of`
+    all questions that they represent.
     """
 
     name: str
@@ -111,8 +110,9 @@ class SubsetUsed:
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Conversations with their questions in file order, what was mended, the answer key, and the
-    types that its questions may have, by id.
+    """Conversations and questions in file order, with the files they are from.
+
+    `repairs`: a line per repair made on reading. `types`: names of the question types by id.
     """
 
     name: str

@@ -19,15 +19,14 @@ from pathlib import Path
 from tqdm import tqdm
 
 from eval.cli import code_of
-from eval.datasets.files import DATA
-from eval.datasets.sources import Source, load_sources
+from eval.datasets.files import DATA, PublicFile, load_sources
 from memsys.errors import InputError
 
 _CHUNK = 1 << 16  # bytes a read
 _TIMEOUT = 30.0  # seconds without a byte
 
 
-def fetch(source: Source, folder: Path, url: str | None = None) -> tuple[Path, bool]:
+def fetch(source: PublicFile, folder: Path, url: str | None = None) -> tuple[Path, bool]:
     """Put `source` into `folder`; returns its path and whether it was downloaded now.
 
     `url` (http, https or file) stands in for the published address. The file takes its name only
@@ -61,7 +60,7 @@ def fetch(source: Source, folder: Path, url: str | None = None) -> tuple[Path, b
     return target, True
 
 
-def _download(source: Source, url: str, target: Path, write: Callable[[bytes], object]) -> None:
+def _download(source: PublicFile, url: str, target: Path, write: Callable[[bytes], object]) -> None:
     received = 0
     with tqdm(total=source.bytes, unit="B", unit_scale=True, desc=source.file, disable=None) as bar:
         for chunk in _chunks(source, url, target):
@@ -74,7 +73,7 @@ def _download(source: Source, url: str, target: Path, write: Callable[[bytes], o
                 )
 
 
-def _chunks(source: Source, url: str, target: Path) -> Iterator[bytes]:
+def _chunks(source: PublicFile, url: str, target: Path) -> Iterator[bytes]:
     try:
         with urllib.request.urlopen(url, timeout=_TIMEOUT) as answer:  # noqa: S310 (scheme checked)
             while chunk := answer.read(_CHUNK):
@@ -86,7 +85,7 @@ def _chunks(source: Source, url: str, target: Path) -> Iterator[bytes]:
         ) from error
 
 
-def _check(source: Source, url: str, part: Path) -> None:
+def _check(source: PublicFile, url: str, part: Path) -> None:
     size, found = part.stat().st_size, _sha256(part)
     if source.sha256 is None:
         if not size:
@@ -123,7 +122,7 @@ def _fetch(argv: Sequence[str] | None) -> None:
     print(f"{path}: {state}{checked}; licence {source.licence}")
 
 
-def _parser(sources: dict[str, Source]) -> argparse.ArgumentParser:
+def _parser(sources: dict[str, PublicFile]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m eval.fetch",
         description="Get a public data set and check that it is the published file.",
@@ -137,7 +136,7 @@ def _parser(sources: dict[str, Source]) -> argparse.ArgumentParser:
     return parser
 
 
-def _size(source: Source) -> str:
+def _size(source: PublicFile) -> str:
     return "size not pinned" if source.bytes is None else f"{source.bytes / 1e6:.1f} MB"
 
 

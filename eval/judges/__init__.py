@@ -1,1 +1,1 @@
-"""Judges: whether an answer is right, by a model or by a rule, and how far they can be believed."""
+"""Judges: verdicts on answers, by a language model, by a rule or from a file, and their means."""

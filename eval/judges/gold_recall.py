@@ -1,4 +1,4 @@
-"""A stand-in for a judge that needs no key. It is not a judge, and its share is never called J."""
+"""A stand-in for a judge that needs no API key. It is no judge: its share is never called J."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from eval.judges.base import Judgement
-from eval.judges.settings import Named
+from eval.judges.judge import Judgement, ModelByName
 from eval.metrics.abstention import abstains
 from eval.metrics.normalise import terms
 from memsys.errors import InputError
@@ -24,10 +23,10 @@ AGREEMENT = (
 
 
 def gold_recall(answer: str, gold: str) -> float:
-    """Share of the gold's terms, 0 to 1, that stand in `answer`, as bags (`normalise.terms`).
+    """Return the share of the gold's terms, 0 to 1, that occur in `answer`, counted as bags.
 
-    Recall of tokens, which with precision makes the F1 of SQuAD (Rajpurkar et al., 2016). A refusal
-    has 0 unless the gold refuses too; a gold without a term gives 0.
+    Token recall, which with precision gives the F1 of SQuAD (Rajpurkar et al., 2016), over
+    `normalise.terms`. A refusal scores 0 unless the gold refuses too; a gold without terms gives 0.
     """
     wanted = Counter(terms(gold))
     if not wanted or (abstains(answer) and not abstains(gold)):
@@ -37,23 +36,23 @@ def gold_recall(answer: str, gold: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class GoldRecallSettings:
-    """`judge=gold_recall`. `threshold`: the least gold recall that passes an answer, 0 to 1."""
+    """Settings of `judge=gold_recall`. `threshold`: least gold recall that passes an answer."""
 
     threshold: float = THRESHOLD
 
     @property
     def needs_llm(self) -> bool:
-        """False."""
+        """False: verdicts follow from a rule."""
         return False
 
-    def open(self, llm: LLM | None, named: Named | None = None) -> GoldRecall:
-        """The stand-in. Raises InputError unless 0 < threshold <= 1."""
+    def open(self, llm: LLM | None, named: ModelByName | None = None) -> GoldRecall:
+        """Return the stand-in. Raises InputError unless 0 < threshold <= 1."""
         del llm, named
         return GoldRecall(self.threshold)
 
 
 class GoldRecall:
-    """Passes an answer that holds at least `threshold` of the gold's terms."""
+    """Passes an answer that contains at least the share `threshold` of the gold's terms."""
 
     name = "gold_recall"
     score_key = "gold_recall"
@@ -66,10 +65,10 @@ class GoldRecall:
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """The threshold, and how well it agrees with real judges: to stand beside its figures."""
+        """The threshold, and its measured agreement with real judges, reported with its share."""
         return {"threshold": self._threshold, "agreement": AGREEMENT}
 
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
-        """One verdict by the rule."""
+        """Return the single verdict of the rule."""
         del question
         return Judgement({self.name: (gold_recall(answer, gold) >= self._threshold,)})

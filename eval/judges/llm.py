@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.judges.base import Judgement
-from eval.judges.reply import SCHEMA, verdict
-from eval.judges.settings import Named
+from eval.judges.judge import Judgement, ModelByName, total_usage
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
 from memsys.types import Usage
 
-ATTEMPTS = 3  # at a reply that can be read, for each verdict
-_PLACES = ("question", "gold", "answer")
+ATTEMPTS = 3  # per verdict, until a reply contains one
+_PLACEHOLDERS = ("question", "gold", "answer")
+# Without a bound a small model writes until its tokens are used up, and gives no verdict.
+_SHORT = '^[^"\\\\\n]{1,160}$'
+
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "reason": {"type": "string", "pattern": _SHORT},
+        "verdict": {"type": "string", "enum": ["CORRECT", "WRONG"]},
+    },
+    "required": ["reason", "verdict"],  # the reason first: a verdict after it can follow from it
+    "additionalProperties": False,
+}
+_VERDICTS = {"CORRECT": True, "WRONG": False}
+_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
 class LLMJudgeSettings:
-    """`judge=llm`. `rubric`: generous, strict, or the path of a prompt with the places {question},
-    {gold} and {answer}. `runs`: verdicts on each answer. `model`: judges in place of the configured
-    one, at the same endpoint; None for the configured one.
+    """Settings of `judge=llm`.
+
+    `rubric`: generous, strict, or the path of a prompt with the placeholders {question}, {gold} and
+    {answer}. `runs`: verdicts per answer. `model`: another model at the same endpoint; None for the
+    configured one.
     """
 
     rubric: str = "generous"
@@ -32,21 +47,21 @@ class LLMJudgeSettings:
 
     @property
     def needs_llm(self) -> bool:
-        """True."""
+        """True: every verdict is a reply of the model."""
         return True
 
     @property
     def prompt(self) -> Prompt:
-        """The rubric's; raises InputError where there is none."""
+        """The rubric's prompt; raises InputError if there is none."""
         return _load(self.rubric)
 
-    def open(self, llm: LLM | None, named: Named | None = None) -> LLMJudge:
-        """The judge. Raises InputError without a model, on runs < 1 and on an unusable rubric."""
+    def open(self, llm: LLM | None, named: ModelByName | None = None) -> LLMJudge:
+        """Return the judge. Raises InputError without a model, on runs < 1 or an invalid rubric."""
         if llm is None:
             raise InputError("judge=llm: no model to judge with; add llm=openai or llm=local")
         if self.model is not None and self.model != llm.name:
             if named is None:
-                raise InputError(f"judge.model={self.model}: only {llm.name} can be had; set llm")
+                raise InputError(f"judge.model={self.model}: only {llm.name} is available; set llm")
             llm = named(self.model)
         return LLMJudge(llm, self.rubric, self.runs)
 
@@ -54,14 +69,14 @@ class LLMJudgeSettings:
 class LLMJudge:
     """Asks `llm` `runs` times about each answer, under one rubric.
 
-    No verdict is ever made up: a reply that cannot be read is asked for again under another sample
-    number, at most `ATTEMPTS` times, and then is an LLMError.
+    A verdict is never invented: a reply without one is requested again under another sample number,
+    and after ATTEMPTS replies the result is an LLMError.
     """
 
     score_key = "judge"
 
     def __init__(self, llm: LLM, rubric: str = "generous", runs: int = 1) -> None:
-        """Raises InputError on runs < 1 and on a rubric that is no prompt."""
+        """Raises InputError on runs < 1 or a rubric that is no prompt."""
         if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
             raise InputError(f"judge.runs={runs}: must be a whole number of 1 or more")
         self._llm = llm
@@ -82,18 +97,18 @@ class LLMJudge:
         }
 
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
-        """One verdict a run. Raises LLMError if the model gives no reply that can be read."""
+        """Return a verdict per run. Raises LLMError if the model gives no verdict."""
         text = self._prompt.fill(question=question, gold=gold, answer=answer)
         verdicts: list[bool] = []
         usage = Usage()
         for run in range(self._runs):
             passed, spent = self._verdict(text, run)
             verdicts.append(passed)
-            usage = _add(usage, spent)
+            usage = total_usage((usage, spent))
         return Judgement({self.name: tuple(verdicts)}, usage)
 
     def _verdict(self, text: str, run: int) -> tuple[bool, Usage]:
-        """The verdict of a run and what it took, the replies that could not be read included."""
+        """Return the verdict of a run and the usage of all its replies, rejected ones included."""
         messages = [{"role": "user", "content": text}]
         usage = Usage()
         last = ""
@@ -103,10 +118,10 @@ class LLMJudge:
             try:
                 done = self._llm.complete(messages, schema=SCHEMA, sample=sample)
             except LLMError as error:  # a client refuses replies that are not of the schema
-                usage, last = _add(usage, Usage(calls=1)), str(error)
+                usage, last = total_usage((usage, Usage(calls=1))), str(error)
                 continue
-            usage = _add(usage, done.usage)
-            passed = verdict(done.text)
+            usage = total_usage((usage, done.usage))
+            passed = parse_verdict(done.text)
             if passed is not None:
                 return passed, usage
             last = f"{done.text!r:.80}"
@@ -116,20 +131,37 @@ class LLMJudge:
         )
 
 
+def parse_verdict(reply: str) -> bool | None:
+    """Return True for CORRECT, False for WRONG, None if `reply` gives neither, or both.
+
+    The `verdict` of each JSON object in the reply counts, also amid other text, as not every
+    endpoint enforces a schema. A word outside of JSON is never taken for a verdict.
+    """
+    values = {_VERDICTS.get(str(one.get("verdict")).strip().upper()) for one in _objects(reply)}
+    values.discard(None)
+    return values.pop() if len(values) == 1 else None
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the outermost JSON objects in `text`, in order."""
+    at = text.find("{")
+    while at >= 0:
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            if isinstance(value, dict):
+                yield value
+        at = text.find("{", end)
+
+
 def _load(rubric: str) -> Prompt:
-    own = f"judge_{rubric}"
-    if (PROMPTS / f"{own}.txt").is_file():
-        return load_prompt(own, _PLACES)
+    shipped = f"judge_{rubric}"
+    if (PROMPTS / f"{shipped}.txt").is_file():
+        return load_prompt(shipped, _PLACEHOLDERS)
     if rubric in ("", ".") or not Path(rubric).expanduser().is_file():
         raise InputError(
             f"judge.rubric={rubric}: no such rubric; use generous, strict, or the path of a prompt"
         )
-    return load_prompt(rubric, _PLACES)
-
-
-def _add(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        one.calls + other.calls,
-        one.input_tokens + other.input_tokens,
-        one.output_tokens + other.output_tokens,
-    )
+    return load_prompt(rubric, _PLACEHOLDERS)

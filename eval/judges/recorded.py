@@ -1,46 +1,69 @@
-"""Verdicts that somebody else's judge gave, looked up."""
+"""Verdicts that another judge recorded: in a file of answers, or in a run folder."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import gzip
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from eval.judges.base import Judgement
-from eval.judges.recordings import Judged, read_judged
-from eval.judges.settings import Named
+from eval.answers.columns import AnswerRow
+from eval.answers.files import read_answers
+from eval.answers.layouts import read_items
+from eval.answers.values import verdict
+from eval.judges.judge import Judgement, ModelByName
+from eval.records.run import load_run
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
+
+_GZIP = b"\x1f\x8b"
+_RUNS = "judgments"  # column with a list of verdicts, one per run of the judge
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedAnswer:
+    """An answer and its recorded verdicts, one per run; none if it was not judged.
+
+    `category` is the file's label of the question's type.
+    """
+
+    conversation: str
+    category: str | None
+    question: str
+    gold: str
+    answer: str
+    verdicts: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedSettings:
-    """`judge=recorded`. `path`: a file of answers with verdicts, or a run folder."""
+    """Settings of `judge=recorded`. `path`: a file of answers with verdicts, or a run folder."""
 
     path: str | None = None
 
     @property
     def needs_llm(self) -> bool:
-        """False."""
+        """False: verdicts are looked up."""
         return False
 
-    def open(self, llm: LLM | None, named: Named | None = None) -> Recorded:
-        """The judge. Raises InputError without a path, or where nothing in it was judged."""
+    def open(self, llm: LLM | None, named: ModelByName | None = None) -> RecordedJudge:
+        """Return the judge. Raises InputError without a path, or if it contains no verdict."""
         del llm, named
         if self.path is None:
             raise InputError("judge=recorded: set judge.path to a file of answers with verdicts")
-        return Recorded(Path(self.path).name, read_judged(Path(self.path).expanduser()))
+        return RecordedJudge(Path(self.path).name, read_judged(Path(self.path).expanduser()))
 
 
-class Recorded:
-    """Gives the verdicts recorded on the same question, gold and answer, to the letter."""
+class RecordedJudge:
+    """Looks up the verdicts recorded on exactly the same question, gold and answer."""
 
     score_key = "judge"
 
-    def __init__(self, source: str, answers: Iterable[Judged]) -> None:
-        """`source`: where the verdicts come from, for details and errors. Raises InputError if none
-        of `answers` was judged.
+    def __init__(self, source: str, answers: Iterable[JudgedAnswer]) -> None:
+        """`source`: name of the file or folder, for details and errors.
+
+        Raises InputError if none of `answers` was judged.
         """
         self.name = "recorded"
         self._source = source
@@ -50,19 +73,71 @@ class Recorded:
                 key = (one.question, one.gold, one.answer)
                 self._verdicts.setdefault(key, set()).add(one.verdicts)
         if not self._verdicts:
-            raise InputError(f"{source}: holds no verdict; a column judge is needed")
+            raise InputError(f"{source}: contains no verdict; a column judge is needed")
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """Where the verdicts come from, and on how many different answers there are any."""
+        """The source of the verdicts, and the number of different answers that have one."""
         return {"source": self._source, "answers": len(self._verdicts)}
 
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
-        """The recorded verdicts. Raises LLMError if there are none on this answer, or it was there
-        twice and was judged differently.
-        """
-        found = self._verdicts.get((question, gold, answer), set())
-        if len(found) != 1:
-            problem = "two different verdicts" if found else "no verdict"
+        """Return the recorded verdicts. Raises LLMError if there are none or contradictory ones."""
+        recorded = self._verdicts.get((question, gold, answer), set())
+        if len(recorded) != 1:
+            problem = "two different verdicts" if recorded else "no verdict"
             raise LLMError(f"{self._source}: {problem} on this answer")
-        return Judgement({self.name: next(iter(found))})
+        return Judgement({self.name: next(iter(recorded))})
+
+
+def read_judged(path: Path) -> list[JudgedAnswer]:
+    """Return the answered questions with a gold of a file of answers or a run folder, in order.
+
+    Raises InputError if it cannot be read (docs/bring-your-own-answers.md describes the formats),
+    or if a row has a verdict but no question or no gold.
+    """
+    return list(_of_run(path) if path.is_dir() else _of_file(path))
+
+
+def _of_run(folder: Path) -> Iterator[JudgedAnswer]:
+    for record in load_run(folder, complete=False, answered=False).records.values():
+        gold, answer, passed = record["gold"], record["answer"], record["scores"].get("judge")
+        if record["status"] == "ok" and gold is not None and answer is not None:
+            yield JudgedAnswer(
+                record["conversation"],
+                str(record["category"]),
+                record["question"],
+                gold,
+                answer,
+                () if passed is None else (passed > 0.5,),
+            )
+
+
+def _of_file(path: Path) -> Iterator[JudgedAnswer]:
+    file = read_answers(path)
+    data = path.read_bytes()
+    text = (gzip.decompress(data) if data.startswith(_GZIP) else data).decode("utf-8-sig")
+    items = read_items(text, file.format, file.name)  # for the runs, which a Row does not have
+    for row, item in zip(file.rows, items, strict=True):
+        verdicts = _verdicts(row, item.fields, f"{path}: {row.place}")
+        if row.question is None or row.gold is None:
+            if not verdicts:
+                continue  # type 5 has no gold
+            raise InputError(
+                f"{path}: {row.place}: a verdict without question or gold; give every judged row "
+                "both"
+            )
+        if row.error is None:
+            yield JudgedAnswer(
+                row.conversation, row.category, row.question, row.gold, row.answer, verdicts
+            )
+
+
+def _verdicts(row: AnswerRow, fields: Mapping[str, Any], place: str) -> tuple[bool, ...]:
+    """Return the verdict of each run if the row lists them, else its one verdict, if any."""
+    listed = fields.get(_RUNS)
+    if isinstance(listed, list) and listed:
+        runs = [verdict(one, place, _RUNS) for one in listed]
+        if None not in runs:
+            return tuple(one is not None and one > 0.5 for one in runs)
+        raise InputError(f"{place}: {_RUNS} contains a blank; give a verdict for each run")
+    return () if row.judge is None else (row.judge > 0.5,)

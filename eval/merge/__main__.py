@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hydra.utils import instantiate
-
 from eval.cli import code_of
+from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
 from eval.records.folder import run_id
 from eval.records.jsonl import CALLS, INGEST, MANIFEST, RECORDS, read_lines, write_json, write_lines
@@ -106,7 +105,7 @@ def _records(parts: Sequence[Path]) -> dict[str, Record]:
 def _dataset(manifest: Manifest, conversations: list[str] | None) -> Dataset:
     """The data that the parts were made from, to know their order; InputError if it changed."""
     config = {**manifest["config"]["dataset"], "conversations": conversations}
-    dataset: Dataset = instantiate(config).load()
+    dataset = load_dataset_of(config)
     found = [(file.name, file.sha256) for file in dataset.files]
     if found != [(file["name"], file["sha256"]) for file in manifest["data"]]:
         raise InputError(f"dataset {manifest['dataset']}: its files have changed since the runs")

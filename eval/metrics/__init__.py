@@ -1,1 +1,1 @@
-"""One metric a file, each with its formula and source."""
+"""Metrics: one a file, each with formula and source; registry.py lists them."""

@@ -1,9 +1,9 @@
-"""Whether an answer declines to answer, in English or Chinese.
+"""Abstention: whether an answer declines to answer, in English or Chinese.
 
-On adversarial questions declining is right, on all others it is a false refusal; the official
-phrase match (`locomo_f1`, type 5) knows two wordings only. The rule here is our own and leans to
-"answered": the first clause must refuse, and nothing after it may answer after all. It does not
-see the question: "No evidence that he would" refuses, though to a yes-or-no question it answers.
+Abstaining is right on adversarial questions and a false refusal on all others. The official phrase
+match (`locomo_f1`, type 5) knows two wordings only. This rule is memsys' and favours "answered":
+the first clause must refuse, and no later clause may answer after all. It does not see the
+question: "No evidence that he would" counts as a refusal even of a yes-or-no question.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache
 from eval.metrics.refusals import EXACT, REFUSAL
 
 MAX_WORDS_AFTER = 30  # more than this after a refusal is an answer with a caveat
-_LONGEST = 1_000  # characters of a clause that may hold a refusal
+_LONGEST = 1_000  # characters of a clause in which a refusal is looked for
 
 _GUESS = (
     r"(?:likely|probably|possibly|perhaps|maybe|presumably|approximately|roughly|around|"
@@ -50,15 +50,15 @@ _BREAK = re.compile(
 
 @lru_cache(maxsize=65_536)
 def abstains(answer: str) -> bool:
-    """True if `answer` says no more than that the information is missing, or nothing at all.
+    """Return whether `answer` says only that the information is missing, or nothing at all.
 
-    Looked at is what follows the last "answer:", without bracketed asides and polite openings.
-    Its first clause has to refuse. A later clause that does not refuse takes the refusal back if
-    it guesses ("likely"), or follows "but" where only the exact thing was missing; more than
-    `MAX_WORDS_AFTER` words in such clauses take it back as well.
+    The text after the last "answer:" counts, without bracketed asides and polite openings. Its
+    first clause has to refuse. A later clause that does not refuse revokes the refusal if it
+    guesses ("likely"), or follows "but" where only the exact value was missing; so do more than
+    `MAX_WORDS_AFTER` words in such clauses.
     """
     whole = _RUNS.sub(lambda run: run[0][:3], answer.replace("’", "'")).strip().lower()
-    # An answer that is nothing but an aside is the answer.
+    # Brackets around the whole answer are no aside.
     text = _BRACKETED.sub("", whole).strip() or whole.strip("()（）")
     text = _LEAD.sub("", _LABEL.sub("", text)).replace("i'm ", "i am ")
     if not text:
@@ -77,7 +77,7 @@ def abstains(answer: str) -> bool:
 
 
 def _clauses(text: str) -> list[tuple[bool, str]]:
-    """Clauses of `text` in order, each with whether a "but" leads into it."""
+    """Return the clauses of `text` in order, each with whether a "but" precedes it."""
     found: list[tuple[bool, str]] = []
     start, after_but = 0, False
     for gap in _BREAK.finditer(text):
@@ -88,5 +88,5 @@ def _clauses(text: str) -> list[tuple[bool, str]]:
 
 
 def _refuses(clause: str) -> bool:
-    """Whether its beginning does: patterns that look ahead cost the square of a clause's length."""
+    """Return whether the clause's beginning refuses; lookaheads cost the square of its length."""
     return REFUSAL.search(clause[:_LONGEST]) is not None

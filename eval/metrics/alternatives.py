@@ -1,7 +1,7 @@
-"""The answers that a gold text accepts: itself, and the alternatives that it lists.
+"""Alternatives: the answers that a gold answer accepts, itself and those that it lists.
 
-Only the gold is ever divided. An answer that hedges ("7 May or 8 May") is one answer with words
-too many, and two guesses never score as the better of them.
+Only gold answers are divided. An answer that hedges ("7 May or 8 May") is one answer with
+superfluous words; two guesses never score as the better one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _IDIOM = (
 _OR = re.compile(rf",? or (?!{_IDIOM})| / |(?<!间)(?:或者|或是|或(?![许多少然]))")
 _ASIDE = re.compile(r" ?\((?:or |或者?)([^()]+)\)")
 _EITHER = re.compile(r"^(?:either|whether) ")
-# Two numbers of one kind share what stands around them: 7 or 8 May, room 5 or 6, 2 or 3 times.
+# Two numbers of one kind share the words around them: 7 or 8 May, room 5 or 6, 2 or 3 times.
 _NUMBERS = re.compile(
     r"(?P<before>[^\n]*?)\b((?P<kind>month|day|)\d+)\n((?P=kind)\d+)\b(?P<after>[^\n]*)"
 )
@@ -37,12 +37,12 @@ _SLASH = re.compile(rf"(?<![\w/:.]){_SIDE}(?:/(?!{_PER}){_SIDE})+(?![\w/]|\.\w)"
 
 
 def _size(text: str) -> float:
-    """Terms of `text`; two Chinese characters count as one word."""
+    """Return the number of terms of `text`; two Chinese characters count as one word."""
     return sum(0.5 if len(term) == 1 and not term.isascii() else 1 for term in terms(text))
 
 
 def _divided(gold: str) -> list[str]:
-    """The parts of "X or Y" and "X, Y or Z", if each is short enough to be an answer."""
+    """Return the parts of "X or Y" and "X, Y or Z", if each is short enough to be an answer."""
     parts = [part for part in _OR.split(_EITHER.sub("", gold)) if part.strip(" ,.")]
     if len(parts) < 2 or " and " in gold:
         return []
@@ -55,7 +55,7 @@ def _divided(gold: str) -> list[str]:
 
 
 def _clauses(gold: str) -> list[str]:
-    """The part before the first ";", and the later ones if they are answers and not reasons."""
+    """Return the part before the first ";", and the later ones if they are answers, not reasons."""
     first, *others = (part.strip() for part in re.split("[;；]", gold))
     if not others:
         return []
@@ -65,7 +65,7 @@ def _clauses(gold: str) -> list[str]:
 
 @lru_cache(maxsize=16_384)
 def alternatives(gold: str) -> tuple[str, ...]:
-    """Normalised texts that answer as well as `gold`; the whole of it comes first.
+    """Return the normalised texts that `gold` accepts as answers, the whole of it first.
 
     Divided at "or", " / ", 或, 或者, at ";", at a slash between two words (which binds these two
     only: "canvas/paper bag") and at "(or ...)". Parts longer than `MAX_TERMS` are clauses, not

@@ -15,10 +15,10 @@ from eval.metrics.tokens import word_tokens
 
 
 def bleu1(answer: str, gold: str) -> float:
-    """Clipped unigram precision times min(1, e^(1 - r/c)), 0 to 1; 0 without a common token.
+    """Return the clipped unigram precision times min(1, e^(1 - r/c)), 0 to 1.
 
-    Over lowercase `word_tokens`; r and c count the tokens of gold and answer. An empty answer or
-    gold scores 0.
+    Over lowercase `word_tokens`; r and c count the tokens of gold and answer. Without a common
+    token the score is 0.
     """
     found, wanted = word_tokens(answer), word_tokens(gold)
     clipped = (Counter(found) & Counter(wanted)).total()

@@ -1,6 +1,6 @@
-"""Dates as words that can be compared part by part, in folded text with numbers in figures.
+"""Rewrite dates as words that can be compared part by part, in folded text with figures.
 
-A date becomes up to three words: the year as it stands, `month5`, `day7`. "7 May 2023", "May 7th,
+A date becomes up to three words: the year unchanged, `month5`, `day7`. "7 May 2023", "May 7th,
 2023", 2023-05-07 and 2023年5月7日 are the same three; "May 2023" has two of them, and so earns part
 of the credit; a day is never the count "7 dogs", a month never the verb "may". Dates are not
 checked against a calendar and relative dates are not resolved.
@@ -11,17 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-_NAMES = (
-    "january february march april may june july august september october november december"
-).split()
-_MONTHS = {name: number for number, name in enumerate(_NAMES, start=1)}
-_MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
+from memsys.text.dates import MONTH_NUMBERS
+
 _VERBS = ("march", "may", "mar")  # no month unless the words around say so
 
 _YEAR = r"(?<![\d.])(?:1[5-9]|20)\d\d(?![\d%]|\.\d)"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?(?![\d%:]|\.\d|/\d+/)\b"
-_ANY = rf"(?:{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\b\.?"
-_SURE = rf"(?:{'|'.join(name for name in _MONTHS if name not in _VERBS)})\b\.?"
+_ANY = rf"(?:{'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})\b\.?"
+_SURE = rf"(?:{'|'.join(name for name in MONTH_NUMBERS if name not in _VERBS)})\b\.?"
 _VERB = rf"(?:{'|'.join(_VERBS)})\b\.?"
 _LINK = r"(?: ?(?:-|/|,|to|and|or|through|until) ?)"
 _BEFORE_MONTH = (
@@ -30,7 +27,7 @@ _BEFORE_MONTH = (
 
 
 def _days(text: str) -> str:
-    """Every number of `text` as a day; "of" and "the" are wording, not part of a date."""
+    """Rewrite every number of `text` as a day, without the words "of" and "the"."""
     bare = re.sub(r"\b(?:of|the)\b ?|(?<=\d)(?:st|nd|rd|th)", "", text)
     return re.sub(r"\d+", lambda m: f"day{int(m[0])}", bare)
 
@@ -38,13 +35,13 @@ def _days(text: str) -> str:
 def _months(text: str) -> str:
     return re.sub(
         r"[a-z]+\b\.?",
-        lambda m: f"month{number}" if (number := _MONTHS.get(m[0].rstrip("."))) else m[0],
+        lambda m: f"month{number}" if (number := MONTH_NUMBERS.get(m[0].rstrip("."))) else m[0],
         text.removesuffix(" of"),
     )
 
 
 def _written(m: re.Match[str]) -> str:
-    """Days before or after the name of their month."""
+    """Rewrite days before or after the name of their month."""
     if m["month"]:
         return _days(m["before"]) + _months(m["month"])
     return _months(m["name"]) + _days(m["after"])
@@ -56,7 +53,7 @@ def _year_first(m: re.Match[str]) -> str:
 
 
 def _year_last(m: re.Match[str]) -> str:
-    """A day and a month in unknown order: told apart above 12 or if equal, otherwise numbers."""
+    """Rewrite a day and a month in unknown order; plain numbers where both may be the month."""
     first, second = int(m["first"]), int(m["second"])
     if not (1 <= first <= 31 and 1 <= second <= 31 and min(first, second) <= 12):
         return m[0]
@@ -117,9 +114,9 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tup
 
 
 def in_parts(text: str) -> str:
-    """`text`, folded and with numbers in figures, with its dates as year, month and day words.
+    """Return folded `text` with its dates rewritten as year, month and day words.
 
-    5/7/2023 may be May or July: it gives the year and two plain numbers. Length: any, no error.
+    5/7/2023 may be May or July: it gives the year and two plain numbers.
     """
     for pattern, rewrite in _RULES:
         text = pattern.sub(rewrite, text)

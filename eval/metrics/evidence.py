@@ -1,4 +1,4 @@
-"""How much of a question's evidence was retrieved.
+"""Evidence recall and hit: how much of a question's evidence was retrieved.
 
 Recall as in snap-research/locomo, task_eval/evaluation.py (Maharana et al., 2024), with one
 difference: the official code counts a question without evidence as recall 1, which lifts every
@@ -16,7 +16,7 @@ SESSIONS = "evidence_session_recall"
 
 
 def evidence_recall(evidence: Collection[str], retrieved_turns: Collection[str]) -> float | None:
-    """Share, 0 to 1, of the distinct `evidence` turn ids among `retrieved_turns`.
+    """Return the share, 0 to 1, of the distinct `evidence` turn ids among `retrieved_turns`.
 
     None where the question has no evidence (the official code counts 1 there).
     """
@@ -25,15 +25,15 @@ def evidence_recall(evidence: Collection[str], retrieved_turns: Collection[str])
 
 
 def evidence_hit(evidence: Collection[str], retrieved_turns: Collection[str]) -> float | None:
-    """1.0 if any `evidence` turn id is among `retrieved_turns`, else 0.0; None without evidence."""
+    """Return 1.0 if any `evidence` turn was retrieved, else 0.0; None without evidence."""
     return float(not set(evidence).isdisjoint(retrieved_turns)) if evidence else None
 
 
 def session_recall(sessions: Collection[str], retrieved_turns: Collection[str]) -> float | None:
-    """Share, 0 to 1, of the distinct `sessions` of which any turn is among `retrieved_turns`.
+    """Return the share, 0 to 1, of the distinct `sessions` of which any turn was retrieved.
 
     A turn's id is its session's, a colon and its number. None without sessions. The session-level
-    recall of LongMemEval (Wu et al., 2025), over what was put before the reader.
+    recall of LongMemEval (Wu et al., 2025), over the turns in the context.
     """
     wanted = set(sessions)
     found = {turn.rpartition(":")[0] for turn in retrieved_turns}

@@ -44,7 +44,7 @@ def _stem(word: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def stems(text: str) -> tuple[str, ...]:
-    """Stems of the words of `text` in order, without ASCII punctuation and a, an, the, and."""
+    """Return the stems of `text` in order, without ASCII punctuation and a, an, the, and."""
     plain = text.lower().translate(_PUNCTUATION)
     return tuple(_stem(word) for word in _DROPPED.sub(" ", plain).split())
 
@@ -55,11 +55,11 @@ def _bag_f1(answer: str, gold: str) -> float:
 
 
 def locomo_f1(answer: str, gold: str | None, category: int) -> float:
-    """The official score, 0 to 1, of `answer` to a question of the official type `category`.
+    """Return the official score, 0 to 1, of `answer` to a question of the official type `category`.
 
     Types 2 and 4: F1 of the bags of stems. Type 3: the same, of the gold before its first ";".
     Type 1: each comma-separated part of the gold with its best part of the answer, averaged.
-    Type 5: 1 if the answer holds one of `REFUSALS` in any case, else 0; the gold is not looked at.
+    Type 5: 1 if the answer contains one of `REFUSALS` in any case, else 0, whatever the gold.
     Raises InputError for an unknown type, and for types 1 to 4 without a gold answer.
     """
     if category not in TYPES:

@@ -1,7 +1,7 @@
-"""Token F1 as Mem0 scores it: words as they stand, each counted once.
+"""Token F1 as Mem0 scores it: unchanged words, each counted once.
 
 Source: mem0ai/mem0, evaluation/metrics/utils.py (Chhikara et al., 2025), after A-MEM. It differs
-from the official F1: no stems, articles count, quotes and brackets stay on the word, and a
+from the official F1: no stems, articles count, quotes and brackets are part of the word, and a
 repeated word adds nothing.
 """
 
@@ -21,7 +21,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def mem0_f1(answer: str, gold: str) -> float:
-    """F1, 0 to 1, of the sets of lowercase words with . , ! ? read as spaces; 0 if one is empty."""
+    """Return the F1, 0 to 1, of the sets of lowercase words, with . , ! ? as spaces."""
     found, wanted = _words(answer), _words(gold)
     return overlap_f1(len(found & wanted), len(found), len(wanted))
 

@@ -12,7 +12,7 @@ from eval.metrics.tokens import word_tokens
 
 
 def memos_f1(answer: str, gold: str) -> float:
-    """F1, 0 to 1, of the sets of `word_tokens`; 0 if one is empty."""
+    """Return the F1, 0 to 1, of the sets of `word_tokens`; 0 if one is empty."""
     found, wanted = set(word_tokens(answer)), set(word_tokens(gold))
     return overlap_f1(len(found & wanted), len(found), len(wanted))
 

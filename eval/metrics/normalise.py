@@ -1,7 +1,7 @@
-"""One spelling for answers that say the same, and the terms to compare them by.
+"""Normalisation: one spelling for equal answers, and the terms by which they are compared.
 
 `normalise` writes numbers and dates in one way and opens contractions; it removes no word, so the
-text can still be read and split. `terms` are what a strict F1 counts.
+text can still be read and divided. `terms` are what a strict F1 counts.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _SPACES = re.compile(r"\s+")
 
 
 def fold(text: str) -> str:
-    """`text` in one width, case and set of quotes and digits (Unicode NFKC and case folding)."""
+    """Return `text` in one width, case and set of quotes and digits (NFKC and case folding)."""
     if text.isascii():
         return text.lower()
     before, folded = "", text
@@ -73,8 +73,8 @@ def fold(text: str) -> str:
     return re.sub(r"\d", lambda m: str(int(m[0])), folded)
 
 
-def _respelt(plain: str) -> str:
-    """One round over folded text with single spaces."""
+def _respell(plain: str) -> str:
+    """Apply all rules once to folded text with single spaces."""
     for pattern, replacement in (*(_CONTRACTIONS if "'" in plain else ()), *_SIGNS):
         plain = pattern.sub(replacement, plain)
     return _spaced(in_parts(_spaced(in_figures(_spaced(plain)))))
@@ -86,25 +86,25 @@ def _spaced(text: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def normalise(text: str) -> str:
-    """`text` in lower case with numbers in figures, dates in parts and contractions opened.
+    """Return `text` in lower case with numbers in figures, dates in parts and full contractions.
 
     "She won't pay $1,200 on May 7th" becomes "she will not pay dollars 1200 on month5 day7".
     Nothing but apostrophes, currency and percent signs is removed. Normalising twice changes
-    nothing: what one round has brought together ("5/7/2023may") the next one reads.
+    nothing: rules are applied until the text is stable ("5/7/2023may").
     """
     before, plain = "", _spaced(fold(text))
     while before != plain:
-        before, plain = plain, _respelt(plain)
+        before, plain = plain, _respell(plain)
     return plain
 
 
 @lru_cache(maxsize=65_536)
 def terms(text: str) -> tuple[str, ...]:
-    """Terms of `normalise(text)` in order: words as Porter stems, numbers, single CJK characters.
+    """Return the terms of `normalise(text)` in order: Porter stems, numbers, CJK characters.
 
     Punctuation and articles are dropped, but not where nothing else is left ("A").
     """
     found = _TERM.findall(normalise(text))
-    kept = [word for word in found if word not in ARTICLES] or found
+    content = [word for word in found if word not in ARTICLES] or found
     # Porter leaves words of two letters alone; Snowball's would make "is" the "i" of "I".
-    return tuple(stem(word) if len(word) > 2 and word.isalpha() else word for word in kept)
+    return tuple(stem(word) if len(word) > 2 and word.isalpha() else word for word in content)

@@ -1,8 +1,8 @@
-"""Number words as figures, English and Chinese, in text that `normalise.fold` has been over.
+"""Rewrite English and Chinese number words as figures, in text folded by `normalise.fold`.
 
 "twenty-one" and 二十一 become 21, "second" becomes 2nd, "1.5 million" and 150万 become 1500000.
-What is no number ("a few", "dozens", 几) stays words. "one" is 1 wherever it stands: answer and
-gold are read alike, so a pronoun costs nothing.
+Vague amounts ("a few", "dozens", 几) are unchanged. "one" is always 1, also the pronoun: answer
+and gold answer are treated alike.
 """
 
 from __future__ import annotations
@@ -10,24 +10,18 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_CARDINALS = {word: value for value, word in enumerate(_ONES)} | {
-    word: 10 * place for place, word in enumerate(_TENS, start=2)
-}
+from memsys.text.numbers import CARDINALS, CHINESE_DIGITS, CHINESE_SCALES, ONES, TENS
+
 _SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9}
 _MULTIPLIERS = {"dozen": 12, "hundred": 100} | _SCALES
 _BY_SOUND = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth",
              "nine": "ninth", "twelve": "twelfth"}  # fmt: skip
 _ORDINALS = {
     _BY_SOUND.get(word, re.sub("y$", "ie", word) + "th"): word
-    for word in (*_ONES[1:], *_TENS, "hundred", "thousand", "million")
+    for word in (*ONES[1:], *TENS, "hundred", "thousand", "million")
 }
 
-_WORD = "|".join(sorted({*_CARDINALS, *_MULTIPLIERS, *_ORDINALS}, key=len, reverse=True))
+_WORD = "|".join(sorted({*CARDINALS, *_MULTIPLIERS, *_ORDINALS}, key=len, reverse=True))
 # "second" after a count is the unit of time; after a hyphen ("twenty-second") it is an ordinal.
 _RUN = re.compile(
     rf"(?<![\w.])(?:\d+(?:\.\d+)?[ -](?=(?:{'|'.join(_MULTIPLIERS)})\b)"
@@ -36,9 +30,7 @@ _RUN = re.compile(
     r"(?P<unit> second\b)?"
 )
 
-_ZH_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
-_ZH_SCALES = {"十": 10, "百": 100, "千": 10**3, "万": 10**4, "亿": 10**8}
-_D = "".join(_ZH_DIGITS)
+_D = "".join(CHINESE_DIGITS)
 _S = r"(?:[十百万亿]|千(?![克米瓦卡赫]))"  # 千克 is a kilogram
 _ZH_RUN = re.compile(rf"(?:(?<![\d.])\d+(?:\.\d+)? ?(?=[百千万亿]){_S}|[{_D}十])(?:[{_D}]|{_S})*")
 
@@ -54,7 +46,7 @@ def _plain(value: Decimal) -> str:
 
 
 class _Reading:
-    """A number in the making: whole scales that are done, and the group below 1000 that is not."""
+    """A number being parsed: the sum of finished scales, and the open group below 1000."""
 
     def __init__(self) -> None:
         self.done = Decimal(0)
@@ -64,9 +56,9 @@ class _Reading:
         self.started = False
 
     def takes(self, word: str) -> bool:
-        """Add `word` if it can follow what was read; False, unchanged, if a new number starts."""
-        if word in _CARDINALS:
-            value = Decimal(_CARDINALS[word])
+        """Add `word` and return True; return False, unchanged, if it starts a new number."""
+        if word in CARDINALS:
+            value = Decimal(CARDINALS[word])
             if (value == 0 and self.started) or value >= self.room:
                 return False
             self.group = (self.group or Decimal(0)) + value
@@ -87,12 +79,12 @@ class _Reading:
         return True
 
     def value(self) -> str:
-        """What was read, in figures."""
+        """Return the parsed number in figures."""
         return _plain(self.done + (self.group or 0))
 
 
 def _read(m: re.Match[str]) -> str:
-    """Figures for the number words of a match of `_RUN`: "one two" is two numbers."""
+    """Return figures for the number words of a match of `_RUN`: "one two" is two numbers."""
     figures: list[str] = []
     reading = _Reading()
     for word in re.findall(r"\d[\d.]*|\b(?!and\b)[a-z]+", m[0].removesuffix(m["unit"] or "")):
@@ -113,18 +105,18 @@ def _read(m: re.Match[str]) -> str:
 
 
 def _read_zh(m: re.Match[str]) -> str:
-    """Figures for a run of Chinese number characters; spaces keep it off its neighbours."""
+    """Return figures for a run of Chinese number characters, between spaces."""
     run = m[0].replace(" ", "")
-    if all(char in _ZH_DIGITS for char in run):
+    if all(char in CHINESE_DIGITS for char in run):
         # From four on a year or a number read out (二〇二三); fewer are a choice (两三).
-        return f" {('' if len(run) >= 4 else ' ').join(str(_ZH_DIGITS[char]) for char in run)} "
+        return f" {('' if len(run) >= 4 else ' ').join(str(CHINESE_DIGITS[char]) for char in run)} "
     figures: list[str] = []
     total = section = Decimal(0)
     digit: Decimal | None = None
     last = 1  # the scale read last; 0 after a zero, which ends the short form 一百二 = 120
     for part in re.findall(r"\d[\d.]*|\D", run):
-        if part in _ZH_SCALES:
-            scale = _ZH_SCALES[part]
+        if part in CHINESE_SCALES:
+            scale = CHINESE_SCALES[part]
             if scale < 10**4:
                 section += (1 if digit is None else digit) * scale
             else:
@@ -137,7 +129,7 @@ def _read_zh(m: re.Match[str]) -> str:
                 figures.append(_plain(total + section + digit))
                 total = section = Decimal(0)
                 last = 1
-            digit = Decimal(_ZH_DIGITS[part]) if part in _ZH_DIGITS else Decimal(part)
+            digit = Decimal(CHINESE_DIGITS[part]) if part in CHINESE_DIGITS else Decimal(part)
             last = 0 if digit == 0 else last
     short = last // 10 if last >= 100 else 1
     figures.append(_plain(total + section + (digit or 0) * short))
@@ -145,7 +137,7 @@ def _read_zh(m: re.Match[str]) -> str:
 
 
 def in_figures(text: str) -> str:
-    """`text`, folded to lower case, with its number words as figures: any length, no error.
+    """Return `text`, folded to lower case, with its number words as figures.
 
     English cardinals and ordinals below 10^12, also with "and" after hundred and thousand; Chinese
     by digit and scale (两千零五, 二〇二三), also the short form 一百二 = 120.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def overlap_f1(common: int, answer_size: int, gold_size: int) -> float:
-    """Harmonic mean of precision and recall, 0 to 1; 0 without a common token.
+    """Return the harmonic mean of precision and recall, 0 to 1; 0 without a common token.
 
     F1 = 2PR / (P + R), P = common / answer_size, R = common / gold_size (van Rijsbergen, 1979).
     """

@@ -1,6 +1,6 @@
-"""What it takes to compare with a published number: which F1, which types, how failures count.
+"""Protocols: which F1, which question types and which treatment of failures a published score has.
 
-The same records are scored under each protocol, side by side; nothing is asked again.
+The same records are scored under each protocol, without new answers.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ class Protocol:
     """One way to score LoCoMo.
 
     `f1`: key of a record's scores. `categories`: the official types in its overall mean.
-    `recall_without_evidence`: what a question without evidence counts (None: not at all).
-    `errors`: a failed question is 0, as in code that scores an empty answer, or in no mean.
+    `recall_without_evidence`: recall of a question without evidence (None: excluded).
+    `errors`: a failed question counts as 0, like an empty answer, or is excluded.
     """
 
     name: str
@@ -80,7 +80,7 @@ def protocol_names(scoring: object) -> list[str]:
 
 
 def protocols(names: Iterable[str]) -> list[Protocol]:
-    """The protocols of `names`, in order. Raises InputError on an unknown or missing name."""
+    """Return the protocols of `names`, in order. Raises InputError on an unknown or no name."""
     wanted = list(names)
     unknown = [name for name in wanted if name not in PROTOCOLS]
     if unknown or not wanted:

@@ -1,8 +1,8 @@
-"""The wording of refusals in English and Chinese, for lowercase clauses.
+"""Patterns of refusals in English and Chinese, for lowercase clauses.
 
-A refusal speaks of what is known or told, never of the world: "no information on his pets" and
-"unknown" refuse, "no pets" and "her father is unknown to her" answer. So most patterns are tied to
-the start of a clause, to a noun for information or to a noun for where it would stand.
+A refusal is about the available information, not about the world: "no information on his pets" and
+"unknown" refuse, "no pets" and "her father is unknown to her" answer. So most patterns require the
+start of a clause, a noun for information or a noun for its source.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _SOURCE = (
     r"records?|history|information|data|it)"
 )
 _FACET = r"(?:date|time|duration|name|title|location|reason|year)"
-_TOLD = (
+_SAID = (
     r"(?:mentioned|specified|stated|recorded|noted|listed|described|indicated|disclosed|detailed)"
 )
-_HAD = r"(?:given|found|provided|available|known|discussed|clear|included|shared)"
-_TELL = (
+_AVAILABLE = r"(?:given|found|provided|available|known|discussed|clear|included|shared)"
+_STATE = (
     r"(?:mention|specify|say|state|tell|provide|contain|indicate|include|give|have|show|reveal|"
     r"cover|describe|detail|discuss|clarify)"
 )
@@ -38,7 +38,7 @@ _CAN = rf"(?:cannot|can't|can{_NOT}|could{_NOT})"
 _NO = r"^(?:there(?:'s| is| are| was| were) |i (?:have|found|find|see) )?no\b"
 _OTHER = r" (?:other|further|additional)\b"  # "no other games mentioned" answers with the rest
 EXACT = (
-    r"\b(?:exact|specific|explicit|precise|direct)(?:ly)?\b|具体|明确|确切"  # what alone is missing
+    r"\b(?:exact|specific|explicit|precise|direct)(?:ly)?\b|具体|明确|确切"  # only it is missing
 )
 
 _ENGLISH = (
@@ -50,16 +50,16 @@ _ENGLISH = (
     r"\bno information (?:is |was )?(?:available|provided|given|found)\b",
     rf"^(?:there(?:'s| is| are) )?(?:insufficient|not enough|a?\s?lack of|not any) {_KNOWLEDGE}\b",
     # No date mentioned. There is no team specified. No advice given. None mentioned.
-    rf"(?:{_NO}|^none\b)(?!{_OTHER})[^,]*\b{_TOLD}\b(?!.*\b(?:besides|except|beyond|other than)\b)",
-    rf"^no\b(?!{_OTHER})(?:(?!\b(?:is|are|was|were)\b)[^,])* {_HAD}$",
-    rf"^no\b(?!{_OTHER}).*(?:{EXACT}).* {_HAD}\b",
+    rf"(?:{_NO}|^none\b)(?!{_OTHER})[^,]*\b{_SAID}\b(?!.*\b(?:besides|except|beyond|other than)\b)",
+    rf"^no\b(?!{_OTHER})(?:(?!\b(?:is|are|was|were)\b)[^,])* {_AVAILABLE}$",
+    rf"^no\b(?!{_OTHER}).*(?:{EXACT}).* {_AVAILABLE}\b",
     # Not mentioned. Name not given. The date is not specified. The memories do not say.
-    rf"^not {_ADVERB}(?:{_TOLD}|{_HAD}|sure|in the {_SOURCE})\b",
-    rf"^(?:[\w']+ ){{1,4}}?(?<!has )(?<!have )(?<!had )not {_ADVERB}{_TOLD}\b",
-    rf"^(?:[\w']+ ){{0,2}}?{_FACET} not {_ADVERB}{_HAD}\b",
-    rf"\b{_BE} {_ADVERB}{_TOLD}\b",
-    rf"(?:\b(?:{_KNOWLEDGE}|{_FACET})\b|{EXACT}).*\b{_BE} {_ADVERB}{_HAD}\b",
-    rf"\b{_SOURCE} {_DO} {_ADVERB}{_TELL}\b",
+    rf"^not {_ADVERB}(?:{_SAID}|{_AVAILABLE}|sure|in the {_SOURCE})\b",
+    rf"^(?:[\w']+ ){{1,4}}?(?<!has )(?<!have )(?<!had )not {_ADVERB}{_SAID}\b",
+    rf"^(?:[\w']+ ){{0,2}}?{_FACET} not {_ADVERB}{_AVAILABLE}\b",
+    rf"\b{_BE} {_ADVERB}{_SAID}\b",
+    rf"(?:\b(?:{_KNOWLEDGE}|{_FACET})\b|{EXACT}).*\b{_BE} {_ADVERB}{_AVAILABLE}\b",
+    rf"\b{_SOURCE} {_DO} {_ADVERB}{_STATE}\b",
     rf"^(?:(?!\b(?:is|are|was|were|and he|and she)\b).){{1,80}}\b(?:{_DO}|{_HAVE}) {_ADVERB}"
     r"(?:mention(?:ed)?|specify|specified|stated?|say anything|disclosed?)\b(?! (?:it|this) to\b)",
     # I don't know. I cannot tell. It cannot be determined. Unknown. The year is unclear.

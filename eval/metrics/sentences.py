@@ -42,7 +42,7 @@ _COLLOCATIONS = frozenset(
 # The words that open a sentence in lower case and never occur with a capital.
 _OPENERS = frozenset(("administrators", "b-week", "r-revised", "z-holiday"))
 
-_CLOSED = r"""[)";}\]*:@'({\[?!]"""  # ends a word wherever it stands
+_CLOSED = r"""[)";}\]*:@'({\[?!]"""  # ends a word at any place
 _DASH_OR_DOTS = r"-{2,}|\.{2,}|(?:\.\s){2,}\."
 _TOKEN = re.compile(
     rf"""{_DASH_OR_DOTS}"""
@@ -57,13 +57,13 @@ _CLOSERS = re.compile(r"""["')\]}]+?(?:\s+|(?=--)|$)""", re.MULTILINE)
 
 
 def sentences(text: str) -> list[str]:
-    """Sentences of lowercase `text` in order, inner white space kept; blank text has none.
+    """Return the sentences of lowercase `text` in order; blank text has none.
 
     Equal to `nltk.sent_tokenize(text)` of NLTK 3.9.1 wherever `text == text.lower()`.
     """
     spans = list(_spans(text))
     found: list[str] = []
-    moved = 0  # characters of this span that went to the sentence before
+    moved = 0  # characters of this span moved to the sentence before
     for (start, stop), following in zip(spans, [*spans[1:], None], strict=True):
         begin, end, moved = start + moved, stop, 0
         closers = _CLOSERS.match(text[slice(*following)]) if following else None
@@ -75,7 +75,7 @@ def sentences(text: str) -> list[str]:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Start and stop of each stretch between accepted boundaries, closing quotes not yet moved."""
+    """Yield start and stop of each stretch between boundaries; closing quotes come later."""
     start = 0
     for mark, context in _candidates(text):
         tokens = [token for line in context.split("\n") for token in _TOKEN.findall(line)]
@@ -86,9 +86,9 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _candidates(text: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Marks that may end a sentence, each with its word and what follows; one mark a word."""
+    """Yield marks that may end a sentence, each with its word and what follows; one mark a word."""
     last: re.Match[str] | None = None
-    word = stop = 0  # where the word of `last` starts, and where its mark stands
+    word = stop = 0  # where the word of `last` starts, and the position of its mark
     for mark in _CANDIDATE.finditer(text):
         between = text[stop : mark.start()]
         space = max(between.rfind(character) for character in whitespace)
@@ -101,7 +101,7 @@ def _candidates(text: str) -> Iterator[tuple[re.Match[str], str]]:
 
 
 def _ends_sentence(token: str, following: str) -> bool:
-    """Kiss & Strunk's verdict on `token` before `following`, both lowercase (their section 4)."""
+    """Return whether `token` before `following` ends a sentence (Kiss & Strunk, section 4)."""
     if not _ends_by_itself(token):
         return False
     if not token.endswith("."):
@@ -122,7 +122,7 @@ def _ends_sentence(token: str, following: str) -> bool:
 
 
 def _ends_by_itself(token: str) -> bool:
-    """The verdict on `token` alone: a mark, or a full stop that no abbreviation accounts for."""
+    """Return whether `token` alone does: a mark, or a full stop of no abbreviation."""
     if token in (".", "?", "!"):
         return True
     if not token.endswith(".") or token.endswith(".."):
@@ -132,7 +132,7 @@ def _ends_by_itself(token: str) -> bool:
 
 
 def _kind(token: str, *, bare: bool) -> str:
-    """The word type: numbers are one type, and a `bare` type drops its final full stop."""
+    """Return the word type: one for all numbers; a `bare` type has no final full stop."""
     if _NUMERIC.match(token):
         return _NUMBER
     return token[:-1] if bare and len(token) > 1 and token.endswith(".") else token

@@ -15,7 +15,7 @@ PAID = "paid.jsonl"  # {"model": ..., "calls": 1, "input_tokens": ..., "output_t
 
 
 class PaidCalls:
-    """The ledger of the run in a folder; see memsys.llm.budget.Ledger, which locks it.
+    """The ledger of the run in a folder; see memsys.llm.budget.CallLedger, which locks it.
 
     A run of before there was such a file is taken at its records, where replayed calls count as
     paid: it may stop too early, and never too late.

@@ -109,8 +109,8 @@ def spending(run: Run) -> Spending:
         phase: [None if (used := r["usage"]) is None else used.get(phase, {}) for r in records]
         for phase in PHASES
     }
-    imported = run.manifest.get("kind") == "imported"
-    ingests = [None] if imported else [line["usage"] for line in run.ingests]
+    lines = run.ingests
+    ingests = [line["usage"] for line in lines] if lines else [None]  # not known without lines
     phases = {_INGEST: _phase(ingests, pricing)}
     phases |= {phase: _phase(used, pricing) for phase, used in usages.items()}
     replayed = sum(record["latency_source"] == "recorded" for record in records)

@@ -1,1 +1,29 @@
-"""From retrieval to answer."""
+"""Readers: from a question and a retrieval to an answer."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from memsys.types import Retrieval
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The text of an answer, and whether the reader abstained."""
+
+    text: str
+    abstained: bool
+
+
+class Reader(ABC):
+    """Answers from the retrieval alone. `name` appears in the manifest and above tables."""
+
+    name: str
+    # Whether the question is preceded by the time at which it is asked, where it has one.
+    dated: ClassVar[bool] = False
+
+    @abstractmethod
+    def read(self, question: str, retrieval: Retrieval) -> Answer:
+        """Answer `question` from `retrieval`; raise an exception on failure."""

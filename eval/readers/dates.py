@@ -1,8 +1,8 @@
-"""English dates in dialogue, resolved against the day they were said.
+"""English dates in dialogue, resolved against the day of the utterance.
 
 `find_dates` reads absolute dates ("7 May 2023", "May 7th", "in 2019", "on the 15th") and relative
 ones ("yesterday", "last Friday", "two weeks ago", "next month", "last summer", "for three years
-now"). The wording of what it returns is the house style of `eval.readers.periods`.
+now"). The wording of the periods is that of `memsys.text.dates`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import re
 from datetime import date
 from functools import lru_cache
 
-from eval.readers import reckoning as on
-from eval.readers.feasts import FEAST, feast
-from eval.readers.numbers import COUNT
-from eval.readers.periods import Mention
+from eval.readers import date_resolution as on
+from memsys.text.dates import DateMention, find_mentions
+from memsys.text.numbers import COUNT
 
 _DAY = (
     r"(?P<weekday>mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:r(?:s(?:day)?)?)?|"
@@ -35,11 +34,10 @@ _AHEAD = re.compile(
     re.IGNORECASE,
 )
 _WHICH = r"(?P<which>last|past|previous|next|coming|following|this)"
-# First come, first served: a rule's match hides every later rule's match that overlaps it.
 _RULES = tuple(
     (re.compile(pattern, re.IGNORECASE), resolve)
     for pattern, resolve in (
-        # An empty year group says that the pattern has none.
+        # An empty group `year` marks a pattern without a year.
         (r"\b((?:19|20)\d\d)-(\d\d)-(\d\d)\b", on.iso),
         (rf"\b{_DOM}\s*(?:of\s+)?{_MONTH},?\s*{_YEAR}", on.full_date),
         (rf"\b{_MONTH}\s*{_DOM}\b(?:,?\s*{_YEAR})?", on.full_date),
@@ -51,7 +49,7 @@ _RULES = tuple(
             rf"\b(?:in|during|over)\s+(?:the|(?P<which>this|last))\s+{_SEASON}(?P<year>\b)",
             on.season,
         ),
-        (rf"(?-i:{FEAST})(?:,?\s+{_YEAR})?", feast),
+        (rf"(?-i:{on.HOLIDAY})(?:,?\s+{_YEAR})?", on.holiday),
         (r"\b(?:the\s+)?day before yesterday\b", on.days_off(-2)),
         (r"\b(?:the\s+)?day after tomorrow\b", on.days_off(2)),
         (r"\b(?:the\s+)?(?P<unit>week|weekend|month|year) before last\b", on.before_last),
@@ -93,19 +91,10 @@ _RULES = tuple(
 
 
 @lru_cache(maxsize=32_768)
-def find_dates(text: str, said: date) -> tuple[Mention, ...]:
-    """Every date that `text` speaks of, resolved against `said`, in order of position.
+def find_dates(text: str, said: date) -> tuple[DateMention, ...]:
+    """Return every date that `text` mentions, resolved against `said`, in order of position.
 
-    Whether a bare weekday lies before or after `said` is read off the sentence: words of plans
-    ("will", "going to", "can't wait") put it after.
+    A bare weekday lies before `said`, unless words of plans
+    ("will", "going to", "can't wait") put it after `said`.
     """
-    ahead = _AHEAD.search(text) is not None
-    taken: list[Mention] = []
-    for pattern, resolve in _RULES:
-        for m in pattern.finditer(text):
-            if any(m.start() < other.end and other.start < m.end() for other in taken):
-                continue
-            period = resolve(m, said, ahead)
-            if period is not None:
-                taken.append(Mention(m.start(), m.end(), period))
-    return tuple(sorted(taken, key=lambda mention: mention.start))
+    return find_mentions(text, _RULES, said, _AHEAD.search(text) is not None)

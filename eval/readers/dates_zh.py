@@ -1,4 +1,4 @@
-"""Chinese dates in dialogue, resolved against the day they were said.
+"""Chinese dates in dialogue, resolved against the day of the utterance.
 
 Weeks run from Monday: 上周五 is the Friday of the week before, so it is one known day.
 """
@@ -10,20 +10,23 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from functools import lru_cache
 
-from eval.readers.numbers import ZH_COUNT, zh_value
-from eval.readers.periods import (
+from memsys.text.dates import (
     SEASONS,
-    Mention,
+    DateMention,
     Period,
     days_from,
+    find_mentions,
     in_month,
     in_season,
     in_year,
+    nearest_year,
     on_day,
+    real_date,
     shift_month,
     week_of,
     write_day,
 )
+from memsys.text.numbers import CHINESE_COUNT, chinese_value
 
 _WEEKDAYS = {char: number for number, char in enumerate("一二三四五六")} | {"日": 6, "天": 6}
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
@@ -33,7 +36,7 @@ _DAYS = {
     "明": 1, "大后天": 3, "后天": 2,
 }  # fmt: skip
 _WEEK = r"(?:周|星期|礼拜)"
-_N = ZH_COUNT
+_N = CHINESE_COUNT
 _YEAR = r"(?:(?P<year>(?:19|20)\d\d)年|(?P<which>大前年|前年|去年|今年|明年|后年))的?"
 
 
@@ -44,19 +47,16 @@ def _year_of(m: re.Match[str], said: date) -> int | None:
 
 
 def _month_day(m: re.Match[str], said: date) -> Period | None:
-    month = zh_value(m["month"]) or 0
+    month = chinese_value(m["month"]) or 0
     if not 1 <= month <= 12:
         return None
     year = _year_of(m, said)
     if year is None:
-        near = (said.year - 1, said.year, said.year + 1)
-        year = min(near, key=lambda y: abs((date(y, month, 15) - said).days))
+        year = nearest_year(said, month, 15)
     if not m["dom"]:
         return in_month(date(year, month, 1), chinese=True)
-    try:
-        return on_day(date(year, month, zh_value(m["dom"]) or 0), chinese=True)
-    except ValueError:
-        return None
+    day = real_date(year, month, chinese_value(m["dom"]) or 0)
+    return on_day(day, chinese=True) if day else None
 
 
 def _whole_year(m: re.Match[str], said: date) -> Period | None:
@@ -107,15 +107,13 @@ def _month(m: re.Match[str], said: date) -> Period | None:
     moved = shift_month(said.replace(day=1), _steps(m["which"]))
     if not m["dom"]:
         return in_month(moved, chinese=True)
-    try:
-        return on_day(moved.replace(day=zh_value(m["dom"]) or 0), chinese=True)
-    except ValueError:
-        return None
+    day = real_date(moved.year, moved.month, chinese_value(m["dom"]) or 0)
+    return on_day(day, chinese=True) if day else None
 
 
 def _counted(m: re.Match[str], said: date) -> Period | None:
     sign = -1 if m["side"] in ("前", "以前", "之前") else 1
-    unit, n = m["unit"], zh_value(m["count"])
+    unit, n = m["unit"], chinese_value(m["count"])
     side = "前" if sign < 0 else "后"
     if m["count"] == "半":
         return in_month(shift_month(said.replace(day=1), 6 * sign), True) if unit == "年" else None
@@ -134,7 +132,7 @@ def _counted(m: re.Match[str], said: date) -> Period | None:
 
 
 def _since(m: re.Match[str], said: date) -> Period | None:
-    n, unit = zh_value(m["count"]), m["unit"]
+    n, unit = chinese_value(m["count"]), m["unit"]
     if n is None or n > 150:
         return None
     if unit == "年":
@@ -168,14 +166,6 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Period | No
 
 
 @lru_cache(maxsize=32_768)
-def find_dates_zh(text: str, said: date) -> tuple[Mention, ...]:
-    """Every date that a Chinese text speaks of, resolved against `said`, in order of position."""
-    taken: list[Mention] = []
-    for pattern, resolve in _RULES:
-        for m in pattern.finditer(text):
-            if any(m.start() < other.end and other.start < m.end() for other in taken):
-                continue
-            period = resolve(m, said)
-            if period is not None:
-                taken.append(Mention(m.start(), m.end(), period))
-    return tuple(sorted(taken, key=lambda mention: mention.start))
+def find_dates_zh(text: str, said: date) -> tuple[DateMention, ...]:
+    """Return every date that a Chinese text mentions, resolved against `said`, in order."""
+    return find_mentions(text, _RULES, said)

@@ -1,9 +1,9 @@
-"""Which sentences of what was retrieved bear on a question, and how well.
+"""Evidence: which sentences of the retrieved memories bear on a question, and how well.
 
-A memory's score is the weighted mean of five signs: coverage of the question's roots by what was
-said (a root's weight is its inverse document frequency over the candidates, Spärck Jones, 1972),
-coverage by the words it replies to, the retriever's own score, whether the person asked about
-speaks, and whether the time asked about agrees. A sentence adds its own coverage to it.
+A memory's score is the weighted sum of five features: coverage of the question's roots by its
+content (a root's weight is its inverse document frequency over the candidates, Spärck Jones, 1972),
+coverage by the utterance it replies to, the retriever's score, whether the person asked about
+speaks, and whether the time asked about agrees. A sentence adds its own coverage.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from datetime import date
 from eval.readers.dates import find_dates
 from eval.readers.dates_zh import find_dates_zh
 from eval.readers.morphology import roots
-from eval.readers.periods import Mention
-from eval.readers.question import Asked, named_people
+from eval.readers.question import ParsedQuestion, named_people
 from eval.readers.sentences import Sentence, roots_by_speaker, sentences
+from memsys.text.dates import DateMention
 from memsys.types import Candidate, Memory
 
-# Sentences are weighed in the best memories only, so that a full context costs no more than a page.
-_PAGE = 20
-# Beside a sentence's own coverage (1): what the sentence before it covers, that it only asks, that
-# it is an image's caption, and that it is one where an image is asked about.
+# Sentences of this many best memories are scored, so that a full context takes no longer.
+_MEMORIES = 20
+# Weights beside a sentence's coverage (1): coverage of the sentence before it, being a question,
+# being an image caption, and being one where an image is asked about.
 _CARRIED = 0.4
 _ASKS = 0.3
 _CAPTION = 0.4
 _SHOWN = 0.3
-# What covering a question by the words replied to counts for the person who replies.
+# Weight of covering a question by the utterance replied to, for the person who replies.
 _ANSWERED = 0.5
-# Days over which a session stops being near the time asked about.
-_NEAR = 14
+# Days from the time asked about at which a session no longer counts as near.
+_NEAR_DAYS = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
-    """How much each sign counts beside the coverage of the question by what was said (1)."""
+class EvidenceWeights:
+    """Weight of each feature beside the coverage of the question by the content (1)."""
 
     reply: float = 1.0
     retrieval: float = 0.6
@@ -46,10 +46,11 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A sentence with its memory; `cover` is the share (0 to 1) of the question it holds itself.
+class ScoredSentence:
+    """A sentence at its position in a memory; `score` orders the sentences of all memories.
 
-    `support` is that share for the whole memory, `score` orders the sentences.
+    `cover` is the share (0 to 1) of the question that the sentence covers, `support` that of the
+    whole memory.
     """
 
     sentence: Sentence
@@ -62,42 +63,42 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Sentences, best first, and who holds what is asked.
+    """Sentences, best first, and who said something about the question.
 
     `own` is the best coverage (0 to 1) in one memory by the people asked about, by anybody if the
     question names nobody; `other` is the best by other speakers.
     """
 
-    found: tuple[Found, ...]
+    sentences: tuple[ScoredSentence, ...]
     own: float
     other: float
 
 
 def said_on(memory: Memory) -> date:
-    """The day of the memory's session."""
+    """Return the day of the memory's session."""
     return memory.time.date()
 
 
-def dates_in(sentence: Sentence, memory: Memory, chinese: bool) -> tuple[Mention, ...]:
-    """The dates that a sentence speaks of, resolved against its session."""
+def dates_in(sentence: Sentence, memory: Memory, chinese: bool) -> tuple[DateMention, ...]:
+    """Return the dates that a sentence mentions, resolved against its session."""
     find = find_dates_zh if chinese else find_dates
     return () if sentence.caption else find(sentence.text, said_on(memory))
 
 
-def root_weights(asked: Asked, candidates: Sequence[Candidate]) -> dict[str, float]:
-    """Inverse document frequency of each root of the question over the candidates."""
-    held = [roots(c.memory.content) for c in candidates]
-    count = len(held)
+def root_weights(question: ParsedQuestion, candidates: Sequence[Candidate]) -> dict[str, float]:
+    """Return the inverse document frequency of each root of the question over the candidates."""
+    contents = [roots(c.memory.content) for c in candidates]
+    count = len(contents)
     return {
-        root: math.log(1 + (count + 1) / (0.5 + sum(root in text for text in held)))
-        for root in sorted(asked.roots)
+        root: math.log(1 + (count + 1) / (0.5 + sum(root in text for text in contents)))
+        for root in sorted(question.roots)
     }
 
 
-def share(weights: dict[str, float], held: frozenset[str]) -> float:
-    """The share (0 to 1) of the question's weight that `held` covers; 0 for an empty question."""
+def share(weights: dict[str, float], covered: frozenset[str]) -> float:
+    """Return the share (0 to 1) of the question's weight in `covered`; 0 for an empty question."""
     total = sum(weights.values())
-    return sum(w for root, w in weights.items() if root in held) / total if total else 0.0
+    return sum(w for root, w in weights.items() if root in covered) / total if total else 0.0
 
 
 def _spread(candidates: Sequence[Candidate]) -> list[float]:
@@ -105,27 +106,27 @@ def _spread(candidates: Sequence[Candidate]) -> list[float]:
     return [(c.score - low) / (high - low) if high > low else 0.0 for c in candidates]
 
 
-def _speaks(asked: Asked, memory: Memory) -> float:
-    """1 if the person asked about speaks, .5 if named or nobody is asked about, 0 otherwise."""
-    if not asked.people:
+def _speaks(question: ParsedQuestion, memory: Memory) -> float:
+    """Return 1 if the person asked about speaks, .5 if named or if nobody is, else 0."""
+    if not question.people:
         return 0.5
-    if roots_by_speaker(memory.content, memory.speaker).keys() & set(asked.people):
+    if roots_by_speaker(memory.content, memory.speaker).keys() & set(question.people):
         return 1.0
-    return 0.5 if named_people(memory.content, asked.people) else 0.0
+    return 0.5 if named_people(memory.content, question.people) else 0.0
 
 
-def _in_time(asked: Asked, memory: Memory) -> float:
-    """1 if the session falls in a period asked about, falling off to 0 at two weeks away."""
+def _in_time(question: ParsedQuestion, memory: Memory) -> float:
+    """Return 1 if the session falls in a period asked about, falling off to 0 at two weeks away."""
     best = 0.0
-    for mention in asked.dates:
+    for mention in question.dates:
         day = said_on(memory)
         away = max((mention.period.first - day).days, (day - mention.period.last).days, 0)
-        best = max(best, 1.0 - away / _NEAR)
+        best = max(best, 1.0 - away / _NEAR_DAYS)
     return best
 
 
 def _reply(idf: dict[str, float], memory: Memory) -> float:
-    """What the words that a memory replies to add to its coverage, where they ask something."""
+    """Return the coverage that the utterance before a memory adds, where it asks something."""
     before = memory.index_text.removesuffix(memory.content)
     if before == memory.index_text or not ("?" in before or "？" in before):
         return 0.0
@@ -133,28 +134,30 @@ def _reply(idf: dict[str, float], memory: Memory) -> float:
     return share(idf, own | roots(before)) - share(idf, own)
 
 
-def _standing(
-    asked: Asked, candidates: Sequence[Candidate], idf: dict[str, float]
+def _best_by_speaker(
+    question: ParsedQuestion, candidates: Sequence[Candidate], idf: dict[str, float]
 ) -> tuple[float, float]:
-    """The best coverage in one memory by the people asked about, and by claims of anybody else."""
+    """Return the best coverage in one memory by the people asked about, and by others' claims."""
     own = other = 0.0
     for candidate in candidates:
         memory = candidate.memory
         spoken = roots_by_speaker(memory.content, memory.speaker)
         for speaker, (everything, claimed) in spoken.items():
-            if not asked.people or speaker in asked.people:
+            if not question.people or speaker in question.people:
                 own = max(own, share(idf, everything) + _ANSWERED * _reply(idf, memory))
             else:
                 other = max(other, share(idf, claimed))
     return own, other
 
 
-def find_evidence(asked: Asked, candidates: Sequence[Candidate], weights: Weights) -> Evidence:
-    """The sentences of the best memories, best first; ties keep the order of the retrieval.
+def find_evidence(
+    question: ParsedQuestion, candidates: Sequence[Candidate], weights: EvidenceWeights
+) -> Evidence:
+    """Return the sentences of the best memories, best first; ties stay in retrieval order.
 
     `candidates` must not be empty.
     """
-    idf = root_weights(asked, candidates)
+    idf = root_weights(question, candidates)
     ranked: list[tuple[float, int, float]] = []
     for at, (candidate, spread) in enumerate(zip(candidates, _spread(candidates), strict=True)):
         memory = candidate.memory
@@ -163,20 +166,20 @@ def find_evidence(asked: Asked, candidates: Sequence[Candidate], weights: Weight
             support
             + weights.reply * _reply(idf, memory)
             + weights.retrieval * spread
-            + weights.speaker * _speaks(asked, memory)
-            + weights.time * _in_time(asked, memory)
+            + weights.speaker * _speaks(question, memory)
+            + weights.time * _in_time(question, memory)
         )
         ranked.append((score, at, support))
     ranked.sort(key=lambda item: (-item[0], item[1]))
-    found: list[Found] = []
-    for score, at, support in ranked[:_PAGE]:
+    scored: list[ScoredSentence] = []
+    for score, at, support in ranked[:_MEMORIES]:
         memory = candidates[at].memory
         carried = 0.0
         for position, sentence in enumerate(sentences(memory.content, memory.speaker)):
             cover = share(idf, sentence.roots)
-            shown = (_SHOWN if asked.shown else -_CAPTION) if sentence.caption else 0.0
+            shown = (_SHOWN if question.shown else -_CAPTION) if sentence.caption else 0.0
             own = score + cover + _CARRIED * carried - _ASKS * sentence.asks + shown
             carried = cover
-            found.append(Found(sentence, memory, position, cover, support, own))
-    found.sort(key=lambda item: -item.score)
-    return Evidence(tuple(found), *_standing(asked, candidates, idf))
+            scored.append(ScoredSentence(sentence, memory, position, cover, support, own))
+    scored.sort(key=lambda item: -item.score)
+    return Evidence(tuple(scored), *_best_by_speaker(question, candidates, idf))

@@ -6,12 +6,12 @@ import re
 from dataclasses import dataclass
 
 from eval.metrics.abstention import abstains
-from eval.readers.base import Answer, Reader
+from eval.readers import Answer, Reader
 from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.types import Retrieval
 
-PLACES = ("context", "question")  # what a prompt has to hold
+PLACES = ("context", "question")  # places that a prompt must have
 _THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _ANSWER = re.compile(
     r"^[\s*#>]*(?:final )?answer\**\s*[:：]\**[ \t]*", re.IGNORECASE | re.MULTILINE
@@ -25,24 +25,24 @@ class LLMReaderSettings:
     prompt: str
 
     def open(self, llm: LLM) -> LLMReader:
-        """The reader. Raises InputError where the prompt cannot be used."""
+        """Return the reader. Raises InputError where the prompt cannot be used."""
         return LLMReader(llm, load_prompt(self.prompt, PLACES))
 
 
 class LLMReader(Reader):
-    """Puts the context and the question before a model, and takes its last "Answer:" line.
+    """Gives context and question to a model; its last "Answer:" line is the answer.
 
-    A reply without such a line is taken whole; what stands between <think> tags never is.
+    A reply without such a line is the answer as a whole, without text between <think> tags.
     """
 
-    dated = True  # is told when a question is asked, where the data set says so
+    dated = True  # see Reader
 
     def __init__(self, llm: LLM, prompt: Prompt) -> None:
         self.llm, self.prompt = llm, prompt
         self.name = f"llm ({llm.name}, {prompt.name})"
 
     def read(self, question: str, retrieval: Retrieval) -> Answer:
-        """See Reader. Raises LLMError where none comes; an empty answer is a refusal."""
+        """See Reader. Raises LLMError without a reply; an empty answer counts as abstaining."""
         text = self.prompt.fill(context=retrieval.context, question=question)
         reply = self.llm.complete([{"role": "user", "content": text}])
         answer = final_answer(reply.text)
@@ -50,6 +50,6 @@ class LLMReader(Reader):
 
 
 def final_answer(reply: str) -> str:
-    """What follows the last line that begins with "Answer:", else the whole reply, on one line."""
+    """Return the text after the last "Answer:" at a line's start, else the reply, on one line."""
     said = _THINKING.sub("", reply)
     return " ".join(_ANSWER.split(said)[-1].split()).strip("* ")

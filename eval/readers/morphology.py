@@ -1,4 +1,4 @@
-"""Words brought to one form so that "bought" answers "did she buy"."""
+"""Roots of words, so that "bought" matches "did she buy", and lists of light words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _BASE = {
     if entry.split()
     for form in entry.split()[1:]
 }
-# Words of the asking, and words so light that sharing them is no evidence.
+# Words of questions, and words so general that sharing them is no evidence.
 LIGHT = frozenset(
     """include includes including another kind type sort name names thing things way ways one ones
     recently currently mention mentioned say said says tell told describe described get got
@@ -48,7 +48,7 @@ FILLERS = frozenset(
     tonight totally truly wait want wanna welcome well what's woah wonderful woohoo wow yay
     yeah yep yesterday yup y'all you'd""".split()
 )
-# The commonest content words of talk: they say something, but seldom the thing asked for.
+# The most common content words of dialogue, which are seldom the answer.
 COMMON = frozenset(
     """add added ago already around bad become began believe best better big bring bringing
     brought came change come coming day days decide decided easy else end enjoy enjoyed even
@@ -67,14 +67,14 @@ COMMON = frozenset(
 
 @lru_cache(maxsize=65_536)
 def root(word: str) -> str:
-    """Stem of the base form of a lowercase English word."""
+    """Return the stem of the base form of a lowercase English word."""
     word = word.removesuffix("'s")
     return stem(_BASE.get(word, word))
 
 
 @lru_cache(maxsize=65_536)
 def roots(text: str) -> frozenset[str]:
-    """The distinct content roots of a text: base-form stems, or bigrams of Chinese runs."""
+    """Return the distinct content roots of a text: base-form stems, or bigrams of Chinese runs."""
     found: set[str] = set()
     for word in words(text):
         if is_cjk(word):
@@ -85,5 +85,5 @@ def roots(text: str) -> frozenset[str]:
 
 
 def is_light(word: str) -> bool:
-    """True for a lowercase word that carries no content of its own."""
+    """Return whether a lowercase word has no content."""
     return word in STOPWORDS or word in LIGHT or (len(word) == 1 and not word.isdigit())

@@ -1,4 +1,4 @@
-"""What a question asks for: the kind of answer, about whom, about when, in which language."""
+"""Parse a question: the kind of answer, the people, the dates and the language."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from functools import lru_cache
 from eval.readers.dates import find_dates
 from eval.readers.dates_zh import find_dates_zh
 from eval.readers.morphology import LIGHT, root
-from eval.readers.periods import Mention
+from memsys.text.dates import DateMention
 from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, words
 
 
 class Kind(Enum):
-    """The kind of answer that is wanted."""
+    """Kind of answer that a question asks for."""
 
     WHEN = "when"
     DURATION = "duration"
@@ -33,14 +33,12 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuestion:
     """A question as the reader sees it.
 
-    `people` are the speakers that it names; `roots` its content roots without them and without
-    its dates; `unit` is the noun counted or the precision of the date asked for (day,
-    month, year), "" if there is none; `many`
-    says that a list is wanted, `hedged` that a likelihood is, `shown`
-    that an image is asked about.
+    `people` are the speakers that it names; `roots` its content roots without them and without its
+    dates; `unit` is the noun counted or the precision of the date asked for (day, month, year), ""
+    if there is none. `many`: a list is asked for; `hedged`: a likelihood; `shown`: an image.
     """
 
     text: str
@@ -48,7 +46,7 @@ class Asked:
     kind: Kind
     people: tuple[str, ...]
     roots: frozenset[str]
-    dates: tuple[Mention, ...]
+    dates: tuple[DateMention, ...]
     unit: str
     many: bool
     hedged: bool
@@ -134,7 +132,7 @@ def _kind(text: str, chinese: bool) -> Kind:
 
 
 def _unit(text: str, kind: Kind) -> str:
-    """The noun counted, or the precision of the date asked for (day, month, year)."""
+    """Return the noun counted, or the precision of the date asked for (day, month, year)."""
     if kind is Kind.WHEN:
         grain = _GRAIN.search(text)
         return next(name for name, hit in grain.groupdict().items() if hit) if grain else ""
@@ -143,9 +141,10 @@ def _unit(text: str, kind: Kind) -> str:
 
 
 def named_people(text: str, speakers: tuple[str, ...]) -> tuple[str, ...]:
-    """The speakers that a text names, by full name, first name or a nickname of three letters up.
+    """Return the speakers that a text names, by full name, first name or nickname.
 
-    A nickname is a capitalised beginning of the name ("Alex" of "Alexandra").
+    A nickname is a capitalised beginning, of three letters or more, of the name: "Alex" of
+    "Alexandra".
     """
     found = []
     for speaker in speakers:
@@ -161,8 +160,8 @@ def named_people(text: str, speakers: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4_096)
-def analyse(text: str, speakers: tuple[str, ...], asked_on: date) -> Asked:
-    """Read a question. `speakers` are all who speak in what was retrieved, `asked_on` its last day.
+def analyse(text: str, speakers: tuple[str, ...], asked_on: date) -> ParsedQuestion:
+    """Parse a question. `speakers` are those of the retrieved memories, `asked_on` their last day.
 
     A month without a year in the question is taken nearest to `asked_on`.
     """
@@ -188,7 +187,7 @@ def analyse(text: str, speakers: tuple[str, ...], asked_on: date) -> Asked:
             if not nick:
                 content.add(root(word))
     kind = _kind(text, chinese)
-    return Asked(
+    return ParsedQuestion(
         text=text,
         chinese=chinese,
         kind=kind,

@@ -1,4 +1,4 @@
-"""A memory's content cut into who said what, sentence by sentence."""
+"""Split a memory's content into sentences with their speakers."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ _END = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence, its speaker, its content roots, whether it asks, captions an image, or
-    addresses the listener ("you").
+    """One sentence, its speaker and its content roots.
+
+    `asks`: it is a question; `caption`: it describes an image; `addresses`: it contains "you".
     """
 
     text: str
@@ -50,7 +51,7 @@ def _cut(text: str) -> list[str]:
 
 
 def _is_name(text: str) -> bool:
-    """True for up to three capitalised words, or Chinese: what may stand before a line's colon."""
+    """Return whether `text` may name a speaker: up to three capitalised words, or Chinese."""
     parts = text.split()
     return len(parts) <= 3 and all(p[0].isupper() or is_cjk(p) for p in parts) and "'" not in text
 
@@ -59,10 +60,9 @@ def _is_name(text: str) -> bool:
 def roots_by_speaker(
     content: str, speaker: str
 ) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
-    """The content roots of all that each speaker says in a memory, and of what is claimed.
+    """Return by speaker the content roots of all sentences of a memory, and those of claims.
 
-    The second leaves out sentences that ask or that address the listener: they are no claim of
-    the speaker's own.
+    Sentences that ask or that address the listener are no claims about the speaker.
     """
     said: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
     for sentence in sentences(content, speaker):
@@ -75,9 +75,10 @@ def roots_by_speaker(
 
 @lru_cache(maxsize=16_384)
 def sentences(content: str, speaker: str) -> tuple[Sentence, ...]:
-    """The sentences of a memory's content in order; lines are `Speaker: words [image: caption]`.
+    """Return the sentences of a memory's content in order.
 
-    A line without a speaker belongs to `speaker`, the memory's own.
+    Lines have the form `Speaker: words [image: caption]`. A line without a
+    speaker belongs to `speaker`, that of the memory.
     """
     found: list[Sentence] = []
     for line in content.split("\n"):

@@ -53,6 +53,7 @@ def describe(
     dataset: Dataset,
     models: Mapping[str, Any],
     overrides: Sequence[str] = (),
+    arguments: Sequence[str] | None = None,
 ) -> Manifest:
     """Describe a run that is about to start. `config` is resolved; what only says how a run is gone
     about (OPERATIONAL) is no part of it. Its `dataset.key` becomes the answer key
@@ -78,7 +79,7 @@ def describe(
         "run_id": run_id,
         "schema_version": SCHEMA_VERSION,
         "status": "running",
-        "command": command(sys.argv[1:], overrides),
+        "command": command(sys.argv[1:] if arguments is None else arguments, overrides),
         "strategy": choices["strategy"],
         "dataset": dataset.name,
         "choices": dict(choices),

@@ -296,6 +296,8 @@ class Summary(TypedDict):
     """As in the manifest."""
     by_type: dict[str, Cell]
     """A cell for each question type and for `overall`, types 1 to 4."""
+    metrics: NotRequired[dict[str, str]]
+    """Heading by column of the scores that tables of runs show besides F1."""
     judge: dict[str, Any] | None
     """Mean of the judge's score, of each of its runs, and agreement of its members."""
     subset: dict[str, Any] | None

@@ -175,5 +175,5 @@ def _n(cell: Mapping[str, Any]) -> str:
 
 
 def _interval(cell: Mapping[str, Any], column: str, digits: int = 3) -> str:
-    mean = cell[column]
+    mean = cell.get(column)
     return interval(None if mean is None else Interval(mean, *cell[f"{column}_ci"]), digits)

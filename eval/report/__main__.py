@@ -54,7 +54,7 @@ def _report(options: argparse.Namespace) -> None:
     markdown: Path = options.markdown or out.with_suffix(".md")
     if out.resolve() == markdown.resolve():
         raise InputError(
-            f"--out {out}: the page and the markdown need different names; use a name that ends in .html"
+            f"--out {out}: the page and the markdown need different names; end it in .html"
         )
     for sentence in missing_texts(runs):
         print(f"note: {sentence}")

@@ -1,1 +1,1 @@
-"""Score the answers of another system, or a run anew."""
+"""Score the answers of other systems, or recompute the scores of a run."""

@@ -1,4 +1,4 @@
-"""`python -m eval.rescore FILE`: score answers that were made elsewhere, or a run anew."""
+"""`python -m eval.rescore FILE`: score the answers of another system, or rescore a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.answers.layouts import AUTO, FORMATS, describe
+from eval.answers.layouts import AUTO, FORMATS, describe_layout
 from eval.cli import code_of
 from eval.datasets.answer_key import KEYS
 from eval.datasets.locomo import LoCoMo
@@ -28,7 +28,7 @@ _ENDINGS = {".gz", ".json", ".jsonl", ".csv"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Rescore and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
+    """Rescore and print; return the exit code: 2 for wrong input, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     return code_of(lambda: _rescore(options))
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m eval.rescore",
-        description="Score answers that were made elsewhere, or a run folder of ours anew. "
+        description="Score the answers of another system, or recompute the scores of a run folder. "
         "docs/bring-your-own-answers.md describes the formats.",
     )
     parser.add_argument(
@@ -53,14 +53,16 @@ def _parser() -> argparse.ArgumentParser:
         metavar="locomo|sample|PATH.json",
         help="the questions that were answered (default: locomo)",
     )
-    parser.add_argument("--name", help="who answered (default: the file's name); one FILE only")
+    parser.add_argument(
+        "--name", help="system that answered (default: the file's name); one FILE only"
+    )
     parser.add_argument(
         "--out", type=Path, help="run folder (default: results/runs/<time>_<name>); one FILE only"
     )
     parser.add_argument(
         "--key",
         choices=KEYS,
-        help="answer key to score by (default: original; a run folder's own)",
+        help="answer key to score by (default: original, or that of the run folder)",
     )
     parser.add_argument(
         "--key-file",
@@ -71,11 +73,11 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _rescore(options: argparse.Namespace) -> None:
-    """Read everything before anything is written: wrong input leaves nothing half done."""
+    """Read all input before writing anything: wrong input leaves no partial result."""
     if len(options.files) > 1 and (options.name is not None or options.out is not None):
         raise InputError("--name and --out are for one FILE; give each its own command")
     if options.key_file is not None and options.key is None:
-        raise InputError(f"--key-file {options.key_file}: say by --key what it is for")
+        raise InputError(f"--key-file {options.key_file}: add --key corrected or excluded")
     dataset = None
     ready: list[Import | Path] = []
     keys: dict[str, Path] = {}
@@ -91,55 +93,55 @@ def _rescore(options: argparse.Namespace) -> None:
             ready.append(read_import(path, options.format, _name(options.name, path), dataset))
         keys.setdefault(key, path)
     if len(keys) > 1:
-        told = ", ".join(f"{path} by the {key}" for key, path in keys.items())
-        raise InputError(f"{told}: scored by different answer keys; name one for all by --key")
+        files = ", ".join(f"{path} by the {key}" for key, path in keys.items())
+        raise InputError(f"{files}: scored by different answer keys; name one for all by --key")
     if options.key is not None:
         dataset = dataset or _dataset(options)
     summaries = []
-    for found in ready:
-        if isinstance(found, Path):
-            summary = _again(found, dataset if options.key is not None else None)
+    for source in ready:
+        if isinstance(source, Path):
+            summary = _again(source, dataset if options.key is not None else None)
         else:
-            summary = _import(found, options)
+            summary = _import(source, options)
         summaries.append((summary["strategy"], summary))
     if len(summaries) > 1:
         print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(summaries)))
 
 
-def _import(found: Import, options: argparse.Namespace) -> Summary:
-    file = found.file
-    how = "detected" if options.format == AUTO else "as told"
-    print(f"{found.path}: {describe(file.format)} ({how}), {len(file.rows):,} rows")
-    taken = [
+def _import(source: Import, options: argparse.Namespace) -> Summary:
+    file = source.file
+    how = "detected" if options.format == AUTO else "by --format"
+    print(f"{source.path}: {describe_layout(file.format)} ({how}), {len(file.rows):,} rows")
+    columns = [
         ours if ours == column else f"{ours} from {column}" for ours, column in file.columns.items()
     ]
-    print(f"read: {', '.join(taken)}")
-    folder = options.out or _RUNS / run_id(None, found.name)
-    given = {"dataset": options.dataset, "format": file.format, "name": found.name}
+    print(f"read: {', '.join(columns)}")
+    folder = options.out or _RUNS / run_id(None, source.name)
+    given = {"dataset": options.dataset, "format": file.format, "name": source.name}
     given |= {} if options.key is None else {"key": options.key}
     given |= {} if options.key_file is None else {"key-file": options.key_file}
-    summary = write_import(found, folder, given)
+    summary = write_import(source, folder, given)
     _show(folder, summary)
     return summary
 
 
 def _again(folder: Path, dataset: Dataset | None) -> Summary:
     summary, changed = recompute(folder, dataset)
-    print(f"{folder}: {changed:,} of {summary['n']:,} records have another score now")
+    print(f"{folder}: {changed:,} of {summary['n']:,} records have a new score")
     _show(folder, summary)
     return summary
 
 
 def _show(folder: Path, summary: Summary) -> None:
     print("\n" + as_text(run_tables(summary), plain) + "\n")
-    told = load_manifest(folder).get("matching")
-    if told is not None:
-        print("\n".join(sentences(told)))
-        table = labels_table(told, plain)
+    account = load_manifest(folder).get("matching")
+    if account is not None:
+        print("\n".join(sentences(account)))
+        table = labels_table(account, plain)
         if table is not None:
             print("\n" + table)
     if summary["errors"]:
-        print(f"Failed, and in no mean: {summary['errors']:,} of {summary['n']:,} questions.")
+        print(f"Failed, in no mean: {summary['errors']:,} of {summary['n']:,} questions.")
     print(f"\nRun folder: {folder}")
 
 
@@ -153,7 +155,7 @@ def _dataset(options: argparse.Namespace) -> Dataset:
 
 
 def _name(given: str | None, path: Path) -> str:
-    """Who answered: as given, or the file's name without its endings. Also part of a folder's."""
+    """Return the system's name: as given, or the file's name without endings. No slash."""
     name = given
     if name is None:
         stem = path

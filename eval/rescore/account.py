@@ -1,20 +1,20 @@
-"""What became of a file's rows, for the manifest, the report and the terminal."""
+"""Account of the rows of an imported file, for the manifest, the report and the terminal."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from eval.answers.answers import AnswerFile
-from eval.answers.labels import count_labels
-from eval.answers.match import Matching
-from eval.answers.words import normal
-from eval.datasets.types import TYPES, Dataset
+from eval.answers.columns import AnswerRow
+from eval.answers.files import AnswerFile
+from eval.answers.match import Matching, normalise
+from eval.datasets.types import TYPES, Dataset, Question
 from eval.records.answer_key_views import under_original
 from eval.records.schema import Record
 
-_SHOWN = 5  # rows of those that match nothing
+_SHOWN = 5  # examples of unmatched rows
 _QUESTION = 80  # characters of a question in a line
 _SAME_SCORE = 1e-6
 _OPTIONAL: dict[str, Callable[[Record], Any]] = {
@@ -25,13 +25,77 @@ _OPTIONAL: dict[str, Callable[[Record], Any]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Number of rows by the file's category label and the official category."""
+
+    counts: Mapping[tuple[str, int], int]
+
+    @property
+    def relabelled(self) -> int:
+        """Number of rows whose label is neither the official number nor the official name."""
+        return sum(n for (label, official), n in self.counts.items() if not _same(label, official))
+
+    def sentence(self) -> str | None:
+        """Describe how the labels differ from the official categories; None if they do not.
+
+        If labels and types correspond one to one, the labels are a permutation or other names, and
+        tables by the file's labels have exchanged rows.
+        """
+        if not self.relabelled:
+            return None
+        labels = [label for label, _ in self.counts]
+        officials = [official for _, official in self.counts]
+        one_to_one = len(set(labels)) == len(labels) and len(set(officials)) == len(officials)
+        if not one_to_one:
+            return (
+                f"Another category than the official one: {self.relabelled:,} of "
+                f"{sum(self.counts.values()):,} rows. Scores go by the official types."
+            )
+        renamed = "; ".join(
+            f"{label} is {official} {TYPES[official]}"
+            for label, official in sorted(self.counts)
+            if not _same(label, official)
+        )
+        same_names = set(labels) == set(map(str, officials))
+        kind = "a permutation of the official categories" if same_names else "other names"
+        return (
+            f"The file's categories are {kind}: {renamed}. Scores go by the official types; tables "
+            "by the file's own categories have these rows under other names."
+        )
+
+    def table(self) -> tuple[list[str], list[list[str]]]:
+        """Return header and rows of counts: a row per label, a column per official category."""
+        officials = sorted({official for _, official in self.counts})
+        header = ["label in the file", *(f"{number} {TYPES[number]}" for number in officials)]
+        rows = [
+            [label, *(str(self.counts.get((label, official), 0)) for official in officials)]
+            for label in sorted({label for label, _ in self.counts})
+        ]
+        return header, rows
+
+
+def count_labels(answers: Mapping[str, AnswerRow], questions: Mapping[str, Question]) -> Labels:
+    """Count the labels of the matched rows; `answers` and `questions` are by question id."""
+    counts = Counter(
+        (row.category, questions[identity].category)
+        for identity, row in answers.items()
+        if row.category is not None
+    )
+    return Labels(dict(counts))
+
+
+def _same(label: str, official: int) -> bool:
+    return label in (str(official), TYPES[official])
+
+
 def account(
     file: AnswerFile, matching: Matching, dataset: Dataset, records: Sequence[Record]
 ) -> dict[str, Any]:
-    """Plain JSON values: counts, the first unmatched rows, labels, and what the file tells.
+    """Return the account as plain JSON values: counts, first unmatched rows, labels, agreement.
 
-    `records`: of the matched rows, in the data set's order. All is told under the data set's own
-    answer key, which is the one that the file was made for.
+    `records`: of the matched rows, in the data set's order. They are counted under the original
+    answer key, which is the one the file was written for.
     """
     records = list(map(under_original, records))
     questions = {question.id: question for question in dataset.questions}
@@ -43,7 +107,7 @@ def account(
         for identity, row in matching.answers.items()
         if row.gold is not None
         and (gold := questions[identity].original_gold) is not None
-        and normal(row.gold) != normal(gold)
+        and normalise(row.gold) != normalise(gold)
     ]
     ok = [record for record in records if record["status"] == "ok"]
     with_gold = [record for record in ok if record["gold"] is not None]
@@ -64,8 +128,8 @@ def account(
             }
             for row, reason in matching.unmatched[:_SHOWN]
         ],
-        "conversations": {place.label: place.conversation for place in matching.places.values()},
-        "conversations_moved": sorted(p.label for p in matching.places.values() if p.moved),
+        "conversations": {one.label: one.conversation for one in matching.labels.values()},
+        "conversations_moved": sorted(one.label for one in matching.labels.values() if one.moved),
         "questions": len(dataset.questions),
         "unanswered_by_type": {
             name: {"unanswered": asked[name] - answered[name], "of": asked[name]}
@@ -81,7 +145,9 @@ def account(
         "gold_differs": len(golds),
         "gold_differs_first": golds[:_SHOWN],
         "with_gold": len(with_gold),
-        "same_as_gold": sum(normal(one["answer"]) == normal(one["gold"]) for one in with_gold),
+        "same_as_gold": sum(
+            normalise(one["answer"]) == normalise(one["gold"]) for one in with_gold
+        ),
         "empty_answers": sum(record["answer"] == "" for record in records),
         "errors": sum(record["status"] == "error" for record in records),
         "told": {
@@ -93,13 +159,13 @@ def account(
 
 
 def _agreement(matching: Matching, records: Sequence[Record]) -> dict[str, dict[str, int]]:
-    """How many of the scores that stand in the file are those computed here, by metric."""
-    found: dict[str, dict[str, int]] = {}
+    """Count, by metric, the scores in the file and those equal to the ones computed here."""
+    counts: dict[str, dict[str, int]] = {}
     for record in records:
         for name, reported in matching.answers[record["id"]].reported.items():
             ours = record["scores"][name]
             if ours is not None:
-                count = found.setdefault(name, {"rows": 0, "equal": 0})
+                count = counts.setdefault(name, {"rows": 0, "equal": 0})
                 count["rows"] += 1
                 count["equal"] += abs(ours - reported) <= _SAME_SCORE
-    return found
+    return counts

@@ -1,4 +1,4 @@
-"""From a file of answers to a run folder that everything else reads like any run's."""
+"""Import a file of answers into a run folder that all commands read like any other run."""
 
 from __future__ import annotations
 
@@ -11,25 +11,35 @@ from typing import Any, cast
 
 from tqdm import tqdm
 
-from eval.answers.answers import AnswerFile
-from eval.answers.files import read_answers
-from eval.answers.layouts import describe as describe_layout
+from eval.answers.columns import AnswerRow
+from eval.answers.files import AnswerFile, read_answers
+from eval.answers.layouts import describe_layout
 from eval.answers.match import Matching, match
-from eval.datasets.types import Dataset
+from eval.datasets.types import Dataset, Question
+from eval.metrics.abstention import abstains
 from eval.metrics.protocols import PROTOCOLS
 from eval.records.folder import begin, locked
 from eval.records.jsonl import RECORDS, write_lines
 from eval.records.manifest import NO_MODELS, describe
-from eval.records.schema import Manifest, Record, Summary
+from eval.records.schema import (
+    MANIFEST_DEFAULTS,
+    RECORD_DEFAULTS,
+    ErrorEntry,
+    Manifest,
+    Record,
+    Summary,
+)
 from eval.rendering.run_tables import report_md
 from eval.rendering.tables import markdown
 from eval.rescore.account import account
-from eval.rescore.records import AS_REPORTED, record
 from eval.rescore.tables import labels_table, sentences, warnings
 from eval.summary.closing import close
+from eval.summary.scoring import question_fields, score_record
 from memsys.errors import InputError
+from memsys.text.tokens import count_tokens
 
 IMPORTED = "imported"
+AS_REPORTED = "as reported"  # source of a verdict or latency that the file contains
 _SEED = 0  # of the bootstrap, as in conf/config.yaml
 
 
@@ -45,7 +55,7 @@ class Import:
 
 
 def read_import(path: Path, layout: str, name: str, dataset: Dataset) -> Import:
-    """Read and match the file at `path`; `name` is what tables call whoever answered.
+    """Read and match the file at `path`; `name` is the answering system's name in tables.
 
     Raises InputError if the file cannot be read or none of its rows matches a question.
     """
@@ -61,19 +71,18 @@ def read_import(path: Path, layout: str, name: str, dataset: Dataset) -> Import:
     return Import(path, name, file, dataset, matching)
 
 
-def write_import(found: Import, folder: Path, options: Mapping[str, str]) -> Summary:
+def write_import(source: Import, folder: Path, options: Mapping[str, str]) -> Summary:
     """Score the matched answers, write the run folder and return its summary.
 
-    `options`: of the command line, for the manifest. Raises InputError if the folder holds
-    anything already.
+    `options`: of the command line, for the manifest. Raises InputError if the folder is not empty.
     """
     began = perf_counter()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: is there already and not empty; name another folder by --out")
-    records = _records(found)
+        raise InputError(f"{folder}: exists and is not empty; name another folder by --out")
+    records = _records(source)
     scored = perf_counter() - began
-    told = account(found.file, found.matching, found.dataset, records)
-    manifest = _manifest(found, folder.name, options, told)
+    counts = account(source.file, source.matching, source.dataset, records)
+    manifest = _manifest(source, folder.name, options, counts)
     folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
         manifest = begin(folder, manifest, None)
@@ -84,48 +93,101 @@ def write_import(found: Import, folder: Path, options: Mapping[str, str]) -> Sum
 
 
 def add_account(folder: Path, manifest: Manifest) -> None:
-    """Add to report.md what became of the imported rows."""
-    told = manifest["matching"]
-    lines = ["", "## Import", "", *(f"- {line}" for line in sentences(told))]
-    table = labels_table(told, markdown)
+    """Append the account of the imported rows to report.md."""
+    counts = manifest["matching"]
+    lines = ["", "## Import", "", *(f"- {line}" for line in sentences(counts))]
+    table = labels_table(counts, markdown)
     if table is not None:
         lines += ["", table]
     with (folder / "report.md").open("a", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
 
 
-def _records(found: Import) -> list[Record]:
-    """In the data set's order."""
-    answers = found.matching.answers
-    asked = [question for question in found.dataset.questions if question.id in answers]
-    bar = tqdm(asked, desc=found.name, unit="answer", disable=None)
+def _records(source: Import) -> list[Record]:
+    """Return the records of matched questions in the data set's order."""
+    answers = source.matching.answers
+    asked = [question for question in source.dataset.questions if question.id in answers]
+    bar = tqdm(asked, desc=source.name, unit="answer", disable=None)
     return [record(question, answers[question.id]) for question in bar]
 
 
 def _manifest(
-    found: Import, run_id: str, options: Mapping[str, str], told: Mapping[str, Any]
+    source: Import, run_id: str, options: Mapping[str, str], counts: Mapping[str, Any]
 ) -> Manifest:
-    file = found.file
+    file = source.file
     imported = {
         "file": {"name": file.name, "bytes": file.bytes, "sha256": file.sha256},
         "format": file.format,
         "columns": dict(file.columns),
     }
     config = {
-        "dataset": {"name": found.dataset.name},
+        "dataset": {"name": source.dataset.name},
         "import": imported,
         "scoring": {"protocols": list(PROTOCOLS)},
         "seed": _SEED,
     }
     flags = [part for option, value in options.items() for part in (f"--{option}", value)]
-    manifest = describe(run_id, config, {"strategy": found.name}, found.dataset, NO_MODELS)
-    manifest["models"]["judge"] = AS_REPORTED if told["told"]["verdicts"] else None
+    manifest = describe(run_id, config, {"strategy": source.name}, source.dataset, NO_MODELS)
+    manifest["models"]["judge"] = AS_REPORTED if counts["told"]["verdicts"] else None
     described = {
+        **MANIFEST_DEFAULTS,
         **manifest,
         "kind": IMPORTED,
-        "command": shlex.join(["python", "-m", "eval.rescore", str(found.path), *flags]),
+        "command": shlex.join(["python", "-m", "eval.rescore", str(source.path), *flags]),
         "import": {**imported, "format_name": describe_layout(file.format)},
-        "matching": dict(told),
-        "warnings": warnings(told),
+        "matching": dict(counts),
+        "warnings": warnings(counts),
     }
     return cast(Manifest, described)
+
+
+def record(question: Question, row: AnswerRow) -> Record:
+    """Return the record of `question` answered by `row`; unknown fields are null.
+
+    Category and gold are the official ones, under the question's answer key. A row with an error
+    has no answer and no score.
+    """
+    failed = row.error is not None
+    latency = _latency(row)
+    fields = {
+        **RECORD_DEFAULTS,
+        **question_fields(question),
+        "status": "error" if failed else "ok",
+        "error": _failure(row.error),
+        "answer": None if failed else row.answer,
+        "abstained": None if failed else abstains(row.answer),
+        "retrieved": None,
+        "k": None,
+        "context_tokens": row.context_tokens,
+        "answer_tokens": None if failed else count_tokens(row.answer),
+        "evidence": list(question.evidence),
+        "evidence_found": None,
+        "scores": {},
+        "judge_source": None if failed or row.judge is None else AS_REPORTED,
+        "latency_ms": latency,
+        "latency_source": AS_REPORTED if any(ms is not None for ms in latency.values()) else None,
+        "trace": {},
+        "source": row.place,
+        "source_category": row.category,
+    }
+    unscored = cast(Record, fields)
+    return cast(Record, fields | score_record(unscored, row.judge))
+
+
+def _failure(message: str | None) -> ErrorEntry | None:
+    if message is None:
+        return None
+    return {"phase": "answer", "kind": AS_REPORTED, "message": message}
+
+
+def _latency(row: AnswerRow) -> dict[str, float | None]:
+    """Return milliseconds by phase; a missing total is the sum of both parts if both are known."""
+    parts = (row.search_seconds, row.answer_seconds)
+    known = [part for part in parts if part is not None]
+    total = row.total_seconds
+    if total is None and len(known) == len(parts):
+        total = sum(known)
+    named = {"retrieve": row.search_seconds, "answer": row.answer_seconds, "total": total}
+    return {
+        name: None if value is None else round(value * 1000, 4) for name, value in named.items()
+    }

@@ -1,4 +1,4 @@
-"""Compute the scores of a run anew from its records, also under another answer key."""
+"""Recompute the scores of a run from its records, also under another answer key."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ from memsys.errors import InputError
 
 
 def recompute(folder: Path, dataset: Dataset | None = None) -> tuple[Summary, int]:
-    """Score the run in `folder` again; returns its summary and how many records changed a score.
+    """Score the run in `folder` again; return its summary and the number of changed records.
 
-    records.jsonl, summary and report are written anew, and the manifest's `rescored` says so.
-    Answers, a judge's verdicts and whatever else stands in a record stay. `dataset`: the data of
-    the run, loaded with the answer key to score by; None for the run's own. A verdict then counts
-    for the gold it was given for. Raises InputError if the folder holds no run, another version's,
-    one that has not come to its end, or one on other data.
+    Rewrites records.jsonl, summary and report, and adds to the manifest's `rescored`. Only scores
+    change; a judge's verdict counts for the gold answer it was given for. `dataset`: the data of
+    the run under the answer key to score by; None for the run's key. Raises InputError if the
+    folder contains no complete run of this version, or one on other data.
     """
     run = load_run(folder, answered=False)
     manifest = run.manifest
@@ -56,7 +55,7 @@ def recompute(folder: Path, dataset: Dataset | None = None) -> tuple[Summary, in
 
 
 def _under(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
-    """The manifest with the answer key of `dataset`; raises InputError if the data is another."""
+    """Return the manifest with the answer key of `dataset`; InputError if the files differ."""
     asked = {file["sha256"] for file in manifest["data"]}
     if asked != {file.sha256 for file in dataset.files}:
         names = ", ".join(file["name"] for file in manifest["data"])
@@ -92,7 +91,7 @@ def _rescored(record: Record, question: Question | None) -> Record:
 
 
 def _verdicts(record: Record) -> dict[str | None, float | None]:
-    """Verdicts of the judge, which cannot be recomputed, by the gold answer they were given for."""
+    """Return the judge's verdicts, which cannot be recomputed, by the gold answer they judge."""
     key, verdict = record["key"], record["scores"].get("judge")
     if key is None:
         return {record["gold"]: verdict}

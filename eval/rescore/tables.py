@@ -1,32 +1,32 @@
-"""An account of an import in sentences, for the terminal and the report."""
+"""The account of an import in sentences, for the terminal and the report."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from eval.answers.labels import Labels
 from eval.metrics.registry import reported
+from eval.rescore.account import Labels
 
 Account = Mapping[str, Any]
-_TOLD = {
+_OPTIONAL = {
     "verdicts": "judge verdicts",
     "context_tokens": "context tokens",
     "retrieve_ms": "retrieval latency",
     "total_ms": "total latency",
 }
-_COPIED = 0.9  # share of answers that are the gold's very words; no reader comes near it
+_COPIED = 0.9  # share of answers equal to the gold answer that no reader reaches
 
 
 def sentences(account: Account) -> list[str]:
-    """What was matched and what was not, a sentence each; only what there is to tell."""
+    """Return a sentence for each fact about the import, such as unmatched rows, that applies."""
     lines = [_matched(account)]
     if account["unmatched"]:
         lines.append(_unmatched(account))
     if account["ambiguous"]:
         lines.append(
             f"Paired in order: {_rows(account['ambiguous'])} whose question the data set asks "
-            "twice, where neither gold nor category tells which is meant."
+            "twice, and neither gold nor category decides which is meant."
         )
     lines += _conversations(account)
     if account["unanswered_by_type"]:
@@ -41,11 +41,11 @@ def sentences(account: Account) -> list[str]:
         )
     if account["empty_answers"]:
         lines.append(f"Empty answers, scored as such: {account['empty_answers']:,}.")
-    return lines + _scores(account) + _told(account)
+    return lines + _scores(account) + _reported(account)
 
 
 def warnings(account: Account) -> list[str]:
-    """What makes the means of this import mean less than they seem to."""
+    """Return a sentence for each reason why this import's means may mislead."""
     lines = []
     if account["unmatched"]:
         lines.append(_not_scored(account))
@@ -56,7 +56,7 @@ def warnings(account: Account) -> list[str]:
     }
     if partly:
         lines.append(
-            f"{_share(partly)} have no row: means are over a part that the file's maker chose"
+            f"{_share(partly)} have no row: the means cover only the questions in the file"
         )
     if account["categories_relabelled"]:
         lines.append(account["categories_sentence"])
@@ -73,7 +73,7 @@ def warnings(account: Account) -> list[str]:
 
 
 def labels_table(account: Account, draw: Callable[[list[str], list[list[str]]], str]) -> str | None:
-    """The file's categories against the official ones, None where they agree."""
+    """Draw the file's categories against the official ones; None if they agree."""
     if not account["categories_relabelled"]:
         return None
     counts = {(row["label"], row["official"]): row["rows"] for row in account["categories"]}
@@ -92,7 +92,7 @@ def _matched(account: Account) -> str:
     )
     unchecked = account["not_checked_by_question"]
     if unchecked:
-        return f"{line}; {unchecked:,} do not say their question, so that nothing checks the index."
+        return f"{line}; {unchecked:,} have no question, so the index is unchecked."
     return line + (", checked against the question." if account["matched_by_index"] else ".")
 
 
@@ -119,19 +119,18 @@ def _conversations(account: Account) -> list[str]:
     moved = account["conversations_moved"]
     lines = []
     if moved:
-        pairs = ", ".join(f"{label} holds {placed[label]}" for label in moved)
+        pairs = ", ".join(f"{label} is {placed[label]}" for label in moved)
         lines.append(
-            "Conversations at another position than in the data set, as their questions show: "
-            f"{pairs}."
+            f"Conversations at another position than in the data set, by their questions: {pairs}."
         )
     named = {
-        label: found
-        for label, found in placed.items()
-        if found not in (None, label) and not label.isdecimal()
+        label: id_
+        for label, id_ in placed.items()
+        if id_ not in (None, label) and not label.isdecimal()
     }
     if named:
-        pairs = ", ".join(f"{label} is {found}" for label, found in named.items())
-        lines.append(f"Conversations told by their questions: {pairs}.")
+        pairs = ", ".join(f"{label} is {id_}" for label, id_ in named.items())
+        lines.append(f"Conversations identified by their questions: {pairs}.")
     return lines
 
 
@@ -152,15 +151,15 @@ def _share(cells: Mapping[str, Mapping[str, int]]) -> str:
 
 def _scores(account: Account) -> list[str]:
     return [
-        f"The file's own {reported()[name]} is the {name} computed here in {count['equal']:,} of "
+        f"The file's {reported()[name]} equals the {name} computed here in {count['equal']:,} of "
         f"{count['rows']:,} rows."
         for name, count in account["reported_scores"].items()
     ]
 
 
-def _told(account: Account) -> list[str]:
+def _reported(account: Account) -> list[str]:
     answered = account["matched"] - account["errors"]
-    told = [f"{_TOLD[name]} ({n:,})" for name, n in account["told"].items() if n]
-    untold = [_TOLD[name] for name, n in account["told"].items() if not n]
-    lines = [f"As reported by the file: {', '.join(told)} of {answered:,}."] if told else []
-    return lines + ([f"Not in the file: {', '.join(untold)}."] if untold else [])
+    present = [f"{_OPTIONAL[name]} ({n:,})" for name, n in account["told"].items() if n]
+    absent = [_OPTIONAL[name] for name, n in account["told"].items() if not n]
+    lines = [f"As reported by the file: {', '.join(present)} of {answered:,}."] if present else []
+    return lines + ([f"Not in the file: {', '.join(absent)}."] if absent else [])

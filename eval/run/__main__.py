@@ -35,7 +35,7 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
         folder, resume = left, left.name
     overrides = HydraConfig.get().overrides.task
     details = {"sweep": sweep.described()}
-    execute(config, choices, folder, resume, overrides, details, _sweep_hint())
+    execute(config, choices, folder, resume, overrides, details=details, note=_sweep_hint())
 
 
 def _sweep_hint() -> str | None:

@@ -9,13 +9,13 @@ from typing import Any
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
-from eval.datasets.synthetic.alone import check_choices
+from eval.datasets.synthetic.dataset import check_compatibility
 from eval.datasets.types import Dataset
 from eval.metrics.registry import use_configured
 from eval.run.models import Models, open_models
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
-from memsys.llm.budget import Ledger
+from memsys.llm.budget import CallLedger
 from memsys.llm.meter import Meter
 from memsys.llm.prompt import Prompt
 from memsys.store import Parts
@@ -42,14 +42,16 @@ class Built:
         return {**told, "prompts": {**told["prompts"], **own}}
 
 
-def build(config: DictConfig, choices: Mapping[str, str], ledger: Ledger | None = None) -> Built:
+def build(
+    config: DictConfig, choices: Mapping[str, str], ledger: CallLedger | None = None
+) -> Built:
     """Build what `config` names, each shared part once. `ledger`: see open_models.
 
     Raises InputError on whatever of the input or the configuration cannot be used.
     """
     use_configured(config.get("metric"))
     source = instantiate(config.dataset)
-    check_choices(choices, source, config.llm)
+    check_compatibility(choices, source, config.llm)
     dataset = source.load()
     meter = Meter()
     models = open_models(config, meter, ledger)

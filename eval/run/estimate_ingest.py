@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from memsys.facts.extract import ExtractSettings
-from memsys.facts.keeper import UpdateSettings
+from memsys.facts.extraction_reply import MOST, extraction_schema
+from memsys.facts.fact_writer import UpdateSettings
 from memsys.facts.operations import TOOLS
-from memsys.facts.rows import MOST, form
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.memory.observations import Observations
 from memsys.memory.turns import Turns
@@ -69,7 +69,9 @@ def fact_calls(
                 sizes = [count_tokens(line(turn)) + _NUMBER for turn in turns]
                 recent = said[max(len(said) - settings.recent, 0) :]
                 shape = count_tokens(
-                    json.dumps(form(len(turns), len(turns) + len(recent), settings.most))
+                    json.dumps(
+                        extraction_schema(len(turns), len(turns) + len(recent), settings.most)
+                    )
                 )
                 shown = frame + shape + sum(sizes) + sum(recent)
                 read += shown + _SUMMARY * known

@@ -58,19 +58,22 @@ def execute(
     folder: Path,
     resume: str | int | None = None,
     overrides: Sequence[str] = (),
+    arguments: Sequence[str] | None = None,
     details: Mapping[str, Any] | None = None,
     note: str | None = None,
 ) -> None:
     """Build, run and close one run in `folder`, with its start and end on the terminal.
 
-    `overrides` are recorded in the manifest's command, `details` in the manifest itself; `note` is
-    printed after the start. Raises InputError and BudgetReached, and KeyboardInterrupt after the
-    run was marked as interrupted.
+    `arguments` (None: those of this process) and `overrides` make up the manifest's command;
+    `details` are further fields of the manifest; `note` is printed after the start. Raises
+    InputError and BudgetReached, and KeyboardInterrupt after marking the run as interrupted.
     """
     began = time.perf_counter()
     built = build(config, choices, PaidCalls(folder))
     resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-    manifest = describe(folder.name, resolved, choices, built.dataset, built.described(), overrides)
+    manifest = describe(
+        folder.name, resolved, choices, built.dataset, built.described(), overrides, arguments
+    )
     manifest["sweep"] = None
     manifest.update(details or {})  # type: ignore[typeddict-item] # fields of the manifest
     with folders.locked(folder):

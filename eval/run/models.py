@@ -8,15 +8,14 @@ from typing import Any
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
-from eval.judges.base import Judge
-from eval.judges.settings import Named
-from eval.readers.base import Reader
+from eval.judges.judge import Judge, ModelByName
+from eval.readers import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
 from memsys.embed.base import Embedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.errors import InputError
 from memsys.llm.base import LLM
-from memsys.llm.budget import Budget, Ledger
+from memsys.llm.budget import Budget, CallLedger
 from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
@@ -56,7 +55,7 @@ class Models:
         }
 
 
-def open_models(config: DictConfig, meter: Meter, ledger: Ledger | None = None) -> Models:
+def open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None = None) -> Models:
     """The models of the run that `config` describes, their calls recorded and replayed.
 
     `ledger`: of what the run pays for, and has paid for where it is gone on with. Raises InputError
@@ -82,7 +81,7 @@ def open_models(config: DictConfig, meter: Meter, ledger: Ledger | None = None) 
         if isinstance(chosen, NoModel):
             chosen = settings
         judging = chosen.open(recording, meter, budget)
-        named: Named | None = None
+        named: ModelByName | None = None
         if isinstance(chosen, ChatSettings):
             chat = chosen
             named = lambda name: replace(chat, model=name).open(recording, meter, budget)  # noqa: E731

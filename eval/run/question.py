@@ -10,9 +10,9 @@ from time import perf_counter
 from typing import NamedTuple, cast
 
 from eval.datasets.types import Question
-from eval.judges.base import Judge, Judgement
+from eval.judges.judge import Judge, Judgement
 from eval.metrics.abstention import abstains
-from eval.readers.base import Answer, Reader
+from eval.readers import Answer, Reader
 from eval.records.jsonl import Row, json_line
 from eval.records.schema import EvidenceFound, Record
 from eval.run.ingest import THROUGH, Failure, describe, used

@@ -1,4 +1,4 @@
-"""How far judges agree beyond chance, and how well a score tells right from wrong."""
+"""Agreement between judges beyond chance (kappa), and the AUC of a score."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from eval.stats.interval import ClusterBootstrap, Floats, Interval
 
 
 def cohen_kappa(table: Floats) -> Floats:
-    """Cohen's kappa (1960) of contingency tables, shape (any, k * k), rows flattened -> (any,).
+    """Return Cohen's kappa (1960) of flattened k x k contingency tables, (any, k * k) -> (any,).
 
-    kappa = (p_o - p_e) / (1 - p_e): p_o the share on the diagonal, p_e that of two judges with
-    these margins who judge by chance. nan where p_e is 1: both gave one and the same verdict
-    throughout, which says nothing of agreement.
+    kappa = (p_o - p_e) / (1 - p_e): p_o the share on the diagonal, p_e the share expected there
+    from the margins by chance. nan where p_e is 1: both judges always gave the same one verdict,
+    which does not show agreement.
     """
     size = round(table.shape[1] ** 0.5)
     shares = table.reshape(-1, size, size) / table.sum(axis=1)[:, None, None]
@@ -25,10 +25,10 @@ def cohen_kappa(table: Floats) -> Floats:
 
 
 def fleiss_kappa(sums: Floats) -> Floats:
-    """Fleiss' kappa (1971) from sums over items of `fleiss_features`, (any, k + 2) -> (any,).
+    """Return Fleiss' kappa (1971) of sums of `fleiss_features`, (any, k + 2) -> (any,).
 
     kappa = (P - P_e) / (1 - P_e): P the mean over items of the share of agreeing pairs of ratings,
-    P_e = sum_j p_j^2, p_j the share of all ratings in category j. nan where all are in one.
+    P_e = sum_j p_j^2, p_j the share of all ratings in category j. nan if all are in one category.
     """
     observed = sums[:, -2] / sums[:, -1]
     ratings = sums[:, :-2]
@@ -37,10 +37,10 @@ def fleiss_kappa(sums: Floats) -> Floats:
 
 
 def fleiss_features(counts: Floats) -> Floats:
-    """What Fleiss' kappa adds up, (n, k + 2): ratings by category, share of agreeing pairs, 1.
+    """Return the terms of Fleiss' kappa per item: counts, share of agreeing pairs, 1; (n, k + 2).
 
-    counts: (n, k), how many ratings of item i are in category j; every row sums to the same number
-    of ratings, 2 or more. Raises ValueError otherwise.
+    counts: (n, k), the number of ratings of item i in category j. Raises ValueError unless every
+    item has the same number of ratings, 2 or more.
     """
     ratings = counts.sum(axis=1)
     if len(counts) == 0 or ratings.min() < 2 or np.ptp(ratings) > 0:
@@ -50,44 +50,48 @@ def fleiss_features(counts: Floats) -> Floats:
     return np.column_stack([counts, pairs, np.ones(len(counts))])
 
 
-def two_judges(
+def cohen_interval(
     one: Sequence[bool], other: Sequence[bool], clusters: Sequence[str], seed: int = 0
 ) -> Interval:
-    """Cohen's kappa of two judges' verdicts on the same n answers, clustered by conversation."""
+    """Return Cohen's kappa of two judges on the same n answers, with its interval.
+
+    `clusters`: the conversation of each answer.
+    """
     cells = 2 * np.asarray(one, dtype=np.intp) + np.asarray(other, dtype=np.intp)
     return _with_interval(np.eye(4)[cells], clusters, cohen_kappa, seed)
 
 
-def all_judges(
+def fleiss_interval(
     verdicts: Sequence[Sequence[bool]], clusters: Sequence[str], seed: int = 0
 ) -> Interval:
-    """Fleiss' kappa of two or more verdicts on each of n answers, clustered by conversation.
+    """Return Fleiss' kappa of two or more verdicts on each of n answers, with its interval.
 
-    Also of the runs of one judge: how far it agrees with itself. Raises ValueError where answers
-    have different numbers of verdicts, or fewer than 2.
+    The verdicts may also be runs of one judge, for its self-agreement. `clusters`: the conversation
+    of each answer. Raises ValueError unless all answers have the same number of verdicts, 2 or
+    more.
     """
     if len({len(row) for row in verdicts}) != 1:
         raise ValueError("fleiss_kappa: every item needs the same number of ratings, 2 or more")
-    given = np.asarray(verdicts, dtype=np.float64)
-    passed = given.sum(axis=1)
-    counts = np.column_stack([given.shape[1] - passed, passed])
+    ratings = np.asarray(verdicts, dtype=np.float64)
+    passed = ratings.sum(axis=1)
+    counts = np.column_stack([ratings.shape[1] - passed, passed])
     return _with_interval(fleiss_features(counts), clusters, fleiss_kappa, seed)
 
 
 def auc(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> float:
-    """Area under the ROC curve: the chance that a right answer scores above a wrong one.
+    """Return the area under the ROC curve: the chance that a positive scores above a negative.
 
     Ties count one half (Mann and Whitney, 1947; Hanley and McNeil, 1982). scores, positive: (n,).
-    nan unless there are both right and wrong ones.
+    nan without positives or without negatives.
     """
+    from scipy.stats import rankdata  # noqa: PLC0415 - takes a second
+
     right = int(positive.sum())
     wrong = len(positive) - right
     if not right or not wrong:
         return float("nan")
-    _, place, times = np.unique(scores, return_inverse=True, return_counts=True)
-    last = np.cumsum(times)
-    ranks = (last - (times - 1) / 2)[place]  # the mean rank of those that tie
-    return float((ranks[positive].sum() - right * (right + 1) / 2) / (right * wrong))
+    ranks = rankdata(scores)[positive]  # ties share their mean rank
+    return float((ranks.sum() - right * (right + 1) / 2) / (right * wrong))
 
 
 def _with_interval(
@@ -100,7 +104,6 @@ def _with_interval(
 
 def _beyond_chance(observed: Floats, expected: Floats) -> Floats:
     room = 1 - expected
-    settled = room > 1e-12
     kappa = np.full(len(room), np.nan)
-    np.divide(observed - expected, room, out=kappa, where=settled)
+    np.divide(observed - expected, room, out=kappa, where=room > 1e-12)
     return kappa

@@ -1,4 +1,4 @@
-"""Two runs on the same questions: whether one is better."""
+"""Paired tests of two runs on the same questions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ _POWER = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The mean of paired differences, with everything needed to judge it.
+    """The mean of paired differences with its interval, p value, effect size and power.
 
-    `p` is of the permutation test, not yet adjusted. `effect` is the mean over the standard
-    deviation of the differences (Cohen's d_z; 0 where they do not vary). `detectable` is the least
-    true difference that this comparison would find with a power of 80%.
+    `p` is from the permutation test, unadjusted. `effect` is Cohen's d_z (0 if differences do not
+    vary). `detectable` is the least true difference that this comparison finds with 80% power.
     """
 
     estimate: Interval
@@ -30,10 +29,10 @@ class Difference:
 def compare(
     differences: Sequence[float], clusters: Sequence[str], seed: int, resamples: int = 10_000
 ) -> Difference:
-    """Judge paired differences (second run minus first, one a question, n of them, n >= 1)."""
+    """Test paired differences, second run minus first, one per question, shape (n,), n >= 1."""
     estimate = ClusterBootstrap(clusters, seed).mean(differences)
     if estimate is None:
-        raise ValueError("compare: no difference to judge")
+        raise ValueError("compare: no difference to test")
     return Difference(
         estimate,
         permutation_test(differences, seed, resamples),
@@ -43,21 +42,21 @@ def compare(
 
 
 def effect_size(differences: Sequence[float]) -> float:
-    """Cohen's (1988) d_z: mean over standard deviation (n - 1); 0 where nothing varies."""
+    """Return Cohen's (1988) d_z: mean / standard deviation (n - 1); 0 if nothing varies."""
     data = np.asarray(differences, dtype=np.float64)
     if len(data) < 2 or np.ptp(data) <= 1e-12 * np.abs(data).max():
-        return 0.0  # equal values have a standard deviation of some 1e-17 to a computer
+        return 0.0  # rounding gives equal values a standard deviation of about 1e-17
     return float(data.mean() / data.std(ddof=1))
 
 
 def permutation_test(differences: Sequence[float], seed: int, resamples: int = 10_000) -> float:
-    """Two-sided p of mean difference 0 by flipping signs at random (Smucker et al., 2007).
+    """Return the two-sided p of mean difference 0 by random sign flips (Smucker et al., 2007).
 
-    (1 + flips at least as far from 0 as the data) / (1 + resamples): never 0. Tests that the two
-    runs are exchangeable on these questions; it does not speak for other conversations, which the
-    interval does.
+    (1 + flips at least as far from 0 as the data) / (1 + resamples): never 0. It tests that the two
+    runs are exchangeable on these questions; unlike the interval, it does not generalise to other
+    conversations.
     """
-    data = np.asarray([d for d in differences if d != 0], dtype=np.float64)  # ties never matter
+    data = np.asarray([d for d in differences if d != 0], dtype=np.float64)  # zeros change no sum
     if len(data) == 0:
         return 1.0
     rng = np.random.default_rng(seed)
@@ -66,15 +65,15 @@ def permutation_test(differences: Sequence[float], seed: int, resamples: int = 1
     for start in range(0, resamples, 500):  # 500 at a time bounds the memory
         rows = min(500, resamples - start)
         signs = rng.integers(0, 2, size=(rows, len(data)), dtype=np.int8) * 2 - 1
-        # Sums of the same numbers in another order differ in the last digits.
+        # The order of summation changes the last digits.
         as_far += int((np.abs(signs @ data) >= observed - 1e-9).sum())
     return (1 + as_far) / (1 + resamples)
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Exact two-sided p of McNemar's test (1947): a binomial over the discordant questions.
+    """Return the exact two-sided p of McNemar's test (1947): a binomial over discordant questions.
 
-    `only_first` and `only_second` count the questions that one run alone got right.
+    `only_first` and `only_second` count the questions that only that run answered right.
     """
     n = only_first + only_second
     if n == 0:
@@ -85,17 +84,17 @@ def mcnemar(only_first: int, only_second: int) -> float:
 
 
 def detectable(estimate: Interval) -> float:
-    """Least true mean that a two-sided 5% test finds with 80% power: (reach + z_.80) * SE.
+    """Return the least true mean that a two-sided 5% test finds with 80% power.
 
-    `reach` is the half width of the 95% interval in standard errors, so that few conversations
-    count as few (the usual 2.8 * SE, with Student's t for the normal).
+    (reach + z_.80) * SE, `reach` the half width of the 95% interval in standard errors: the usual
+    2.8 * SE with Student's t, which accounts for the number of conversations.
     """
     reach = estimate.high - estimate.value
     return reach + normal_quantile(_POWER) * estimate.error
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's (1979) step-down adjustment; as many values in the order given, each at most 1."""
+    """Return p values after Holm's (1979) step-down adjustment, in the same order, at most 1."""
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
     adjusted = [0.0] * len(p_values)
     highest = 0.0

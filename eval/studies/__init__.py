@@ -1,1 +1,1 @@
-"""Studies behind single tables of the docs; no run needs them."""
+"""Studies behind single tables and figures of the docs; no run needs them."""

@@ -1,7 +1,7 @@
-"""`python -m eval.studies.bench`: what the harness itself costs, measured within one run.
+"""`python -m eval.studies.bench`: overhead of the harness, latency ratio, memory and cold start.
 
-Prints, never asserts: machines are noisy. Every figure is from whole processes as a user starts
-them; ratios are of runs that took turns.
+Prints figures and asserts nothing: machines are noisy. Every figure is of whole processes as a user
+starts them; ratios are of runs that took turns.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ _COMPARED = ("vector_only", "graph_expand")
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """One run: wall seconds and peak MB of its process, and what it wrote."""
+class MeasuredRun:
+    """One run: wall seconds and peak MB of its process, and times from its run folder."""
 
     wall_s: float
     peak_mb: float
@@ -34,15 +34,15 @@ class Measured:
     retrieve_ms_p95: float
 
     @property
-    def own_s(self) -> float:
-        """Seconds in the strategy, the reader and the metrics."""
+    def work_s(self) -> float:
+        """Seconds in strategy, reader and metrics; the rest is overhead."""
         return sum(value for part, value in self.seconds.items() if part != "total")
 
 
-def measure(arguments: Sequence[str], cache: Path) -> Measured:
-    """Run `python -m eval.run` with `arguments` and vectors in `cache`.
+def measure(arguments: Sequence[str], cache: Path) -> MeasuredRun:
+    """Run `python -m eval.run` with `arguments` and the embedding cache `cache`.
 
-    Raises RuntimeError with the run's own words if it fails.
+    Raises RuntimeError with the run's output if it fails.
     """
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
@@ -54,7 +54,7 @@ def measure(arguments: Sequence[str], cache: Path) -> Measured:
             out = (os.POSIX_SPAWN_DUP2, output.fileno(), 1)
             err = (os.POSIX_SPAWN_DUP2, output.fileno(), 2)
             pid = os.posix_spawn(sys.executable, command, environment, file_actions=[out, err])
-        # wait4 gives the peak memory of this one child; subprocess does not.
+        # Unlike subprocess, wait4 returns the peak memory of this child.
         _, status, usage = os.wait4(pid, 0)
         wall_s = time.perf_counter() - started
         if status != 0:
@@ -62,42 +62,45 @@ def measure(arguments: Sequence[str], cache: Path) -> Measured:
         manifest, summary = (_read(run / name) for name in (MANIFEST, SUMMARY))
     overall = summary["by_type"]["overall"]
     unit = 1024 if sys.platform == "linux" else 1024 * 1024  # KB on Linux, bytes on macOS
-    return Measured(wall_s, usage.ru_maxrss / unit, manifest["seconds"], overall["retrieve_ms_p95"])
+    return MeasuredRun(
+        wall_s, usage.ru_maxrss / unit, manifest["seconds"], overall["retrieve_ms_p95"]
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print."""
+    """Measure and print; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m eval.studies.bench",
-        description="Overhead, latency ratio, memory and cold start of memsys on this machine.",
+        description="Measure the overhead of the harness, the latency of graph_expand relative to "
+        "vector_only, peak memory and the cold start on this machine.",
     )
     parser.add_argument("--dataset", default="locomo", help="locomo (default) or sample")
-    parser.add_argument("--runs", type=int, default=3, help="timed runs a strategy (default 3)")
+    parser.add_argument("--runs", type=int, default=3, help="timed runs per strategy (default: 3)")
     options = parser.parse_args(arguments)
     dataset = f"dataset={options.dataset}"
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
         cold = measure([dataset, "strategy=graph_expand"], cache)
-        runs: dict[str, list[Measured]] = {name: [] for name in _COMPARED}
+        runs: dict[str, list[MeasuredRun]] = {name: [] for name in _COMPARED}
         for _ in range(options.runs):
-            for name in _COMPARED:  # in turns, so that a slow minute hits both
+            for name in _COMPARED:  # in turns, so that a slow minute affects both
                 runs[name].append(measure([dataset, f"strategy={name}"], cache))
     print(f"{options.dataset}, {os.cpu_count()} cores, median of {options.runs} warm runs\n")
-    header = ["strategy", "wall s", "own s", "rest / own", "retrieve p95 ms", "peak MB"]
-    print(plain(header, [_row(name, found) for name, found in runs.items()]))
+    header = ["strategy", "wall s", "work s", "overhead", "retrieve p95 ms", "peak MB"]
+    print(plain(header, [_row(name, measured) for name, measured in runs.items()]))
     pairs = zip(runs["graph_expand"], runs["vector_only"], strict=True)
     ratio = median(one.retrieve_ms_p95 / other.retrieve_ms_p95 for one, other in pairs)
     print(f"\nretrieve p95, graph_expand / vector_only: {ratio:.2f}")
-    print(f"cold run (nothing embedded yet): {cold.wall_s:.0f} s, peak {cold.peak_mb:.0f} MB")
+    print(f"cold run (empty embedding cache): {cold.wall_s:.0f} s, peak {cold.peak_mb:.0f} MB")
     return 0
 
 
-def _row(name: str, found: Sequence[Measured]) -> list[str]:
-    wall, own = median(one.wall_s for one in found), median(one.own_s for one in found)
-    rest = median((one.wall_s - one.own_s) / one.own_s for one in found)
-    p95 = median(one.retrieve_ms_p95 for one in found)
-    peak = max(one.peak_mb for one in found)
-    return [name, f"{wall:.1f}", f"{own:.1f}", f"{rest:.0%}", f"{p95:.1f}", f"{peak:.0f}"]
+def _row(name: str, runs: Sequence[MeasuredRun]) -> list[str]:
+    wall, work = median(one.wall_s for one in runs), median(one.work_s for one in runs)
+    overhead = median((one.wall_s - one.work_s) / one.work_s for one in runs)
+    p95 = median(one.retrieve_ms_p95 for one in runs)
+    peak = max(one.peak_mb for one in runs)
+    return [name, f"{wall:.1f}", f"{work:.1f}", f"{overhead:.0%}", f"{p95:.1f}", f"{peak:.0f}"]
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-"""`python -m eval.studies.bench_llm`: what the client of language models costs, on this machine.
+"""`python -m eval.studies.bench_llm`: throughput of the LLM client, for live and replayed calls.
 
-Prints, never asserts: machines are noisy. The server is a process of its own on the loopback
-address and answers after a fixed time, so whatever is lost is lost in the client.
+Prints figures and asserts nothing: machines are noisy. The server is a separate process on the
+loopback address that answers after a fixed time, so any loss of throughput is the client's.
 """
 
 from __future__ import annotations
@@ -26,22 +26,25 @@ _PROMPT = "Answer from these memories alone. " + "Someone told someone else abou
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print."""
+    """Measure and print; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m eval.studies.bench_llm",
-        description="Throughput of live and replayed calls.",
+        description="Measure the throughput of live and replayed LLM calls on this machine, with a "
+        "local server that answers after a fixed time.",
     )
-    parser.add_argument("--calls", type=int, default=800, help="live calls (default 800)")
+    parser.add_argument("--calls", type=int, default=800, help="live calls (default: 800)")
     calls = parser.parse_args(arguments).calls
     print(f"{os.cpu_count()} cores, prompts of {len(_PROMPT):,} characters")
     with tempfile.TemporaryDirectory() as folder, steady_server(_DELAY_S) as base_url:
-        _client(Path(folder) / "warm", base_url).complete(_messages(0))  # loads the libraries
+        _client(Path(folder) / "warm", base_url).complete(
+            _messages(0)
+        )  # warm-up: loads the libraries
         ideal = _CONCURRENCY / _DELAY_S
         for mode in ("off", "auto"):
             rate = calls / _seconds(_client(Path(folder), base_url, mode), calls, _CONCURRENCY)
             print(
                 f"live, {mode}: {rate:.1f} calls/s at concurrency {_CONCURRENCY} and "
-                f"{_DELAY_S * 1000:.0f} ms an answer; {rate / ideal:.1%} of the ideal {ideal:.0f}"
+                f"{_DELAY_S * 1000:.0f} ms per answer; {rate / ideal:.1%} of the ideal {ideal:.0f}"
             )
         for threads in (1, _CONCURRENCY):
             client = _client(Path(folder), base_url, "replay")
@@ -66,7 +69,7 @@ def _messages(number: int) -> list[dict[str, str]]:
 
 
 def _seconds(client: ChatClient, calls: int, threads: int) -> float:
-    """Of `calls` different calls by so many threads."""
+    """Seconds that `threads` threads take for `calls` different calls."""
     with ThreadPoolExecutor(threads) as pool:
         started = time.perf_counter()
         for _ in pool.map(lambda number: client.complete(_messages(number)), range(calls)):
@@ -75,7 +78,7 @@ def _seconds(client: ChatClient, calls: int, threads: int) -> float:
 
 
 def _shared(folder: Path, base_url: str) -> tuple[int, float]:
-    """Rows of the file after every thread of every process made the same calls; and seconds."""
+    """Recorded rows and seconds after all threads of all processes made the same calls."""
     spawn = multiprocessing.get_context("spawn")
     workers = [spawn.Process(target=_ask_all, args=(folder, base_url)) for _ in range(_PROCESSES)]
     started = time.perf_counter()

@@ -1,7 +1,7 @@
 """`python -m eval.studies.bench_stores`: latency of the vector and relation stores.
 
-Prints, never asserts: machines are noisy. The stores take turns question by question, so that a
-slow minute hits all; the ratios are of medians within this run.
+Prints figures and asserts nothing: machines are noisy. The stores take turns question by question,
+so that a slow minute affects all; the ratios are of medians within one run.
 """
 
 from __future__ import annotations
@@ -36,15 +36,18 @@ from memsys.types import Vectors
 _S = TypeVar("_S")
 _Q = TypeVar("_Q")
 _NAME = "memsys-bench"
-_OWNERS = (f"{_NAME}-1", f"{_NAME}-2")  # alike: one is asked, the other has to be kept out
+_OWNERS = (
+    f"{_NAME}-1",
+    f"{_NAME}-2",
+)  # with equal data: one is queried, the other must not be returned
 _MOST = 10
-_SEEDS = 5  # nodes whose relations are asked for together
+_SEEDS = 5  # nodes whose relations are read by one query
 _BATCH = 1000
 _TIME = datetime(2023, 5, 8)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Fill, ask and print; returns the exit code: 2 for a server that cannot be used."""
+    """Fill, query and print; return the exit code: 2 for a server that cannot be used."""
     options = _parser().parse_args(arguments)
     return code_of(lambda: _bench(options))
 
@@ -52,19 +55,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m eval.studies.bench_stores",
-        description="Milliseconds of the vector and relation stores on this machine, with random "
-        "vectors and relations of two owners alike. Stores on disk are kept in a temporary folder.",
+        description="Measure the latency of the vector and relation stores on this machine, with "
+        "random vectors and relations of two owners. Stores on disk are in a temporary folder.",
     )
-    parser.add_argument("--nodes", type=int, default=10_000, help="of each owner; also vectors")
-    parser.add_argument("--relations", type=int, default=50_000, help="of each owner")
-    parser.add_argument("--dimension", type=int, default=384)
-    parser.add_argument("--questions", type=int, default=100)
-    parser.add_argument("--bolt", metavar="URL", help="a graph database to measure, too")
-    parser.add_argument("--user", default="neo4j", help="its user")
-    parser.add_argument("--password-variable", default="NEO4J_PASSWORD")
-    parser.add_argument("--database", help="default: the server's own choice")
-    parser.add_argument("--similarity", default="vector.similarity.cosine")
-    parser.add_argument("--qdrant", metavar="URL", help="a Qdrant server to measure, too")
+    parser.add_argument(
+        "--nodes", type=int, default=10_000, help="nodes and vectors of each owner (default: 10000)"
+    )
+    parser.add_argument(
+        "--relations", type=int, default=50_000, help="relations of each owner (default: 50000)"
+    )
+    parser.add_argument("--dimension", type=int, default=384, help="of the vectors (default: 384)")
+    parser.add_argument("--questions", type=int, default=100, help="timed queries (default: 100)")
+    parser.add_argument("--bolt", metavar="URL", help="also measure this graph database")
+    parser.add_argument("--user", default="neo4j", help="user of the graph database")
+    parser.add_argument(
+        "--password-variable",
+        default="NEO4J_PASSWORD",
+        help="environment variable with the password (default: NEO4J_PASSWORD)",
+    )
+    parser.add_argument("--database", help="database name (default: the server's choice)")
+    parser.add_argument(
+        "--similarity",
+        default="vector.similarity.cosine",
+        help="similarity function of the graph database (default: vector.similarity.cosine)",
+    )
+    parser.add_argument("--qdrant", metavar="URL", help="also measure this Qdrant server")
     return parser
 
 
@@ -102,7 +117,7 @@ def _bench(options: argparse.Namespace) -> None:
         _print("relation store", written, asked)
         everything: list[VectorStore | RelationStore] = [*vectors.values(), *relations.values()]
         for store in everything:
-            for owner in _OWNERS:  # a server's stores outlive this
+            for owner in _OWNERS:  # stores on a server persist
                 store.clear(owner)
 
 
@@ -159,12 +174,12 @@ def _timed(work: Callable[[], object]) -> float:
 def _turns(
     stores: Mapping[str, _S], questions: Iterable[_Q], ask: Callable[[_S, _Q], object]
 ) -> dict[str, float]:
-    """Median milliseconds of each store; the first question warms up and does not count."""
-    taken: dict[str, list[float]] = {name: [] for name in stores}
+    """Median milliseconds of each store; the first question is a warm-up and is not counted."""
+    times: dict[str, list[float]] = {name: [] for name in stores}
     for question in questions:
         for name, store in stores.items():
-            taken[name].append(1000 * _timed(partial(ask, store, question)))
-    return {name: median(times[1:]) for name, times in taken.items()}
+            times[name].append(1000 * _timed(partial(ask, store, question)))
+    return {name: median(values[1:]) for name, values in times.items()}
 
 
 def _print(

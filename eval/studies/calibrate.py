@@ -1,8 +1,8 @@
-"""`python -m eval.studies.calibrate RUN`: an embedder's typical similarity, from a vector_only run.
+"""`python -m eval.studies.calibrate RUN`: typical similarity of an embedder, from a run.
 
-A gate that opens below a fixed cosine means something else for every model. The typical
-similarity is the median over questions of the mean cosine of the best five memories: no gold is
-looked at. Put it into the embedder's file under conf/embedder.
+A fixed cosine threshold of a gate means something different for every embedder. The typical
+similarity is the median over questions of the mean cosine of the best five memories; gold answers
+are not used. It belongs in the embedder's file under conf/embedder.
 """
 
 from __future__ import annotations
@@ -33,8 +33,13 @@ def mean_similarities(records: Sequence[Record]) -> list[float]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the quantiles; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(prog="python -m eval.studies.calibrate", description=__doc__)
+    """Print the quantiles; return the exit code: 2 for bad input, 130 after Ctrl-C."""
+    parser = argparse.ArgumentParser(
+        prog="python -m eval.studies.calibrate",
+        description="Print quantiles of the mean cosine of the best five memories over the "
+        "questions of a vector_only run; the median is `typical_similarity` in the embedder's file "
+        "under conf/embedder.",
+    )
     parser.add_argument("run", type=Path, help="folder of a vector_only run")
     folder = parser.parse_args(arguments).run
     return code_of(lambda: _calibrate(folder))
@@ -43,15 +48,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _calibrate(folder: Path) -> None:
     run = load_run(folder, complete=False, answered=False)
     if run.strategy != "vector_only":
-        raise InputError(f"{folder}: a run of {run.strategy}; its scores are no cosines")
-    found = mean_similarities(list(run.records.values()))
-    if not found:
-        raise InputError(f"{folder}: no answered question to calibrate by")
+        raise InputError(
+            f"{folder}: scores of {run.strategy} are not cosines; use a vector_only run"
+        )
+    means = mean_similarities(list(run.records.values()))
+    if not means:
+        raise InputError(f"{folder}: no answered question; calibrate on another run")
     embedder = run.manifest["choices"]["embedder"]
-    print(f"{embedder}, {len(found)} questions: mean cosine of the best {_BEST} memories")
+    print(f"{embedder}, {len(means)} questions: mean cosine of the best {_BEST} memories")
     for percent in (5, 25, 50, 75, 95):
-        print(f"  {percent:>2}%  {np.percentile(found, percent):.3f}")
-    print(f"conf/embedder/{embedder}.yaml: typical_similarity: {np.median(found):.2f}")
+        print(f"  {percent:>2}%  {np.percentile(means, percent):.3f}")
+    print(f"conf/embedder/{embedder}.yaml: typical_similarity: {np.median(means):.2f}")
 
 
 if __name__ == "__main__":

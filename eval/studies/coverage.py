@@ -1,8 +1,8 @@
-"""`python -m eval.studies.coverage`: how often a nominal 95% interval holds the truth.
+"""`python -m eval.studies.coverage`: how often a 95% interval contains the truth, simulated.
 
-Conversations differ by a normal effect, questions are right or wrong: the truth is known, so the
-share of intervals that hold it can be counted. Wald's interval, which takes every question for
-independent, and the two-stage bootstrap are printed beside the one that memsys uses.
+Conversations differ by a normal effect, answers are right or wrong; the truth is known, so the
+share of intervals that contain it can be counted. The interval that memsys uses is compared with
+Wald's interval, which treats all questions as independent, and with the two-stage bootstrap.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from eval.rendering.tables import plain
 from eval.stats.interval import ClusterBootstrap, normal_quantile, wilson
 
 
-class World(NamedTuple):
-    """Conversations, mean questions in each, chance of a right answer, and how far it varies."""
+class SimulatedWorld(NamedTuple):
+    """Conversations, mean questions in each, chance of a right answer, its standard deviation."""
 
     conversations: int
     questions: int
@@ -29,7 +29,7 @@ class World(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """Share of intervals that held the truth, by method."""
+    """Share of intervals that contain the truth, by method."""
 
     cluster: float
     two_stage: float
@@ -38,19 +38,19 @@ class Coverage(NamedTuple):
 
 # LoCoMo has 10 conversations with 154 questions of types 1-4 each, 10 of type 3; the sample has 3.
 WORLDS = (
-    World(10, 154, 0.3, 0.0),
-    World(10, 154, 0.3, 0.05),
-    World(10, 154, 0.3, 0.1),
-    World(10, 28, 0.3, 0.05),
-    World(10, 10, 0.3, 0.05),
-    World(3, 77, 0.3, 0.05),
+    SimulatedWorld(10, 154, 0.3, 0.0),
+    SimulatedWorld(10, 154, 0.3, 0.05),
+    SimulatedWorld(10, 154, 0.3, 0.1),
+    SimulatedWorld(10, 28, 0.3, 0.05),
+    SimulatedWorld(10, 10, 0.3, 0.05),
+    SimulatedWorld(3, 77, 0.3, 0.05),
 )
 
 
-def coverage(world: World, trials: int, seed: int) -> Coverage:
-    """Coverage of three intervals over `trials` data sets drawn from `world`."""
+def coverage(world: SimulatedWorld, trials: int, seed: int) -> Coverage:
+    """Coverage of each interval over `trials` data sets drawn from `world`."""
     rng = np.random.default_rng(seed)
-    held = np.zeros(3)
+    covered = np.zeros(3)
     for trial in range(trials):
         values, clusters = _draw(world, rng)
         bootstrap = ClusterBootstrap(clusters, seed=trial, resamples=500)
@@ -61,8 +61,8 @@ def coverage(world: World, trials: int, seed: int) -> Coverage:
         mean = ours.value
         reach = normal_quantile(0.975) * (mean * (1 - mean) / len(values)) ** 0.5
         intervals = ((ours.low, ours.high), (nested.low, nested.high), (mean - reach, mean + reach))
-        held += [low <= world.chance <= high for low, high in intervals]
-    return Coverage(*(float(share) for share in held / trials))
+        covered += [low <= world.chance <= high for low, high in intervals]
+    return Coverage(*(float(share) for share in covered / trials))
 
 
 def wilson_coverage(n: int, chance: float, trials: int, seed: int) -> float:
@@ -73,7 +73,7 @@ def wilson_coverage(n: int, chance: float, trials: int, seed: int) -> float:
     )
 
 
-def _draw(world: World, rng: np.random.Generator) -> tuple[list[float], list[str]]:
+def _draw(world: SimulatedWorld, rng: np.random.Generator) -> tuple[list[float], list[str]]:
     sizes = rng.integers(
         round(0.6 * world.questions), round(1.4 * world.questions) + 1, world.conversations
     )
@@ -89,20 +89,26 @@ def _draw(world: World, rng: np.random.Generator) -> tuple[list[float], list[str
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Simulate and print."""
-    parser = argparse.ArgumentParser(prog="python -m eval.studies.coverage", description=__doc__)
-    parser.add_argument("--trials", type=int, default=2000, help="data sets a row (default 2000)")
-    parser.add_argument("--seed", type=int, default=0)
+    """Simulate and print; return the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="python -m eval.studies.coverage",
+        description="Simulate data sets with a known score and print how often a nominal 95% "
+        "interval contains it: the interval of memsys, the two-stage bootstrap, and Wald's.",
+    )
+    parser.add_argument(
+        "--trials", type=int, default=2000, help="data sets per row (default: 2000)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="default: 0")
     options = parser.parse_args(arguments)
     header = ["conversations", "questions each", "spread", "memsys", "two-stage", "Wald"]
     rows = []
     for world in WORLDS:
-        found = coverage(world, options.trials, options.seed)
-        figures = [f"{share:.1%}" for share in found]
+        shares = coverage(world, options.trials, options.seed)
+        figures = [f"{share:.1%}" for share in shares]
         rows.append(
             [str(world.conversations), str(world.questions), f"{world.spread:.2f}", *figures]
         )
-    print(f"Coverage of a nominal 95% interval, {options.trials} data sets a row\n")
+    print(f"Coverage of a nominal 95% interval, {options.trials} data sets per row\n")
     print(plain(header, rows))
     for n, chance in ((50, 0.1), (446, 0.5)):
         share = wilson_coverage(n, chance, options.trials, options.seed)

@@ -1,6 +1,4 @@
-"""`python -m eval.studies.overlay ERRORS`: check a list of errors in an answer key against its data
-set, and make the overlay of ids and hashes that may be passed on without the texts.
-"""
+"""`python -m eval.studies.overlay`: check a list of errors in an answer key."""
 
 from __future__ import annotations
 
@@ -11,22 +9,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of
-from eval.datasets.corrections import corrections, read_json
-from eval.datasets.locomo import LoCoMo
-from eval.datasets.overlay import (
+from eval.datasets.key_errors import (
     Gold,
     Overlay,
+    corrections,
     is_overlay,
     make_entries,
+    read_errors,
     read_overlay,
     write_overlay,
 )
+from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import TYPES, Dataset
 from memsys.errors import InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check, count and write; returns the exit code: 2 for wrong input."""
+    """Check, count and write; return the exit code: 2 for bad input."""
     options = _parser().parse_args(arguments)
     return code_of(lambda: _overlay(options))
 
@@ -34,80 +33,88 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m eval.studies.overlay",
-        description="Check a list of errors in an answer key against its data set, and make an "
-        "overlay of it: ids and hashes, no text. data/README.md describes both.",
+        description="Check a list of errors in an answer key against its data set, count them by "
+        "type, and write an overlay of it, which has ids and hashes but no text and may be "
+        "redistributed. data/README.md describes both formats.",
     )
     parser.add_argument(
-        "file", type=Path, help="the errors (JSON lines or a JSON list); an overlay"
+        "file", type=Path, help="errors (JSON lines or a JSON list), or an overlay to check"
     )
     parser.add_argument(
-        "--dataset", default="locomo", metavar="locomo|PATH", help="default: locomo"
+        "--dataset",
+        default="locomo",
+        metavar="locomo|PATH",
+        help="data set of the answer key (default: locomo)",
     )
     parser.add_argument(
         "--out",
         type=Path,
-        help="overlay to write; one that is there keeps what it says of the golds and the source",
+        help="overlay to write; gold answers and source of an existing one are preserved",
     )
-    parser.add_argument("--source", help="address of whoever found the errors")
+    parser.add_argument("--source", help="address of the source of the error list")
     parser.add_argument("--commit", help="version of the source")
-    parser.add_argument("--licence", help="of the source")
-    parser.add_argument("--show", action="store_true", help="print each gold and its correction")
+    parser.add_argument("--licence", help="licence of the source")
+    parser.add_argument(
+        "--show", action="store_true", help="print each gold answer and its correction"
+    )
     return parser
 
 
 def _overlay(options: argparse.Namespace) -> None:
-    value, file = read_json(options.file)
-    given = is_overlay(value)
-    if given and options.out is not None:
-        raise InputError(f"{options.file}: is an overlay already; --out is for a list of errors")
-    plain = _load(options.dataset)
+    value, file = read_errors(options.file)
+    if is_overlay(value) and options.out is not None:
+        raise InputError(f"{options.file}: is already an overlay; use --out with a list of errors")
+    original = _load(options.dataset)
     if options.out is not None:
-        conversations = [conversation.id for conversation in plain.conversations]
-        found = corrections(options.file, value, conversations)
+        conversations = [conversation.id for conversation in original.conversations]
+        errors = corrections(options.file, value, conversations)
         old = read_overlay(options.out) if options.out.exists() else None
         golds: dict[tuple[str, str | None], Gold] = {}
         if old is not None:
             golds = {(entry.id, entry.correct_sha256): entry.gold for entry in old.entries}
-        made = Overlay(
-            source=_told(options, old, "source"),
-            commit=_told(options, old, "commit"),
-            licence=_told(options, old, "licence"),
-            data=plain.files,
+        new = Overlay(
+            source=_option(options, old, "source"),
+            commit=_option(options, old, "commit"),
+            licence=_option(options, old, "licence"),
+            data=original.files,
             texts=file,
-            entries=make_entries(found.values(), golds),
+            entries=make_entries(errors.values(), golds),
         )
         _load(options.dataset, "excluded", options.file)  # before anything is written
-        write_overlay(options.out, made)
+        write_overlay(options.out, new)
         print(f"wrote {options.out}")
         overlay = options.out
     else:
         overlay = options.file
-    _report(_load(options.dataset, "excluded", overlay), plain)
+    _report(_load(options.dataset, "excluded", overlay), original)
     if options.show:
         _show(_load(options.dataset, "corrected", overlay))
 
 
-def _told(options: argparse.Namespace, old: Overlay | None, name: str) -> str:
-    given = getattr(options, name)
-    return str(given if given is not None else getattr(old, name, ""))
+def _option(options: argparse.Namespace, old: Overlay | None, name: str) -> str:
+    """Value of an option, by default that of the existing overlay."""
+    value = getattr(options, name)
+    return str(value if value is not None else getattr(old, name, ""))
 
 
 def _load(dataset: str, key: str = "original", key_file: Path | None = None) -> Dataset:
-    """All questions of the data set named on the command line."""
+    """Load all questions of the data set named on the command line."""
     path = None if dataset == "locomo" else dataset
     file = None if key_file is None else str(key_file)
     return LoCoMo(name=dataset, path=path, key=key, key_file=file).load()
 
 
-def _report(excluded: Dataset, plain: Dataset) -> None:
+def _report(excluded: Dataset, original: Dataset) -> None:
     wrong = set(excluded.key.wrong)
-    asked = [question for question in plain.questions if question.gold is not None]
-    print(f"{len(wrong):,} of {len(asked):,} golden answers are wrong, by type:")
+    asked = [question for question in original.questions if question.gold is not None]
+    print(f"{len(wrong):,} of {len(asked):,} gold answers are wrong, by type:")
     for name in TYPES.values():
-        own = [question for question in asked if question.type == name]
-        if own:
-            bad = sum(question.id in wrong for question in own)
-            print(f"  {name:<12} {bad:>4,} of {len(own):>5,}; right: {1 - bad / len(own):.2%}")
+        of_type = [question for question in asked if question.type == name]
+        if of_type:
+            bad = sum(question.id in wrong for question in of_type)
+            print(
+                f"  {name:<12} {bad:>4,} of {len(of_type):>5,}; right: {1 - bad / len(of_type):.2%}"
+            )
     changes = [q.key_change for q in excluded.questions if q.key_change is not None]
     for kind, n in Counter(change.error_type for change in changes).most_common():
         print(f"  {kind}: {n}")

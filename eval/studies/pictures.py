@@ -1,4 +1,4 @@
-"""`python -m eval.studies.pictures`: the pictures of README and docs, drawn from results/tables."""
+"""`python -m eval.studies.pictures`: draw the figures of README and docs from results/tables."""
 
 from __future__ import annotations
 
@@ -9,27 +9,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from eval.cli import code_of
+from eval.rendering.palette import MARKERS, PALETTE
 from memsys.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 _ROOT = Path(__file__).parents[2]
-_SCORES = {"locomo_f1": "F1 (LoCoMo's own)", "evidence_recall": "evidence recall"}
-# Okabe and Ito (2008): apart for every kind of colour vision.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#767676", "#E69F00")
-_MARKERS = "osD^vP"
-# By picture its tables: the dial along x, how it is called, and which rows of the table are shown.
+_SCORES = {"locomo_f1": "LoCoMo's F1", "evidence_recall": "evidence recall"}
+# Tables of each picture: name, parameter along x, its label, and the rows that are shown.
 _CURVES: dict[str, list[tuple[str, str, str, dict[str, str]]]] = {
     "synthetic": [
-        ("synthetic_hops", "hops", "facts that a question takes", {}),
-        ("synthetic_distractors", "distractors", "share of turns nobody asks for", {}),
+        ("synthetic_hops", "hops", "facts that a question needs", {}),
+        ("synthetic_distractors", "distractors", "share of turns without a question", {}),
         ("synthetic_updates", "updates", "changes of a fact", {}),
     ],
     "kept": [
-        ("kept", "updates", "changes; what holds now", {"tellers": "one", "type": "single_hop"}),
-        ("kept", "updates", "changes; what held then", {"tellers": "one", "type": "former_value"}),
-        ("kept_hops", "hops", "facts that a question takes", {}),
+        (
+            "kept",
+            "updates",
+            "changes of a fact; its current value",
+            {"tellers": "one", "type": "single_hop"},
+        ),
+        (
+            "kept",
+            "updates",
+            "changes of a fact; a former value",
+            {"tellers": "one", "type": "former_value"},
+        ),
+        ("kept_hops", "hops", "facts that a question needs", {}),
         ("overlooked", "misses", "share of messages overlooked", {}),
     ],
 }
@@ -47,19 +55,23 @@ _LINES = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Draw them all; returns the exit code: 2 where a table is missing."""
+    """Draw all pictures; return the exit code: 2 if a table is missing."""
     parser = argparse.ArgumentParser(
         prog="python -m eval.studies.pictures",
-        description="Draw docs/pictures from results/tables.",
+        description="Draw the figures of docs/pictures from results/tables.",
     )
-    parser.add_argument("--tables", type=Path, default=_ROOT / "results" / "tables")
-    parser.add_argument("--out", type=Path, default=_ROOT / "docs" / "pictures")
+    parser.add_argument(
+        "--tables", type=Path, default=_ROOT / "results" / "tables", help="folder of tables"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=_ROOT / "docs" / "pictures", help="folder to write"
+    )
     options = parser.parse_args(arguments)
 
     def draw() -> None:
         options.out.mkdir(parents=True, exist_ok=True)
-        found = {name: _means(options.tables / f"{name}.csv") for name in _OVERALL}
-        overall = {name: table[table.type == "overall"] for name, table in found.items()}
+        tables = {name: _means(options.tables / f"{name}.csv") for name in _OVERALL}
+        overall = {name: table[table.type == "overall"] for name, table in tables.items()}
         strategies(overall["five_strategies"], options.out / "strategies.png")
         budget(overall["budget"], options.out / "budget.png")
         for name in _CURVES:
@@ -69,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def strategies(means: pd.DataFrame, path: Path) -> None:
-    """Each strategy's scores on types 1 to 4 with their intervals, the best F1 at the top."""
+    """Draw scores of each strategy on types 1 to 4 with intervals, the best F1 at the top."""
     import matplotlib.pyplot as plt  # noqa: PLC0415 - takes half a second
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), sharey=True, layout="constrained")
@@ -77,7 +89,7 @@ def strategies(means: pd.DataFrame, path: Path) -> None:
     for panel, (score, title) in zip(axes, _SCORES.items(), strict=True):
         rows = means[means.score == score].set_index("strategy").reindex(order)
         errors = [rows["mean"] - rows.mean_low, rows.mean_high - rows["mean"]]
-        panel.errorbar(rows["mean"], range(len(rows)), xerr=errors, fmt="o", color=_COLOURS[0])
+        panel.errorbar(rows["mean"], range(len(rows)), xerr=errors, fmt="o", color=PALETTE[0])
         panel.set(title=title, yticks=range(len(rows)), yticklabels=order, xlim=(0, None))
         panel.grid(axis="x", color="#dddddd")
     figure.savefig(path, dpi=130)
@@ -85,17 +97,19 @@ def strategies(means: pd.DataFrame, path: Path) -> None:
 
 
 def budget(means: pd.DataFrame, path: Path) -> None:
-    """Scores over the budget of context tokens, a line a strategy, with their intervals."""
+    """Draw scores with intervals over the budget of context tokens, a line per strategy."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for panel, (score, title) in zip(axes, _SCORES.items(), strict=True):
         groups = means[means.score == score].groupby("strategy", sort=False)
-        for i, (name, own) in enumerate(groups):
-            rows = own.sort_values("budget")
-            at = rows.budget * (1 + 0.03 * (i - 2))  # side by side, so that intervals can be told
+        for i, (name, group) in enumerate(groups):
+            rows = group.sort_values("budget")
+            at = rows.budget * (
+                1 + 0.03 * (i - 2)
+            )  # side by side, so that intervals do not overlap
             errors = [rows["mean"] - rows.mean_low, rows.mean_high - rows["mean"]]
-            style = {"color": _COLOURS[i], "marker": _MARKERS[i], "markersize": 4}
+            style = {"color": PALETTE[i], "marker": MARKERS[i], "markersize": 4}
             panel.errorbar(at, rows["mean"], yerr=errors, label=name, linewidth=1, **style)
         ticks = sorted(means.budget.unique())
         panel.set(title=title, xlabel="budget of context tokens", xscale="log", ylim=(0, None))
@@ -108,19 +122,19 @@ def budget(means: pd.DataFrame, path: Path) -> None:
 
 
 def curves(name: str, tables: Path, path: Path) -> None:
-    """F1 over a dial of the data set or the model, a panel a table, a line a strategy."""
+    """Draw F1 over a parameter of the data set or model: a panel per table, a line per strategy."""
     import matplotlib.pyplot as plt  # noqa: PLC0415
 
     panels = _CURVES[name]
     figure, axes = plt.subplots(
         1, len(panels), figsize=(12, 3.6), sharey=True, layout="constrained"
     )
-    for panel, (table, dial, title, shown) in zip(axes, panels, strict=True):
+    for panel, (table, parameter, title, shown) in zip(axes, panels, strict=True):
         means = _means(tables / f"{table}.csv")
         means = means[means.score == "locomo_f1"]
         for column, wanted in {"type": "overall", **shown}.items():
             means = means[means[column] == wanted]
-        at = {value: i for i, value in enumerate(sorted(means[dial].unique(), key=float))}
+        at = {value: i for i, value in enumerate(sorted(means[parameter].unique(), key=float))}
         for i, strategy in enumerate(_LINES[name]):
             rows = means[means.strategy == strategy]
             if rows.empty:
@@ -128,9 +142,9 @@ def curves(name: str, tables: Path, path: Path) -> None:
             # Rounding may put an end of an interval on the wrong side of its mean.
             low, high = rows["mean"] - rows.mean_low, rows.mean_high - rows["mean"]
             errors = [low.clip(lower=0), high.clip(lower=0)]
-            style = {"color": _COLOURS[i], "marker": _MARKERS[i], "markersize": 4, "linewidth": 1}
-            # Side by side, so that intervals can be told.
-            where = [at[value] + 0.06 * (i - 2) for value in rows[dial]]
+            style = {"color": PALETTE[i], "marker": MARKERS[i], "markersize": 4, "linewidth": 1}
+            # Side by side, so that intervals do not overlap.
+            where = [at[value] + 0.06 * (i - 2) for value in rows[parameter]]
             panel.errorbar(where, rows["mean"], yerr=errors, label=strategy, **style)
         panel.set(xlabel=title, ylim=(-0.03, 1.03))
         panel.set_xticks(range(len(at)), list(at))
@@ -153,11 +167,11 @@ def curves(name: str, tables: Path, path: Path) -> None:
 
 
 def _means(path: Path) -> pd.DataFrame:
-    """Rows of a table; a column for each setting that its runs differ in."""
+    """Read a table and add a column for each setting in which its runs differ."""
     import pandas as pd  # noqa: PLC0415 - takes a third of a second
 
     if not path.is_file():
-        raise InputError(f"{path}: no such table; make it by python -m eval.tabulate {path.stem}")
+        raise InputError(f"{path}: no such table; make it with python -m eval.tabulate {path.stem}")
     table = pd.read_csv(path)
     settings = table.run.str.extractall(r"(?:[\w.]+\.)?(\w+)=(\S+)").reset_index()
     table = table.join(settings.pivot(index="level_0", columns=0, values=1))

@@ -21,8 +21,8 @@ from eval.studies.published_files import (
     COUNTS,
     OVERALLS,
     SCALE,
+    PublishedSource,
     PublishedTable,
-    Source,
     SystemRow,
     load_published,
 )
@@ -101,7 +101,7 @@ def _agrees(table: PublishedTable, row: SystemRow, overall: float) -> bool:
     return row.overall is not None and abs(overall - row.overall) <= tolerance * (1 + 1e-6)
 
 
-def show(source: Source) -> str:
+def show(source: PublishedSource) -> str:
     """The source's tables under the official names, for the terminal."""
     parts = [f"{source.title} ({source.year})", source.address]
     renamed = [label for label in source.labels if label.reads_as != label.category]

@@ -75,7 +75,7 @@ class PublishedTable(_Strict):
     decimals: int
     columns: list[str]
     rows: list[SystemRow] = Field(min_length=1)
-    labels: tuple[Label, ...] = ()  # of the columns, set by Source
+    labels: tuple[Label, ...] = ()  # of the columns, set by PublishedSource
 
     @model_validator(mode="after")
     def _check_rows(self) -> PublishedTable:
@@ -91,7 +91,7 @@ class PublishedTable(_Strict):
         return self
 
 
-class Source(_Strict):
+class PublishedSource(_Strict):
     """One file: where its numbers are from, what its labels mean, and the tables as printed.
 
     `measurements`: published latency and tokens, which no command reads.
@@ -117,7 +117,7 @@ class Source(_Strict):
         return tuple(self.labels_by_name.values())
 
     @model_validator(mode="after")
-    def _match_labels(self) -> Source:
+    def _match_labels(self) -> PublishedSource:
         for printed, label in self.labels_by_name.items():
             label.printed = printed
         for side in ("reads_as", "category"):
@@ -143,7 +143,7 @@ class Source(_Strict):
         return self.labels_by_name[printed]
 
 
-def load_published(paths: Sequence[Path] = ()) -> tuple[Source, ...]:
+def load_published(paths: Sequence[Path] = ()) -> tuple[PublishedSource, ...]:
     """Load the sources at `paths`, by default every file of results/published by name.
 
     Raises InputError naming file and field.
@@ -154,10 +154,10 @@ def load_published(paths: Sequence[Path] = ()) -> tuple[Source, ...]:
     return tuple(load_source(path) for path in paths)
 
 
-def load_source(path: Path) -> Source:
+def load_source(path: Path) -> PublishedSource:
     """Load and validate one file. Raises InputError naming file and field."""
     try:
-        source = Source.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        source = PublishedSource.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except ValidationError as error:

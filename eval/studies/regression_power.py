@@ -1,7 +1,8 @@
-"""`python -m eval.studies.regression_power`: error rates of the paired pins' rule, simulated."""
+"""`python -m eval.studies.regression_power`: error rates of the rule for paired pins, simulated."""
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 
@@ -17,23 +18,26 @@ Truth = Sequence[tuple[str, str, float]]  # conversation, type and chance of a r
 
 
 def answered(rng: np.random.Generator, truth: Truth, drop: float = 0.0) -> dict[str, Scored]:
-    """One run: each question is right by its own chance less `drop`; F1 is .3 to 1 where it is
-    right and up to .2 elsewhere, BLEU-1 follows it, one answer in 16 abstains, recall is constant.
+    """Simulate one run: each question is right with its chance in `truth` minus `drop`.
+
+    F1 is .3 to 1 for right answers and up to .2 for wrong ones, BLEU-1 is proportional to it, one
+    answer in 16 abstains, evidence recall is constant.
     """
-    found = {}
+    scored = {}
     for i, (conversation, type_, chance) in enumerate(truth):
         right = float(rng.random() < max(0.0, chance - drop))
         f1 = round(float(rng.uniform(0.3, 1) if right else rng.uniform(0, 0.2)), 6)
         scores = {"f1": f1, "bleu1": round(f1 * 0.8, 6), "evidence_recall": 0.5}
         scores |= {"abstained": float(rng.random() < 1 / 16), "judge": right}
-        found[f"{conversation}/{i}"] = Scored(conversation, type_, scores)
-    return found
+        scored[f"{conversation}/{i}"] = Scored(conversation, type_, scores)
+    return scored
 
 
 def rates(conversations: int, each: int, drop: float, pairs: int) -> tuple[float, float]:
-    """Of so many `pairs` of runs, the second with `drop`: the share with any 95% interval that
-    excludes 0, and the share in which the rule shows a difference. Questions' chances of a right
-    answer are uniform, drawn anew for each pair.
+    """Simulate `pairs` pairs of runs, the second with `drop`, and return two shares of them.
+
+    The share with any 95% interval that excludes 0, and the share in which the rule reports a
+    difference. The chance of a right answer is uniform per question, drawn again for each pair.
     """
     names, weights = list(_SHARES), list(_SHARES.values())
     any_interval = by_rule = 0
@@ -44,15 +48,21 @@ def rates(conversations: int, each: int, drop: float, pairs: int) -> tuple[float
             for c in range(conversations)
             for _ in range(each)
         ]
-        found = pair(answered(rng, truth), answered(rng, truth, drop))
-        outside = [one.difference.low > 0 or one.difference.high < 0 for one in found]
+        differences = pair(answered(rng, truth), answered(rng, truth, drop))
+        outside = [one.difference.low > 0 or one.difference.high < 0 for one in differences]
         any_interval += any(outside)
-        by_rule += any(one.shown for one in found)
+        by_rule += any(one.shown for one in differences)
     return any_interval / pairs, by_rule / pairs
 
 
-def main() -> int:
-    """Print a table; some minutes."""
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Simulate and print; return the exit code."""
+    argparse.ArgumentParser(
+        prog="python -m eval.studies.regression_power",
+        description="Simulate pairs of live runs with and without a drop in accuracy, and print "
+        "how often any interval and how often the rule for paired pins reports a difference. "
+        "Takes some minutes.",
+    ).parse_args(arguments)
     rows = []
     for conversations, each, drop, pairs in _ROWS:
         shares = rates(conversations, each, drop, pairs)

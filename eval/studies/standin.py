@@ -17,11 +17,11 @@ from tqdm import tqdm
 
 from eval.cli import code_of
 from eval.datasets.files import shared_folder
-from eval.judges.figures import majority
 from eval.judges.gold_recall import gold_recall
-from eval.judges.recordings import read_judged
+from eval.judges.recorded import read_judged
+from eval.judges.verdicts import majority
 from eval.rendering.tables import plain
-from eval.stats.agreement import auc, cohen_kappa, two_judges
+from eval.stats.agreement import auc, cohen_interval, cohen_kappa
 from eval.stats.interval import Interval
 from eval.studies.lite.answers import PROBES, system_of
 from memsys.errors import InputError
@@ -86,7 +86,7 @@ def pooled(
     passed = np.concatenate([one.passed for one in systems])
     names = [name for one in systems for name in one.conversations]
     area = auc(np.concatenate([one.recall for one in systems]), passed)
-    return two_judges(ours.tolist(), passed.tolist(), names), area, len(passed)
+    return cohen_interval(ours.tolist(), passed.tolist(), names), area, len(passed)
 
 
 def show(systems: Sequence[JudgedSystem]) -> str:
@@ -95,7 +95,7 @@ def show(systems: Sequence[JudgedSystem]) -> str:
     rows, errors = [], []
     for one in systems:
         ours = one.recall >= thresholds[one.name]
-        agreement = two_judges(ours.tolist(), one.passed.tolist(), one.conversations)
+        agreement = cohen_interval(ours.tolist(), one.passed.tolist(), one.conversations)
         errors.append(abs(ours.mean() - one.passed.mean()))
         shares = [f"{one.passed.mean():.1%}", f"{ours.mean():.1%}"]
         area = f"{auc(one.recall, one.passed):.3f}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from eval.judges.figures import PanelFigures, RunFigures, panel_figures
+from eval.judges.verdicts import PanelStatistics, RunStatistics, panel_statistics
 from eval.records.schema import Manifest, Record
 from eval.stats.interval import ClusterBootstrap, Interval
 
@@ -24,7 +24,7 @@ def judged(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str
     key, clusters = told["score"], [record["conversation"] for record in rows]
     mean = ClusterBootstrap(clusters, seed).mean([record["scores"][key] for record in rows])
     mean = mean and mean.within()
-    found = panel_figures([record["judge"] or {} for record in rows], clusters, seed)
+    found = panel_statistics([record["judge"] or {} for record in rows], clusters, seed)
     return {
         **told,
         "n": len(rows),
@@ -35,7 +35,7 @@ def judged(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str
     }
 
 
-def _member(found: RunFigures) -> dict[str, Any]:
+def _member(found: RunStatistics) -> dict[str, Any]:
     return {
         "runs": list(found.runs),
         "mean": found.mean,
@@ -44,7 +44,7 @@ def _member(found: RunFigures) -> dict[str, Any]:
     }
 
 
-def _agreement(found: PanelFigures) -> dict[str, Any] | None:
+def _agreement(found: PanelStatistics) -> dict[str, Any] | None:
     if found.all_members is None:
         return None
     pairs = {" | ".join(names): _kappa(figure) for names, figure in found.pairs.items()}

@@ -1,4 +1,4 @@
-"""The same records under several protocols."""
+"""Score the same records under several protocols."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from eval.stats.interval import ClusterBootstrap
 
 
 def by_protocol(records: Sequence[Record], names: Sequence[str], seed: int) -> dict[str, Any]:
-    """For each protocol of `names`: what it is, and a cell a type it counts and `overall`.
+    """Return by protocol its definition and a cell for each type that it counts, and `overall`.
 
-    A cell holds n, f1, bleu1 and evidence_recall, each 0 to 1 or null, with 95% intervals. Raises
-    InputError on an unknown name.
+    A cell contains n, f1, bleu1 and evidence_recall, each 0 to 1 or null, with 95% intervals.
+    Raises InputError on an unknown name.
     """
     return {protocol.name: _scored(records, protocol, seed) for protocol in protocols(names)}
 
@@ -24,13 +24,13 @@ def by_protocol(records: Sequence[Record], names: Sequence[str], seed: int) -> d
 def _scored(records: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, Any]:
     types = types_in(records)
     # Of another data set than LoCoMo every protocol counts what has an answer.
-    kept = protocol.categories if types is TYPES else types.keys() - {ADVERSARIAL}
-    counted = [record for record in records if record["category"] in kept]
+    categories = protocol.categories if types is TYPES else types.keys() - {ADVERSARIAL}
+    counted = [record for record in records if record["category"] in categories]
     if protocol.errors == "excluded":
         counted = [record for record in counted if record["status"] == "ok"]
     groups = {
         types[category]: [record for record in counted if record["category"] == category]
-        for category in sorted(kept)
+        for category in sorted(categories)
     }
     groups["overall"] = counted
     return {

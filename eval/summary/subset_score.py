@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.datasets.subset_file import GRID, Chosen, Floats, Subset, chances, read_subset
+from eval.datasets.subset import GRID, Chosen, Floats, Subset, chances, read_subset
 from eval.records.answer_key_views import ORIGINAL, key_name
 from eval.records.schema import Manifest, Record, Summary
 from memsys.errors import InputError

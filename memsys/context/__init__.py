@@ -1,1 +1,1 @@
-"""What is put before the reader, within a token budget."""
+"""Context writers: the text for the reader, within a token budget."""

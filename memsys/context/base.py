@@ -1,4 +1,4 @@
-"""What every context writer does, and the one rule by which a token budget is spent."""
+"""The protocol of context writers, and how a token budget is spent."""
 
 from __future__ import annotations
 
@@ -11,26 +11,28 @@ from memsys.types import Candidate
 
 
 class ContextWriter(Protocol):
-    """Puts candidates before a reader as text."""
+    """Writes candidates as text for a reader."""
 
     name: str
 
     def write(
         self, candidates: Sequence[Candidate], budget: int | None
     ) -> tuple[tuple[Candidate, ...], str]:
-        """Those of the ranked `candidates` that fit `budget` o200k tokens (None: all), in rank
-        order, and their text, "" if there are none. The text never exceeds the budget.
+        """Return those of the ranked `candidates` that fit `budget`, in rank order, and their text.
+
+        `budget` is in o200k tokens (None: no limit) and is never exceeded; the text is "" if there
+        are no candidates.
         """
         ...
 
 
 def stamp(time: datetime) -> str:
-    """`8 May 2023, 13:56`: a session's time as a reader sees it."""
+    """Return the time as a reader sees it: `8 May 2023, 13:56`."""
     return f"{time.day} {time:%B %Y, %H:%M}"
 
 
 def chronological(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Oldest first; memories of one session stay in rank order."""
+    """Return the candidates oldest first; those of one session stay in rank order."""
     return sorted(candidates, key=lambda candidate: candidate.memory.time)
 
 
@@ -40,22 +42,23 @@ def fit(
     render: Callable[[Sequence[Candidate]], str],
     render_one: Callable[[Candidate], str],
 ) -> tuple[tuple[Candidate, ...], str]:
-    """Spend `budget` tokens by rank: a memory too long for what is left is passed over.
+    """Return the candidates that fit `budget` tokens, by rank, and their text.
 
-    Lines are counted one by one (linear in the context); the whole is counted once at the end and
-    the last memories are dropped should the sum of the lines have come out too small.
+    A memory too long for the remaining budget is skipped. Lines are counted one by one (linear in
+    the context); the whole is counted at the end, and the last memories are dropped if it exceeds
+    the budget after all.
     """
     if budget is None:
         return tuple(candidates), render(candidates) if candidates else ""
     left = budget - count_tokens(render([]))
-    kept: list[Candidate] = []
+    fitting: list[Candidate] = []
     for candidate in candidates:
         cost = count_tokens(render_one(candidate))
         if cost <= left:
-            kept.append(candidate)
+            fitting.append(candidate)
             left -= cost
-    text = render(kept)
-    while kept and count_tokens(text) > budget:
-        kept.pop()
-        text = render(kept)
-    return tuple(kept), text if kept else ""  # no tags around nothing
+    text = render(fitting)
+    while fitting and count_tokens(text) > budget:
+        fitting.pop()
+        text = render(fitting)
+    return tuple(fitting), text if fitting else ""  # no tags around nothing

@@ -9,7 +9,7 @@ from memsys.types import Candidate
 
 
 class Flat:
-    """One line a memory: `[8 May 2023, 13:56] Speaker: words`."""
+    """Writes one line per memory: `[8 May 2023, 13:56] Speaker: words`."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -1,4 +1,4 @@
-"""Memories in two XML layers: what matched, and what the graph added."""
+"""Memories in two XML layers: direct matches, and those that the graph added."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLOSE: dict[Origin, str] = {
 
 
 class Layered:
-    """The facts of the flat list, escaped, under direct_matches and related_context."""
+    """Writes the content of the flat list, escaped, under direct_matches and related_context."""
 
     def __init__(self, name: str) -> None:
         self.name = name

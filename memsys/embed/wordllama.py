@@ -1,4 +1,4 @@
-"""Static word vectors (WordLlama): the weak, very fast embedder of a phone."""
+"""Static word vectors (WordLlama): a weak and very fast embedder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class WordLlamaEmbedder(Embedder):
         self._dim = dim
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
-        """Unit vectors, shape (len(texts), dim). Raises InputError if the extra is missing."""
+        """Return unit vectors, shape (n, dim). Raises InputError if the extra is missing."""
         vectors = np.stack([self._model.embed([text])[0] for text in texts])
         return unit_rows(vectors.astype(np.float32)), Usage()
 
@@ -35,6 +35,6 @@ class WordLlamaEmbedder(Embedder):
             raise InputError("embedder=wordllama: not installed; pip install -e '.[wordllama]'")
         import wordllama  # noqa: PLC0415 - an extra
 
-        # Its default cache folder makes it look for a download; its own folder has the weights.
+        # With its default cache folder it tries a download; the package has the weights.
         folder = Path(spec.origin).parent
         return wordllama.WordLlama.load(dim=self._dim, cache_dir=folder, disable_download=True)

@@ -1,4 +1,4 @@
-"""BERT's uncased WordPiece tokeniser, so that no hub library is needed for one vocabulary file."""
+"""BERT's uncased WordPiece tokeniser, without a dependency on a hub library."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ _LONGEST_WORD = 100  # as in BERT: longer words are unknown
 
 
 def _is_punctuation(char: str) -> bool:
-    """BERT counts every non-alphanumeric ASCII sign as punctuation, symbols such as $ included."""
+    """Return whether BERT takes `char` for punctuation, ASCII symbols such as $ included."""
     return (char.isascii() and char.isprintable() and not char.isalnum() and char != " ") or (
         unicodedata.category(char).startswith("P")
     )
 
 
-def _stands_alone(char: str) -> bool:
+def _is_separate(char: str) -> bool:
     code = ord(char)
     return _is_punctuation(char) or any(low <= code <= high for low, high in _CJK_RANGES)
 
 
 def _basic_words(text: str) -> Iterator[str]:
-    """Lowercase words without accents; punctuation and Chinese characters stand alone."""
+    """Yield lowercase words without accents; a punctuation or Chinese character is one word."""
     word: list[str] = []
     for char in unicodedata.normalize("NFD", text.lower()):
         category = unicodedata.category(char)
         if category == "Mn" or char in "\x00\ufffd":
             continue
         if char.isspace() or category.startswith("C"):
-            # Line ends and tabs part words; other control signs vanish.
+            # Line ends and tabs separate words; other control characters are dropped.
             if not char.isspace():
                 continue
             piece = ""
-        elif _stands_alone(char):
+        elif _is_separate(char):
             piece = char
         else:
             word.append(char)
@@ -51,14 +51,14 @@ class WordPiece:
     """Greedy longest-match-first sub-words (Wu et al., 2016, as used by Devlin et al., 2019)."""
 
     def __init__(self, vocabulary: Mapping[str, int], limit: int = 256) -> None:
-        """`vocabulary` maps a piece to its id; `limit` is the longest sequence, marks included."""
+        """`vocabulary` maps a piece to its id; `limit`: longest sequence with [CLS] and [SEP]."""
         self._ids = dict(vocabulary)
         self._limit = limit
         self._first, self._last = self._ids["[CLS]"], self._ids["[SEP]"]
         self._unknown = self._ids["[UNK]"]
 
     def encode(self, text: str) -> list[int]:
-        """Ids of `text` between [CLS] and [SEP], cut to the limit. Length: 2 to limit."""
+        """Return the ids of `text` between [CLS] and [SEP], 2 to `limit` of them."""
         ids: list[int] = []
         for word in _basic_words(text):
             ids.extend(self._pieces(word))

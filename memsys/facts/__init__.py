@@ -1,1 +1,1 @@
-"""Facts that a language model writes and keeps: extracted, compared, changed, with a history."""
+"""Facts that a language model extracts from dialogue and keeps up to date, with a history."""

@@ -1,4 +1,4 @@
-"""From messages to candidate facts: what a model is shown, and how it is asked."""
+"""Extraction of candidate facts from messages: what the model is shown, and how it is asked."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import get_args
 
 from memsys.context.base import stamp
 from memsys.errors import InputError
-from memsys.facts.base import Event, Fact, Subject, fault, tokens
-from memsys.facts.images import Eyes, Images
-from memsys.facts.rows import Said, checked, form
+from memsys.facts.extraction_reply import TimedTurn, extraction_schema, read_facts
+from memsys.facts.fact import Event, Fact, Subject, fault, tokens
+from memsys.facts.images import ImageDescriber, Images
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.text.turns import line
@@ -25,15 +25,17 @@ _NOTHING = "(nothing yet)"
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractSettings:
-    """`exchange`: new messages a call; `recent`: messages before them that are shown. `retries`:
-    how often what no answer came for is tried again once the session has been gone through. `most`:
-    facts an exchange, None for three a message; a small model needs fewer to end within its limit.
+    """Settings of the extraction of facts.
+
+    `exchange`: new messages per call; `recent`: earlier messages shown with them. `retries`: how
+    often calls without an answer are repeated at the end of a session. `most`: facts per exchange,
+    None for three per message; a small model needs fewer to finish within its output limit.
 
     `prompt`, `summary_prompt`, `assistant_prompt`, `image_prompt`: a name under conf/prompts or a
-    path. Without a summary prompt no running summary is kept; without one for facts of an assistant
-    `prompt` serves them too. Examples in a prompt stand between <example> and </example>: what
-    repeats them is no fact. `images`: shown by their captions, or described by the model itself.
-    `place`: what messages call these settings.
+    path. Without a summary prompt there is no running summary; without an assistant prompt,
+    `prompt` is used for an assistant's facts too. Examples in a prompt are enclosed in <example>
+    and </example>: a fact that repeats them is rejected. `images`: shown as their captions, or
+    described by the model. `place`: the name of these settings in error messages.
     """
 
     prompt: str
@@ -61,35 +63,40 @@ class ExtractSettings:
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:
-        """By role. Raises InputError where one is missing or lacks a place."""
-        found = {"facts": load_prompt(self.prompt, ["messages", "time"])}
+        """The prompts by role. Raises InputError if one is missing or lacks a placeholder."""
+        prompts = {"facts": load_prompt(self.prompt, ["messages", "time"])}
         if self.assistant_prompt is not None:
-            found["assistant_facts"] = load_prompt(self.assistant_prompt, ["messages", "time"])
+            prompts["assistant_facts"] = load_prompt(self.assistant_prompt, ["messages", "time"])
         if self.summary_prompt is not None:
-            found["summary"] = load_prompt(self.summary_prompt, ["summary", "messages"])
+            prompts["summary"] = load_prompt(self.summary_prompt, ["summary", "messages"])
         if self.images == "endpoint":
-            found["image"] = load_prompt(self.image_prompt, ["message"])
-        return found
+            prompts["image"] = load_prompt(self.image_prompt, ["message"])
+        return prompts
 
 
-class Extractor:
-    """Asks a model for the facts of new messages; remembers what was said, and its summary."""
+class FactExtractor:
+    """Asks a model for the facts of new messages; stores the dialogue and its running summary."""
 
     def __init__(self, llm: LLM, settings: ExtractSettings) -> None:
-        """Raises InputError where a prompt cannot be used."""
+        """Raises InputError if a prompt cannot be used."""
         self._llm, self._settings, self.prompts = llm, settings, settings.prompts
-        self._eyes = Eyes(llm, self.prompts["image"]) if "image" in self.prompts else None
-        self._said: list[Said] = []
-        self._place: dict[str, int] = {}  # of a turn in what was said
+        image = self.prompts.get("image")
+        self._describer = ImageDescriber(llm, image) if image else None
+        self._dialogue: list[TimedTurn] = []
+        self._index: dict[str, int] = {}  # of a turn in the dialogue
         self._summarised: set[str] = set()  # ids of sessions
         self.summary = ""
 
-    def exchanges(self, session: Session) -> Iterator[tuple[Turn, ...]]:
-        """The session's turns, so many at a time. Hearing a session twice changes nothing."""
+    def add_turns(self, session: Session) -> None:
+        """Append the turns of `session` to the dialogue; known turns are skipped."""
         for turn in session.turns:
-            if turn.id not in self._place:
-                self._place[turn.id] = len(self._said)
-                self._said.append((session.time, turn))
+            if turn.id not in self._index:
+                self._index[turn.id] = len(self._dialogue)
+                self._dialogue.append((session.time, turn))
+
+    def exchanges(self, session: Session) -> Iterator[tuple[Turn, ...]]:
+        """Yield the session's turns, `exchange` at a time, after adding them to the dialogue."""
+        self.add_turns(session)
         step = self._settings.exchange
         for start in range(0, len(session.turns), step):
             yield session.turns[start : start + step]
@@ -97,28 +104,28 @@ class Extractor:
     def facts(
         self, new: Sequence[Turn], time: datetime, log: list[Event], subject: Subject = "user"
     ) -> list[Fact]:
-        """The candidate facts of `new` turns, said at `time`; may be none. `subject`: whose, which
-        decides on the prompt. What the reply gets wrong goes into `log`, and so does the call.
+        """Return the candidate facts of `new` turns, said at `time`; may be empty. `subject`: whose
+        facts, which selects the prompt. The call and the faults of its reply are logged.
 
         Raises LLMError without a usable reply.
         """
-        self._look(new, log)
-        first = self._place[new[0].id]
-        before = self._said[max(first - self._settings.recent, 0) : first]
+        self._describe(new, log)
+        first = self._index[new[0].id]
+        before = self._dialogue[max(first - self._settings.recent, 0) : first]
         shown = [*before, *((time, self._as_seen(turn)) for turn in new)]
-        own = "assistant_facts" if subject == "assistant" else "facts"
-        prompt = self.prompts.get(own, self.prompts["facts"])
+        role = "assistant_facts" if subject == "assistant" else "facts"
+        prompt = self.prompts.get(role, self.prompts["facts"])
         text = prompt.fill(
             summary=self.summary or _NOTHING,
             recent=_numbered(before, 1) or _NOTHING,
             messages=_numbered(shown[len(before) :], len(before) + 1),
             time=stamp(time),
         )
-        schema = form(len(new), len(shown), self._settings.most)
+        schema = extraction_schema(len(new), len(shown), self._settings.most)
         reply = self._llm.complete([{"role": "user", "content": text}], schema=schema)
         try:
             rows = [dict(row) for row in json.loads(reply.text)["facts"]]
-            facts = list(checked(rows, shown, prompt.text, self.summary, log))
+            facts = list(read_facts(rows, shown, prompt.text, self.summary, log))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise LLMError(f"{self._llm.name}: the reply is no list of facts") from error
         ids = [turn.id for turn in new]
@@ -128,7 +135,7 @@ class Extractor:
         return facts
 
     def refresh(self, session: Session, log: list[Event]) -> None:
-        """Bring the summary up to date with `session`; the old one stays where no model answers."""
+        """Update the summary with `session`; it is unchanged if the model does not answer."""
         prompt = self.prompts.get("summary")
         if prompt is None or session.id in self._summarised:
             return
@@ -142,7 +149,7 @@ class Extractor:
         except LLMError as error:
             log.append(fault("summary", "no_answer", error))
             return
-        if reply.finish == "length":  # 150 words were asked for: the model ran away
+        if reply.finish == "length":  # far beyond the 150 words that the prompt asks for
             cost = tokens(reply.usage)
             log.append(fault("summary", "cut_off", reply.text, tokens=cost))
             return
@@ -150,22 +157,23 @@ class Extractor:
         self.summary = reply.text.strip() or self.summary
         log.append({"step": "summary", "tokens": tokens(reply.usage)})
 
-    def _look(self, turns: Sequence[Turn], log: list[Event]) -> None:
-        """Have the images of `turns` described, where that is wanted."""
-        for place in (self._place[turn.id] for turn in turns):
-            time, turn = self._said[place]
-            if self._eyes is not None:
-                self._said[place] = time, self._eyes.see(turn, log)
+    def _describe(self, turns: Sequence[Turn], log: list[Event]) -> None:
+        """Replace the captions of `turns` by descriptions, if that is set."""
+        if self._describer is None:
+            return
+        for index in (self._index[turn.id] for turn in turns):
+            time, turn = self._dialogue[index]
+            self._dialogue[index] = time, self._describer.described(turn, log)
 
     def _as_seen(self, turn: Turn) -> Turn:
-        place = self._place.get(turn.id)
-        return turn if place is None else self._said[place][1]
+        index = self._index.get(turn.id)
+        return turn if index is None else self._dialogue[index][1]
 
 
-def _numbered(said: Sequence[Said], first: int) -> str:
-    """Messages under the times of their sessions, numbered from `first`."""
+def _numbered(turns: Sequence[TimedTurn], first: int) -> str:
+    """Return messages below the times of their sessions, numbered from `first`."""
     lines, number = [], first
-    for time, group in groupby(said, key=lambda one: one[0]):
+    for time, group in groupby(turns, key=lambda one: one[0]):
         lines.append(f"[{stamp(time)}]")
         for _, turn in group:
             lines.append(f"{number}. {line(turn)}")

@@ -1,11 +1,11 @@
-"""What a shared image shows, told by a model that can see."""
+"""Descriptions of shared images, written by a vision model."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any, Literal
 
-from memsys.facts.base import Event, fault, tokens
+from memsys.facts.fact import Event, fault, tokens
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import Prompt
 from memsys.types import Turn
@@ -14,28 +14,26 @@ Images = Literal["caption", "endpoint"]
 _ADDRESSES = ("http://", "https://", "data:image/")
 
 
-class Eyes:
-    """Has images described, each once. The address goes to the model's own server, which fetches
-    it; nothing is fetched here.
-    """
+class ImageDescriber:
+    """Has each image described once. Only the address is sent: the model's server fetches it."""
 
     def __init__(self, llm: LLM, prompt: Prompt) -> None:
-        """`prompt` has the place {message}."""
+        """`prompt` has the placeholder {message}."""
         self._llm, self._prompt = llm, prompt
-        self._told: dict[str, str] = {}  # by turn
+        self._described: dict[str, str] = {}  # by turn
 
-    def see(self, turn: Turn, log: list[Event]) -> Turn:
-        """`turn` with a description in the caption's place. Where there is no image it stays as it
-        is, and so it does where none can be had, which goes into `log`.
+    def described(self, turn: Turn, log: list[Event]) -> Turn:
+        """Return `turn` with a description as its caption, or unchanged if it has no image or none
+        could be described, which is logged.
         """
         if turn.image is None:
             return turn
-        if turn.id not in self._told:
-            told = self._describe(turn, turn.image, log)
-            if told is None:
+        if turn.id not in self._described:
+            description = self._describe(turn, turn.image, log)
+            if description is None:
                 return turn
-            self._told[turn.id] = told
-        return replace(turn, caption=self._told[turn.id])
+            self._described[turn.id] = description
+        return replace(turn, caption=self._described[turn.id])
 
     def _describe(self, turn: Turn, image: str, log: list[Event]) -> str | None:
         if not image.casefold().startswith(_ADDRESSES):
@@ -48,18 +46,18 @@ class Eyes:
         except LLMError as error:
             log.append(fault("image", "no_answer", error, turn=turn.id))
             return None
-        told, cost = " ".join(reply.text.split()), tokens(reply.usage)
-        if not told:
+        description, cost = " ".join(reply.text.split()), tokens(reply.usage)
+        if not description:
             log.append(fault("image", "empty", "no description", turn=turn.id, tokens=cost))
             return None
-        log.append({"step": "image", "turn": turn.id, "shown": told, "tokens": cost})
-        return told
+        log.append({"step": "image", "turn": turn.id, "shown": description, "tokens": cost})
+        return description
 
 
 def content(text: str, image: str) -> list[dict[str, Any]]:
-    """A message's content as parts, in the form of OpenAI's chat protocol: words and an image.
+    """Return a message's content of two parts, text and image, as in OpenAI's chat protocol.
 
-    `detail` is low: one sentence needs no more, and an image's cost is then bounded.
+    `detail` is low: it suffices for one sentence and bounds the cost of an image.
     """
     return [
         {"type": "text", "text": text},

@@ -1,6 +1,7 @@
-"""ADD, UPDATE, DELETE, NOOP: how a model is offered them, and how its choice is read.
+"""The operations ADD, UPDATE, DELETE and NOOP: how a model is offered them, and how its reply is
+parsed.
 
-The four operations are those of Mem0 (Chhikara et al., 2025, arXiv 2504.19413, section 2.1).
+They are those of Mem0 (Chhikara et al., 2025, arXiv 2504.19413, section 2.1).
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from memsys.facts.base import Event, fault
+from memsys.facts.fact import Event, fault
 from memsys.llm.base import Completion, Tool
-from memsys.llm.schema import violation
+from memsys.llm.schema import object_schema, violation
 
 Kind = Literal["ADD", "UPDATE", "DELETE", "NOOP"]
 Calls = Literal["tools", "schema"]
@@ -22,7 +23,8 @@ _FIELDS: Final = {
     "content": {"type": "string", "description": "the stored fact's new sentence"},
     "why": {"type": "string", "description": "the reason, in a few words"},
 }
-_LONGEST: Final = {"content": 240, "why": 60}  # characters, for servers that write by the schema
+_LONGEST: Final = {"content": 240, "why": 60}  # characters, for servers that decode by the schema
+# Part of every request: a change of these texts invalidates recorded answers.
 _KINDS: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
     "ADD": ("Store the new fact.", ("why",)),
     "UPDATE": ("Put a new sentence in the place of a stored fact.", ("id", "content", "why")),
@@ -31,41 +33,34 @@ _KINDS: Final[Mapping[Kind, tuple[str, tuple[str, ...]]]] = {
 }
 
 
-def _object(names: tuple[str, ...], **more: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {**more, **{name: _FIELDS[name] for name in names}},
-        "required": [*more, *names],
-        "additionalProperties": False,
-    }
+def _parameters(names: tuple[str, ...], **more: Any) -> dict[str, Any]:
+    return object_schema({**more, **{name: _FIELDS[name] for name in names}})
 
 
-TOOLS: Final = tuple(Tool(kind, told, _object(names)) for kind, (told, names) in _KINDS.items())
+TOOLS: Final = tuple(
+    Tool(kind, description, _parameters(names)) for kind, (description, names) in _KINDS.items()
+)
 _PARAMETERS: Final = {tool.name: tool.parameters for tool in TOOLS}
 
 
 def schema(stored: int) -> dict[str, Any]:
-    """The form of a choice where `stored` facts are shown.
+    """Return the JSON schema of a decision where `stored` facts are shown.
 
-    Bounds are for servers that write by the schema: a small model never ends a list by itself, nor
-    keeps to the numbers it was shown. Elsewhere `read_operations` and the book see to it.
+    Its bounds are for servers that decode by the schema: a small model neither ends a list by
+    itself nor uses only the numbers shown. For other servers, `read_operations` and the fact
+    writer check the reply.
     """
-    row = _object(("id", "content", "why"), operation={"type": "string", "enum": list(_KINDS)})
+    row = _parameters(("id", "content", "why"), operation={"type": "string", "enum": list(_KINDS)})
     row["properties"]["id"] = {"type": "integer", "minimum": 0, "maximum": stored}
     for name, longest in _LONGEST.items():
         row["properties"][name] = {"type": "string", "pattern": rf'^[^"\\\n]{{0,{longest}}}$'}
-    return {
-        "title": "operations",
-        "type": "object",
-        "properties": {"operations": {"type": "array", "items": row, "maxItems": 3}},
-        "required": ["operations"],
-        "additionalProperties": False,
-    }
+    rows = {"type": "array", "items": row, "maxItems": 3}
+    return {"title": "operations", **object_schema({"operations": rows})}
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a model wants done. `number` is that of a stored fact as it was shown, 0 for none."""
+    """One operation that a model chose. `number` is that of a stored fact as shown, 0 for none."""
 
     kind: Kind
     number: int
@@ -74,10 +69,10 @@ class Operation:
 
 
 def read_operations(reply: Completion) -> Iterator[Operation | Event]:
-    """The operations of a reply in order, each read by itself: one that cannot be used is an event
-    with its fault, and the others still hold.
+    """Yield the operations of a reply in order; an invalid one yields the event of its fault and
+    does not affect the others.
 
-    A tool call counts before text; a text has to be JSON of `schema`.
+    Tool calls take precedence over text; a text has to be JSON of `schema`.
     """
     if reply.tool_calls:
         for call in reply.tool_calls:

@@ -1,7 +1,7 @@
-"""How an agent went about a task: a run's history as one numbered record of its steps.
+"""Procedural memory: the run of an agent, summarised by a model as one list of numbered steps.
 
-A memory of the kind `procedural`, as mem0ai has it (mem0/memory/main.py,
-`_create_procedural_memory`): one call, and what tools gave back is kept word for word.
+As in mem0ai (mem0/memory/main.py, `_create_procedural_memory`): one call, with tool results word
+for word.
 """
 
 from __future__ import annotations
@@ -12,31 +12,26 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from memsys.errors import InputError
-from memsys.facts.base import Event, fault, tokens
+from memsys.facts.fact import Event, fault, tokens
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import load_prompt
+from memsys.llm.schema import object_schema
 from memsys.types import Usage
 
 _TEXT: Final = {"type": "string"}
 
 
-def _object(**fields: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-
-
-_STEPS: Final = {"type": "array", "items": _object(action=_TEXT, result=_TEXT)}
-_FORM: Final = {"title": "procedure", **_object(task=_TEXT, steps=_STEPS, state=_TEXT)}
+_STEPS: Final = {"type": "array", "items": object_schema({"action": _TEXT, "result": _TEXT})}
+_SCHEMA: Final = {
+    "title": "procedure",
+    **object_schema({"task": _TEXT, "steps": _STEPS, "state": _TEXT}),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """`text` is the record, to be stored as it is; `steps` counts them. `events` are the call and
-    its faults, `usage` what it took.
+    """A recorded run: `text` is what to store, `steps` the number of steps, `events` the call and
+    its faults, `usage` its tokens.
     """
 
     text: str
@@ -48,20 +43,20 @@ class Procedure:
 def procedure(
     llm: LLM, messages: Sequence[Mapping[str, Any]], prompt: str = "procedure"
 ) -> Procedure:
-    """The record of the run that `messages` tell, in OpenAI's chat form: role, content (a text, a
-    list of parts, or None) and tool_calls. `prompt`: a name under conf/prompts or a path.
+    """Return the record of an agent's run. `messages` are in OpenAI's chat format: role, content (a
+    text, a list of parts, or None) and tool_calls. `prompt`: a name under conf/prompts or a path.
 
-    A result that stands in no message is a fault `not_verbatim`, and is marked in the record.
-    Raises InputError on what is no history, or a prompt without {history}; LLMError where the model
-    wrote no step.
+    A result that occurs in no message is marked in the record and logged as `not_verbatim`.
+    Raises InputError on invalid messages or a prompt without {history}; LLMError if the model
+    returned no step.
     """
     loaded = load_prompt(prompt, ["history"])
-    told = [list(_lines(message, f"messages[{n}]")) for n, message in enumerate(messages)]
-    if not any(told):
+    parsed = [list(_lines(message, f"messages[{n}]")) for n, message in enumerate(messages)]
+    if not any(parsed):
         raise InputError("messages: there is no text; give the messages of an agent's run")
-    history = "\n".join(f"[{n}] {line}" for n, lines in enumerate(told, 1) for line, _ in lines)
+    history = "\n".join(f"[{n}] {line}" for n, lines in enumerate(parsed, 1) for line, _ in lines)
     text = loaded.fill(history=history)
-    reply = llm.complete([{"role": "user", "content": text}], schema=_FORM)
+    reply = llm.complete([{"role": "user", "content": text}], schema=_SCHEMA)
     try:
         row = json.loads(reply.text)
         steps = [(str(one["action"]).strip(), str(one["result"]).strip()) for one in row["steps"]]
@@ -72,12 +67,12 @@ def procedure(
         raise LLMError(f"{llm.name}: the record has no step")
     cost = tokens(reply.usage)
     events: list[Event] = [{"step": "procedure", "steps": len(steps), "tokens": cost}]
-    said = [words for lines in told for _, words in lines]
+    texts = [words for lines in parsed for _, words in lines]
     written = [f"Task: {task}"]
     for number, (action, result) in enumerate(steps, 1):
         written.append(f"{number}. {action}")
         if result:
-            verbatim = any(result in words for words in said)
+            verbatim = any(result in words for words in texts)
             written.append(f"   Result{'' if verbatim else ' (not verbatim)'}: {result}")
             if not verbatim:
                 events.append(fault("procedure", "not_verbatim", result, number=number))
@@ -87,15 +82,15 @@ def procedure(
 
 
 def _lines(message: object, where: str) -> Iterator[tuple[str, str]]:
-    """What a message tells, as it is shown, and the words alone."""
+    """Yield the lines of a message, each as it is shown and as plain words."""
     if not isinstance(message, Mapping) or not isinstance(message.get("role"), str):
-        raise InputError(f"{where}: is no message; give role and content")
+        raise InputError(f"{where}: not a message; give role and content")
     role, content = str(message["role"]), message.get("content")
     for words in _texts(content, f"{where}.content"):
         yield f"{role}: {words}", words
     calls = message.get("tool_calls") or []
     if not isinstance(calls, list):
-        raise InputError(f"{where}.tool_calls: is no list; give it as the protocol has it")
+        raise InputError(f"{where}.tool_calls: not a list; see OpenAI's chat protocol")
     for call in calls:
         function = call.get("function") if isinstance(call, Mapping) else None
         if not isinstance(function, Mapping):
@@ -105,12 +100,12 @@ def _lines(message: object, where: str) -> Iterator[tuple[str, str]]:
 
 
 def _texts(content: object, where: str) -> Iterator[str]:
-    """The texts of a content; parts that are none, such as images, are passed over."""
+    """Yield the texts of a message's content; other parts, such as images, are skipped."""
     if content is None:
         return
     parts = [content] if isinstance(content, str) else content
     if not isinstance(parts, list):
-        raise InputError(f"{where}: is neither text nor a list of parts")
+        raise InputError(f"{where}: neither text nor a list of parts")
     for part in parts:
         words = part.get("text") if isinstance(part, Mapping) else part
         if isinstance(words, str) and words.strip():

@@ -1,1 +1,1 @@
-"""The graph over memories: build, store, score, expand, gate."""
+"""The graph over memories: building, stores, scores, expansion and gate."""

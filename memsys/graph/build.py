@@ -1,4 +1,4 @@
-"""The write path without a model: from memories to a graph."""
+"""Construction of the graph from memories, by rules and without a model."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from memsys.types import Memory
 
 @dataclass(frozen=True, slots=True)
 class MemoryGraph:
-    """The store and each memory's title: its heaviest entity's node, absent if it has none.
+    """The graph store, and the title of each memory: the node of its heaviest entity.
 
-    `titles` maps memory ids; memories without an entity that another shares are not in it.
+    `titles` maps memory ids; a memory that shares no entity with another is not in it.
     """
 
     store: GraphStore
@@ -26,16 +26,16 @@ class MemoryGraph:
 
 
 def build_graph(memories: Sequence[Memory], settings: GraphSettings) -> MemoryGraph:
-    """Link memories by shared entities.
+    """Return the graph that links memories by shared entities.
 
-    Rarity of an entity in n memories, df of them with it: ln(n / df) / ln(n), the inverse document
-    frequency scaled to 0..1. A mention weighs rarity times the weight of the entity's kind. Two
-    entities are RELATED_TO each other by the Jaccard index of the memories that mention them.
+    The rarity of an entity in df of n memories is ln(n / df) / ln(n), the inverse document
+    frequency scaled to 0..1. The weight of a mention is rarity times the weight of the entity's
+    kind; that of a RELATED_TO edge the Jaccard index of the memories that mention its entities.
     """
     speakers = {memory.speaker for memory in memories}
-    found = [entities(memory.content, speakers) for memory in memories]
-    frequency = Counter(key for keys in found for key in keys)
-    weights = [_mentions(keys, frequency, len(memories), settings) for keys in found]
+    entities_of = [entities(memory.content, speakers) for memory in memories]
+    frequency = Counter(key for keys in entities_of for key in keys)
+    weights = [_mentions(keys, frequency, len(memories), settings) for keys in entities_of]
     used = Counter(key for keys in weights for key in keys)
     together = Counter(pair for keys in weights for pair in combinations(sorted(keys), 2))
     store = NetworkXStore()
@@ -61,13 +61,13 @@ def build_graph(memories: Sequence[Memory], settings: GraphSettings) -> MemoryGr
 def _mentions(
     keys: dict[str, EntityKind], frequency: Counter[str], n: int, settings: GraphSettings
 ) -> dict[str, float]:
-    """The entities kept of one memory with their weights, heaviest first."""
+    """Return the selected entities of one memory with their weights, heaviest first."""
     kinds = {
         "name": settings.name_weight,
         "phrase": 1.0,
         "keyword": settings.keyword_weight,
     }
-    # An entity that no other memory has links nothing; one that half the store has, everything.
+    # An entity of a single memory links nothing; one of half the store links everything.
     linking = {
         key: kinds[kind] * math.log(n / frequency[key]) / math.log(n)
         for key, kind in keys.items()

@@ -1,7 +1,7 @@
-"""The rule-made graph of a large store, in compressed sparse rows.
+"""The rule-based graph of a large store, in compressed sparse rows.
 
-The same graph as build.py makes, held in arrays: who mentions what, both ways round. RELATED_TO
-edges, which would outnumber the memories many times, are counted when a node is asked for.
+The same graph as that of build.py, with mentions in arrays, in both directions. RELATED_TO edges,
+which would far outnumber the memories, are computed when a node is looked up.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ from memsys.types import Memory
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
-_ENTRIES = 200_000  # mentions whose pairs are counted at a time
-_BEYOND = np.iinfo(np.int64).max  # any key's number
+_ENTRIES = 200_000  # mentions per block when pairs are counted
+_BEYOND = np.iinfo(np.int64).max  # above the number of any key
 _KINDS: tuple[EntityKind, ...] = ("name", "phrase", "keyword")
 
 
 class Csr(NamedTuple):
-    """Row r holds columns `columns[starts[r]:starts[r + 1]]` with `weights` of the same places."""
+    """Row r has `columns[starts[r]:starts[r + 1]]`, with `weights` at the same places."""
 
     starts: NDArray[np.int64]
     columns: Ints
     weights: Floats
 
     def row(self, row: int) -> tuple[Ints, Floats]:
-        """Columns and weights of one row."""
-        own = slice(self.starts[row], self.starts[row + 1])
-        return self.columns[own], self.weights[own]
+        """Return columns and weights of one row."""
+        entries = slice(self.starts[row], self.starts[row + 1])
+        return self.columns[entries], self.weights[entries]
 
     def transposed(self, columns: int) -> Csr:
-        """The same entries by column, of which there are so many."""
+        """Return the transposed matrix; `columns` is the number of columns."""
         order = np.argsort(self.columns, kind="stable")
         rows = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
         return Csr(_starts(self.columns, columns), rows[order], self.weights[order])
 
 
 class CsrStore:
-    """A GraphStore that is built once; see build.py for its weights."""
+    """An immutable GraphStore; see build.py for its weights."""
 
     def __init__(self, ids: Sequence[str], rows: Mapping[str, int], keys: list[str], by: Csr):
-        """`ids` of the memories and where each is (`rows`), `keys` of the entities; `by`: the
+        """`ids` of the memories and the row of each (`rows`), `keys` of the entities; `by`: the
         entities that each memory mentions, heaviest first.
         """
         self._ids, self._rows, self._keys = ids, rows, keys
@@ -61,12 +61,12 @@ class CsrStore:
 
     def neighbours(self, nodes: Sequence[str], mentions_only: bool = False) -> list[list[Edge]]:
         """See GraphStore."""
-        found = (self._edges(node, mentions_only) for node in nodes)
-        return [sorted(edges, key=lambda e: (-e.weight, e.node)) for edges in found]
+        edges_of = (self._edges(node, mentions_only) for node in nodes)
+        return [sorted(edges, key=lambda e: (-e.weight, e.node)) for edges in edges_of]
 
     def size(self) -> dict[str, int]:
-        """See GraphStore. Held are the entities, a line of JSON each, and who mentions what, both
-        ways round; RELATED_TO edges are counted, as they are for a query, but not held.
+        """See GraphStore. The bytes are those of the entities, one line of JSON each, and of the
+        mentions in both directions; RELATED_TO edges are counted but not stored.
         """
         arrays = [array for csr in (self.mentions, self.mentioned) for array in csr]
         return {
@@ -76,21 +76,22 @@ class CsrStore:
         }
 
     def _pairs(self) -> int:
-        """How many pairs of entities some memory mentions, counted by blocks of entities: those of
-        all at once would not fit into memory where the store is large.
+        """Return the number of pairs of entities with a common memory.
+
+        They are counted by blocks of entities: all pairs of a large store do not fit into memory.
         """
-        starts, found = self.mentioned.starts, 0
+        starts, count = self.mentioned.starts, 0
         sizes = np.diff(self.mentions.starts)
         blocks = np.unique(np.searchsorted(starts, np.arange(0, starts[-1], _ENTRIES)))
         for first, last in pairwise([*blocks.tolist(), len(self._keys)]):
             rows = self.mentioned.columns[starts[first] : starts[last]]
             many = sizes[rows]  # entities of the memory of each entry
-            own = np.repeat(np.arange(first, last), np.diff(starts[first : last + 1])).repeat(many)
+            ones = np.repeat(np.arange(first, last), np.diff(starts[first : last + 1])).repeat(many)
             begin = self.mentions.starts[rows] - np.cumsum(many) + many
-            others = self.mentions.columns[np.arange(len(own)) + begin.repeat(many)]
-            later = others > own  # each pair once
-            found += len(np.unique(own[later] * len(self._keys) + others[later]))
-        return found
+            others = self.mentions.columns[np.arange(len(ones)) + begin.repeat(many)]
+            later = others > ones  # each pair once
+            count += len(np.unique(ones[later] * len(self._keys) + others[later]))
+        return count
 
     def _edges(self, node: str, mentions_only: bool) -> Iterator[Edge]:
         name = node[len(MEMORY) :]
@@ -99,55 +100,55 @@ class CsrStore:
             for column, weight in zip(columns.tolist(), weights.tolist(), strict=True):
                 yield Edge(ENTITY + self._keys[column], "mentions", weight)
         elif node.startswith(ENTITY) and name in self._of:
-            own = self._of[name]
-            rows, weights = self.mentioned.row(own)
+            entity = self._of[name]
+            rows, weights = self.mentioned.row(entity)
             for row, weight in zip(rows.tolist(), weights.tolist(), strict=True):
                 yield Edge(MEMORY + self._ids[row], "mentions", weight)
             if not mentions_only:
-                yield from self._related(own, rows)
+                yield from self._related(entity, rows)
 
-    def _related(self, own: int, rows: Ints) -> Iterator[Edge]:
-        """Entities that the same memories mention, by the Jaccard index of all their mentions."""
+    def _related(self, entity: int, rows: Ints) -> Iterator[Edge]:
+        """Yield the entities in the same memories, weighted by the Jaccard index of mentions."""
         around = [self.mentions.row(row)[0] for row in rows.tolist()]
         columns, together = np.unique(np.concatenate(around), return_counts=True)
         starts = self.mentioned.starts
         jaccard = together / (len(rows) + starts[columns + 1] - starts[columns] - together)
         kind: EdgeKind = "related_to"
         for column, weight in zip(columns.tolist(), jaccard.tolist(), strict=True):
-            if column != own:
+            if column != entity:
                 yield Edge(ENTITY + self._keys[column], kind, weight)
 
 
 class Titles(Mapping[str, str]):
-    """Each memory's heaviest entity, without an entry of its own for each memory."""
+    """Mapping from memory id to the node of its heaviest entity, computed from the mentions."""
 
     def __init__(self, rows: Mapping[str, int], keys: list[str], mentions: Csr) -> None:
         self._rows, self._keys, self._mentions = rows, keys, mentions
 
     def __getitem__(self, id_: str) -> str:
-        """The node of a memory's title; KeyError where it has none."""
+        """Return the node of a memory's title; KeyError if it has none."""
         columns, _ = self._mentions.row(self._rows[id_])
         if not len(columns):
             raise KeyError(id_)
         return ENTITY + self._keys[int(columns[0])]
 
     def __iter__(self) -> Iterator[str]:
-        """Ids of the memories that have a title."""
+        """Yield the ids of the memories with a title."""
         sizes = np.diff(self._mentions.starts)
         return (id_ for id_, row in self._rows.items() if sizes[row])
 
     def __len__(self) -> int:
-        """How many have one."""
+        """Return the number of memories with a title."""
         return int(np.count_nonzero(np.diff(self._mentions.starts)))
 
 
 def build_csr(
     memories: Sequence[Memory], rows: Mapping[str, int], settings: GraphSettings
 ) -> MemoryGraph:
-    """The graph of build_graph, for hundreds of thousands of memories. `rows`: see Store.rows."""
-    keys, starts, numbers, kinds = _found(memories)
+    """Return the graph of build_graph, for very many memories. `rows`: see Store.rows."""
+    keys, starts, numbers, kinds = _entries(memories)
     n = len(memories)
-    known, frequency = np.unique(numbers, return_counts=True)
+    distinct, frequency = np.unique(numbers, return_counts=True)
     most = min(max(settings.max_share * n, 2), n - 1)
     weight_of = {
         "name": settings.name_weight,
@@ -156,46 +157,47 @@ def build_csr(
     }
     by_kind = np.array([weight_of[kind] for kind in _KINDS])
     links = (frequency > 1) & (frequency <= most)  # few do, so the rest is left out early
-    known, frequency = np.append(known[links], _BEYOND), frequency[links]
-    found = np.searchsorted(known, numbers)
-    linking = known[found] == numbers
+    distinct, frequency = np.append(distinct[links], _BEYOND), frequency[links]
+    entries = np.searchsorted(distinct, numbers)
+    linking = distinct[entries] == numbers
     of = np.repeat(np.arange(n, dtype=np.int32), np.diff(starts))[linking]
-    found, kinds = found[linking], kinds[linking]
-    weights = by_kind[kinds] * (np.log(n / frequency[found]) / math.log(max(n, 2)))
-    order = np.lexsort((-weights, of))  # stable: of equal weight the first to appear
+    entries, kinds = entries[linking], kinds[linking]
+    weights = by_kind[kinds] * (np.log(n / frequency[entries]) / math.log(max(n, 2)))
+    order = np.lexsort((-weights, of))  # stable: ties in order of appearance
     place = np.arange(len(of)) - _starts(of, n)[of]  # of an entry within its memory, once ordered
-    kept = order[place < settings.max_entities]
-    used = np.bincount(found[kept], minlength=len(frequency)) > 0
-    columns = (np.cumsum(used, dtype=np.int32) - 1)[found[kept]]
-    by = Csr(_starts(of[kept], n), columns, weights[kept].astype(np.float32))
-    ids, names = [memory.id for memory in memories], keys.texts(known[:-1][used].tolist())
+    selected = order[place < settings.max_entities]
+    used = np.bincount(entries[selected], minlength=len(frequency)) > 0
+    columns = (np.cumsum(used, dtype=np.int32) - 1)[entries[selected]]
+    by = Csr(_starts(of[selected], n), columns, weights[selected].astype(np.float32))
+    ids, names = [memory.id for memory in memories], keys.texts(distinct[:-1][used].tolist())
     return MemoryGraph(CsrStore(ids, rows, names, by), Titles(rows, names, by))
 
 
-def _found(
+def _entries(
     memories: Sequence[Memory],
 ) -> tuple[NumberedKeys, NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
-    """Every entity of every memory, in order of appearance: where each memory's entries start, and
-    the key and kind of each entry.
+    """Return the entities of all memories, in order of appearance.
+
+    The arrays are the start of each memory's entries, and the key and kind of each entry.
     """
     keys = NumberedKeys()
     speakers = frozenset(memory.speaker for memory in memories)
     ignored = frozenset(keys.number(name) for name in names_of(speakers))
-    found, kinds, sizes = array("q"), array("b"), array("q", [0])
+    numbers, kinds, sizes = array("q"), array("b"), array("q", [0])
     code = {kind: number for number, kind in enumerate(_KINDS)}
     for memory in memories:
-        own = entities_in(memory.content, ignored, keys)
-        found.extend(own)
-        kinds.extend(map(code.__getitem__, own.values()))
-        sizes.append(len(own))
+        mentioned = entities_in(memory.content, ignored, keys)
+        numbers.extend(mentioned)
+        kinds.extend(map(code.__getitem__, mentioned.values()))
+        sizes.append(len(mentioned))
     return (
         keys,
         np.cumsum(np.frombuffer(sizes, dtype=np.int64)),
-        np.frombuffer(found, dtype=np.int64),
+        np.frombuffer(numbers, dtype=np.int64),
         np.frombuffer(kinds, dtype=np.int8),
     )
 
 
 def _starts(rows: Ints, n: int) -> NDArray[np.int64]:
-    """Where each of n rows begins among sorted entries of these rows, shape (n + 1,)."""
+    """Return where each of n rows starts among entries sorted by row, shape (n + 1,)."""
     return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])

@@ -1,6 +1,6 @@
 """Entities by rule: names, quoted phrases, noun-like phrases and keywords, without a model.
 
-Named entities alone leave a nearly unconnected graph on everyday talk; phrases and keywords,
+Named entities alone leave a nearly unconnected graph on everyday dialogue; phrases and keywords,
 weighted by rarity, connect it.
 """
 
@@ -19,44 +19,47 @@ Key = TypeVar("Key", bound=Hashable)
 
 _TOKEN = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]|\n")
 _QUOTED = re.compile(r"[\"“”「『《]([^\"“”「」『』《》]{2,40})[\"“”」』》]")
+_WORD_BITS = 32  # of a NumberedKeys number
 _SENTENCE_END = frozenset(".!?。！？:：\n[")
 
 
 class Keys(Protocol[Key]):
-    """How the keys of entities are written: as text, or otherwise where there are very many."""
+    """Representation of entity keys: as text, or as numbers if there are very many."""
 
     def read(self, token: str) -> tuple[Key | None, Sequence[Key], bool, bool]:
-        """Of a token what does not depend on its place: its key, None if it is no entity by itself;
-        the bigrams of a Chinese run; whether it is capitalised; whether it ends a sentence.
+        """Return the properties of a token that do not depend on its position.
+
+        They are its key (None if it is no entity by itself), the bigrams of a Chinese run, whether
+        it is capitalised, and whether it ends a sentence.
         """
         ...
 
     def quoted(self, text: str) -> Key | None:
-        """Of a quoted phrase; None where it has no content word."""
+        """Return the key of a quoted phrase; None without a content word."""
         ...
 
     def phrase(self, before: Key, key: Key) -> Key:
-        """Of two words that stand together."""
+        """Return the key of two adjacent words."""
         ...
 
 
 def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind]:
-    """Entity keys of a memory with their kind, in order of appearance.
+    """Return the entity keys of a memory with their kinds, in order of appearance.
 
     A key is stems joined by a space (Chinese: a bigram or a quoted phrase). `speakers` are left
-    out: a name that stands in every turn links nothing.
+    out: a name in every turn links nothing.
     """
     return entities_in(content, names_of(frozenset(speakers)), _TEXT)
 
 
 def entities_in(content: str, ignored: frozenset[Key], keys: Keys[Key]) -> dict[Key, EntityKind]:
-    """The entities of `content` but for those `ignored`, under such `keys`."""
+    """Return the entities of `content` without those `ignored`, with their kinds."""
     found: dict[Key, EntityKind] = {}
     for quoted in _QUOTED.findall(content):
         key = keys.quoted(quoted)
         if key is not None and key not in ignored:
             found[key] = "name"
-    before: Key | None = None  # of the word just before, where it is one of the same phrase
+    before: Key | None = None  # key of the preceding word, if in the same phrase
     starts_sentence = True
     capitalised = False
     for token in _TOKEN.findall(content):
@@ -84,13 +87,13 @@ def entities_in(content: str, ignored: frozenset[Key], keys: Keys[Key]) -> dict[
 
 @lru_cache(maxsize=1024)
 def names_of(speakers: frozenset[str]) -> frozenset[str]:
-    """The keys of speakers' names and of the parts of these."""
+    """Return the keys of the speakers' names and of the parts of these names."""
     return frozenset(key_of(part) for name in speakers for part in [*name.split(), name])
 
 
 @lru_cache(maxsize=65_536)
 def key_of(text: str) -> str:
-    """Stems of the content words of a quoted phrase; a Chinese phrase as it stands."""
+    """Return the stems of the content words of a quoted phrase; a Chinese phrase unchanged."""
     if is_cjk(text):
         return text.strip()
     tokens = [t.lower().replace("’", "'") for t in _TOKEN.findall(text) if t[0].isalnum()]
@@ -103,13 +106,13 @@ def read(token: str) -> tuple[str | None, Sequence[str], bool, bool]:
     if is_cjk(token):
         return None, cjk_terms(token), False, False
     word = token.lower().replace("’", "'")
-    telling = token[0].isalnum() and len(word) > 2 and not word.isdigit() and word not in STOPWORDS
-    key = stem(word) if telling else ""
+    content = token[0].isalnum() and len(word) > 2 and not word.isdigit() and word not in STOPWORDS
+    key = stem(word) if content else ""
     return key or None, (), token[0].isupper(), token in _SENTENCE_END
 
 
 class _Text:
-    """Keys as they are read."""
+    """Keys as text."""
 
     read = staticmethod(read)
 
@@ -123,12 +126,11 @@ class _Text:
 _TEXT = _Text()
 
 
-_WORD = 32  # bits
-
-
 class NumberedKeys(dict[str, tuple[int | None, Sequence[int], bool, bool]]):
-    """A word's number is its place among those seen, a phrase's are its two words' side by side.
-    Remembers every token. See entities.Keys.
+    """Keys as numbers, for millions of memories, and a cache of all tokens. See Keys.
+
+    The number of a word is its position among the words seen; that of a phrase combines the
+    numbers of its two words, each in half of the bits.
     """
 
     def __init__(self) -> None:
@@ -137,33 +139,33 @@ class NumberedKeys(dict[str, tuple[int | None, Sequence[int], bool, bool]]):
         self.read = self.__getitem__
 
     def __missing__(self, token: str) -> tuple[int | None, Sequence[int], bool, bool]:
-        """Read a token that comes for the first time."""
+        """Read a new token."""
         key, pairs, is_upper, ends = read(token)
         number = None if key is None else self.number(key)
         self[token] = number, [self.number(pair) for pair in pairs], is_upper, ends
         return self[token]
 
     def number(self, key: str) -> int:
-        """Of a key as text."""
+        """Return the number of a key given as text."""
         parts = key.split(" ")
         if len(parts) == 2:
             return self.phrase(*(self._words[part] for part in parts))
         return self._words[key]
 
     def quoted(self, text: str) -> int | None:
-        """See entities.Keys."""
+        """See Keys."""
         key = key_of(text)
         return self.number(key) if key else None
 
     def phrase(self, before: int, key: int) -> int:
-        """See entities.Keys."""
-        return before + 1 << _WORD | key
+        """See Keys."""
+        return before + 1 << _WORD_BITS | key
 
     def texts(self, numbers: Sequence[int]) -> list[str]:
-        """The keys as text."""
+        """Return the keys of `numbers` as text."""
         words = list(self._words)
         texts = []
         for number in numbers:
-            before, key = number >> _WORD, words[number & (1 << _WORD) - 1]
+            before, key = number >> _WORD_BITS, words[number & (1 << _WORD_BITS) - 1]
             texts.append(f"{words[before - 1]} {key}" if before else key)
         return texts

@@ -1,4 +1,4 @@
-"""A hop or two out from what was found: memories that only the graph connects to the query."""
+"""Graph expansion: memories one or two hops from the direct results."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from memsys.graph.store import MEMORY, Edge, EdgeKind
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The numbers of an expansion.
+    """Parameters of an expansion.
 
-    `seeds`: best direct results to start from. `neighbours`: heaviest related entities followed
-    of each entity that is gone out from. `hops`: 1, from a seed's title, or 2, from these entities
-    once more. `per_seed`: most memories a seed adds. `threshold`: least relevance of an
-    added memory. Its score is edge_weight * edge + relevance_weight * relevance. `edges`: the
-    kinds that are followed. `reserved`: places among the k that added memories have to themselves;
-    0, and they compete with direct results by score.
+    `seeds`: number of direct results to start from. `neighbours`: number of related entities
+    followed from each entity, heaviest first. `hops`: 1, from the title of a seed, or 2, once more
+    from these entities. `per_seed`: largest number of memories a seed adds. `threshold`: least
+    relevance of an added memory; its score is edge_weight * edge + relevance_weight * relevance.
+    `edges`: kinds of edges followed. `reserved`: how many of the k places only added memories get;
+    with 0 they compete with direct results by score.
     """
 
     seeds: int
@@ -33,7 +33,7 @@ class Expansion:
     reserved: int = 0
 
     def __post_init__(self) -> None:
-        """Raises InputError on an unknown edge kind, a count below 1, or other hops."""
+        """Raise InputError on an unknown edge kind, a count below 1, or other hops."""
         unknown = set(self.edges) - {"mentions", "related_to"}
         if unknown or not self.edges:
             raise InputError("expansion.edges: use one or both of mentions, related_to")
@@ -46,8 +46,8 @@ class Expansion:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """A memory that an expansion adds, its score, and the path: seed memory, entity followed."""
+class ExpandedMemory:
+    """A memory added by an expansion, its score, and its path: seed memory and entity."""
 
     memory: str
     score: float
@@ -60,24 +60,24 @@ def expand(
     seeds: Sequence[str],
     relevance: Callable[[str], float],
     settings: Expansion,
-) -> list[Added]:
-    """Memories within `hops` of the titles of `seeds` (ids, best first), best first.
+) -> list[ExpandedMemory]:
+    """Return the memories within `hops` of the titles of `seeds` (ids, best first), best first.
 
-    A seed's title is a node; its mention edges lead to memories, its RELATED_TO edges to entities
-    and so to the memories that mention these (edge weight: the product along the path). One
-    batched look-up a hop and one more. A memory is visited once, a seed never added. `relevance`
-    tells the relevance to the query, 0 to 1, of a memory's id; it is asked of what was reached.
+    The title of a seed is a node; its mention edges lead to memories, its RELATED_TO edges to
+    entities and on to the memories that mention these (edge weight: product along the path). There
+    is one batched look-up per hop and one more. A memory is visited once; a seed is never added.
+    `relevance` maps the id of a reached memory to its relevance to the query, 0 to 1.
     """
     rooted = [seed for seed in seeds if seed in graph.titles]
     titles = [graph.titles[seed] for seed in rooted]
     reached, edges_of = _reach(graph, titles, settings)
 
     visited = {MEMORY + seed for seed in seeds}
-    added: list[Added] = []
+    added: list[ExpandedMemory] = []
     for seed, weights in zip(rooted, reached, strict=True):
         paths = [(e, via, weight) for via, weight in weights.items() for e in edges_of[via]]
-        found = _best(paths, seed, relevance, settings)
-        fresh = [one for one in found if MEMORY + one.memory not in visited]
+        reachable = _best(paths, seed, relevance, settings)
+        fresh = [one for one in reachable if MEMORY + one.memory not in visited]
         added += fresh[: settings.per_seed]
         visited |= {MEMORY + one.memory for one in fresh[: settings.per_seed]}
     return sorted(added, key=lambda one: (-one.score, one.memory))
@@ -86,10 +86,11 @@ def expand(
 def _reach(
     graph: MemoryGraph, titles: Sequence[str], settings: Expansion
 ) -> tuple[list[dict[str, float]], dict[str, list[Edge]]]:
-    """Of each title the entities whose mentions are followed, with the weight of the way there,
-    and the edges of every entity. An entity keeps its shortest way, then the first.
+    """Return, per title, the entities reached with the weight of their path; and all their edges.
+
+    Of several paths to an entity the shortest counts, then the first.
     """
-    ways = [{title: 1.0} for title in titles]  # its title and all that was reached from it
+    ways = [{title: 1.0} for title in titles]  # the title and all entities reached from it
     fronts = [dict(way) for way in ways]
     edges_of: dict[str, list[Edge]] = {}
     hops = settings.hops if "related_to" in settings.edges else 0
@@ -114,9 +115,7 @@ def _look_up(
     edges_of: dict[str, list[Edge]],
     is_last: bool,
 ) -> None:
-    """Fetch the edges of whatever is in `fronts` and not yet in `edges_of`; from the last on, no
-    RELATED_TO edge is followed.
-    """
+    """Add the edges of the new nodes in `fronts` to `edges_of`; on the last hop, mentions only."""
     new = sorted({node for front in fronts for node in front} - edges_of.keys())
     edges_of.update(zip(new, graph.store.neighbours(new, is_last), strict=True))
 
@@ -127,14 +126,14 @@ def _step(
     edges_of: Mapping[str, list[Edge]],
     neighbours: int,
 ) -> dict[str, float]:
-    """Entities one RELATED_TO edge on from `front` that are not `seen`, with their weights."""
-    found: dict[str, float] = {}
+    """Return the entities one RELATED_TO edge from `front` that are not in `seen`, with weights."""
+    reached: dict[str, float] = {}
     for node, weight in front.items():
         edges = (edge for edge in edges_of[node] if edge.kind == "related_to")
-        new = [edge for edge in edges if edge.node not in seen]  # the way back takes no place
+        new = [edge for edge in edges if edge.node not in seen]  # the way back does not count
         for edge in new[:neighbours]:
-            found.setdefault(edge.node, weight * edge.weight)
-    return found
+            reached.setdefault(edge.node, weight * edge.weight)
+    return reached
 
 
 def _best(
@@ -142,9 +141,9 @@ def _best(
     seed: str,
     relevance: Callable[[str], float],
     settings: Expansion,
-) -> list[Added]:
-    """Memories at the end of `paths` (last edge, its entity, weight so far), each by its best."""
-    best: dict[str, Added] = {}
+) -> list[ExpandedMemory]:
+    """Return the memories at the end of `paths` (last edge, its entity, weight), by best path."""
+    best: dict[str, ExpandedMemory] = {}
     for edge, via, weight in paths:
         if edge.kind != "mentions":
             continue
@@ -154,5 +153,5 @@ def _best(
             continue
         score = settings.edge_weight * weight * edge.weight + settings.relevance_weight * relevant
         if memory not in best or score > best[memory].score:
-            best[memory] = Added(memory, score, seed, via)
+            best[memory] = ExpandedMemory(memory, score, seed, via)
     return sorted(best.values(), key=lambda one: (-one.score, one.memory))

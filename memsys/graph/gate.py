@@ -1,5 +1,5 @@
-"""When to expand: by a word of the question, because little was found directly, or because a model
-finds several domains in the question.
+"""The gate of graph expansion: by a word of the question, by low similarity of the direct results,
+or by a model that finds several domains in the question.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Decision:
 class Gate:
     """Opens on an association word or when the mean similarity of the direct results is low.
 
-    `similarity`: the least mean cosine at which the direct results are trusted; None takes the
-    embedder's own typical value, since cosines of different models are on different scales.
-    English words match whole words, Chinese ones any part of the text. `domains`: the prompt by
-    which a model is asked, where there is one and the other rules keep the gate shut; None: never.
+    `similarity`: mean cosine from which the direct results are trusted; None takes the embedder's
+    typical value, since cosines of different models are on different scales. English words match
+    whole words, Chinese ones any part of the text. `domains`: prompt to ask a model if the other
+    rules leave the gate closed; None: never ask.
     """
 
     english: Sequence[str]
@@ -49,7 +49,7 @@ class Gate:
     domains: str | None = None
 
     def decide(self, query: str, similarities: Sequence[float], typical: float) -> Decision:
-        """The decision for `query`, whose direct results have cosines `similarities`."""
+        """Return the decision for `query`, given the cosines of its direct results."""
         mean = fmean(similarities) if similarities else 0.0
         word = self._word(query)
         if word is not None:
@@ -72,7 +72,7 @@ class Gate:
 
 
 def spans_domains(query: str, llm: LLM, prompt: Prompt) -> bool:
-    """Whether `llm` finds several domains in `query`. Raises LLMError if it does not say."""
+    """Return whether `llm` finds several domains in `query`. Raises LLMError without an answer."""
     text = prompt.fill(question=query)
     reply = llm.complete([{"role": "user", "content": text}], schema=_SEVERAL)
     try:

@@ -1,4 +1,4 @@
-"""Personalised PageRank over who mentions what."""
+"""Personalised PageRank over the mentions of a graph."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ class PageRank:
     """Walks from memory to entity to memory, each step in proportion to the mention's weight.
 
     Personalised PageRank (Haveliwala, 2002), as HippoRAG (Gutierrez et al., 2024, arXiv 2405.14831)
-    uses it to find passages: the walk starts again at the query's own memories.
+    uses it to find passages: the walk restarts at the memories found for the query.
     """
 
     def __init__(self, store: CsrStore) -> None:
         from scipy import sparse  # noqa: PLC0415 - takes a third of a second
 
         def matrix(of: Csr, columns: int) -> Any:
-            """Each row sums to 1, or to 0 where it is empty."""
+            """Return the matrix with rows that sum to 1, or to 0 if empty."""
             rows = len(of.starts) - 1
             sums = np.bincount(
                 np.repeat(np.arange(rows), np.diff(of.starts)), weights=of.weights, minlength=rows
@@ -31,13 +31,13 @@ class PageRank:
             return sparse.csr_matrix((weights, of.columns, of.starts), shape=(rows, columns))
 
         memories, entities = len(store.mentions.starts) - 1, len(store.mentioned.starts) - 1
-        # Transposed once: a step takes what flows into a node.
+        # Transposed once: a step sums what flows into a node.
         self._to_entities = matrix(store.mentions, entities).T.tocsr()
         self._to_memories = matrix(store.mentioned, memories).T.tocsr()
         self._size = memories
 
     def size(self) -> dict[str, int]:
-        """As GraphStore.size, of the mentions alone: it walks no other edges. Held as arrays."""
+        """Return the size of the mentions, the edges of the walk; see GraphStore.size."""
         both = self._to_entities, self._to_memories
         linked = int(np.count_nonzero(np.diff(self._to_memories.indptr)))
         return {
@@ -47,9 +47,10 @@ class PageRank:
         }
 
     def scores(self, restart: Mapping[int, float], damping: float, steps: int) -> Scores:
-        """The walk's share at each memory, shape (n,): x <- (1 - damping) r + damping x P, so many
-        steps from x = r. `restart`: rows and their weights, of which r are the shares; what a
-        memory without a mention would pass on is lost.
+        """Return the probability of the walk at each memory, shape (n,).
+
+        x <- (1 - damping) r + damping x P, repeated `steps` times from x = r. `restart`: rows and
+        weights, normalised to r. The share of a memory without mentions is lost in a step.
         """
         start = np.zeros(self._size)
         start[list(restart)] = list(restart.values())

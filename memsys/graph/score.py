@@ -1,4 +1,4 @@
-"""What the graph says of a memory by itself: how connected it is and how often it came back."""
+"""Query-independent graph features of a memory: connectivity, access frequency and recency."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _ACCESS_CAP = 100
 _DAY_S = 86_400
 
 
-class Standing(NamedTuple):
-    """What the graph says of a memory whatever the query: g, accesses, time of the last one."""
+class GraphStatistics(NamedTuple):
+    """Connectivity g of a memory, its number of accesses, and the time of the last one."""
 
     g: float
     accesses: int
     last: datetime
 
 
-def standing(graph: MemoryGraph, memories: Sequence[Memory]) -> list[Standing]:
-    """The standing of each memory, in order."""
+def graph_statistics(graph: MemoryGraph, memories: Sequence[Memory]) -> list[GraphStatistics]:
+    """Return the statistics of each memory, in order."""
     scores = connectivity(graph, memories)
     return [
-        Standing(float(g), count, last)
+        GraphStatistics(float(g), count, last)
         for g, (count, last) in zip(scores, accesses(graph, memories), strict=True)
     ]
 
 
 def connectivity(graph: MemoryGraph, memories: Sequence[Memory]) -> Scores:
-    """Score g = .4 min(n/10, 1) + .3 min(e/20, 1) + .3 min(w, 1), one a memory, shape (memories,).
+    """Return g = .4 min(n/10, 1) + .3 min(e/20, 1) + .3 min(w, 1) of each memory, shape (m,).
 
     n: nodes next to the memory; e: edges of the subgraph of the memory and those nodes; w: mean
     weight of these edges. A memory without a neighbour has g = 0.
@@ -62,9 +62,9 @@ def connectivity(graph: MemoryGraph, memories: Sequence[Memory]) -> Scores:
 
 
 def accesses(graph: MemoryGraph, memories: Sequence[Memory]) -> list[tuple[int, datetime]]:
-    """How often each memory came back, and when last (its own time if never).
+    """Return the number of accesses of each memory and the time of the last (its own if none).
 
-    A memory is accessed when a later session mentions its title. Questions are no accesses: else
+    A memory is accessed when a later session mentions its title. Questions are not accesses, or
     a score would depend on the order in which a benchmark asks.
     """
     by_id = {MEMORY + memory.id: memory for memory in memories}
@@ -82,11 +82,11 @@ def accesses(graph: MemoryGraph, memories: Sequence[Memory]) -> list[tuple[int, 
 
 
 def access_frequency(count: int) -> float:
-    """ln(1 + min(count, 100)) / ln(101), 0 to 1."""
+    """Return ln(1 + min(count, 100)) / ln(101), 0 to 1."""
     return math.log1p(min(count, _ACCESS_CAP)) / math.log1p(_ACCESS_CAP)
 
 
 def recency(last: datetime, now: datetime, decay_per_day: float) -> float:
-    """exp(-decay * days since `last`), 0 to 1; both in conversation time."""
+    """Return exp(-decay * days since `last`), 0 to 1; both times are of the conversation."""
     days = max((now - last).total_seconds() / _DAY_S, 0.0)
     return math.exp(-decay_per_day * days)

@@ -1,4 +1,4 @@
-"""The numbers by which a graph is built."""
+"""Settings of the rule-based graph."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from memsys.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class GraphSettings:
-    """How the rules link memories.
+    """Settings of the rules that link memories.
 
-    `max_entities`: the rarest entities kept of a memory. `max_share`: an entity in more than this
-    share of the memories links nothing worth following and is dropped. `keyword_weight` and
-    `name_weight`: what a single common word and a name or quoted phrase weigh beside a phrase.
+    `max_entities`: number of entities per memory, rarest first. `max_share`: an entity in more than
+    this share of the memories is too common to link and is dropped. `keyword_weight` and
+    `name_weight`: weight of a single common word, and of a name or quoted phrase; a phrase has 1.
     `store`: networkx, or csr for large stores (memsys/graph/csr.py).
     """
 
@@ -25,7 +25,7 @@ class GraphSettings:
     store: Literal["networkx", "csr"] = "networkx"
 
     def __post_init__(self) -> None:
-        """Raises InputError on a value outside its range."""
+        """Raise InputError on a value outside its range."""
         if self.store not in ("networkx", "csr"):
             raise InputError(f"graph.store: {self.store!r} is none of networkx, csr")
         if self.max_entities < 1:

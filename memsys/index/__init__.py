@@ -1,1 +1,1 @@
-"""Vector and lexical search, and the terms they share."""
+"""Vector search, lexical search and rankings."""

@@ -20,28 +20,28 @@ class LexicalIndex:
     def __init__(self, texts: Sequence[str], k1: float, b: float) -> None:
         """`texts`: at least 1; `k1`, `b`: term saturation and length normalisation."""
         documents = [list(terms(text)) for text in texts]
-        # rank_bm25 divides by the mean length: a store without one indexable word has no index.
+        # rank_bm25 divides by the mean length: without any indexable word there is no index.
         self._bm25 = BM25Okapi(documents, k1=k1, b=b) if any(documents) else None
         self._size = len(documents)
 
     def scores(self, query: str) -> NDArray[np.float64]:
-        """BM25 of every text, shape (n,), 0 or more, 0 where no term is shared."""
+        """Return BM25 of every text, shape (n,), 0 or more; 0 if no term is shared."""
         query_terms = list(terms(query))
         if self._bm25 is None or not query_terms:
             return np.zeros(self._size)
         scores = np.asarray(self._bm25.get_scores(query_terms), dtype=np.float64)
-        # A term in most of a few texts gets a negative weight from rank_bm25: a text that has it
-        # must not fall behind one that shares nothing.
+        # rank_bm25 gives a term in most of a few texts a negative weight: a text with the term
+        # must not rank below one that shares nothing.
         return np.maximum(scores, 0.0)
 
 
 class SparseLexicalIndex:
-    """BM25 with eager sparse scores (BM25S; Lu, 2024, arXiv 2407.03618), the same terms, k1 and b
-    as LexicalIndex. Its inverse document frequency is Robertson's, floored at 0, where rank_bm25
-    gives a term in most of the texts a small weight: rankings agree but for such terms.
+    """BM25 with scores computed at indexing (BM25S; Lu, 2024, arXiv 2407.03618).
 
-    The scores are those of the library bm25s, method "robertson"; here all texts are scored in one
-    pass over arrays, and a query adds whole columns.
+    Terms, k1 and b are those of LexicalIndex. The inverse document frequency is Robertson's,
+    floored at 0, where rank_bm25 gives a term in most texts a small weight: rankings agree except
+    for such terms. The scores are those of the library bm25s, method "robertson"; here all texts
+    are scored in one pass over arrays, and a query adds whole columns.
     """
 
     def __init__(self, texts: Sequence[str], k1: float, b: float) -> None:
@@ -58,24 +58,24 @@ class SparseLexicalIndex:
         )
 
     def scores(self, query: str) -> NDArray[np.float64]:
-        """BM25 of every text, shape (n,), 0 or more, 0 where no term is shared."""
+        """Return BM25 of every text, shape (n,), 0 or more; 0 if no term is shared."""
         scores = np.zeros(self._size, dtype=np.float32)
         for term in dict.fromkeys(terms(query)):
             if (number := self._vocabulary.get(term)) is not None:
-                own = slice(self._starts[number], self._starts[number + 1])
-                scores[self._texts[own]] += self._weights[own]  # a text is there once
+                column = slice(self._starts[number], self._starts[number + 1])
+                scores[self._texts[column]] += self._weights[column]  # each text occurs once
         return scores.astype(np.float64)
 
 
 class _TermNumbers(dict[str, tuple[int, ...]]):
-    """Of a word as it stands in a text the numbers of its terms, looked up once."""
+    """Maps a word as written to the numbers of its index terms, computed once per word."""
 
     def __init__(self) -> None:
         super().__init__()
         self.vocabulary: defaultdict[str, int] = defaultdict(lambda: len(self.vocabulary))
 
     def __missing__(self, word: str) -> tuple[int, ...]:
-        """Number the terms of a word that comes for the first time."""
+        """Number the terms of a new word."""
         self[word] = tuple(self.vocabulary[term] for term in word_terms(word))
         return self[word]
 
@@ -83,10 +83,10 @@ class _TermNumbers(dict[str, tuple[int, ...]]):
 def _columns(
     found: NDArray[np.int32], lengths: NDArray[np.int32], k1: float, b: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """By term: where its entries start, the texts that hold it, its score there: idf * tf /
-    (tf + k1 * (1 - b + b * length / mean length)). A term of no weight has no entries.
+    """Return the score matrix by term: start of its entries, their texts, their scores.
 
-    `found`: the terms of all texts in order; `lengths`: how many are of each text.
+    Score: idf * tf / (tf + k1 * (1 - b + b * length / mean length)); a term of weight 0 has no
+    entries. `found`: the term numbers of all texts in order; `lengths`: how many per text.
     """
     n = len(lengths)
     pairs = found.astype(np.int64) * n + np.repeat(np.arange(n), lengths)

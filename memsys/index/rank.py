@@ -19,10 +19,10 @@ _BLOCK = 16
 class IndexSettings:
     """BM25's `k1` and `b`, and `alpha`, the weight of vectors in the hybrid ranking.
 
-    `vectors` and `lexical`: what searches. The defaults score every memory, exactly; the others
-    are for large stores (LargeVectors, SparseLexicalIndex). `expected`: memories of a
-    large store, 0 where they are all there when it is first asked. `searched`: of ivf, the share of
-    its lists that a question looks into, 0 to 1: more is slower and misses less.
+    `vectors` and `lexical`: kind of index. The defaults score every memory, exactly; the others
+    are for large stores (LargeVectors, SparseLexicalIndex). `expected`: final number of memories of
+    a large store, 0 if all of them are there at the first query. `searched`: share of the lists
+    that an ivf index searches, 0 to 1: more is slower and misses less.
     """
 
     k1: float
@@ -34,10 +34,10 @@ class IndexSettings:
     searched: float = 0.06
 
     def __post_init__(self) -> None:
-        """Raises InputError on a value outside its range."""
-        for name, known in get_type_hints(type(self)).items():
-            if get_args(known) and getattr(self, name) not in get_args(known):
-                choices = ", ".join(get_args(known))
+        """Raise InputError on a value outside its range."""
+        for name, hint in get_type_hints(type(self)).items():
+            if get_args(hint) and getattr(self, name) not in get_args(hint):
+                choices = ", ".join(get_args(hint))
                 raise InputError(f"index.{name}: {getattr(self, name)!r} is none of {choices}")
         if not 0 <= self.alpha <= 1:
             raise InputError(f"index.alpha: {self.alpha} is not between 0 and 1")
@@ -48,31 +48,29 @@ class IndexSettings:
 
 
 def check_start(start: str) -> None:
-    """Raises InputError unless `start` names a ranking."""
+    """Raise InputError unless `start` names a ranking."""
     if start not in get_args(Start):
         raise InputError(f"strategy.start: {start!r} is none of {', '.join(get_args(Start))}")
 
 
 def min_max(scores: Scores) -> Scores:
-    """Scores of one query scaled to 0..1, shape (n,); all 0 where they are equal."""
+    """Return the scores of one query scaled to 0..1, shape (n,); all 0 if they are equal."""
     span = float(scores.max() - scores.min())
     return (scores - scores.min()) / span if span > 0 else np.zeros_like(scores)
 
 
 def convex(vector: Scores, lexical: Scores, alpha: float) -> Scores:
-    """Scores alpha * vector + (1 - alpha) * lexical, shape (n,), each min-max scaled per query.
+    """Return alpha * vector + (1 - alpha) * lexical, shape (n,), each min-max scaled per query.
 
-    Convex combination (Bruch, Gai and Ingber, 2023), which beat rank fusion here.
+    Convex combination (Bruch, Gai and Ingber, 2023), which scored above rank fusion here.
     """
     return alpha * min_max(vector) + (1 - alpha) * min_max(lexical)
 
 
 def top(scores: Scores, k: int | None) -> list[int]:
-    """Rows of the k highest scores (None: all), best first; of equals the older row first."""
-    if (
-        k is not None and k < len(scores) // _BLOCK
-    ):  # to sort a million for ten takes a tenth second
-        # Each block's highest score is one of all: the kth of them is no higher than the kth of all
+    """Return the rows of the k highest scores (None: all), best first; ties by row."""
+    if k is not None and k < len(scores) // _BLOCK:  # sorting a million takes 0.1 s
+        # The kth of the blocks' highest scores is no higher than the kth of all scores.
         whole = scores[: len(scores) // _BLOCK * _BLOCK]
         least = np.partition(whole.reshape(_BLOCK, -1).max(axis=0), -k)[-k]
         rows = np.flatnonzero(scores >= least)
@@ -81,26 +79,26 @@ def top(scores: Scores, k: int | None) -> list[int]:
 
 
 class Ranking(Protocol):
-    """The memories of a store in the light of one query. A row is a memory's place in the store."""
+    """A ranking of a store's memories for one query. A row is a memory's position in the store."""
 
     def best(self, k: int | None) -> list[tuple[int, float]]:
-        """Rows and scores of the `k` best (None: all), best first."""
+        """Return rows and scores of the `k` best (None: all), best first."""
         ...
 
     def of(self, row: int) -> float:
-        """The score of any row."""
+        """Return the score of any row."""
         ...
 
 
 class Dense:
-    """Every memory was scored: right up to some ten thousand."""
+    """A ranking in which every memory is scored: for up to some ten thousand."""
 
     def __init__(self, scores: Scores) -> None:
         """`scores` has shape (n,)."""
         self.scores = scores
 
     def best(self, k: int | None) -> list[tuple[int, float]]:
-        """See Ranking; of equals the older row first."""
+        """See Ranking; ties by row."""
         return [(row, float(self.scores[row])) for row in top(self.scores, k)]
 
     def of(self, row: int) -> float:

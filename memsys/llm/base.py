@@ -1,4 +1,4 @@
-"""What the rest of the system knows of a language model."""
+"""The protocol of a chat model, its messages and its answers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from memsys.types import Usage
 
-Message = Mapping[str, Any]  # {"role": ..., "content": ...}, as the OpenAI protocol has it
+Message = Mapping[str, Any]  # {"role": ..., "content": ...}, as in the OpenAI protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call that the model asked for; `arguments` is the JSON text as it came, unchecked."""
+    """A tool call by the model; `arguments` is its JSON text, unchecked."""
 
     id: str
     name: str
@@ -31,9 +31,9 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered: its text, tool calls, why it stopped, and the endpoint's usage.
+    """The answer of a model: text, tool calls, finish reason, and the endpoint's usage.
 
-    `model` is the name the endpoint answered under, which may be more exact than the one asked for.
+    `model` is the name in the answer, which may be more exact than the requested one.
     """
 
     text: str
@@ -44,11 +44,11 @@ class Completion:
 
 
 class LLM(Protocol):
-    """A chat model. Every call is noted in the run's meter by the client itself."""
+    """A chat model. The client adds every call to the run's meter."""
 
     @property
     def name(self) -> str:
-        """The model's name, as manifests and prices know it."""
+        """Name of the model, as in manifests and the price list."""
         ...
 
     def complete(
@@ -59,24 +59,25 @@ class LLM(Protocol):
         tools: Sequence[Tool] = (),
         sample: int = 0,
     ) -> Completion:
-        """One answer. `schema`: the reply must be JSON of this JSON schema. `sample` tells apart
-        repetitions of one request, which a recording would else answer alike.
+        """Return one answer.
 
-        Raises LLMError when no usable answer came.
+        `schema`: JSON schema of the reply. `sample`: number that distinguishes repetitions of a
+        request, which a recording would otherwise answer alike. Raises LLMError without a usable
+        answer.
         """
         ...
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The endpoint's own answer, whole, to the request that a program of the protocol made;
-        its model alone is changed to this one. For memory libraries behind a gateway.
+        """Return the endpoint's whole answer to the request `body`, with its model set to this one.
 
-        Raises LLMError when no usable answer came.
+        For memory libraries behind a gateway. Raises LLMError without a usable answer.
         """
         ...
 
 
 class LLMError(Exception):
-    """The endpoint gave no usable answer; the message names what happened, never a key.
+    """The endpoint gave no usable answer; the message says why and never contains a key.
 
-    Of the question under way, not of the run: it is recorded as an error and asked again on resume.
+    It fails one question, not the run: the question is recorded as an error and asked again on
+    resume.
     """

@@ -15,12 +15,13 @@ from memsys.types import Usage
 
 
 class Limits:
-    """At most `concurrency` calls at once, started at least 60 / `requests_per_minute` seconds
-    apart. Of one client in one process: several processes have to share a server's limit out.
+    """Allows `concurrency` calls at once, started at least 60 / `requests_per_minute` s apart.
+
+    It limits one client in one process: divide a server's limit among several processes.
     """
 
     def __init__(self, concurrency: int, requests_per_minute: float | None) -> None:
-        """`requests_per_minute` None: no limit. Raises InputError on a number below its least."""
+        """`requests_per_minute` None: no limit. Raises InputError on a number out of range."""
         if concurrency < 1:
             raise InputError(f"llm.concurrency: {concurrency}; give 1 or more")
         if requests_per_minute is not None and requests_per_minute <= 0:
@@ -34,13 +35,13 @@ class Limits:
 
     @contextmanager
     def place(self) -> Iterator[None]:
-        """Wait for a place and for one's turn, and hold the place for the block."""
+        """Wait for a free slot and for the rate limit; occupy the slot during the block."""
         with self._free:
             time.sleep(self._turn())
             yield
 
     def _turn(self) -> float:
-        """Seconds until this call may start; the turn after it is taken."""
+        """Return the seconds until this call may start, and reserve that time for it."""
         if not self._apart_s:
             return 0.0
         with self._lock:
@@ -51,30 +52,30 @@ class Limits:
 
 
 class BudgetReached(Exception):  # noqa: N818 - an event, not a fault
-    """The next call could pass the limit. The run stops; it may be resumed with a higher one."""
+    """The next call could exceed the limit. The run stops; resume it with a higher one."""
 
 
-class Ledger(Protocol):
-    """What a run has paid for, in every process that worked on it."""
+class CallLedger(Protocol):
+    """The paid calls of a run, across all processes that worked on it."""
 
     def rows(self) -> Iterable[tuple[str, Usage]]:
-        """What was paid for so far: model and tokens."""
+        """Yield model and tokens of each paid call."""
         ...
 
     def note(self, model: str, usage: Usage) -> None:
-        """Add a live call, at once: a run may be killed at any time."""
+        """Write down a live call at once: a run may be killed at any time."""
         ...
 
 
 class Reservation:
-    """The worst cost of a call under way, held until `settle`."""
+    """The highest possible cost of a running call, reserved until `settle`."""
 
     def __init__(self, budget: Budget, model: str, body: Mapping[str, Any], worst: float) -> None:
-        """Made by Budget.reserve."""
+        """Created by Budget.reserve."""
         self._budget, self._model, self._body, self._worst = budget, model, body, worst
 
     def settle(self, usage: Usage | None) -> None:
-        """Put the real cost in place of the worst. None: unknown, so the worst stays."""
+        """Replace the reserved cost by the actual one. None: unknown, the reserved cost counts."""
         used = _worst(self._body) if usage is None else usage
         self._budget.replace(self._worst, self._model, used)
 
@@ -83,13 +84,12 @@ class Budget:
     """Shared by every client of a run, and safe for several threads. Replayed calls are free."""
 
     def __init__(
-        self, limit_usd: float | None, pricing: Pricing, ledger: Ledger | None = None
+        self, limit_usd: float | None, pricing: Pricing, ledger: CallLedger | None = None
     ) -> None:
-        """`limit_usd` None: nothing is refused and no price is needed, but the ledger is kept, so
-        that the run can be gone on with under a limit. What stands in the ledger counts as spent.
+        """`limit_usd` None: nothing is refused and no price is needed, but the ledger is written,
+        so that the run can be resumed under a limit. The calls in the ledger count as spent.
 
-        Raises InputError unless the limit is a number above 0, or where what was paid for has no
-        known price.
+        Raises InputError unless the limit is above 0, or if a call in the ledger has no price.
         """
         if limit_usd is not None and not 0 < limit_usd < float("inf"):
             raise InputError(f"llm.budget_usd: {limit_usd}; give a number above 0")
@@ -100,7 +100,7 @@ class Budget:
             self._spent = sum(self.cost(model, usage) for model, usage in ledger.rows())
 
     def check(self, model: str, max_output_tokens: int | None) -> None:
-        """Raises InputError if calls of `model` have no known price or no bounded cost."""
+        """Raise InputError if calls of `model` have no known price or no bounded cost."""
         if self._limit is None:
             return
         if self._price(model).output and max_output_tokens is None:
@@ -110,8 +110,9 @@ class Budget:
             )
 
     def reserve(self, model: str, body: Mapping[str, Any]) -> Reservation:
-        """Hold the worst cost of the request `body` about to be sent; raises BudgetReached if it,
-        with all that was spent and is held, would pass the limit.
+        """Reserve the highest possible cost of the request `body`.
+
+        Raises BudgetReached if the limit could be exceeded, counting all costs spent and reserved.
         """
         if self._limit is None:
             return Reservation(self, model, body, 0.0)
@@ -126,12 +127,11 @@ class Budget:
         return Reservation(self, model, body, worst)
 
     def cost(self, model: str, usage: Usage) -> float:
-        """US dollars; raises InputError if the price of `model` is unknown."""
-        price = self._price(model)
-        return price.cost_usd(usage)
+        """Return US dollars; raises InputError if the price of `model` is unknown."""
+        return self._price(model).cost_usd(usage)
 
     def replace(self, worst: float, model: str, usage: Usage) -> None:
-        """Give back what was held for a call, and count what it used. For Reservation."""
+        """Release the reserved cost of a call and count its usage; called by Reservation."""
         cost = 0.0 if self._limit is None else self.cost(model, usage)
         with self._lock:
             self._reserved -= worst

@@ -19,22 +19,22 @@ from memsys.llm.usage import usage_of
 from memsys.text.addresses import check_address, check_key
 from memsys.types import Usage
 
-_OWN = frozenset(
+_RESERVED = frozenset(
     {"model", "messages", "temperature", "max_tokens", "seed", "tools", "response_format", "stream"}
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatSettings:
-    """What the configuration says of a chat model; `open` makes the client for a run.
+    """Configuration of a chat model; `open` returns the client for a run.
 
     `base_url`: an http(s) address, or a server that is started with the first live call.
     `key_variable`: name of the environment variable with the key. `timeout_s` bounds one attempt,
     `retries` are further attempts. `concurrency` and `requests_per_minute` (null: no limit) bound
     live calls. `temperature`, `max_tokens` (of an answer) and `seed` are left out of the request
-    where they are null; `extra` is put into it as it is (reasoning models want
-    `max_completion_tokens` there, and the other three null). `cache` and `budget_usd` are the
-    run's: how its recording is used (see Recording), and what all its calls together may cost.
+    if null; `extra` is added to it unchanged (reasoning models need `max_completion_tokens` there,
+    and the other three null). `cache` and `budget_usd` apply to the run: the mode of its recording
+    (see Recording), and the limit on the cost of all its calls.
     """
 
     model: str
@@ -52,7 +52,7 @@ class ChatSettings:
     budget_usd: float | None = None
 
     def __post_init__(self) -> None:
-        """Raises InputError on what no call could be made with; the key is checked by `open`."""
+        """Raise InputError on unusable settings; the key is checked by `open`."""
         if isinstance(self.base_url, str):
             check_address(self.base_url, "llm.base_url")
         if not self.model:
@@ -63,30 +63,33 @@ class ChatSettings:
             raise InputError(f"llm.retries: {self.retries}; give 0 or more")
         if self.max_tokens is not None and self.max_tokens < 1:
             raise InputError(f"llm.max_tokens: {self.max_tokens}; give 1 or more, or null")
-        if own := _OWN & set(self.extra):
-            raise InputError(f"llm.extra.{min(own)}: is no extra; set llm.{min(own)} if there is")
+        if reserved := _RESERVED & set(self.extra):
+            name = min(reserved)
+            raise InputError(f"llm.extra.{name}: is not an extra; set llm.{name} if it exists")
         Limits(self.concurrency, self.requests_per_minute)
 
     def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> ChatClient:
-        """The client of one run. Raises InputError where the key is missing and calls may be live,
-        or where the budget cannot hold for want of a price or a limit of tokens.
+        """Return the client of one run.
+
+        Raises InputError if calls may be live and the key is missing, or if a price or token limit
+        that the budget needs is missing.
         """
         return ChatClient(self, recording, meter, budget)
 
 
 @dataclass(frozen=True, slots=True)
 class NoModel:
-    """The choice to do without a language model; a server may embed all the same (ChatSettings)."""
+    """Configuration without a chat model; `cache` and `budget_usd`: see ChatSettings."""
 
     cache: Mode = "auto"
     budget_usd: float | None = None
 
     def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> None:
-        """None: whatever needs a model says so."""
+        """Return None; a part that needs a model raises InputError itself."""
 
 
 class ChatClient(LLM):
-    """A chat model, for several threads at once; every call is noted in the meter."""
+    """A chat model, safe for several threads; every call is added to the meter."""
 
     def __init__(
         self,
@@ -123,7 +126,7 @@ class ChatClient(LLM):
 
     @property
     def name(self) -> str:
-        """The model's name, as it was asked for."""
+        """Name of the model as requested."""
         return self._settings.model
 
     def complete(
@@ -134,9 +137,9 @@ class ChatClient(LLM):
         tools: Sequence[Tool] = (),
         sample: int = 0,
     ) -> Completion:
-        """See LLM. Raises LLMError for this call's failure; InputError where the key, the model or
-        the recording is at fault and every call would fail; BudgetReached before a call that could
-        pass the budget.
+        """See LLM. Raises LLMError if this call fails; InputError if the key, the model or the
+        recording is at fault and every call would fail; BudgetReached before a call that could
+        exceed the budget.
         """
         body: dict[str, Any] = {
             "model": self.name,
@@ -144,7 +147,7 @@ class ChatClient(LLM):
             **self._fixed,
         }
         if self._settings.seed is not None and "seed" in body:
-            body["seed"] = self._settings.seed + sample  # else repetitions would be one answer
+            body["seed"] = self._settings.seed + sample  # or all repetitions would get one answer
         if schema is not None:
             body["response_format"] = _response_format(schema)
         if tools:
@@ -156,9 +159,7 @@ class ChatClient(LLM):
         return completion(self._ask(body, check, sample), self.name, schema)
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """See LLM. The settings of the run stand in for what `body` leaves open. Raises as
-        `complete` does.
-        """
+        """See LLM. The run's settings fill in what `body` leaves open. Raises as `complete`."""
 
         def check(answer: Mapping[str, Any]) -> None:
             completion(answer, self.name)
@@ -166,7 +167,7 @@ class ChatClient(LLM):
         return self._ask({**self._fixed, **body, "model": self.name}, check, 0)
 
     def _ask(self, body: Mapping[str, Any], check: Check, sample: int) -> Mapping[str, Any]:
-        """The endpoint's answer; the call is noted whether it could be used or not."""
+        """Return the endpoint's answer; the call is metered whether it is usable or not."""
         exchange = Exchange(check, sample)
         try:
             answer = self._endpoint.post("/chat/completions", body, exchange)
@@ -178,7 +179,7 @@ class ChatClient(LLM):
 
 
 def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """`schema` as the protocol wants it; its title, made fit, is the name that has to be given."""
+    """Return `schema` in the form of the protocol, named by its title."""
     name = re.sub(r"[^\w-]+", "_", str(schema.get("title", "answer")), flags=re.ASCII)[:64]
     return {
         "type": "json_schema",

@@ -1,4 +1,4 @@
-"""A server that speaks the OpenAI protocol, behind the recording."""
+"""An OpenAI-compatible server behind a recording of its answers."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, Limits
 from memsys.llm.exchange import EXCHANGE, Exchange, key_of, rejected_key
-from memsys.llm.recording import Recorded, Recording
+from memsys.llm.recording import RecordedAnswer, Recording
 from memsys.llm.usage import usage_of
 from memsys.types import Usage
 
 if TYPE_CHECKING:
     import openai
 
-_LOCAL_PATH = "/v1"  # of a server that is started here
-_NO_KEY = "none"  # a local server wants any
+_LOCAL_PATH = "/v1"  # of a server on this machine
+_NO_KEY = "none"  # a local server accepts any
 
 
 class Server(Protocol):
     """A server on this machine, started when the first request has to be sent."""
 
     def start(self) -> str:
-        """Listen, unless that is done; gives the base URL, whose path is /v1."""
+        """Listen, unless it does already; return the base URL, whose path is /v1."""
         ...
 
 
 class Endpoint:
     """`POST {base_url}/...` with retries, limits, a budget and a recording.
 
-    The key comes from the environment and is kept nowhere else. Nothing is loaded or connected
-    before a request that the recording cannot answer. Safe for several threads.
+    The key is read from the environment and never stored. Nothing is loaded or connected before a
+    request that the recording cannot answer. Safe for several threads.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Endpoint:
         retries: int,
     ) -> None:
         """`base_url`: see check_address. `timeout_s` bounds one attempt; `retries` are further
-        attempts after the first, at the server's retry-after where it tells one.
+        attempts after the first, following the server's retry-after if there is one.
         """
         self._base_url, self._recording = base_url, recording
         address = base_url if isinstance(base_url, str) else _LOCAL_PATH
@@ -63,22 +63,22 @@ class Endpoint:
         self._opened: openai.OpenAI | None = None
 
     def post(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
-        """The JSON answer to `body`; `path` begins with a slash. How it was had is in `exchange`.
+        """Return the JSON answer to `body`, and fill in `exchange`; `path` starts with a slash.
 
-        Raises LLMError for an answer that fails the exchange's check, and where there is none
-        after all retries: both are recorded apart, and raised again in a replay alone. InputError
-        where the configuration is to blame, or where the recording is only to be replayed and has
-        no answer; BudgetReached.
+        Raises LLMError for an answer that fails the check of `exchange`, and without an answer
+        after all retries: both are recorded separately, and raised again only in a replay. Raises
+        InputError for a fault of the configuration and, in mode `replay`, for a missing answer;
+        BudgetReached.
         """
         exchange.key = key_of("POST", self._path + path, body, exchange.sample)
-        found = self._recording.find(exchange.key)
-        if found is None and self._recording.mode == "replay":
-            found = self._recording.find(rejected_key(exchange.key))
+        recorded = self._recording.find(exchange.key)
+        if recorded is None and self._recording.mode == "replay":
+            recorded = self._recording.find(rejected_key(exchange.key))
         data: str | bytes
-        if found is not None:
-            exchange.replay(found.latency_ms, found.created)
-            data = found.body
-            if not found.answered:
+        if recorded is not None:
+            exchange.replay(recorded.latency_ms, recorded.created)
+            data = recorded.body
+            if not recorded.answered:
                 exchange.fail(Usage())
                 raise LLMError(_message(data))
         elif self._recording.mode == "replay":
@@ -116,19 +116,19 @@ class Endpoint:
             return reply.content
         finally:
             EXCHANGE.reset(token)
-        # Outside of the handler, or the error would drag along the request and its headers.
+        # Outside the handler, or the error would refer to the request and its headers.
         if isinstance(failure, LLMError) and status is not None:
             exchange.fail(Usage())
             self._keep(self._path + path, model, exchange, status, str(failure))
         raise failure
 
     def _keep(self, path: str, model: str, exchange: Exchange, status: int, message: str) -> None:
-        """Record a failure, for replays alone."""
+        """Record a failure, for replays only."""
         if self._recording.mode == "off":
             return
         body = json.dumps({"error": {"message": message}}, ensure_ascii=False)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        row = Recorded(exchange.key, path, model, status, body, 0.0, None, None, now)
+        row = RecordedAnswer(exchange.key, path, model, status, body, 0.0, None, None, now)
         self._recording.keep_failed(row)
 
     def _client(self) -> openai.OpenAI:
@@ -154,6 +154,6 @@ class Endpoint:
 
 
 def _message(body: str) -> str:
-    """The words of a recorded failure; a bundle may have been written by something else."""
-    told = json.loads(body).get("error")
-    return str(told.get("message")) if isinstance(told, Mapping) else body
+    """Return the message of a recorded failure, or `body` if it has another form."""
+    error = json.loads(body).get("error")
+    return str(error.get("message")) if isinstance(error, Mapping) else body

@@ -1,4 +1,4 @@
-"""One request and its answer: what is asked of the transport, and what it tells of it."""
+"""One request and its answer, as shared by a client and its transport."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Check = Callable[[Mapping[str, Any]], None]
 
 @dataclass(slots=True)
 class Exchange:
-    """A call under way.
+    """A running call.
 
-    `check` and `sample` are given: `check` raises LLMError on an answer that must not be kept. The
-    rest is told: `latency_ms` is that of the successful attempt alone, when it was live;
-    `waited_ms` is everything before that attempt (queue, rate limit, failed attempts and the pauses
-    after them); `created` is when the answer was live (ISO, UTC). `stopped` is an error that must
-    not be retried. `rejected`: the usage of an answer that came whole and failed the check; of no
-    tokens where none came in the end, though a server was there. Either is recorded under `key`.
+    The client sets `check`, which raises LLMError on an unusable answer, and `sample`. The
+    transport sets the rest: `latency_ms`, live latency of the successful attempt; `waited_ms`, the
+    time before that attempt (queue, rate limit, failed attempts and the pauses after them);
+    `created`, when the answer was live (ISO, UTC); `stopped`, an error that must not be retried;
+    `rejected`, the usage of a complete answer that failed the check, or of no tokens if a server
+    was reached and no answer came. Either failure is recorded under `key`.
     """
 
     check: Check
@@ -46,13 +46,13 @@ class Exchange:
         return (time.perf_counter() - self.started) * 1000
 
     def fail(self, usage: Usage) -> None:
-        """No usable answer came: what did is recorded elsewhere (see rejected_key)."""
+        """Mark the call as failed; the failure is recorded elsewhere (see rejected_key)."""
         self.key, self.rejected = rejected_key(self.key), usage
 
     def call(self, model: str, usage: Usage | None) -> Call:
-        """For the meter. `usage` of a usable answer, None where there is none."""
+        """Return the call for the meter; `usage` is None without a usable answer."""
         spent = self.spent_ms
-        if usage is None:  # all of it in vain: no latency of an answer
+        if usage is None:  # without an answer there is no latency
             return Call(
                 spent_ms=spent,
                 live_ms=0.0,
@@ -76,19 +76,19 @@ class Exchange:
         )
 
     def replay(self, latency_ms: float, created: str) -> None:
-        """The answer was recorded: at that latency, then."""
+        """Mark the answer as recorded, with its latency and date."""
         self.replayed, self.latency_ms, self.created = True, latency_ms, created
 
 
-# The protocol's own client stands between a call and the transport and passes nothing through.
+# The OpenAI client between a call and the transport passes no further arguments through.
 EXCHANGE: ContextVar[Exchange] = ContextVar("EXCHANGE")
 
 
 def key_of(method: str, path: str, body: Mapping[str, Any], sample: int) -> str:
-    """Sha256, in hex, of a request: method, path, canonical JSON of the body, sample number.
+    """Return the sha256, in hex, of method, path, canonical JSON of the body, and sample number.
 
-    The server's address is no part of it, so that a recording replays anywhere; neither are
-    headers, so that it holds no secret. Two servers that give one name to two models therefore
+    The server's address is not part of it, so that a recording replays anywhere; nor are headers,
+    so that it contains no secret. Two servers that give one name to two models therefore
     need different names or different cache folders.
     """
     canonical = json.dumps(
@@ -98,8 +98,9 @@ def key_of(method: str, path: str, body: Mapping[str, Any], sample: int) -> str:
 
 
 def rejected_key(key: str) -> str:
-    """Where it is kept how the request `key` failed last: the answer that failed its check, or a
-    failure after all retries. A run whose question failed by it replays to the same failure, and a
-    live call never finds it.
+    """Return the key under which the last failure of the request `key` is recorded.
+
+    A failure is an answer that failed its check, or no answer after all retries. A replayed run
+    fails in the same way; a live call never reads it.
     """
     return hashlib.sha256(f"{key} rejected".encode()).hexdigest()

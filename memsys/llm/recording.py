@@ -1,4 +1,4 @@
-"""Answers on disk: what a server answered once is never asked of it again."""
+"""Recorded answers on disk: no request is sent twice."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS calls (
     body TEXT NOT NULL, latency_ms REAL NOT NULL, input_tokens INTEGER, output_tokens INTEGER,
     created TEXT NOT NULL)"""
 _POLL_S = 0.01
-_BATCH = 500  # keys a look-up; SQLite takes at least 999
+_BATCH = 500  # keys per look-up; SQLite takes at least 999
 
 
-class Recorded(NamedTuple):
-    """One recorded answer. `body` is the server's JSON; tokens are None where it told none.
+class RecordedAnswer(NamedTuple):
+    """One recorded answer. `body` is the server's JSON; tokens are None if it reported none.
 
-    The request is not kept: its key is enough to find the answer. A failure is kept in the same
-    form: `status` is not 2xx but the server's, or 0 where nothing whole came, and `body` is
-    {"error": {"message": ...}} with the words of the error.
+    The request is not stored: its key is enough to find the answer. A failure has the same form:
+    `status` is the server's (not 2xx), or 0 without a complete answer, and `body` is
+    {"error": {"message": ...}}.
     """
 
     key: str
@@ -44,19 +44,19 @@ class Recorded(NamedTuple):
 
     @property
     def answered(self) -> bool:
-        """Whether the server answered; else it is a failure."""
+        """Whether it is an answer and not a failure."""
         return 200 <= self.status < 300
 
 
 class Recording:
     """The answers in `<folder>/calls.sqlite` (write-ahead log: safe for several processes).
 
-    Modes: `auto` replays what is known and records the rest, `off` does neither, `replay` replays
-    and never asks a server.
+    Modes: `auto` replays recorded answers and records new ones, `off` does neither, `replay`
+    replays and never asks a server.
     """
 
     def __init__(self, folder: str | Path, mode: Mode = "auto") -> None:
-        """`folder` is made if absent; in mode `off` nothing is opened. Raises InputError."""
+        """`folder` is created if absent; in mode `off` nothing is opened. Raises InputError."""
         if mode not in get_args(Mode):
             raise InputError(f"llm.cache={mode}: give one of {', '.join(get_args(Mode))}")
         self.mode = mode
@@ -67,73 +67,75 @@ class Recording:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # Never closed: closing gives up every lock that this process holds on the file.
+            # Never closed: closing releases every lock of this process on the file.
             self._claims = self._path.with_suffix(".lock").open("w")
         except OSError as error:
             raise InputError(f"cache={folder}: not a usable folder ({error}); name another") from (
                 error
             )
-        with self._blamed():
+        with self._errors_named():
             self._db = open_shared(self._path, _SCHEMA)
 
     @property
     def path(self) -> Path:
-        """The file."""
+        """Path of the SQLite file."""
         return self._path
 
-    def find(self, key: str) -> Recorded | None:
-        """The answer kept under `key`; None in mode `off`."""
+    def find(self, key: str) -> RecordedAnswer | None:
+        """Return the answer recorded under `key`, or None; always None in mode `off`."""
         if self.mode == "off":
             return None
         return next(iter(self.find_all([key])), None)
 
-    def find_all(self, keys: Sequence[str]) -> list[Recorded]:
-        """The answers kept under `keys`, each once, in order of key; unknown ones are left out."""
-        rows: list[Recorded] = []
+    def find_all(self, keys: Sequence[str]) -> list[RecordedAnswer]:
+        """Return the answers recorded under `keys`, each once, by key; unknown keys are skipped."""
+        rows: list[RecordedAnswer] = []
         for start in range(0, len(keys), _BATCH):
             part = keys[start : start + _BATCH]
             marks = ",".join("?" * len(part))
             select = f"SELECT * FROM calls WHERE key IN ({marks})"  # noqa: S608
-            with self._blamed(), self._guard:
-                rows.extend(map(Recorded._make, self._db.execute(select, part)))
+            with self._errors_named(), self._guard:
+                rows.extend(map(RecordedAnswer._make, self._db.execute(select, part)))
         return sorted(set(rows))
 
-    def keep(self, answers: Iterable[Recorded]) -> int:
-        """Keep all of `answers` or, on a failure, none; returns how many were new.
+    def keep(self, answers: Iterable[RecordedAnswer]) -> int:
+        """Record all of `answers` or, on an error, none; return how many were new.
 
-        Who comes first wins: an answer that is known already stays as it is. Raises InputError.
+        The first answer of a key wins: one already recorded stays. Raises InputError.
         """
         insert = "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        with self._blamed(), self._guard, self._db:
+        with self._errors_named(), self._guard, self._db:
             return self._db.executemany(insert, answers).rowcount
 
-    def keep_failed(self, row: Recorded) -> Recorded:
-        """Keep how a request failed last, and return what is kept now: of unusable answers who
-        comes first stays, as ever, but a failure takes the place of anything and gives way to
-        anything. Raises InputError.
+    def keep_failed(self, row: RecordedAnswer) -> RecordedAnswer:
+        """Record the last failure of a request; return the row that is recorded now.
+
+        Of several unusable answers the first stays; a failure without an answer replaces any row
+        and is replaced by any. Raises InputError.
         """
         first = self.find(row.key)
         if first is not None and first.answered and row.answered:
             return first
-        with self._blamed(), self._guard, self._db:
+        with self._errors_named(), self._guard, self._db:
             self._db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         return row
 
     def totals(self) -> list[tuple[str, str, int, int, int, str, str]]:
-        """By path and model: answers, input and output tokens, dates of the first and the last.
-        Failures are none.
+        """Return per path and model: number of answers, input and output tokens, first and last
+        date. Failures do not count.
         """
         select = """SELECT path, model, count(*), total(input_tokens), total(output_tokens),
             min(created), max(created) FROM calls
             WHERE status BETWEEN 200 AND 299 GROUP BY path, model ORDER BY path, model"""
-        with self._blamed(), self._guard:
+        with self._errors_named(), self._guard:
             rows = self._db.execute(select).fetchall()
         return [(path, model, n, int(i), int(o), a, b) for path, model, n, i, o, a, b in rows]
 
     @contextmanager
     def claim(self, key: str) -> Iterator[None]:
-        """Hold `key` for this thread, among all threads and processes that share the file: of equal
-        requests at once, one goes to the server and the others find its answer.
+        """Claim `key` for this thread, among all threads and processes that share the file.
+
+        Of equal requests at the same time, one goes to the server; the others find its answer.
         """
         if self.mode == "off":
             yield
@@ -152,10 +154,10 @@ class Recording:
 
     @contextmanager
     def _claimed(self, place: int) -> Iterator[None]:
-        """Hold a byte of the lock file; the system frees it if this process dies."""
+        """Lock a byte of the lock file; the system frees it if this process dies."""
         while True:
-            # Never a wait inside the system: it takes two processes whose threads wait for one
-            # another for a deadlock, though every thread holds one claim alone.
+            # Never wait inside the system call: it takes two processes whose threads wait for each
+            # other for a deadlock, although every thread has only one claim.
             try:
                 fcntl.lockf(self._claims, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
                 break
@@ -167,8 +169,8 @@ class Recording:
             fcntl.lockf(self._claims, fcntl.LOCK_UN, 1, place)
 
     @contextmanager
-    def _blamed(self) -> Iterator[None]:
-        """Name the file where SQLite cannot use it."""
+    def _errors_named(self) -> Iterator[None]:
+        """Turn an SQLite error into an InputError that names the file."""
         try:
             yield
         except sqlite3.DatabaseError as error:

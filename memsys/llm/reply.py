@@ -1,4 +1,4 @@
-"""The answer of a chat endpoint, read strictly: what is missing is an error, not an empty text."""
+"""Strict parsing of chat answers: a missing field is an error, not an empty text."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from memsys.types import Usage
 def completion(
     answer: Mapping[str, Any], model: str, schema: Mapping[str, Any] | None = None
 ) -> Completion:
-    """The first choice of `answer`. `schema`: its text must be JSON of that schema.
+    """Return the first choice of `answer`. `schema`: the JSON schema its text must match.
 
-    A text that the length limit cut off is kept, with `finish` "length", unless a schema asks for
-    the whole. Raises LLMError naming `model` and what is wrong.
+    A text cut off by the length limit is returned, with `finish` "length", unless there is a
+    schema. Raises LLMError naming `model` and what is wrong.
     """
-    if isinstance(answer.get("error"), Mapping):  # some gateways do so with status 200
+    if isinstance(answer.get("error"), Mapping):  # some gateways send errors with status 200
         raise LLMError(f"{model}: {str(answer['error'].get('message'))[:200]}")
     choices = answer.get("choices")
     if not isinstance(choices, list) or not choices:

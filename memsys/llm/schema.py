@@ -1,4 +1,4 @@
-"""Whether a JSON value is of a JSON schema: the part that structured outputs are asked in."""
+"""Validation of JSON values by the part of JSON Schema that structured outputs use."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def violation(value: object, schema: Mapping[str, Any], place: str = "reply") -> str | None:
-    """What is wrong with `value`, and where, or None.
+    """Return what is wrong with `value` and where, or None.
 
     Checked are type, enum, const, anyOf, properties, required, additionalProperties and items
-    (JSON Schema 2020-12); a keyword beyond these is not.
+    (JSON Schema 2020-12); other keywords are ignored.
     """
     if "anyOf" in schema and all(violation(value, one, place) for one in schema["anyOf"]):
         return f"{place} fits no alternative"
@@ -56,7 +56,7 @@ def _object(value: dict[str, Any], schema: Mapping[str, Any], place: str) -> str
 
 
 def _is(value: object, kind: str) -> bool:
-    if isinstance(value, bool):  # which Python takes for a number
+    if isinstance(value, bool):  # an int in Python
         return kind == "boolean"
     if kind == "integer" and isinstance(value, float):
         return value.is_integer()
@@ -64,5 +64,15 @@ def _is(value: object, kind: str) -> bool:
 
 
 def _same(value: object, other: object) -> bool:
-    """Equal as JSON, where true is not 1."""
+    """Return whether two values are equal as JSON, where true is not 1."""
     return value == other and isinstance(value, bool) == isinstance(other, bool)
+
+
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of an object that has exactly these `properties`, all required."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }

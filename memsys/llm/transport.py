@@ -1,4 +1,4 @@
-"""Between the protocol's client and the network: replay, limits, budget, clock and record."""
+"""HTTP transport that replays, limits, times and records the requests of a client."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, BudgetReached, Limits, Reservation
 from memsys.llm.exchange import EXCHANGE, Exchange, key_of, rejected_key
-from memsys.llm.recording import Recorded, Recording
+from memsys.llm.recording import RecordedAnswer, Recording
 from memsys.llm.usage import usage_of
 
 _SECRET_LENGTH = 8  # shorter values are words, as in API_KEY=none
-_KEPT_HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
+_PASSED_HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class RecordingTransport(httpx2.BaseTransport):
-    """Answers a request from the recording or, where it is not known, from the network.
+    """Answers a request from the recording or, if it is not recorded, from the network.
 
-    Each attempt passes here alone: the pauses between attempts are the protocol client's own, and
-    hold no place among the calls under way.
+    It sees single attempts: the pauses between them are in the OpenAI client and do not occupy a
+    slot of the running calls.
     """
 
     def __init__(
         self, recording: Recording, limits: Limits, budget: Budget | None, timeout_s: float
     ) -> None:
-        """`timeout_s` bounds one attempt, from sending it to the last byte of its answer."""
+        """`timeout_s` bounds one attempt, from sending to the last byte of the answer."""
         self._recording, self._limits, self._budget = recording, limits, budget
         self._timeout_s = timeout_s
         limits_of_client = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-        # A client rather than a bare transport: it knows the system's proxies. None of them can
-        # reach a server on this machine's own loopback.
+        # A client rather than a bare transport, as it uses the system's proxies. None of them can
+        # reach a server on the loopback of this machine.
         here = httpx2.HTTPTransport(limits=limits_of_client)
         self._network = httpx2.Client(
             limits=limits_of_client, mounts={f"all://{host}": here for host in _LOOPBACK}
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """One attempt. What must not be retried is put into the exchange as `stopped`."""
+        """Send one attempt; an error that must not be retried becomes `stopped` of the exchange."""
         exchange = EXCHANGE.get()
         try:
             return self._answer(request, exchange)
@@ -61,11 +61,11 @@ class RecordingTransport(httpx2.BaseTransport):
         path = request.url.path
         exchange.key = key_of(request.method, path, body, exchange.sample)
         with self._recording.claim(exchange.key):
-            found = self._recording.find(exchange.key)
-            if found is not None:  # another thread or process was first
+            recorded = self._recording.find(exchange.key)
+            if recorded is not None:  # another thread or process was first
                 exchange.waited_ms = exchange.spent_ms
-                exchange.replay(found.latency_ms, found.created)
-                return _response(found.status, {}, found.body.encode())
+                exchange.replay(recorded.latency_ms, recorded.created)
+                return _response(recorded.status, {}, recorded.body.encode())
             with self._limits.place():
                 return self._live(request, body, exchange)
 
@@ -73,9 +73,9 @@ class RecordingTransport(httpx2.BaseTransport):
         self, request: httpx2.Request, body: Mapping[str, Any], exchange: Exchange
     ) -> httpx2.Response:
         model = str(body.get("model", ""))
-        held = None
+        reservation = None
         if self._budget is not None:
-            held = self._budget.reserve(model, body)
+            reservation = self._budget.reserve(model, body)
         started = time.perf_counter()
         exchange.attempts += 1
         exchange.waited_ms = exchange.spent_ms
@@ -84,21 +84,21 @@ class RecordingTransport(httpx2.BaseTransport):
             exchange.latency_ms = (time.perf_counter() - started) * 1000
             answer = _parsed(data) if 200 <= status < 300 else None
         except httpx2.ConnectError:
-            _settle(held, {"usage": {"prompt_tokens": 0}})  # nothing was sent
+            _settle(reservation, {"usage": {"prompt_tokens": 0}})  # nothing was sent
             raise
         except BaseException:
-            _settle(held, {})  # the answer is lost; the server may bill it all the same
+            _settle(reservation, {})  # the answer is lost, but the server may bill it
             raise
         if answer is None:
-            _settle(held, {"usage": {"prompt_tokens": 0}})  # refused
+            _settle(reservation, {"usage": {"prompt_tokens": 0}})  # refused
             return _response(status, headers, data)
-        _settle(held, answer)
+        _settle(reservation, answer)
         exchange.created = datetime.now(UTC).isoformat(timespec="seconds")
         text = _without_key(data.decode(), request)
         key = exchange.key
         try:
             exchange.check(answer)
-        except LLMError:  # the caller will meet it again
+        except LLMError:  # the caller's own check raises it again
             key = rejected_key(key)
         return _response(status, headers, self._keep(key, exchange, request, model, status, text))
 
@@ -110,7 +110,7 @@ class RecordingTransport(httpx2.BaseTransport):
             parts = []
             for part in response.iter_bytes():
                 parts.append(part)
-                # The network's own limit is on each pause; a slow drip would go on for ever.
+                # The limit of httpx is per read; a slow stream could go on for ever.
                 if time.perf_counter() - started > self._timeout_s:
                     raise httpx2.ReadTimeout("the answer takes too long", request=request)
             return response.status_code, response.headers, b"".join(parts)
@@ -126,11 +126,11 @@ class RecordingTransport(httpx2.BaseTransport):
         status: int,
         text: str,
     ) -> bytes:
-        """Record the answer, and return the recorded one: who comes first wins, everywhere."""
+        """Record the answer, and return the recorded one: the first answer wins everywhere."""
         if self._recording.mode == "off":
             return text.encode()
         usage = usage_of(json.loads(text))
-        row = Recorded(
+        row = RecordedAnswer(
             key=key,
             path=request.url.path,
             model=model,
@@ -150,7 +150,7 @@ class RecordingTransport(httpx2.BaseTransport):
 
 
 def _parsed(data: bytes) -> Mapping[str, Any]:
-    """The JSON object in `data`; else a protocol error, which is retried like a cut connection."""
+    """Return the JSON object in `data`; else raise a protocol error, which is retried."""
     try:
         answer = json.loads(data.decode())
     except ValueError:
@@ -160,17 +160,17 @@ def _parsed(data: bytes) -> Mapping[str, Any]:
     return answer
 
 
-def _settle(held: Reservation | None, answer: Mapping[str, Any]) -> None:
-    if held is not None:
-        held.settle(usage_of(answer))
+def _settle(reservation: Reservation | None, answer: Mapping[str, Any]) -> None:
+    if reservation is not None:
+        reservation.settle(usage_of(answer))
 
 
 def _without_key(text: str, request: httpx2.Request) -> str:
-    """`text`, should a server repeat the key in it."""
+    """Return `text` without the key, which a server may repeat."""
     key = request.headers.get("authorization", "").removeprefix("Bearer ")
     return text.replace(key, "$KEY") if len(key) >= _SECRET_LENGTH else text
 
 
 def _response(status: int, headers: Mapping[str, str], data: bytes) -> httpx2.Response:
-    kept = {name: headers[name] for name in _KEPT_HEADERS if name in headers}
-    return httpx2.Response(status, headers=kept, content=data)
+    passed = {name: headers[name] for name in _PASSED_HEADERS if name in headers}
+    return httpx2.Response(status, headers=passed, content=data)

@@ -1,1 +1,1 @@
-"""What one unit of remembering is."""
+"""The `memory` options: what one unit of memory is."""

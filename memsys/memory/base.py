@@ -1,4 +1,4 @@
-"""What every memory option does."""
+"""The interface of the `memory` options: how a session becomes memories."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from memsys.types import Conversation, Memory, Session
 
 
 class MemoryBuilder(ABC):
-    """Cuts a session into memories; sees one session at a time, so never a later one."""
+    """Splits a session into memories; sees one session at a time, so never a later one."""
 
     name: str
     # Prompts by role with which the builder asks a model; the strategy's prompts include them.
@@ -25,29 +25,33 @@ class MemoryBuilder(ABC):
         """Log of JSON objects, shared with the strategy over this builder."""
         return []
 
-    @abstractmethod
-    def check(self, conversation: Conversation) -> None:
-        """Raises InputError if `conversation` lacks what this option remembers."""
+    def check(self, conversation: Conversation) -> None:  # noqa: B027 - most need nothing
+        """Raises InputError if `conversation` lacks the data that this option needs."""
 
     @abstractmethod
     def build(self, session: Session) -> list[Memory]:
-        """The memories of `session` in order; may be empty. Ids are unique in a conversation."""
+        """Return the memories of `session` in order; may be empty.
+
+        Ids are unique per conversation.
+        """
 
 
 @runtime_checkable
 class WrittenByModel(Protocol):
-    """An option whose memories a model writes, from all that a conversation has said so far: its
-    builder has a state, so that each conversation needs its own.
+    """An option whose memories a model writes, given the conversation so far: its builder has a
+    state, so each conversation needs a new one.
     """
 
+    name: str
+
     def open(self, llm: LLM | None) -> MemoryBuilder:
-        """A builder for one conversation. Raises InputError where it cannot do without a model."""
+        """Return a builder for one conversation. Raises InputError if it needs a model."""
         ...
 
 
 def builder_for(memory: MemoryBuilder | WrittenByModel, llm: LLM | None) -> MemoryBuilder:
-    """The builder of one conversation: `memory` itself where it has no state.
+    """Return the builder of one conversation: `memory` itself if it has no state.
 
-    Raises InputError as WrittenByModel.open.
+    Raises InputError like WrittenByModel.open.
     """
     return memory.open(llm) if isinstance(memory, WrittenByModel) else memory

@@ -1,4 +1,4 @@
-"""One memory a fact that came with the data set (LoCoMo's `observation` field)."""
+"""One memory per fact of the data set (LoCoMo's `observation` field)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from memsys.types import Conversation, Memory, Session
 
 
 class Observations(MemoryBuilder):
-    """Facts written by a model for the data set's authors: an LLM's write path without a key."""
+    """Facts that the data set's authors extracted with a model: usable without an API key."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def check(self, conversation: Conversation) -> None:
-        """Raises InputError if no session of the conversation came with observations."""
+        """Raises InputError if no session of the conversation has observations."""
         if not any(session.observations for session in conversation.sessions):
             raise InputError(
                 f"memory={self.name}: sample {conversation.id} has no observation field; "
@@ -23,7 +23,7 @@ class Observations(MemoryBuilder):
             )
 
     def build(self, session: Session) -> list[Memory]:
-        """One memory an observation, in the file's order."""
+        """Return one memory per observation, in the order of the file."""
         return [
             Memory(
                 id=f"{session.id}/o{i}",

@@ -1,18 +1,18 @@
-"""One memory a turn, or one a window of turns."""
+"""One memory per turn, alone or with its neighbours."""
 
 from __future__ import annotations
 
 from memsys.errors import InputError
 from memsys.memory.base import MemoryBuilder
 from memsys.text.turns import importance, line
-from memsys.types import Conversation, Memory, Session
+from memsys.types import Memory, Session
 
 
 class Turns(MemoryBuilder):
-    """A memory is a turn with `before` and `after` neighbours of its session (0, 0: the turn).
+    """A memory is a turn with `before` and `after` neighbours of its session (0, 0: the turn only).
 
-    `lead` more turns before it are matched word by word but not shown: a reply seldom repeats
-    the words of what it replies to.
+    `lead` further turns before it are part of the index text but not shown: a reply seldom repeats
+    the words of the turn it replies to.
     """
 
     def __init__(self, name: str, before: int = 0, after: int = 0, lead: int = 1) -> None:
@@ -23,11 +23,8 @@ class Turns(MemoryBuilder):
         self.name = name
         self._before, self._after, self._lead = before, after, lead
 
-    def check(self, conversation: Conversation) -> None:
-        """Every conversation has turns."""
-
     def build(self, session: Session) -> list[Memory]:
-        """One memory a turn of the session, in order; its id is the turn's id."""
+        """Return one memory per turn of the session, in order; its id is the turn's id."""
         lines = [line(turn) for turn in session.turns]
         memories = []
         for i, turn in enumerate(session.turns):

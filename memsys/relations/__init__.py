@@ -1,1 +1,1 @@
-"""Entities and relations that a language model finds, keeps up to date, and is asked from."""
+"""A graph of entities and relations that a language model extracts and keeps up to date."""

@@ -1,4 +1,4 @@
-"""Entities and relations of an exchange: what a model is shown, what of its reply holds good."""
+"""Extraction of entities and relations: what the model is shown, and the check of its reply."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from memsys.context.base import stamp
-from memsys.facts.base import Event, fault, plain
+from memsys.facts.fact import Event, fault, plain
 from memsys.llm.base import LLM, LLMError
-from memsys.relations.base import Entity, Triple, is_self, shown
 from memsys.relations.forms import (
     KINDS,
     LONGEST,
@@ -18,7 +17,8 @@ from memsys.relations.forms import (
     entities_form,
     relations_form,
 )
-from memsys.relations.settings import GraphSettings
+from memsys.relations.settings import RelationGraphSettings
+from memsys.relations.triples import Entity, Triple, is_self, shown
 from memsys.text.terms import terms
 from memsys.text.turns import line
 from memsys.types import Turn
@@ -26,32 +26,32 @@ from memsys.types import Turn
 _ENDS = ("source", "destination")
 
 
-class Extractor:
-    """Asks a model for entities, for relations between them, and for those that ended.
+class RelationExtractor:
+    """Asks a model for entities, for relations between them, and for relations that ended.
 
-    Every method raises LLMError without a reply, and gives None where nothing of the reply can be
-    used; calls and faults go into `log`.
+    Every method raises LLMError without a reply, and returns None if nothing of the reply can be
+    used; calls and faults are logged.
     """
 
-    def __init__(self, llm: LLM, settings: GraphSettings) -> None:
-        """Raises InputError where a prompt cannot be used."""
+    def __init__(self, llm: LLM, settings: RelationGraphSettings) -> None:
+        """Raises InputError if a prompt cannot be used."""
         self._llm, self._calls, self.prompts = llm, settings.calls, settings.prompts
 
     def entities(
         self, turns: Sequence[Turn], time: datetime, log: list[Event]
     ) -> list[Entity] | None:
-        """What `turns` speak of, and then who speaks; nothing where they speak of nothing."""
+        """Return the entities that `turns` mention, then the speakers; [] if they mention none."""
         text = self.prompts["entities"].fill(messages=_numbered(turns), time=stamp(time))
         ids = [turn.id for turn in turns]
         rows = ask(self._llm, entities_form(len(turns)), text, self._calls, log, turns=ids)
         if rows is None:
             return None
-        found = _named(rows, log)
+        named = _named(rows, log)
         speakers = {plain(turn.speaker): Entity(turn.speaker, "person") for turn in turns}
-        return [*({**found, **speakers}.values())] if rows else []
+        return [*({**named, **speakers}.values())] if rows else []
 
-    def asked_for(self, question: str) -> list[str]:
-        """Names of what `question` speaks of. Raises LLMError if the model does not say."""
+    def question_entities(self, question: str) -> list[str]:
+        """Return the entity names in `question`. Raises LLMError without a usable reply."""
         log: list[Event] = []
         text = self.prompts["entities"].fill(messages=f"1. {question}", time="an unknown day")
         rows = ask(self._llm, entities_form(1), text, self._calls, log)
@@ -66,7 +66,7 @@ class Extractor:
         entities: Sequence[Entity],
         log: list[Event],
     ) -> list[Triple] | None:
-        """The relations that `turns` tell of, between `entities`."""
+        """Return the relations between `entities` that `turns` state."""
         names = [entity.name for entity in entities]
         messages = _numbered(turns)
         text = self.prompts["relations"].fill(
@@ -77,8 +77,8 @@ class Extractor:
         rows = ask(self._llm, form, text, self._calls, log, turns=ids)
         if rows is None:
             return None
-        known = {plain(entity.name): entity for entity in entities}
-        return list(_triples(rows, turns, known, set(terms(messages)), log))
+        by_name = {plain(entity.name): entity for entity in entities}
+        return list(_triples(rows, turns, by_name, set(terms(messages)), log))
 
     def ended(
         self,
@@ -88,8 +88,8 @@ class Extractor:
         new: Sequence[Triple],
         log: list[Event],
     ) -> dict[int, str] | None:
-        """Rows of `stored`, relations as sentences, that do not hold any more by what `turns` say,
-        and why. A number that was not shown is a fault and nothing else.
+        """Return the relations that ended according to `turns`, as row in `stored` (relations as
+        sentences) to reason. A number that was not shown is logged and ignored.
         """
         text = self.prompts["conflicts"].fill(
             messages=_numbered(turns),
@@ -101,14 +101,14 @@ class Extractor:
         rows = ask(self._llm, conflicts_form(len(stored)), text, self._calls, log, turns=ids)
         if rows is None:
             return None
-        found: dict[int, str] = {}
+        reasons: dict[int, str] = {}
         for row in rows:
             number = int(row["relation"])
             if 1 <= number <= len(stored):
-                found.setdefault(number - 1, row["why"])
+                reasons.setdefault(number - 1, row["why"])
             else:
                 log.append(fault("conflicts", "unknown_relation", f"{number} of {len(stored)}"))
-        return found
+        return reasons
 
 
 def _numbered(turns: Sequence[Turn]) -> str:
@@ -116,71 +116,71 @@ def _numbered(turns: Sequence[Turn]) -> str:
 
 
 def _named(rows: Sequence[Mapping[str, Any]], log: list[Event]) -> dict[str, Entity]:
-    """Each name once; who speaks is no find."""
-    found: dict[str, Entity] = {}
+    """Return the entities of `rows` by plain name, without first-person names."""
+    named: dict[str, Entity] = {}
     for row in rows:
         name, kind = shown(row["name"]), row["type"].strip().casefold()
         if not plain(name) or len(name) > LONGEST:
             log.append(fault("entities", "bad_argument", f"{name!r} is no name"))
         elif not is_self(name):
-            found.setdefault(plain(name), Entity(name, kind if kind in KINDS else "other"))
-    return found
+            named.setdefault(plain(name), Entity(name, kind if kind in KINDS else "other"))
+    return named
 
 
 def _triples(
     rows: Sequence[Mapping[str, Any]],
     turns: Sequence[Turn],
-    known: Mapping[str, Entity],
-    heard: set[str],
+    by_name: Mapping[str, Entity],
+    message_terms: set[str],
     log: list[Event],
 ) -> Iterator[Triple]:
-    """The relations of `rows`, each once, resting on all turns that are named for it."""
-    found: dict[tuple[str, str, str], Triple] = {}
+    """Yield the relations of `rows` without duplicates, each with all turns named for it."""
+    triples: dict[tuple[str, str, str], Triple] = {}
     for row in rows:
-        told = f"{row['source']} - {row['relation']} - {row['destination']}"
+        label = f"{row['source']} - {row['relation']} - {row['destination']}"
         numbers = dict.fromkeys(int(number) for number in row["turns"])
-        said = [turns[number - 1] for number in numbers if 1 <= number <= len(turns)]
-        if len(said) < max(len(numbers), 1):
-            log.append(fault("relations", "unknown_turn", f"{told}: {list(numbers)}"))
-        speakers = {turn.speaker for turn in said or turns}
-        ends = [_end(row[end], speakers, known, heard, told, log) for end in _ENDS]
+        sources = [turns[number - 1] for number in numbers if 1 <= number <= len(turns)]
+        if len(sources) < max(len(numbers), 1):
+            log.append(fault("relations", "unknown_turn", f"{label}: {list(numbers)}"))
+        speakers = {turn.speaker for turn in sources or turns}
+        ends = [_end(row[end], speakers, by_name, message_terms, label, log) for end in _ENDS]
         name = shown(row["relation"]).casefold()
         source, destination = ends
         if source is None or destination is None:
             continue
         if source == destination or not plain(name) or len(name) > LONGEST:
             log.append(
-                fault("relations", "bad_argument", f"{told}: needs a short name and two ends")
+                fault("relations", "bad_argument", f"{label}: needs a short name and two ends")
             )
             continue
         key = plain(source.name), name, plain(destination.name)
-        before = found[key].turns if key in found else ()
-        ids = tuple(dict.fromkeys((*before, *(turn.id for turn in said))))
-        found[key] = Triple(source, name, destination, ids)
-    yield from found.values()
+        before = triples[key].turns if key in triples else ()
+        ids = tuple(dict.fromkeys((*before, *(turn.id for turn in sources))))
+        triples[key] = Triple(source, name, destination, ids)
+    yield from triples.values()
 
 
 def _end(
     name: str,
     speakers: set[str],
-    known: Mapping[str, Entity],
-    heard: set[str],
-    told: str,
+    by_name: Mapping[str, Entity],
+    message_terms: set[str],
+    label: str,
     log: list[Event],
 ) -> Entity | None:
-    """The entity that `name` is. One that was not extracted is added where the messages name it:
-    the first call overlooked it. What they do not name is made up.
+    """Return the entity called `name`. One that the first call overlooked is added if the messages
+    contain its name; otherwise the model invented it, which is logged.
     """
     if is_self(name):
         if len(speakers) == 1:
             return Entity(min(speakers), "person")
-        log.append(fault("relations", "unknown_speaker", told))
+        log.append(fault("relations", "unknown_speaker", label))
         return None
-    if plain(name) in known:
-        return known[plain(name)]
-    own = set(terms(shown(name)))
-    if own and own <= heard:
-        log.append(fault("relations", "unlisted_entity", f"{told}: {name} is added"))
+    if plain(name) in by_name:
+        return by_name[plain(name)]
+    name_terms = set(terms(shown(name)))
+    if name_terms and name_terms <= message_terms:
+        log.append(fault("relations", "unlisted_entity", f"{label}: {name} is added"))
         return Entity(shown(name), "other")
-    log.append(fault("relations", "unknown_entity", f"{told}: {name}"))
+    log.append(fault("relations", "unknown_entity", f"{label}: {name}"))
     return None

@@ -1,4 +1,4 @@
-"""The read path: relations that a question finds by its entities, or by its likeness to them."""
+"""Search of relations by a question's entities, and by similarity of question and triple."""
 
 from __future__ import annotations
 
@@ -11,47 +11,47 @@ import numpy as np
 from memsys.embed.cache import CachedEmbedder
 from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import IndexSettings, top
-from memsys.relations.base import as_memory, id_of
-from memsys.relations.extract import Extractor
-from memsys.relations.graph import OwnGraph
+from memsys.relations.extract import RelationExtractor
+from memsys.relations.relation_graph import RelationGraph
 from memsys.relations.settings import RelationSettings
+from memsys.relations.triples import as_memory, id_of
 from memsys.stores.relations import Relation
 from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, words
 from memsys.types import Candidate, Vectors
 
 
-class Finder:
-    """Relations as candidates, origin `expanded`, scored by the cosine of question and triple: on
-    the scale of memories, with which they share the budget.
+class RelationFinder:
+    """Finds relations as candidates of origin `expanded`, scored by the cosine of question and
+    triple: the scale of the memories with which they share the budget.
     """
 
     def __init__(
         self,
-        graph: OwnGraph,
-        extractor: Extractor,
+        graph: RelationGraph,
+        extractor: RelationExtractor,
         embedder: CachedEmbedder,
         index: IndexSettings,
         settings: RelationSettings,
     ) -> None:
         self._graph, self._extractor, self._embedder = graph, extractor, embedder
         self._index, self._settings = index, settings
-        self._known: _Known | None = None
+        self._snapshot: _Snapshot | None = None
 
-    def changed(self) -> None:
-        """The graph is another one: what was computed of it is forgotten."""
-        self._known = None
+    def invalidate(self) -> None:
+        """Discard what was computed from the graph, before the graph changes."""
+        self._snapshot = None
 
     def find(self, question: str) -> tuple[list[Candidate], dict[str, Any]]:
-        """The best `limit` relations, best first, and how they were found, as plain JSON values.
+        """Return the best `limit` relations, best first, and a trace of plain JSON values.
 
-        By both ways they are taken in turn from each. Raises LLMError where a model has to name
-        the question's entities and does not.
+        If both searches are set, their results are taken in turn. Raises LLMError if a model has to
+        name the question's entities and gives no usable reply.
         """
-        known = self._known = self._known or _Known(self._graph, self._embedder)
-        if not known.relations:
+        snapshot = self._snapshot = self._snapshot or _Snapshot(self._graph, self._embedder)
+        if not snapshot.relations:
             return [], {}
-        cosines = known.vectors @ self._embedder.query(question)
-        row = {one.key: n for n, one in enumerate(known.relations)}
+        cosines = snapshot.vectors @ self._embedder.query(question)
+        row = {one.key: n for n, one in enumerate(snapshot.relations)}
         names, by_entity = [], []
         if self._settings.by != "triple":
             names = self._names(question)
@@ -68,23 +68,23 @@ class Finder:
             "entities": names,
             "found": [
                 {
-                    "relation": id_of(known.relations[n]),
+                    "relation": id_of(snapshot.relations[n]),
                     "by": [way for way, rows in ways.items() if n in rows],
                     "cosine": round(float(cosines[n]), 6),
                 }
                 for n in best
             ],
         }
-        return [known.candidate(n, float(cosines[n])) for n in best], trace
+        return [snapshot.candidate(n, float(cosines[n])) for n in best], trace
 
     def _names(self, question: str) -> list[str]:
         if self._settings.query_entities == "llm":
-            return self._extractor.asked_for(question)
+            return self._extractor.question_entities(question)
         return list(dict.fromkeys(content_words(question)))
 
     def _by_entity(self, question: str, names: Sequence[str]) -> list[Relation]:
-        """The relations around `names`, ranked by BM25 against the question, as the package mem0ai
-        does (mem0/memory/graph_memory.py, `search`); of equals the nearer to the names first.
+        """Return the relations around `names`, ranked by BM25 against the question as in mem0ai
+        (mem0/memory/graph_memory.py, `search`); ties by nearness to the names.
         """
         near = [relation for relation, _ in self._graph.around(names, self._settings.hops)]
         if not near:
@@ -93,10 +93,10 @@ class Finder:
         return [near[n] for n in top(index.scores(question), self._settings.limit)]
 
 
-class _Known:
-    """All relations and the vectors of their sentences, shape (n, d)."""
+class _Snapshot:
+    """All relations of a graph, and the vectors of their sentences, shape (n, d)."""
 
-    def __init__(self, graph: OwnGraph, embedder: CachedEmbedder) -> None:
+    def __init__(self, graph: RelationGraph, embedder: CachedEmbedder) -> None:
         self.relations = graph.relations()
         self.memories = [
             as_memory(relation, ends)
@@ -112,17 +112,17 @@ class _Known:
 
 
 def content_words(question: str) -> Iterator[str]:
-    """What may name an entity, without a model: runs of words that are no function words, and
-    each word of these (Chinese: bigrams).
+    """Yield possible entity names without a model: runs of content words, and each word of them
+    (Chinese: bigrams).
     """
     run: list[str] = []
     for word in [*words(question), ""]:
         if is_cjk(word):
             yield from cjk_terms(word)
         elif word and word not in STOPWORDS:
-            own = word.removesuffix("'s")
-            run.append(own)
-            yield own
+            bare = word.removesuffix("'s")
+            run.append(bare)
+            yield bare
             continue
         if len(run) > 1:
             yield " ".join(run)

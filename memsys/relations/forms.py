@@ -1,4 +1,4 @@
-"""What a model is asked for, by a tool call or by a schema, and how its reply is read."""
+"""Lists that a model fills in, by a tool call or by a schema, and the parsing of its reply."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from memsys.facts.base import Event, fault, tokens
+from memsys.facts.fact import Event, fault, tokens
 from memsys.facts.operations import Calls
 from memsys.llm.base import LLM, Completion, Tool
-from memsys.llm.schema import violation
+from memsys.llm.schema import object_schema, violation
 
 KINDS: Final = tuple("person place organisation thing activity event time other".split())
-_MOST_A_MESSAGE = 8  # entities, and relations
-LONGEST: Final = 60  # characters of a name, or of a reason: a small model never ends a text either
+_MOST_A_MESSAGE = 8  # entities, and also relations
+LONGEST: Final = 60  # characters of a name or reason; small models do not end a text by themselves
 _TEXT = {"type": "string"}
 _SHORT = {**_TEXT, "pattern": rf'^[^"\\\n]{{1,{LONGEST}}}$'}
-_FREE: Final[
-    Mapping[str, Mapping[str, Any]]
-] = {  # a row as it is read: bounds and lists of words are for those who write by them
+# Properties that a row is checked for, without the bounds and enumerations that guide servers which
+# decode by the schema.
+_FREE: Final[Mapping[str, Mapping[str, Any]]] = {
     "entities": {"name": _TEXT, "type": _TEXT},
     "relations": {
         "source": _TEXT,
@@ -33,13 +33,13 @@ _FREE: Final[
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A list of rows that a model fills in. `step`: what the list and the form's events are called;
-    `row`: the properties of a row, by name; `most`: rows that are read.
+    """A list of rows that a model fills in. `step`: name of the list and of its events; `tool` and
+    `description`: of the tool call; `row`: the properties of a row by name; `most`: rows read.
     """
 
     step: str
     tool: str
-    told: str
+    description: str
     row: Mapping[str, Any]
     most: int
 
@@ -47,22 +47,23 @@ class Form:
     def parameters(self) -> dict[str, Any]:
         """The JSON schema of a whole reply.
 
-        Bounds are for servers that write by the schema: small models never end a list by
-        themselves. Elsewhere reading sees to it.
+        Its bounds are for servers that decode by the schema, as small models do not end a list by
+        themselves; `ask` checks the replies of other servers.
         """
-        rows = {"type": "array", "items": _object(self.row), "maxItems": self.most}
-        return _object({self.step: rows})
+        rows = {"type": "array", "items": object_schema(self.row), "maxItems": self.most}
+        return object_schema({self.step: rows})
 
 
 def entities_form(messages: int) -> Form:
-    """Entities of so many messages, each with its kind."""
+    """Return the form for the entities of `messages` messages, each with its type."""
+    # The descriptions are part of every request: a change invalidates recorded answers.
     row = {"name": _SHORT, "type": {"type": "string", "enum": list(KINDS)}}
-    told = "Note the entities that the messages speak of."
-    return Form("entities", "note_entities", told, row, _MOST_A_MESSAGE * messages)
+    description = "Note the entities that the messages speak of."
+    return Form("entities", "note_entities", description, row, _MOST_A_MESSAGE * messages)
 
 
 def relations_form(messages: int, names: Sequence[str] | None) -> Form:
-    """Relations that so many messages tell of. `names`: the only ones for their ends, if any."""
+    """Return the form for the relations in `messages` messages; `names`: allowed ends, if any."""
     end = _SHORT if names is None else {"type": "string", "enum": list(names)}
     number = {"type": "integer", "minimum": 1, "maximum": messages}
     row = {
@@ -71,51 +72,51 @@ def relations_form(messages: int, names: Sequence[str] | None) -> Form:
         "destination": end,
         "turns": {"type": "array", "items": number, "maxItems": 4},
     }
-    told = "Note the relations between entities that the messages tell of."
-    return Form("relations", "note_relations", told, row, _MOST_A_MESSAGE * messages)
+    description = "Note the relations between entities that the messages tell of."
+    return Form("relations", "note_relations", description, row, _MOST_A_MESSAGE * messages)
 
 
 def conflicts_form(stored: int) -> Form:
-    """Which of so many numbered relations do not hold any more."""
+    """Return the form for which of `stored` numbered relations have ended."""
     row = {"relation": {"type": "integer", "minimum": 1, "maximum": stored}, "why": _SHORT}
-    told = "Name the stored relations that do not hold any more; an empty list if all do."
-    return Form("conflicts", "end_relations", told, row, stored)
+    description = "Name the stored relations that do not hold any more; an empty list if all do."
+    return Form("conflicts", "end_relations", description, row, stored)
 
 
 def ask(
-    llm: LLM, form: Form, text: str, calls: Calls, log: list[Event], **told: Any
+    llm: LLM, form: Form, text: str, calls: Calls, log: list[Event], **fields: Any
 ) -> list[dict[str, Any]] | None:
-    """The rows of `form` that a model fills in when asked by `text`; None where nothing of its
-    reply can be used. What it gets wrong, and the call with what is `told` of it, goes into `log`.
+    """Ask a model by `text` to fill in `form` and return its rows, None if none of its reply can be
+    used. The call, with `fields`, and the faults of its reply are logged.
 
     Raises LLMError without a reply.
     """
     messages = [{"role": "user", "content": text}]
     if calls == "tools":
-        tool = Tool(form.tool, form.told, form.parameters)
+        tool = Tool(form.tool, form.description, form.parameters)
         reply = llm.complete(messages, tools=[tool])
     else:
         reply = llm.complete(messages, schema={"title": form.step, **form.parameters})
-    found: list[dict[str, Any]] | None = None
+    rows: list[dict[str, Any]] | None = None
     for read in _lists(reply, form):
         if isinstance(read, list):
-            found = [*(found or []), *read]
+            rows = [*(rows or []), *read]
         else:
             log.append(read)
-    if found is None and not reply.tool_calls and form.step == "conflicts":
-        found = []  # to call nothing is to name nothing
-    elif found is None and not reply.tool_calls:
+    if rows is None and not reply.tool_calls and form.step == "conflicts":
+        rows = []  # without a call, no relation ended
+    elif rows is None and not reply.tool_calls:
         log.append(fault(form.step, "no_call", reply.text))
-    if found and len(found) > form.most:
-        log.append(fault(form.step, "too_many", f"{len(found)}; the first {form.most} are read"))
-    rows = None if found is None else list(_sound(found[: form.most], form, log))
-    counted = {} if rows is None else {form.step: len(rows)}
-    log.append({"step": form.step, **told, **counted, "tokens": tokens(reply.usage)})
-    return rows
+    if rows and len(rows) > form.most:
+        log.append(fault(form.step, "too_many", f"{len(rows)}; the first {form.most} are read"))
+    valid = None if rows is None else list(_valid(rows[: form.most], form, log))
+    counted = {} if valid is None else {form.step: len(valid)}
+    log.append({"step": form.step, **fields, **counted, "tokens": tokens(reply.usage)})
+    return valid
 
 
 def _lists(reply: Completion, form: Form) -> Iterator[list[Any] | Event]:
-    """The list of every call; a text counts where nothing is called, if it is such a list."""
+    """Yield the list of every call or its fault; without a call, the list in the text, if any."""
     if not reply.tool_calls:
         try:
             rows = json.loads(reply.text)[form.step]
@@ -133,24 +134,15 @@ def _lists(reply: Completion, form: Form) -> Iterator[list[Any] | Event]:
         except ValueError:
             yield fault(form.step, "broken_json", call.arguments)
             continue
-        whole = _object({form.step: {"type": "array"}})
+        whole = object_schema({form.step: {"type": "array"}})
         wrong = violation(arguments, whole, form.tool)
         yield fault(form.step, "bad_argument", wrong) if wrong else arguments[form.step]
 
 
-def _sound(rows: Sequence[Any], form: Form, log: list[Event]) -> Iterator[dict[str, Any]]:
+def _valid(rows: Sequence[Any], form: Form, log: list[Event]) -> Iterator[dict[str, Any]]:
     for row in rows:
-        wrong = violation(row, _object(_FREE[form.step]), form.step)
+        wrong = violation(row, object_schema(_FREE[form.step]), form.step)
         if wrong is None:
             yield row
         else:
             log.append(fault(form.step, "bad_argument", wrong))
-
-
-def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(fields),
-        "required": list(fields),
-        "additionalProperties": False,
-    }

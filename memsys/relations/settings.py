@@ -1,4 +1,4 @@
-"""What the configuration says of the write path and of the read path."""
+"""Settings of the relation graph: extraction and update, and search."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ QueryEntities = Literal["llm", "rule"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphSettings:
-    """`calls`: by tool calls, or by JSON of a schema for servers without tools. `on_conflict`:
-    what a contradicted relation comes to. `exchange`: messages a call. `threshold`: least cosine
-    of names at which a stored entity is taken for one that was spoken of; `nodes`: most of these
-    for one name; `merge`: least cosine at which two names are one entity. `shown`: most stored
-    relations that a model is asked about. Prompts are names under conf/prompts or paths.
+class RelationGraphSettings:
+    """Settings of extraction and update.
+
+    `calls`: by tool calls, or by JSON of a schema for servers without tools. `on_conflict`: whether
+    a contradicted relation is deleted or marked as ended. `exchange`: messages per call.
+    `threshold`: least cosine of names at which a stored entity matches a mentioned one; `nodes`:
+    most matches per name; `merge`: least cosine at which two names are one entity. `shown`: most
+    stored relations that a model is asked about. Prompts are names under conf/prompts or paths.
     """
 
     calls: Calls
@@ -39,14 +41,15 @@ class GraphSettings:
         """Raises InputError on a value out of range."""
         _choice("strategy.graph.calls", self.calls, get_args(Calls))
         _choice("strategy.graph.on_conflict", self.on_conflict, get_args(OnConflict))
-        for name in ("exchange", "nodes", "shown"):
-            _whole(f"strategy.graph.{name}", getattr(self, name))
-        for name in ("threshold", "merge"):
-            _cosine(f"strategy.graph.{name}", getattr(self, name))
+        _whole("strategy.graph.exchange", self.exchange)
+        _whole("strategy.graph.nodes", self.nodes)
+        _whole("strategy.graph.shown", self.shown)
+        _cosine("strategy.graph.threshold", self.threshold)
+        _cosine("strategy.graph.merge", self.merge)
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:
-        """By role. Raises InputError where one is missing or lacks a place."""
+        """The prompts by role. Raises InputError if one is missing or lacks a placeholder."""
         return {
             "entities": load_prompt(self.entities, ["messages"]),
             "relations": load_prompt(self.relations, ["messages", "entities"]),
@@ -56,10 +59,12 @@ class GraphSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class RelationSettings:
-    """Which relations a question finds: `by` its entities, by its likeness to whole triples, or
-    both. `query_entities`: a model names the question's entities, or its content words do.
-    `limit`: most relations; `similarity`: least cosine of question and triple. `hops`: how far from
-    the question's entities.
+    """Settings of the search.
+
+    `by`: relations are found by the question's entities, by the similarity of question and triple,
+    or both. `query_entities`: the question's entities are named by a model, or are its content
+    words. `limit`: most relations; `similarity`: least cosine of question and triple. `hops`: path
+    length from the question's entities.
     """
 
     by: By
@@ -78,9 +83,9 @@ class RelationSettings:
         _cosine("strategy.relations.similarity", self.similarity)
 
 
-def _choice(name: str, value: Any, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise InputError(f"{name}: {value!r} is none of {', '.join(known)}")
+def _choice(name: str, value: Any, options: tuple[str, ...]) -> None:
+    if value not in options:
+        raise InputError(f"{name}: {value!r} is none of {', '.join(options)}")
 
 
 def _whole(name: str, value: Any) -> None:

@@ -1,1 +1,1 @@
-"""Memory operations for a program: add, search, get, update, delete, with owners and a history."""
+"""The memory operations for programs: add, search, update and delete, by owner, with a history."""

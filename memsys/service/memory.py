@@ -1,4 +1,4 @@
-"""The memory operations: what was benchmarked, to be used."""
+"""The memory operations on a persistent store, with the ranking of a benchmarked run."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from typing import Any, Self, get_args
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.llm.meter import Meter
-from memsys.service.facts import FactWriting
-from memsys.service.follow import Follower
-from memsys.service.ledger import Ledger
-from memsys.service.messages import Heard, Messages, hear
-from memsys.service.procedures import write_procedure
+from memsys.service.database import MemoryDatabase
+from memsys.service.inference import write_facts, write_procedure
+from memsys.service.messages import Messages, as_units, parse_messages
 from memsys.service.ranking import Ranker
 from memsys.service.records import (
-    Added,
-    Change,
-    Found,
+    AddResult,
+    MemoryChange,
     MemoryKind,
+    MemoryRecord,
     Owner,
-    Record,
+    SearchResult,
     check_text,
     naive,
 )
 from memsys.service.setup import Setup, load_setup
 from memsys.service.tables import now
+from memsys.service.vector_sync import VectorSync
 from memsys.service.writing import About, Writer, check_metadata
 from memsys.text.turns import importance
 from memsys.types import Memory as Unit
@@ -37,25 +36,25 @@ FOLDER = "memories"
 
 
 class Memory:
-    """A store of memories in a folder, for several threads and processes at once.
+    """A store of memories in a folder, usable by several threads and processes at once.
 
-    Owners keep apart: an operation on user_id="ana" sees what belongs to ana, whatever its agent
-    and run, and nothing else; each further id narrows it. Times without a zone are taken as they
-    are, others brought to UTC. Not to be confused with memsys.types.Memory, the frozen record of
-    one unit within a strategy; this one is `memsys.Memory`.
+    Owners are separate: an operation on user_id="ana" sees the memories of ana, of any agent and
+    run, and no others; each further id narrows it. Times with a zone are converted to UTC, others
+    are used unchanged. This is `memsys.Memory`; memsys.types.Memory is the frozen record of one
+    unit within a strategy.
     """
 
     def __init__(self, folder: str | Path = FOLDER, setup: Setup | None = None) -> None:
-        """`folder` is made if absent. Raises InputError where it, or the setup, cannot be used."""
+        """Create `folder` if absent. Raises InputError if it, or the setup, cannot be used."""
         self._setup = setup if setup is not None else load_setup(None)
         path = Path(folder).expanduser()
-        self._ledger = Ledger(path, self._setup.embedder.name)
+        self._database = MemoryDatabase(path, self._setup.embedder.name)
         embedder = CachedEmbedder(self._setup.embedder, path / "cache", Meter())
-        self._follower = Follower(self._ledger, self._setup.vectors)
-        self._writer = Writer(self._ledger, self._follower, embedder)
+        self._vectors = VectorSync(self._database, self._setup.vectors)
+        self._writer = Writer(self._database, self._vectors, embedder)
         self._ranker = Ranker(
-            self._ledger,
-            self._follower,
+            self._database,
+            self._vectors,
             self._setup.index,
             self._setup.start,
             self._setup.weights,
@@ -63,14 +62,14 @@ class Memory:
 
     @classmethod
     def from_config(cls, source: str | Path, folder: str | Path = FOLDER) -> Self:
-        """The memory of a benchmarked run (its folder, or its id), or of a YAML file: the same
-        embedder, index, memory, model, ranking and k. See load_setup for what is raised.
+        """Return a memory with the embedder, index, memory option, model, ranking and k of a run
+        (its folder, or its id) or of a YAML file. Raises InputError like load_setup.
         """
         return cls(folder, load_setup(source))
 
     @property
     def can_infer(self) -> bool:
-        """Whether there is a model that can write facts."""
+        """Whether a model is configured that can write facts."""
         return self._setup.llm is not None
 
     def add(
@@ -84,29 +83,31 @@ class Memory:
         infer: bool | None = None,
         kind: MemoryKind = "fact",
         time: datetime | None = None,
-    ) -> Added:
-        """Remember `messages`: a text, or a list of {role, content} with name and id if you like,
-        said at `time` (None: now).
+    ) -> AddResult:
+        """Store `messages`: a text, or a list of {role, content} with optional name and id, said at
+        `time` (None: now).
 
-        `infer`: True lets a model write facts, or with kind="procedural" record an agent's run
-        (whose messages may have tool_calls) as numbered steps; False keeps the messages as they
-        are; None: as the run did. A text that is kept stays word for word; of messages, each names
-        its speaker. Raises InputError; LLMError where the model answered for none of it.
+        `infer`: True lets a model extract facts, or with kind="procedural" record an agent's run
+        (whose messages may have tool_calls) as numbered steps; False stores the messages verbatim;
+        None: as in the run. A text is stored word for word; messages are stored with the speaker's
+        name. Raises InputError; LLMError if the model answered for none of the messages.
         """
         owner = Owner(user_id, agent_id, run_id).check()
         if kind not in get_args(MemoryKind):
             raise InputError(f"kind: {kind!s:.40} is none of {', '.join(get_args(MemoryKind))}")
-        given = check_metadata(metadata)
+        checked = check_metadata(metadata)
         said = naive(time) if time is not None else now()
         writes = self._setup.infer if infer is None else infer
         if writes and kind == "procedural":
-            about = About(owner, given, kind, {})
+            about = About(owner, checked, kind, {})
             return write_procedure(self._setup, self._writer, messages, about, said)
-        heard = hear(messages, said)
-        about = About(owner, given, kind, heard.public)
+        parsed = parse_messages(messages, said)
+        about = About(owner, checked, kind, parsed.public)
         if writes:
-            return FactWriting(self._setup, self._writer, self._ranker, about).write(heard)
-        return Added(tuple(self._writer.add(self._units(messages, heard), about)))
+            return write_facts(self._setup, self._writer, self._ranker, about, parsed)
+        return AddResult(
+            tuple(self._writer.add(as_units(messages, parsed, self._setup.builder), about))
+        )
 
     def search(
         self,
@@ -118,30 +119,30 @@ class Memory:
         filters: Mapping[str, Any] | None = None,
         top_k: int | None = None,
         time: datetime | None = None,
-    ) -> list[Found]:
-        """The `top_k` (None: the run's k) best memories for `query`, best first. `filters`: values
-        that the metadata must have. `time`: when it is asked, for recency (None: now). What is
-        returned counts as accessed. Raises InputError.
+    ) -> list[SearchResult]:
+        """Return the `top_k` (None: the run's k) best memories for `query`, best first. `filters`:
+        values that the metadata must have. `time`: of the query, for recency (None: now). Each
+        returned memory counts as accessed. Raises InputError.
         """
         owner = Owner(user_id, agent_id, run_id).check()
         wanted = _least("top_k", self._setup.k if top_k is None else top_k, 1)
         if not isinstance(query, str):
             raise InputError("query: use text")
         check_text(query, "query")
-        given = check_metadata(filters, "filters")
+        checked = check_metadata(filters, "filters")
         vector = self._writer.embed_query(query) if self._ranker.wants_vector else None
         asked = naive(time) if time is not None else now()
         with self._writer.lock:
-            found = self._ranker.search(query, vector, owner, given, wanted, asked)
+            found = self._ranker.search(query, vector, owner, checked, wanted, asked)
             if found:
-                with self._ledger.writing():
-                    self._ledger.touch([one.record.id for one in found], now())
+                with self._database.writing():
+                    self._database.touch([one.record.id for one in found], now())
         return found
 
-    def get(self, memory_id: str) -> Record | None:
-        """The memory of this id, None where there is none."""
+    def get(self, memory_id: str) -> MemoryRecord | None:
+        """Return the memory of this id, or None."""
         with self._writer.lock:
-            return self._ledger.get(memory_id)
+            return self._database.get(memory_id)
 
     def get_all(
         self,
@@ -152,13 +153,13 @@ class Memory:
         filters: Mapping[str, Any] | None = None,
         limit: int | None = None,
         offset: int = 0,
-    ) -> list[Record]:
-        """Memories of an owner, oldest first: `limit` of them (None: all) from `offset` on."""
+    ) -> list[MemoryRecord]:
+        """Return memories of an owner, oldest first: `limit` (None: all) from `offset` on."""
         owner = Owner(user_id, agent_id, run_id).check()
         first = _least("offset", offset, 0)
         last = None if limit is None else first + _least("limit", limit, 0)
         with self._writer.lock:
-            return self._ledger.owned(owner, check_metadata(filters, "filters"))[first:last]
+            return self._database.owned(owner, check_metadata(filters, "filters"))[first:last]
 
     def update(
         self,
@@ -167,9 +168,9 @@ class Memory:
         *,
         metadata: Mapping[str, Any] | None = None,
         time: datetime | None = None,
-    ) -> Change | None:
-        """Let a memory read `text`, with `metadata` in the place of the old (None: as before), at
-        `time` (None: as before). None where there is no such memory. Raises InputError.
+    ) -> MemoryChange | None:
+        """Replace text, metadata or time of a memory (None: unchanged) and return the change, None
+        if there is no such memory. Raises InputError.
         """
         if text is None and metadata is None and time is None:
             raise InputError("update: give text, metadata or time")
@@ -189,11 +190,11 @@ class Memory:
             turns=old.turns,
             importance=old.importance if text is None else importance(text),
         )
-        given = None if metadata is None else check_metadata(metadata)
-        return self._writer.change(memory_id, unit, given)
+        checked = None if metadata is None else check_metadata(metadata)
+        return self._writer.change(memory_id, unit, checked)
 
-    def delete(self, memory_id: str) -> Change | None:
-        """Forget one memory; its history stays. None where there is none."""
+    def delete(self, memory_id: str) -> MemoryChange | None:
+        """Delete one memory; its history remains. Return None if there is no such memory."""
         return next(iter(self._writer.delete([memory_id])), None)
 
     def delete_all(
@@ -202,34 +203,34 @@ class Memory:
         user_id: str | None = None,
         agent_id: str | None = None,
         run_id: str | None = None,
-    ) -> list[Change]:
-        """Forget all memories of an owner, and the messages kept for it; their history stays."""
+    ) -> list[MemoryChange]:
+        """Delete all memories and stored messages of an owner; the history remains."""
         owner = Owner(user_id, agent_id, run_id).check()
         with self._writer.lock:
-            with self._ledger.writing():
-                self._ledger.drop_dialogues(owner)
-            return self._writer.delete([one.id for one in self._ledger.owned(owner)])
+            with self._database.writing():
+                self._database.drop_dialogues(owner)
+            return self._writer.delete([one.id for one in self._database.owned(owner)])
 
-    def history(self, memory_id: str) -> list[Change]:
-        """Every change of a memory, oldest first, that of its end too; empty for an unknown id."""
+    def history(self, memory_id: str) -> list[MemoryChange]:
+        """Return every change of a memory, oldest first; also of a deleted one, [] if unknown."""
         with self._writer.lock:
-            return self._ledger.history(memory_id)
+            return self._database.history(memory_id)
 
     def reset(self) -> None:
-        """Forget everything, every owner's, with the history. There is no way back."""
+        """Delete everything of every owner, including the history. This cannot be undone."""
         with self._writer.lock:
-            with self._ledger.writing():
-                self._ledger.clear()
-            self._follower.catch_up()
+            with self._database.writing():
+                self._database.clear()
+            self._vectors.catch_up()
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         with self._writer.lock:
-            self._follower.close()
-            self._ledger.close()
+            self._vectors.close()
+            self._database.close()
 
     def __enter__(self) -> Self:
-        """Itself; closed at the end of the block."""
+        """Return self; closed at the end of the block."""
         return self
 
     def __exit__(
@@ -240,23 +241,6 @@ class Memory:
     ) -> None:
         """Close."""
         self.close()
-
-    def _units(self, messages: Messages, heard: Heard) -> list[Unit]:
-        """A text stays as it is; messages become what the benchmark makes of a session's turns."""
-        if not isinstance(messages, str):
-            return self._setup.builder.build(heard.session)
-        (turn,) = heard.session.turns
-        return [
-            Unit(
-                id=turn.id,
-                content=messages,
-                index_text=messages,
-                time=heard.session.time,
-                speaker=turn.speaker,
-                turns=(turn.id,),
-                importance=importance(messages),
-            )
-        ]
 
 
 def _least(name: str, value: object, least: int) -> int:

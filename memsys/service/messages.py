@@ -1,4 +1,4 @@
-"""What a caller says, as the turns of a session."""
+"""Validation of a caller's messages, and their conversion to the turns of a session."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from typing import Any
 from uuid import uuid4
 
 from memsys.errors import InputError
+from memsys.memory.base import MemoryBuilder
 from memsys.service.records import check_text
-from memsys.types import Session, Turn
+from memsys.text.turns import importance
+from memsys.types import Memory, Session, Turn
 
 ROLES = ("user", "assistant", "system", "tool")
 Messages = str | Sequence[Mapping[str, Any]]
@@ -18,30 +20,30 @@ _FIELDS = {"role", "content", "name", "id"}
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """A session, who spoke in it, and by what ids the caller knows its turns."""
+class ParsedMessages:
+    """A session, the roles of its turns, and the caller's ids of the turns (`public`)."""
 
     session: Session
     roles: tuple[str, ...]
     public: Mapping[str, str]
 
 
-def hear(messages: Messages, time: datetime) -> Heard:
-    """`messages` as a session at `time`: a text is one message of the user; a message has `role`,
-    `content`, and may have `name` (the speaker, else the role) and `id`. System messages are left
-    out: they say nothing of anybody.
+def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
+    """Return `messages` as a session at `time`. A text is one message of the user; a message has
+    `role` and `content`, and may have `name` (the speaker, else the role) and `id`. System messages
+    are left out, as they describe nobody.
 
-    Turns get ids of their own: a caller may use one twice. Raises InputError.
+    Turns get new ids, because a caller may use one twice. Raises InputError.
     """
-    given = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
-    if isinstance(given, Mapping) or not isinstance(given, Sequence) or not given:
+    listed = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+    if isinstance(listed, Mapping) or not isinstance(listed, Sequence) or not listed:
         raise InputError("messages: give a text, or a list of messages with role and content")
     turns, roles, public = [], [], {}
-    for i, message in enumerate(given):
+    for i, message in enumerate(listed):
         where = f"messages[{i}]"
         if not isinstance(message, Mapping) or (wrong := set(message) - _FIELDS):
-            told = "a message" if not isinstance(message, Mapping) else sorted(wrong, key=str)[0]
-            raise InputError(f"{where}: {told!s:.40}: use role and content, and name and id")
+            found = "a message" if not isinstance(message, Mapping) else sorted(wrong, key=str)[0]
+            raise InputError(f"{where}: {found!s:.40}: use role and content, and name and id")
         role, content = message.get("role"), message.get("content")
         if role not in ROLES:
             raise InputError(f"{where}.role: {role!s:.40} is none of {', '.join(ROLES)}")
@@ -58,4 +60,22 @@ def hear(messages: Messages, time: datetime) -> Heard:
         turns.append(turn)
         roles.append(role)
         public[turn.id] = id_
-    return Heard(Session(uuid4().hex, time, tuple(turns)), tuple(roles), public)
+    return ParsedMessages(Session(uuid4().hex, time, tuple(turns)), tuple(roles), public)
+
+
+def as_units(messages: Messages, parsed: ParsedMessages, builder: MemoryBuilder) -> list[Memory]:
+    """Return the memories to store: a text verbatim, messages as the memory option builds them."""
+    if not isinstance(messages, str):
+        return builder.build(parsed.session)
+    (turn,) = parsed.session.turns
+    return [
+        Memory(
+            id=turn.id,
+            content=messages,
+            index_text=messages,
+            time=parsed.session.time,
+            speaker=turn.speaker,
+            turns=(turn.id,),
+            importance=importance(messages),
+        )
+    ]

@@ -1,9 +1,9 @@
-"""Search: relevance as it was benchmarked and, where asked for, what else speaks for a memory."""
+"""Search: relevance as benchmarked, optionally weighted with access, recency and importance."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
@@ -13,21 +13,23 @@ from memsys.errors import InputError
 from memsys.graph.score import access_frequency, recency
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import IndexSettings, Scores, Start, check_start, convex, min_max
-from memsys.service.follow import Follower
-from memsys.service.ledger import Ledger
-from memsys.service.records import Found, Owner, Record
+from memsys.service.database import MemoryDatabase
+from memsys.service.records import MemoryRecord, Owner, SearchResult
+from memsys.service.vector_sync import VectorSync
 from memsys.stores.vectors import Near
 from memsys.types import Vectors
 
-_SPARE = 8  # beyond those wanted, to see whether equals follow
-_INDEXES = 64  # lexical indexes that are held, one an owner and filter
+_SPARE = 8  # further results, to detect ties with the last one
+_INDEXES = 64  # lexical indexes cached, one per owner and filter
+
+_Lexical = LexicalIndex | SparseLexicalIndex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
-    """Of the terms of a score: relevance, access frequency (log-scaled, cap 100), recency
-    exp(-decay days since the last access, or the memory's time) and importance, each 0 to 1 but for
-    a cosine, which may be negative. The `pool` most relevant are weighed.
+class SearchWeights:
+    """Weights of the terms of a score: relevance, access frequency (log-scaled, cap 100), recency
+    exp(-decay * days since the last access, or since the memory's time) and importance. Each term
+    is 0 to 1, except a cosine, which may be negative. Only the `pool` most relevant are weighted.
 
     The formulas are those of strategy=graph_score without its graph (memsys.graph.score).
     """
@@ -41,37 +43,38 @@ class Weights:
 
     def __post_init__(self) -> None:
         """Raises InputError on a value below 0 (`pool`: 1)."""
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if not isinstance(value, int | float) or not value >= (field.name == "pool"):
-                raise InputError(f"weights.{field.name}: {value!r}; use a number of 0 or more")
+        for name, value in asdict(self).items():
+            if not isinstance(value, int | float) or not value >= (name == "pool"):
+                raise InputError(f"weights.{name}: {value!r}; use a number of 0 or more")
 
     @property
     def plain(self) -> bool:
-        """Whether relevance alone counts."""
+        """Whether relevance is the only term."""
         return not (self.access or self.recency or self.importance)
 
 
 class Ranker:
-    """Ranks the memories of an owner. Not safe for several threads."""
+    """Ranks the memories of an owner. Not thread-safe."""
 
     def __init__(
         self,
-        ledger: Ledger,
-        follower: Follower,
+        database: MemoryDatabase,
+        vectors: VectorSync,
         index: IndexSettings,
         start: Start,
-        weights: Weights,
+        weights: SearchWeights,
     ) -> None:
         """Raises InputError on an unknown start."""
         check_start(start)
-        self._ledger, self._follower = ledger, follower
+        self._database, self._vectors = database, vectors
         self._index, self._start, self._weights = index, start, weights
-        self._lexical: dict[str, tuple[int, LexicalIndex | SparseLexicalIndex, list[Record]]] = {}
+        self._lexical: dict[
+            str, tuple[int, LexicalIndex | SparseLexicalIndex, list[MemoryRecord]]
+        ] = {}
 
     @property
     def wants_vector(self) -> bool:
-        """Whether queries have to be embedded."""
+        """Whether queries must be embedded."""
         return self._start != "lexical"
 
     def search(
@@ -82,11 +85,11 @@ class Ranker:
         filters: Mapping[str, Any],
         top_k: int,
         now: datetime,
-    ) -> list[Found]:
-        """The `top_k` best for `query` and its `vector`, shape (d,), best first; of equals the
-        older first.
+    ) -> list[SearchResult]:
+        """Return the `top_k` best memories for `query` and its `vector`, shape (d,), best first, of
+        equal scores the oldest first.
         """
-        self._follower.catch_up()
+        self._vectors.catch_up()
         weights = self._weights
         wanted = top_k if weights.plain else max(top_k, weights.pool)
         if self._start == "vector":
@@ -94,19 +97,24 @@ class Ranker:
             pool = self._by_vector(vector, owner, filters, wanted)
         else:
             pool = self._by_word(query, vector, owner, filters, wanted)
-        found = [Found(one, self._score(one, relevance, now), relevance) for one, relevance in pool]
+        found = [
+            SearchResult(one, self._score(one, relevance, now), relevance)
+            for one, relevance in pool
+        ]
         return sorted(found, key=lambda one: -one.score)[:top_k]
 
-    def similar(self, vector: Vectors, among: Sequence[Record], most: int) -> list[Record]:
-        """The `most` of `among`, all of one owner, with the highest cosine to `vector`."""
+    def similar(
+        self, vector: Vectors, among: Sequence[MemoryRecord], most: int
+    ) -> list[MemoryRecord]:
+        """Return the `most` of `among`, all of one owner, with the highest cosine to `vector`."""
         if not among:
             return []
-        self._follower.catch_up()
+        self._vectors.catch_up()
         by_id = {one.id: one for one in among}
-        near = self._follower.nearest(among[0].owner.shelf, vector, most, list(by_id))
+        near = self._vectors.nearest(among[0].owner.shelf, vector, most, list(by_id))
         return [by_id[id_] for id_, _ in near]
 
-    def _score(self, record: Record, relevance: float, now: datetime) -> float:
+    def _score(self, record: MemoryRecord, relevance: float, now: datetime) -> float:
         weights, last = self._weights, record.accessed or record.time
         return (
             weights.relevance * relevance
@@ -117,14 +125,14 @@ class Ranker:
 
     def _by_vector(
         self, vector: Vectors, owner: Owner, filters: Mapping[str, Any], wanted: int
-    ) -> list[tuple[Record, float]]:
+    ) -> list[tuple[MemoryRecord, float]]:
         among: list[str] | None = None
-        if filters or set(owner.named) != {"user_id"}:  # else the shelf is the owner's alone
-            among = [one.id for one in self._ledger.owned(owner, filters)]
-        shelves = [owner.shelf] if owner.user_id is not None else self._ledger.shelves(owner)
+        if filters or set(owner.named) != {"user_id"}:  # else all of the shelf is the owner's
+            among = [one.id for one in self._database.owned(owner, filters)]
+        shelves = [owner.shelf] if owner.user_id is not None else self._database.shelves(owner)
         near = self._near(vector, shelves, among, wanted)
-        records = self._ledger.of([id_ for id_, _ in near])
-        order = self._ledger.order(records)
+        records = self._database.of([id_ for id_, _ in near])
+        order = self._database.order(records)
         near = sorted(
             (one for one in near if one.id in records),
             key=lambda one: (-one.cosine, order[one.id]),
@@ -134,10 +142,10 @@ class Ranker:
     def _near(
         self, vector: Vectors, shelves: Sequence[str], among: list[str] | None, wanted: int
     ) -> list[Near]:
-        """The `wanted` nearest and those as near as the last of them."""
+        """Return the `wanted` nearest and all that tie with the last of them."""
         asked = wanted + _SPARE
         while True:
-            found = [self._follower.nearest(s, vector, asked, among) for s in shelves]
+            found = [self._vectors.nearest(s, vector, asked, among) for s in shelves]
             near = sorted((one for some in found for one in some), key=lambda one: -one.cosine)
             cut = max((some[-1].cosine for some in found if len(some) == asked), default=-2.0)
             if len(near) <= wanted or near[wanted - 1].cosine > cut or cut == -2.0:
@@ -151,7 +159,7 @@ class Ranker:
         owner: Owner,
         filters: Mapping[str, Any],
         wanted: int,
-    ) -> list[tuple[Record, float]]:
+    ) -> list[tuple[MemoryRecord, float]]:
         lexical, records = self._index_of(owner, filters)
         if lexical is None:
             return []
@@ -163,34 +171,34 @@ class Ranker:
         else:
             relevance = min_max(scores)
         best = np.argsort(-relevance, kind="stable")[:wanted]
-        fresh = self._ledger.of([records[row].id for row in best])  # accesses as they are now
+        fresh = self._database.of([records[row].id for row in best])  # accesses as they are now
         return [
             (fresh[records[row].id], float(relevance[row]))
             for row in best
             if records[row].id in fresh
         ]
 
-    def _cosines(self, vector: Vectors, owner: Owner, records: Sequence[Record]) -> Scores:
-        shelves = [owner.shelf] if owner.user_id is not None else self._ledger.shelves(owner)
+    def _cosines(self, vector: Vectors, owner: Owner, records: Sequence[MemoryRecord]) -> Scores:
+        shelves = [owner.shelf] if owner.user_id is not None else self._database.shelves(owner)
         ids = [one.id for one in records]
-        found = [self._follower.nearest(s, vector, len(ids), ids) for s in shelves]
+        found = [self._vectors.nearest(s, vector, len(ids), ids) for s in shelves]
         by_id = {id_: cosine for some in found for id_, cosine in some}
         return np.array([by_id.get(id_, 0.0) for id_ in ids], dtype=np.float64)
 
     def _index_of(
         self, owner: Owner, filters: Mapping[str, Any]
-    ) -> tuple[LexicalIndex | SparseLexicalIndex | None, list[Record]]:
-        """BM25 over the owner's memories, made anew where anything was changed since."""
-        key, last = repr((owner, sorted(filters.items(), key=repr))), self._ledger.last
-        known = self._lexical.get(key)
-        if known is None or known[0] != last:
-            records = self._ledger.owned(owner, filters)
+    ) -> tuple[_Lexical | None, list[MemoryRecord]]:
+        """Return BM25 over the owner's memories, rebuilt after any change."""
+        key, last = repr((owner, sorted(filters.items(), key=repr))), self._database.last
+        cached = self._lexical.get(key)
+        if cached is None or cached[0] != last:
+            records = self._database.owned(owner, filters)
             if not records:
                 return None, []
             texts = [one.index_text for one in records]
             while len(self._lexical) >= _INDEXES:
                 self._lexical.pop(next(iter(self._lexical)))
             kind = LexicalIndex if self._index.lexical == "rank_bm25" else SparseLexicalIndex
-            known = last, kind(texts, self._index.k1, self._index.b), records
-            self._lexical[key] = known
-        return known[1], known[2]
+            cached = last, kind(texts, self._index.k1, self._index.b), records
+            self._lexical[key] = cached
+        return cached[1], cached[2]

@@ -1,4 +1,4 @@
-"""What the memory operations take and give: owners, records, changes, results."""
+"""Arguments and results of the memory operations: owners, records, changes, search results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from memsys.errors import InputError
-from memsys.facts.base import Event
+from memsys.facts.fact import Event
 
 MemoryKind = Literal["fact", "procedural"]
 EventName = Literal["ADD", "UPDATE", "DELETE"]
@@ -18,44 +18,47 @@ _MOST = 256  # characters of an owner's id
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose a memory is. What is None was not said: in a search it then says nothing either."""
+    """The owner of a memory. In a search, an id that is None does not restrict the result."""
 
     user_id: str | None = None
     agent_id: str | None = None
     run_id: str | None = None
 
     def check(self) -> Owner:
-        """Itself. Raises InputError unless one is given, and each is 1 to 256 characters."""
+        """Return self. Raises InputError without an id, or with one not of 1 to 256 characters."""
         named = self.named
         if not named:
             raise InputError("owner: give at least one of user_id, agent_id, run_id")
         for name, value in named.items():
             if not isinstance(value, str) or not 1 <= len(value) <= _MOST:
-                raise InputError(f"{name}: {str(value)[:40]!r}; use text of 1 to {_MOST} signs")
+                raise InputError(
+                    f"{name}: {str(value)[:40]!r}; use text of 1 to {_MOST} characters"
+                )
             check_text(value, name)
         return self
 
     @property
     def named(self) -> dict[str, str]:
-        """Those that were given, by name."""
-        given = {name: getattr(self, name) for name in _FIELDS}
-        return {name: value for name, value in given.items() if value is not None}
+        """The ids that are not None, by name."""
+        ids = {"user_id": self.user_id, "agent_id": self.agent_id, "run_id": self.run_id}
+        return {name: value for name, value in ids.items() if value is not None}
 
     @property
     def shelf(self) -> str:
-        """Where its vectors stand together: under the first that is given. Every memory of a user
-        is on that user's shelf, so a search of a user looks nowhere else.
+        """The partition of the vector store, named by the first id that is set. All memories of a
+        user are in that user's partition, so a search for a user reads no other.
         """
         name, value = next(iter(self.named.items()))
         return f"{name}:{value}"
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
-    """One memory as it is kept.
+class MemoryRecord:
+    """One stored memory.
 
-    `time` is that of what it tells (naive, UTC where a zone was given); `created`, `updated` and
-    `accessed` are the clock's, naive UTC. `turns` are the ids of its messages. `importance`: 0..1.
+    `time` is when its messages were said (naive, UTC if a zone was given); `created`, `updated` and
+    `accessed` are wall-clock times, naive UTC. `turns` are the caller's ids of its messages.
+    `importance`: 0 to 1.
     """
 
     id: str
@@ -74,7 +77,7 @@ class Record:
     index_text: str
 
     def as_json(self) -> dict[str, Any]:
-        """Plain JSON values; times in RFC 3339, UTC."""
+        """Return plain JSON values; times in RFC 3339, UTC."""
         return {
             "id": self.id,
             "memory": self.memory,
@@ -92,8 +95,10 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One entry of the history, numbered over the whole store; None where there is no text."""
+class MemoryChange:
+    """One entry of the history, numbered over the whole store. `old` is None for an ADD, `new` for
+    a DELETE.
+    """
 
     number: int
     id: str
@@ -104,7 +109,7 @@ class Change:
     owner: Owner
 
     def as_json(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """Return plain JSON values."""
         return {
             "number": self.number,
             "id": self.id,
@@ -117,40 +122,47 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
-    """What an add changed, in order, and what of it went wrong without ending it (infer=True)."""
+class AddResult:
+    """The changes of one `add`, in order; with infer=True also the log of the model calls, with
+    their tokens (`events`).
+    """
 
-    changes: tuple[Change, ...]
-    faults: Sequence[Event] = ()
+    changes: tuple[MemoryChange, ...]
+    events: Sequence[Event] = ()
+
+    @property
+    def faults(self) -> list[Event]:
+        """The events of errors that did not end the operation."""
+        return [one for one in self.events if "fault" in one]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A search result. `score` is the weighted sum, `relevance` its first term before weighting."""
+class SearchResult:
+    """A memory and its score: a weighted sum, whose first term before weighting is `relevance`."""
 
-    record: Record
+    record: MemoryRecord
     score: float
     relevance: float
 
 
 def naive(time: datetime) -> datetime:
-    """`time` in UTC without its zone; one without a zone is taken as it is."""
+    """Return `time` in UTC without its zone; a time without a zone is returned unchanged."""
     if time.tzinfo is None:
         return time
     try:
         return time.astimezone(UTC).replace(tzinfo=None)
-    except OverflowError:  # at the ends of the calendar
+    except OverflowError:  # outside the years 1 to 9999
         return time.replace(tzinfo=None)
 
 
 def zulu(time: datetime) -> str:
-    """A naive time in UTC as RFC 3339 has it."""
+    """Return a naive UTC time in RFC 3339 format."""
     return time.isoformat() + "Z"
 
 
 def check_text(text: str, name: str) -> None:
-    """Raises InputError on half a character (a lone surrogate), which no file can hold."""
+    """Raises InputError on a lone surrogate, which cannot be encoded as UTF-8."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
-        raise InputError(f"{name}: is no valid Unicode (sign {error.start})") from None
+        raise InputError(f"{name}: not valid Unicode (character {error.start})") from None

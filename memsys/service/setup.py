@@ -1,4 +1,4 @@
-"""The parts of a memory: those of a run that was benchmarked, or of a file with the same groups."""
+"""The configuration of a memory: that of a benchmarked run, or of a file with the same groups."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ from memsys.embed.base import Embedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.errors import InputError
 from memsys.facts.extract import ExtractSettings
-from memsys.facts.keeper import UpdateSettings
+from memsys.facts.fact_writer import UpdateSettings
 from memsys.index.rank import IndexSettings, Start
 from memsys.llm.base import LLM
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
 from memsys.memory.base import MemoryBuilder, WrittenByModel
-from memsys.service.ranking import Weights
+from memsys.memory.observations import Observations
+from memsys.service.ranking import SearchWeights
+from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.vectors import VectorStore
+from memsys.strategy import Strategy
 
 CONF = Path(__file__).parents[2] / "conf"
 RUNS = Path("results/runs")
-# The options of conf/config.yaml, where a file does not say.
+# The options of conf/config.yaml, as defaults.
 _OPTIONS = {
     "embedder": "minilm",
     "index": "default",
@@ -33,20 +36,13 @@ _OPTIONS = {
     "vector_store": "faiss",
 }
 _NUMBERS = {"k": 10, "budget": 2048}
-_STARTS: Mapping[str, Start] = {
-    "memsys.strategies.vector_only.VectorOnly": "vector",
-    "baselines.bm25.BM25": "lexical",
-    "baselines.hybrid_rank.HybridRank": "hybrid",
-    "baselines.mem0.Mem0": "vector",
-}
-_FACTS = "baselines.mem0.Mem0"
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a memory is made of. `vectors`: None for an index in this process's memory, which is
-    made from the folder; `facts` and `update`: how a model writes facts, None where none does.
-    `infer`: what `add` does where it is not told.
+    """The parts of a memory. `vectors`: None for an index in this process's memory, rebuilt from
+    the folder; `facts` and `update`: how a model writes facts, None without a model. `infer`: the
+    default of `add`.
     """
 
     embedder: Embedder
@@ -59,65 +55,57 @@ class Setup:
     facts: ExtractSettings | None = None
     update: UpdateSettings | None = None
     vectors: VectorStore | None = None
-    weights: Weights = field(default_factory=Weights)
+    weights: SearchWeights = field(default_factory=SearchWeights)
 
 
 def load_setup(source: str | Path | None) -> Setup:
-    """The setup of a run (its folder, or its id under results/runs), of a YAML file with groups as
-    in conf/ (an option's name, or its settings), or of the defaults (None).
+    """Return the setup of a run (its folder, or its id under results/runs), of a YAML file with
+    groups as in conf/ (an option's name, or its settings), or of the defaults (None).
 
-    A configuration names classes that are then made: load none that you do not trust. Raises
-    InputError where it cannot be used, or where the run ranked by what no store of memories has.
+    A configuration names classes, which are imported and instantiated: load none that you do not
+    trust. Raises InputError if it cannot be used, or if the run's strategy does not rank as a store
+    of memories can.
     """
-    where, given = _read(source)
-    groups = {
-        name: _group(name, given.get(name, option), where) for name, option in _OPTIONS.items()
-    }
-    numbers = {name: given.get(name, number) for name, number in _NUMBERS.items()}
-    config = _resolved({**numbers, **groups}, where)
+    where, settings = _read(source)
+    wanted = {**_NUMBERS, **_OPTIONS, **{k: v for k, v in settings.items() if k != "weights"}}
+    config = _composed({name: wanted[name] for name in (*_NUMBERS, *_OPTIONS)}, where)
+    kind = _strategy_class(config["strategy"], where)
+    config = _resolved(config, where)
     strategy = config["strategy"]
-    target = strategy.get("_target_")
-    if target not in _STARTS:
+    builder = _instantiated(config["memory"], "memory", where)
+    if isinstance(builder, Observations | WrittenByModel):
         raise InputError(
-            f"{where}: strategy {target}: a store of memories ranks by vectors, words or both; "
-            "use a run of vector_only, bm25, hybrid_rank or mem0, or set strategy= to one of these"
+            f"{where}: memory={builder.name}: messages are stored verbatim (turns, windows), or as "
+            "facts that a model keeps up to date (a run of strategy=mem0)"
         )
-    builder = _made(config["memory"], "memory", where)
-    if builder.name == "observations" or isinstance(builder, WrittenByModel):
-        raise InputError(
-            f"{where}: memory={builder.name}: messages are kept as they are said (turns, windows), "
-            "and a model's facts are kept up to date (a run of strategy=mem0)"
-        )
-    embedder = _made(config["embedder"], "embedder", where)
-    off = Recording("", "off")  # what users say is in no recording
+    embedder = _instantiated(config["embedder"], "embedder", where)
+    off = Recording("", "off")  # never record what users say
     if isinstance(embedder, EndpointEmbedder):
         embedder.open(off)
-    llm = _made(config["llm"], "llm", where).open(off, Meter(), None)
-    writes = target == _FACTS and strategy.get("infer", True)
-    facts = strategy if target == _FACTS else _fact_defaults()
+    llm = _instantiated(config["llm"], "llm", where).open(off, Meter(), None)
+    facts = strategy if kind.writes_memory else _composed({"strategy": "mem0"}, where)["strategy"]
     store = config["vector_store"]
-    kept = not (store["_target_"].endswith(".FaissVectors") and store.get("path") is None)
-    weights = given.get("weights") or {}
     try:
         return Setup(
             embedder=embedder,
-            index=_made(config["index"], "index", where),
+            index=_instantiated(config["index"], "index", where),
             builder=builder,
-            start=_STARTS[target],
+            start=kind.start or "vector",
             k=_whole(strategy.get("k") or config["k"], where),
             llm=llm,
-            infer=bool(writes and llm is not None),
-            # Agents have no part in a benchmark's conversations: they have a prompt all the same.
+            infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
+            # The benchmark's conversations have no agents, so runs set no prompt for them.
             facts=ExtractSettings(**{"assistant_prompt": "facts_assistant", **facts["facts"]}),
             update=UpdateSettings(**facts["update"]),
-            vectors=_made(store, "vector_store", where) if kept else None,
-            weights=Weights(**weights),
+            vectors=None if _in_memory(store) else _instantiated(store, "vector_store", where),
+            weights=SearchWeights(**(settings.get("weights") or {})),
         )
-    except TypeError as error:
+    except (KeyError, TypeError) as error:
         raise InputError(f"{where}: {error}") from error
 
 
 def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
+    """Return the name of `source` for messages, and its groups and numbers."""
     if source is None:
         return "memory", {}
     path = Path(source).expanduser()
@@ -128,13 +116,13 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".json":
-            given = json.loads(text)["config"]
+            settings = json.loads(text)["config"]
         else:
             from omegaconf import OmegaConf  # noqa: PLC0415 - a tenth of a second
 
-            given = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
-        known = {*_OPTIONS, *_NUMBERS, "weights"}
-        if not isinstance(given, dict):
+            settings = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
+        names = {*_OPTIONS, *_NUMBERS, "weights"}
+        if not isinstance(settings, dict):
             raise TypeError("no groups")
     except OSError as error:
         raise InputError(
@@ -143,45 +131,71 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
         ) from error
     except Exception as error:
         raise InputError(f"{path}: cannot be read as a configuration ({error})") from error
-    if path.suffix != ".json" and (unknown := sorted(set(given) - known)):
-        raise InputError(f"{path}: {unknown[0]} is no group; there are {', '.join(sorted(known))}")
-    return str(source), given
+    if path.suffix != ".json" and (unknown := sorted(set(settings) - names)):
+        raise InputError(f"{path}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
+    return str(source), settings
 
 
-def _group(name: str, value: Any, where: str) -> Any:
-    """The settings of a group; of an option's name, those of its file."""
-    if isinstance(value, Mapping):
-        return value
-    import yaml  # noqa: PLC0415
+def _composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return `wanted` with the names of options replaced by their settings, composed by Hydra."""
+    from hydra import compose, initialize_config_dir  # noqa: PLC0415
+    from omegaconf import OmegaConf  # noqa: PLC0415
 
-    path = CONF / name / f"{value}.yaml"
-    if not isinstance(value, str) or path.parent != CONF / name or not path.is_file():
-        known = ", ".join(sorted(file.stem for file in (CONF / name).glob("*.yaml")))
-        raise InputError(f"{where}: {name}: {value!r} is none of {known}")
-    found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    found.pop("defaults", None)
-    return found
+    config = dict(wanted)
+    named = {
+        name: value
+        for name, value in wanted.items()
+        if name in _OPTIONS and not isinstance(value, Mapping)
+    }
+    for name, value in named.items():
+        options = sorted(file.stem for file in (CONF / name).glob("*.yaml"))
+        if value not in options:
+            raise InputError(f"{where}: {name}: {value!r} is none of {', '.join(options)}")
+    if named:
+        with initialize_config_dir(str(CONF), version_base="1.3"):
+            composed = compose(overrides=[f"+{name}={value}" for name, value in named.items()])
+        config |= dict(OmegaConf.to_container(composed, resolve=False))  # type: ignore[arg-type]
+    return config
 
 
-def _fact_defaults() -> Mapping[str, Any]:
-    found: Mapping[str, Any] = _group("strategy", "mem0", "memory")
-    return found
+def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
+    """Return the strategy's class. Raises InputError unless a store of memories can rank like it:
+    nothing but a subclass of Strategy with a `start` is accepted.
+    """
+    from hydra.utils import get_class  # noqa: PLC0415
+
+    target = str(strategy.get("_target_"))
+    try:
+        kind = get_class(target)
+    except Exception as error:
+        raise InputError(f"{where}: strategy: {error}") from error
+    if not issubclass(kind, Strategy) or kind.start is None:
+        raise InputError(
+            f"{where}: strategy {target}: a store of memories ranks by vectors, words or both; "
+            "use a run of vector_only, bm25, hybrid_rank or mem0, or set strategy= to one of these"
+        )
+    return kind
 
 
 def _resolved(config: Mapping[str, Any], where: str) -> dict[str, Any]:
     from omegaconf import OmegaConf  # noqa: PLC0415
     from omegaconf.errors import OmegaConfBaseException  # noqa: PLC0415
 
-    # The strategy alone may refer to groups that say nothing here: its own settings are read below.
     try:
-        found: Any = OmegaConf.to_container(OmegaConf.create(dict(config)), resolve=True)
+        return dict(OmegaConf.to_container(OmegaConf.create(dict(config)), resolve=True))  # type: ignore[arg-type]
     except OmegaConfBaseException as error:
-        target = config["strategy"].get("_target_")
-        raise InputError(f"{where}: {str(error).splitlines()[0]} (strategy {target})") from error
-    return dict(found)
+        raise InputError(f"{where}: {str(error).splitlines()[0]}") from error
 
 
-def _made(node: Mapping[str, Any], name: str, where: str) -> Any:
+def _in_memory(store: Mapping[str, Any]) -> bool:
+    """Return whether `store` keeps its vectors in this process only."""
+    from hydra.utils import get_class  # noqa: PLC0415
+
+    return get_class(str(store.get("_target_"))) is FaissVectors and store.get("path") is None
+
+
+def _instantiated(node: Mapping[str, Any], name: str, where: str) -> Any:
+    """Return the object of a group. Raises InputError with the innermost cause."""
     from hydra.errors import HydraException  # noqa: PLC0415
     from hydra.utils import instantiate  # noqa: PLC0415
     from omegaconf.errors import OmegaConfBaseException  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""The tables of the ledger, and what a row of them means."""
+"""The database schema, and the conversion of rows to records."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from memsys.service.records import Owner, Record
+from memsys.service.records import MemoryRecord, Owner
 
 COLUMNS = (
     "id, content, user_id, agent_id, run_id, metadata, kind, time, speaker, turns, importance, "
@@ -20,7 +20,7 @@ TABLES = (
     kind TEXT NOT NULL, time TEXT NOT NULL, speaker TEXT NOT NULL, turns TEXT NOT NULL,
     importance REAL NOT NULL, metadata TEXT NOT NULL, vector BLOB NOT NULL, created TEXT NOT NULL,
     updated TEXT NOT NULL, accesses INTEGER NOT NULL DEFAULT 0, accessed TEXT)""",
-    # AUTOINCREMENT: a number is never given twice, so that it can say what another process missed.
+    # AUTOINCREMENT: numbers are never reused, so each process knows which changes it has applied.
     """CREATE TABLE IF NOT EXISTS changes (
     number INTEGER PRIMARY KEY AUTOINCREMENT, memory TEXT NOT NULL, shelf TEXT NOT NULL,
     event TEXT NOT NULL, old TEXT, new TEXT, time TEXT NOT NULL,
@@ -35,23 +35,23 @@ TABLES = (
 
 
 def now() -> datetime:
-    """The clock, naive UTC."""
+    """Return the wall-clock time, naive UTC."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
 def as_text(value: Any) -> str:
-    """JSON. Raises ValueError on a number that is none."""
+    """Return `value` as JSON. Raises ValueError on NaN and infinity."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def where(owner: Owner) -> tuple[str, list[str]]:
-    """The condition for what belongs to `owner`, and its values. Raises InputError."""
+    """Return the SQL condition for memories of `owner`, and its values. Raises InputError."""
     named = owner.check().named
     return " AND ".join(f"{name}=?" for name in named), list(named.values())
 
 
 def fits(metadata: Mapping[str, Any], filters: Mapping[str, Any]) -> bool:
-    """Whether the values are equal; to JSON, true is no 1."""
+    """Return whether `metadata` has the values of `filters`; as in JSON, true is not 1."""
     return all(
         name in metadata
         and metadata[name] == value
@@ -60,9 +60,9 @@ def fits(metadata: Mapping[str, Any], filters: Mapping[str, Any]) -> bool:
     )
 
 
-def record_of(row: Sequence[Any]) -> Record:
-    """The record of a row of COLUMNS."""
-    return Record(
+def record_of(row: Sequence[Any]) -> MemoryRecord:
+    """Return the record of a row of COLUMNS."""
+    return MemoryRecord(
         id=row[0],
         memory=row[1],
         owner=Owner(*row[2:5]),

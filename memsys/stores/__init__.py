@@ -1,1 +1,1 @@
-"""Where vectors and relations live: protocols, and the engines that keep them."""
+"""Stores of vectors and relations: protocols and engines."""

@@ -14,16 +14,16 @@ from memsys.errors import InputError
 
 _SCHEMES = {f"{way}{safety}" for way in ("bolt", "neo4j") for safety in ("", "+s", "+ssc")}
 _CONNECT_S = 5
-_RETRY_S = 15  # for how long a transaction that failed by chance is tried again
+_RETRY_S = 15  # for how long a transaction with a transient error is retried
 _T = TypeVar("_T")
 
 
 class Bolt:
     """`url` is bolt://host:port or neo4j://host:port, +s for TLS.
 
-    The password is read from the environment variable that `password_variable` names (None: no
-    login), and kept nowhere else. `database` None is the server's own choice. Raises InputError
-    where the extra is missing or the address cannot be used; all else when first asked.
+    The password is read from the environment variable `password_variable` (None: no login) and
+    never stored. `database` None is the server's default. Raises InputError if the extra is missing
+    or the address is unusable, and for any other fault on first use.
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class Bolt:
         if find_spec("neo4j") is None:
             raise InputError("relation_store=neo4j: not installed; pip install -e '.[neo4j]'")
         address = urlsplit(url)
-        # First of all, so that no message repeats a secret.
+        # Checked first, so that no message repeats a secret.
         if "@" in address.netloc or address.query:
             raise InputError(
-                "relation_store.url: only host and port, please; user and password have their "
-                "own settings"
+                "relation_store.url: give only host and port; user and password are separate "
+                "settings"
             )
         if address.scheme not in _SCHEMES or not address.hostname:
             raise InputError(f"relation_store.url: {url!r} is not like bolt://localhost:7687")
@@ -44,7 +44,7 @@ class Bolt:
         self._password_variable = password_variable
 
     def read(self, statement: str, **parameters: Any) -> list[Any]:
-        """The records that `statement` returns. Raises InputError where the server gives none."""
+        """Return the records of `statement`. Raises InputError if the server gives none."""
 
         def work(transaction: Any) -> list[Any]:
             return list(transaction.run(statement, parameters))
@@ -53,9 +53,9 @@ class Bolt:
             return self._ask(lambda: session.execute_read(work))
 
     def write(self, statement: str, parameters: Sequence[dict[str, Any]]) -> None:
-        """Run `statement` with each of `parameters`, all in one transaction.
+        """Run `statement` with each of `parameters`, in one transaction, committed on return.
 
-        It is committed on return. Raises InputError where the server does not; then nothing is.
+        Raises InputError, and changes nothing, if the server does not commit.
         """
 
         def work(transaction: Any) -> None:
@@ -66,18 +66,18 @@ class Bolt:
             self._ask(lambda: session.execute_write(work))
 
     def index(self, label: str, *properties: str) -> None:
-        """Have the server find nodes of `label` by each of these properties.
+        """Create an index of the nodes of `label` by each of these properties.
 
-        Asked in the words of Neo4j, then in those of Memgraph; a server that knows neither finds
-        them without, only slower. Raises InputError where it does not answer.
+        The syntax of Neo4j is tried first, then that of Memgraph; a server that accepts neither is
+        only slower. Raises InputError if it does not answer.
         """
         for name in properties:
             neo4j = f"CREATE INDEX {label}_{name} IF NOT EXISTS FOR (n:{label}) ON (n.{name})"
-            if not self._alone(neo4j):
-                self._alone(f"CREATE INDEX ON :{label}({name})")
+            if not self._run_single(neo4j):
+                self._run_single(f"CREATE INDEX ON :{label}({name})")
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         if "_driver" in self.__dict__:
             self._driver.close()
 
@@ -85,7 +85,7 @@ class Bolt:
     def _driver(self) -> Any:
         import neo4j  # noqa: PLC0415 - an extra
 
-        # It warns of every label and property that nothing has yet.
+        # It warns of every label and property that is not used yet.
         logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
         login = None
         if self._password_variable is not None:
@@ -110,8 +110,8 @@ class Bolt:
             raise
         return driver
 
-    def _alone(self, statement: str) -> bool:
-        """Whether the server knows `statement`, which wants no transaction around it."""
+    def _run_single(self, statement: str) -> bool:
+        """Run `statement` without a transaction; return whether the server accepts it."""
         from neo4j.exceptions import ClientError  # noqa: PLC0415 - an extra
 
         def run() -> bool:
@@ -133,8 +133,8 @@ class Bolt:
         try:
             return call()
         except (DriverError, Neo4jError) as error:
-            told = getattr(error, "message", None) or str(error) or type(error).__name__
+            message = getattr(error, "message", None) or str(error) or type(error).__name__
             raise InputError(
-                f"relation_store.url={self._url}: {told.splitlines()[0]}; see that the server "
-                "runs there and that user, password variable and database are its own"
+                f"relation_store.url={self._url}: {message.splitlines()[0]}; check that the "
+                "server runs there, and the user, password variable and database"
             ) from error

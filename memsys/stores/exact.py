@@ -1,4 +1,4 @@
-"""What makes every store rank alike: cosines in double precision, and ties by id."""
+"""Exact ranking, equal in every store: cosines in double precision, ties by id."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from memsys.errors import InputError
 from memsys.stores.vectors import Near
 from memsys.types import Vectors
 
-_SPARE = 8  # candidates beyond those wanted: mostly enough to see past a tie
-_SLACK = 1e-5  # engines count in single precision, each summing in an order of its own
+_SPARE = 8  # further candidates, usually enough to see past a tie
+_SLACK = 1e-5  # engines compute in single precision, each summing in another order
 
 Fetch = Callable[[int], tuple[Sequence[str], Vectors]]
 
 
 def cosines(rows: Vectors, vector: Vectors) -> npt.NDArray[np.float64]:
-    """Cosine of the unit `vector`, shape (d,), and each of the unit `rows`, shape (n, d).
+    """Return the cosine of a unit `vector`, shape (d,), and each of the unit `rows`, shape (n, d).
 
-    Equal rows get equal cosines wherever they stand, which a matrix product does not promise.
+    Equal rows get equal cosines at any position, which a matrix product does not guarantee.
     """
     products: npt.NDArray[np.float64] = np.multiply(rows, vector, dtype=np.float64)
     return np.asarray(products.sum(axis=1))
 
 
 def best(fetch: Fetch, vector: Vectors, most: int) -> list[Near]:
-    """The `most` nearest to the unit `vector`: best first by `cosines`, ties by id.
+    """Return the `most` nearest to the unit `vector`: best first by `cosines`, ties by id.
 
-    `fetch(n)` asks an engine for its n best (all, if there are fewer): their ids, and their
-    vectors, shape (up to n, d). It is asked for more where its own order may have cut a tie.
+    `fetch(n)` returns ids and vectors, shape (up to n, d), of an engine's n best (all, if there are
+    fewer). It is called for more if the engine's order may have cut a tie.
     """
     if most < 1:
         return []
@@ -47,10 +47,10 @@ def best(fetch: Fetch, vector: Vectors, most: int) -> list[Near]:
 
 
 def checked(vectors: Vectors, count: int, dimension: int | None, store: str) -> Vectors:
-    """A copy of `vectors` in single precision, shape (count, d).
+    """Return a copy of `vectors` in single precision, shape (count, d).
 
-    Raises InputError where they are not `count` finite vectors of `dimension` (None: any); `store`
-    is the setting that the message names.
+    Raises InputError unless they are `count` finite vectors of `dimension` (None: any); `store` is
+    the setting that the message names.
     """
     rows: Vectors = np.array(vectors, dtype=np.float32, order="C")
     if rows.ndim != 2 or len(rows) != count:
@@ -59,9 +59,9 @@ def checked(vectors: Vectors, count: int, dimension: int | None, store: str) -> 
         )
     if dimension is not None and rows.shape[1] != dimension:
         raise InputError(
-            f"{store}: vectors of {rows.shape[1]} dimensions, but those kept have {dimension}; "
-            "use the embedder that they were made with, or another path or name for the store"
+            f"{store}: vectors of {rows.shape[1]} dimensions, stored are vectors of {dimension}; "
+            "use the embedder of the stored ones, or another path or name for the store"
         )
     if not np.isfinite(rows).all():
-        raise InputError(f"{store}: a vector holds a number that is not finite")
+        raise InputError(f"{store}: a vector contains a number that is not finite")
     return rows

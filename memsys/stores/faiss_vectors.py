@@ -1,4 +1,4 @@
-"""Vectors in this process: faiss, exact, one index an owner. The default vector store."""
+"""The default vector store: exact faiss indexes in this process, one per owner."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _TABLE = """CREATE TABLE IF NOT EXISTS vectors (
 
 
 class FaissVectors:
-    """Exact inner product; an index an owner, since a filtered approximate one loses recall.
+    """Exact inner product, with an index per owner, since a filtered approximate one loses recall.
 
-    `path` is an SQLite file from which an owner's index is built when first asked for; None keeps
-    all in memory. Processes may share the file as long as an owner is written by one of them.
-    Raises InputError where the file cannot be opened.
+    `path` is an SQLite file from which the index of an owner is built on first use; None: in memory
+    only. Processes may share the file if each owner is written by only one of them. Raises
+    InputError if the file cannot be opened.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -33,10 +33,7 @@ class FaissVectors:
         self._db = None if path is None else open_store(path, (_TABLE,), "vector_store")
 
     def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
-        """Keep `vectors`, shape (len(ids), d); of an id that comes twice, the last.
-
-        Raises InputError where d is not that of the store.
-        """
+        """See VectorStore."""
         with self._lock:
             self._known_dimension()
             if not ids:
@@ -51,26 +48,23 @@ class FaissVectors:
             index.put(ids, rows)
 
     def drop(self, owner: str, ids: Collection[str]) -> None:
-        """Forget `ids`; unknown ones are passed over."""
+        """See VectorStore."""
         with self._lock:
             index = self._index(owner)
-            gone = [id_ for id_ in dict.fromkeys(ids) if id_ in index.row_of]
-            if self._db is not None and gone:
+            present = [id_ for id_ in dict.fromkeys(ids) if id_ in index.row_of]
+            if self._db is not None and present:
                 with self._db:
                     self._db.executemany(
                         "DELETE FROM vectors WHERE owner = ? AND id = ?",
-                        [(owner, id_) for id_ in gone],
+                        [(owner, id_) for id_ in present],
                     )
-            for id_ in gone:
+            for id_ in present:
                 index.drop(id_)
 
     def nearest(
         self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
     ) -> list[Near]:
-        """The `most` ids with the highest cosine to `vector`, shape (d,): best first, ties by id.
-
-        Raises InputError where d is not that of the store.
-        """
+        """See VectorStore."""
         with self._lock:
             self._known_dimension()
             query = checked(vector[None], 1, self._dimension, "vector_store")
@@ -79,12 +73,12 @@ class FaissVectors:
             return best(lambda n: index.search(query, n, rows), query[0], most)
 
     def ids(self, owner: str) -> list[str]:
-        """All ids of `owner`, sorted."""
+        """See VectorStore."""
         with self._lock:
             return sorted(self._index(owner).ids)
 
     def clear(self, owner: str) -> None:
-        """Forget all of `owner`."""
+        """See VectorStore."""
         with self._lock:
             if self._db is not None:
                 with self._db:
@@ -92,7 +86,7 @@ class FaissVectors:
             self._indexes[owner] = _Index()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """See VectorStore."""
         with self._lock:
             if self._db is not None:
                 self._db.close()
@@ -100,33 +94,33 @@ class FaissVectors:
     def _index(self, owner: str) -> _Index:
         if owner not in self._indexes:
             index = _Index()
-            for ids, rows in self._kept(owner):
+            for ids, rows in self._stored(owner):
                 index.put(ids, rows)
             self._indexes[owner] = index
         return self._indexes[owner]
 
-    def _kept(self, owner: str) -> Iterator[tuple[list[str], Vectors]]:
+    def _stored(self, owner: str) -> Iterator[tuple[list[str], Vectors]]:
         if self._db is None:
             return
-        found = self._db.execute("SELECT id, vector FROM vectors WHERE owner = ?", (owner,))
-        while some := found.fetchmany(10_000):
-            rows = np.frombuffer(b"".join(blob for _, blob in some), dtype=np.float32)
-            yield [id_ for id_, _ in some], rows.reshape(len(some), -1)
+        cursor = self._db.execute("SELECT id, vector FROM vectors WHERE owner = ?", (owner,))
+        while batch := cursor.fetchmany(10_000):
+            rows = np.frombuffer(b"".join(blob for _, blob in batch), dtype=np.float32)
+            yield [id_ for id_, _ in batch], rows.reshape(len(batch), -1)
 
     def _known_dimension(self) -> None:
-        # Asked of the file each time until there is one: another process may have put the first.
+        # Read from the file until there is one: another process may have stored the first vector.
         if self._dimension is None and self._db is not None:
-            found = self._db.execute("SELECT length(vector) / 4 FROM vectors LIMIT 1").fetchone()
-            self._dimension = None if found is None else int(found[0])
+            row = self._db.execute("SELECT length(vector) / 4 FROM vectors LIMIT 1").fetchone()
+            self._dimension = None if row is None else int(row[0])
 
 
 class _Index:
-    """One owner's vectors; a vector is replaced in place, and a gap filled with the last one."""
+    """The vectors of one owner; they are replaced in place, and a gap is filled by the last one."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []
         self.row_of: dict[str, int] = {}
-        self._flat = faiss.IndexFlatIP(1)  # none yet; the first vectors give the dimension
+        self._flat = faiss.IndexFlatIP(1)  # replaced when the first vectors give the dimension
 
     def put(self, ids: Sequence[str], vectors: Vectors) -> None:
         if not self.ids:
@@ -153,9 +147,9 @@ class _Index:
     def search(
         self, query: Vectors, most: int, rows: list[int] | None
     ) -> tuple[list[str], Vectors]:
-        """The `most` best of `rows` (None: all) for `query`, shape (1, d), with their vectors."""
+        """Return the `most` best of `rows` (None: all) for `query`, shape (1, d), with vectors."""
         if rows is not None and len(rows) <= most:
-            found = np.array(rows, dtype=np.int64)
+            nearest = np.array(rows, dtype=np.int64)
         elif not self.ids:
             return [], query[:0]
         else:
@@ -164,12 +158,12 @@ class _Index:
                 chosen = faiss.IDSelectorBatch(np.array(rows, dtype=np.int64))
                 params.sel = chosen  # must outlive the search
             with one_thread():
-                found = self._flat.search(query, min(most, len(self.ids)), params=params)[1][0]
-        return [self.ids[row] for row in found], self._rows[found]
+                nearest = self._flat.search(query, min(most, len(self.ids)), params=params)[1][0]
+        return [self.ids[row] for row in nearest], self._rows[nearest]
 
     @property
     def _rows(self) -> Vectors:
-        """The vectors where faiss holds them, shape (n, d)."""
+        """View of the vectors in the memory of faiss, shape (n, d)."""
         flat = self._flat
-        held: Vectors = faiss.rev_swig_ptr(flat.get_xb(), flat.ntotal * flat.d)
-        return held.reshape(flat.ntotal, flat.d)
+        numbers: Vectors = faiss.rev_swig_ptr(flat.get_xb(), flat.ntotal * flat.d)
+        return numbers.reshape(flat.ntotal, flat.d)

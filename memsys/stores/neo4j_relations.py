@@ -23,16 +23,16 @@ from memsys.stores.relations import (
 )
 from memsys.types import Vectors
 
-_BATCH = 500  # rows a statement: a few megabytes at 384 dimensions
+_BATCH = 500  # rows per statement: a few megabytes at 384 dimensions
 
 
 class Neo4jRelations:
-    """Nodes of one label, relations of one type, apart by their property `owner`.
+    """Nodes of one label and relations of one type, separated by their property `owner`.
 
-    The label keeps several stores in one database apart. `similarity` is the engine's function of
-    two vectors that is higher the higher their cosine: it orders candidates, and the cosine itself
-    is counted here. For url, user, password_variable and database see Bolt. Raises InputError on
-    settings that cannot be used and, when first asked, where the server cannot.
+    The label separates several stores in one database. `similarity` is a function of the engine
+    that increases with the cosine of two vectors: it orders candidates, and the cosine itself is
+    computed here. For url, user, password_variable and database see Bolt. Raises InputError on
+    unusable settings and, on first use, if the server cannot be used.
     """
 
     def __init__(
@@ -44,11 +44,11 @@ class Neo4jRelations:
         label: str = "MemsysNode",
         similarity: str = "vector.similarity.cosine",
     ) -> None:
-        # Both are written into statements, which take no parameters in these places.
+        # Both become part of statements, which take no parameters there.
         if not label.isidentifier():
             raise InputError(f"relation_store.label: {label!r} is not a plain name")
         if not all(part.isidentifier() for part in similarity.split(".")):
-            raise InputError(f"relation_store.similarity: {similarity!r} is no function's name")
+            raise InputError(f"relation_store.similarity: {similarity!r} is no function name")
         self._bolt = Bolt(url, user, password_variable, database)
         self._label, self._similarity = label, similarity
         self._nodes = f"MATCH (n:{label} {{owner: $owner}})"
@@ -58,10 +58,7 @@ class Neo4jRelations:
         self._lock = RLock()  # a run asks from several threads
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
-        """Keep `nodes`; one whose id is there is replaced, its relations stay.
-
-        Raises InputError where a vector is not of the store's dimension; then none is kept.
-        """
+        """See RelationStore."""
         with self._lock:
             latest = list({node.id: node for node in nodes}.values())
             dimension = self._known_dimension()
@@ -81,14 +78,11 @@ class Neo4jRelations:
             self._dimension = dimension
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
-        """Keep `relations`; one whose key is there is replaced.
-
-        Raises InputError where an end is no node of `owner`; then none of them is kept.
-        """
+        """See RelationStore."""
         with self._lock:
             ends = {end for r in relations for end in (r.source, r.target)}
-            found = self._bolt.read(f"{self._node} RETURN n.id AS id", keys=_keys(owner, ends))
-            require_ends(relations, {one["id"] for one in found}, owner)
+            rows = self._bolt.read(f"{self._node} RETURN n.id AS id", keys=_keys(owner, ends))
+            require_ends(relations, {row["id"] for row in rows}, owner)
             latest = {relation.key: relation for relation in relations}
             self._write(
                 f"UNWIND $rows AS row MATCH (a:{self._label} {{key: row.from}}) "
@@ -103,7 +97,7 @@ class Neo4jRelations:
             )
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
-        """Forget the relations of these keys; unknown ones are passed over. Nodes stay."""
+        """See RelationStore."""
         with self._lock:
             self._write(
                 f"UNWIND $rows AS row MATCH (:{self._label} {{key: row.from}})"
@@ -113,9 +107,7 @@ class Neo4jRelations:
             )
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
-        """The `most` nodes whose cosine to `vector`, shape (d,), is `threshold` or more: best
-        first, ties by id. Raises InputError where d is not that of the store.
-        """
+        """See RelationStore."""
         with self._lock:
             query = checked(vector[None], 1, self._known_dimension(), "relation_store")[0]
             statement = (
@@ -137,7 +129,7 @@ class Neo4jRelations:
             return [NearNode(seen[id_], cos) for id_, cos in near if cos >= threshold]
 
     def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
-        """The nodes of these ids (None: all) that there are, sorted by id."""
+        """See RelationStore."""
         with self._lock:
             if ids is None:
                 found = self._bolt.read(f"{self._nodes} RETURN n", owner=owner)
@@ -146,26 +138,26 @@ class Neo4jRelations:
             return sorted((_node(one["n"]) for one in found), key=lambda node: node.id)
 
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
-        """Relations that begin or end at one of `nodes` (None: all), each once, sorted by key."""
-        told = "RETURN startNode(r).id AS source, r, endNode(r).id AS target"
+        """See RelationStore."""
+        returned = "RETURN startNode(r).id AS source, r, endNode(r).id AS target"
         with self._lock:
             if nodes is None:
                 found = self._bolt.read(
-                    f"{self._nodes} MATCH (n)-[r:MEMSYS_RELATION]->() {told}", owner=owner
+                    f"{self._nodes} MATCH (n)-[r:MEMSYS_RELATION]->() {returned}", owner=owner
                 )
             else:
-                statement = f"{self._node} MATCH (n)-[r:MEMSYS_RELATION]-() {told}"
+                statement = f"{self._node} MATCH (n)-[r:MEMSYS_RELATION]-() {returned}"
                 found = self._bolt.read(statement, keys=_keys(owner, nodes))
             once = [relation_of(one["source"], one["r"], one["target"]) for one in found]
             return [relation for _, relation in sorted({r.key: r for r in once}.items())]
 
     def clear(self, owner: str) -> None:
-        """Forget all of `owner`."""
+        """See RelationStore."""
         with self._lock:
             self._bolt.write(f"{self._nodes} DETACH DELETE n", [{"owner": owner}])
 
     def close(self) -> None:
-        """Let go of the connections."""
+        """See RelationStore."""
         with self._lock:
             self._bolt.close()
 
@@ -185,14 +177,14 @@ class Neo4jRelations:
 
 
 def key_of(owner: str, id_: str) -> str:
-    """One property to find a node by, as not every engine has indexes over two."""
-    # With its length before it, no owner runs into an id.
+    """Return the property that identifies a node, as not every engine has indexes over two."""
+    # The length of the owner makes the joined text unambiguous.
     return f"{len(owner)} {owner}{id_}"
 
 
 def _properties(node: Node) -> dict[str, Any]:
     vector = np.asarray(node.vector, dtype=np.float32)
-    return {**node_row(node), "embedding": vector.tolist()}  # a list is what all engines keep
+    return {**node_row(node), "embedding": vector.tolist()}  # all engines store a list
 
 
 def _node(row: Mapping[str, Any]) -> Node:

@@ -1,4 +1,4 @@
-"""Relations in this process: a networkx graph an owner. The default relation store."""
+"""The default relation store: networkx graphs in this process, one per owner."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from memsys.types import Vectors
 
 
 class NetworkxRelations:
-    """A directed multigraph an owner, names' vectors in an exact index beside it.
+    """A directed multigraph per owner, with an exact index of the vectors of names.
 
-    `path` is an SQLite file from which an owner's graph is built when first asked for; None keeps
-    all in memory. Processes may share the file as long as an owner is written by one of them.
-    Raises InputError where the file cannot be opened.
+    `path` is an SQLite file from which the graph of an owner is built on first use; None: in memory
+    only. Processes may share the file if each owner is written by only one of them. Raises
+    InputError if the file cannot be opened.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -33,13 +33,10 @@ class NetworkxRelations:
         self._file = None if path is None else RelationFile(path)
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
-        """Keep `nodes`; one whose id is there is replaced, its relations stay.
-
-        Raises InputError where a vector is not of the store's dimension; then none is kept.
-        """
+        """See RelationStore."""
         with self._lock:
             graph = self._graph(owner)
-            latest = list({node.id: self._own(node) for node in nodes}.values())
+            latest = list({node.id: self._copied(node) for node in nodes}.values())
             if not latest:
                 return
             if len({len(node.vector) for node in latest}) > 1:
@@ -47,13 +44,10 @@ class NetworkxRelations:
             if self._file is not None:
                 self._file.put_nodes(owner, latest)
             self._dimension = len(latest[0].vector)
-            self._hold(owner, graph, latest)
+            self._insert(owner, graph, latest)
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
-        """Keep `relations`; one whose key is there is replaced.
-
-        Raises InputError where an end is no node of `owner`; then none of them is kept.
-        """
+        """See RelationStore."""
         with self._lock:
             graph = self._graph(owner)
             require_ends(relations, graph, owner)
@@ -62,7 +56,7 @@ class NetworkxRelations:
             _connect(graph, relations)
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
-        """Forget the relations of these keys; unknown ones are passed over. Nodes stay."""
+        """See RelationStore."""
         with self._lock:
             graph = self._graph(owner)
             if self._file is not None:
@@ -72,9 +66,7 @@ class NetworkxRelations:
                     graph.remove_edge(source, target, name)
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
-        """The `most` nodes whose cosine to `vector`, shape (d,), is `threshold` or more: best
-        first, ties by id. Raises InputError where d is not that of the store.
-        """
+        """See RelationStore."""
         with self._lock:
             graph = self._graph(owner)
             query = checked(vector[None], 1, self._known_dimension(), "relation_store")[0]
@@ -85,25 +77,25 @@ class NetworkxRelations:
             ]
 
     def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
-        """The nodes of these ids (None: all) that there are, sorted by id."""
+        """See RelationStore."""
         with self._lock:
-            held = self._graph(owner).nodes
-            wanted = held if ids is None else {id_ for id_ in ids if id_ in held}
-            return [held[id_]["node"] for id_ in sorted(wanted)]
+            stored = self._graph(owner).nodes
+            wanted = stored if ids is None else {id_ for id_ in ids if id_ in stored}
+            return [stored[id_]["node"] for id_ in sorted(wanted)]
 
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
-        """Relations that begin or end at one of `nodes` (None: all), each once, sorted by key."""
+        """See RelationStore."""
         with self._lock:
             graph = self._graph(owner)
             some = None if nodes is None else [id_ for id_ in set(nodes) if id_ in graph]
             edges = [*graph.out_edges(some, data="relation")]
             if some is not None:
                 edges += graph.in_edges(some, data="relation")
-            found: dict[tuple[str, str, str], Relation] = {r.key: r for _, _, r in edges}
-            return [found[key] for key in sorted(found)]
+            by_key: dict[tuple[str, str, str], Relation] = {r.key: r for _, _, r in edges}
+            return [by_key[key] for key in sorted(by_key)]
 
     def clear(self, owner: str) -> None:
-        """Forget all of `owner`."""
+        """See RelationStore."""
         with self._lock:
             if self._file is not None:
                 self._file.clear(owner)
@@ -111,7 +103,7 @@ class NetworkxRelations:
             self._vectors.clear(owner)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """See RelationStore."""
         with self._lock:
             if self._file is not None:
                 self._file.close()
@@ -120,19 +112,19 @@ class NetworkxRelations:
         if owner not in self._graphs:
             graph = nx.MultiDiGraph()
             if self._file is not None:
-                self._hold(owner, graph, self._file.nodes(owner))
+                self._insert(owner, graph, self._file.nodes(owner))
                 _connect(graph, self._file.relations(owner))
             self._graphs[owner] = graph
         return self._graphs[owner]
 
-    def _hold(self, owner: str, graph: nx.MultiDiGraph, nodes: Sequence[Node]) -> None:
+    def _insert(self, owner: str, graph: nx.MultiDiGraph, nodes: Sequence[Node]) -> None:
         graph.add_nodes_from((node.id, {"node": node}) for node in nodes)
         if nodes:
             ids = [node.id for node in nodes]
             self._vectors.put(owner, ids, np.stack([node.vector for node in nodes]))
 
-    def _own(self, node: Node) -> Node:
-        """A copy that the caller cannot change by way of its array."""
+    def _copied(self, node: Node) -> Node:
+        """Return a copy that does not share the caller's array."""
         rows = checked(node.vector[None], 1, self._known_dimension(), "relation_store")
         return replace(node, vector=rows[0])
 
@@ -142,11 +134,11 @@ class NetworkxRelations:
         return self._dimension
 
 
-def require_ends(relations: Sequence[Relation], known: Collection[str], owner: str) -> None:
-    """Raise InputError where a relation begins or ends at what is not among the `known` ids."""
+def require_ends(relations: Sequence[Relation], nodes: Collection[str], owner: str) -> None:
+    """Raise InputError if an end of a relation is not among the ids `nodes`."""
     for relation in relations:
         for end in (relation.source, relation.target):
-            if end not in known:
+            if end not in nodes:
                 raise InputError(
                     f"relation_store: the relation {relation.key} of {owner!r} has an end, "
                     f"{end!r}, that is no node; put the node first"

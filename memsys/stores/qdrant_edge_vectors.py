@@ -1,4 +1,4 @@
-"""Vectors in Qdrant's own engine, in this process and without a server (extra `qdrant`)."""
+"""Vectors in the engine of Qdrant, in this process and without a server (extra `qdrant`)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 
 from memsys.errors import InputError
-from memsys.stores.qdrant_points import Kept, QdrantPoints
+from memsys.stores.qdrant_points import Point, QdrantPoints
 from memsys.types import Vectors
 
 _CONFIG = "edge_config.json"  # the engine writes it into every shard
@@ -24,9 +24,9 @@ _PAGE = 1000
 class QdrantEdgeVectors(QdrantPoints):
     """Qdrant Edge, exact, filtered by owner.
 
-    `path` is a folder, which the engine locks: one store at a time has it open. None is a folder
-    that ends with the store. Each write is in the engine's write-ahead log when it returns.
-    Raises InputError where the extra is missing or, when first asked, the folder cannot be opened.
+    `path` is a folder, which the engine locks: one store at a time can open it. None is a temporary
+    folder. Each write is in the engine's write-ahead log when it returns. Raises InputError if the
+    extra is missing or, on first use, if the folder cannot be opened.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -39,7 +39,7 @@ class QdrantEdgeVectors(QdrantPoints):
         self._size: int | None = None
 
     def close(self) -> None:
-        """Let go of the folder."""
+        """See VectorStore."""
         with self._lock:
             if self._shard is not None:
                 self._shard.close()
@@ -57,7 +57,7 @@ class QdrantEdgeVectors(QdrantPoints):
     def _create(self, dimension: int) -> None:
         def create(edge: Any) -> Any:
             folder = self._folder()
-            # Made aside and moved, so that a kill meanwhile leaves no half of a shard.
+            # Created elsewhere and moved, so that a kill leaves no incomplete shard.
             new = folder.with_name(folder.name + ".new")
             shutil.rmtree(new, ignore_errors=True)
             new.parent.mkdir(parents=True, exist_ok=True)
@@ -72,13 +72,13 @@ class QdrantEdgeVectors(QdrantPoints):
 
         self._shard, self._size = self._opened(create), dimension
 
-    def _upsert(self, kept: Sequence[Kept]) -> None:
+    def _upsert(self, points: Sequence[Point]) -> None:
         edge = _engine()
-        points = [
+        edge_points = [
             edge.Point(UUID(one.point), one.row.tolist(), {"owner": one.owner, "id": one.id})
-            for one in kept
+            for one in points
         ]
-        self._shard.update(edge.UpdateOperation.upsert_points(points))
+        self._shard.update(edge.UpdateOperation.upsert_points(edge_points))
 
     def _delete(self, points: Sequence[str]) -> None:
         operation = _engine().UpdateOperation
@@ -91,7 +91,7 @@ class QdrantEdgeVectors(QdrantPoints):
         self, owner: str, query: Vectors, most: int, points: Sequence[str] | None
     ) -> tuple[list[str], Vectors]:
         edge = _engine()
-        found = self._shard.query(
+        nearest = self._shard.query(
             edge.QueryRequest(
                 limit=most,
                 query=edge.Query.Nearest(query.tolist()),
@@ -101,20 +101,20 @@ class QdrantEdgeVectors(QdrantPoints):
                 params=edge.SearchParams(exact=True),
             )
         )
-        rows = np.array([one.vector for one in found], dtype=np.float32)
-        return [one.payload["id"] for one in found], rows
+        rows = np.array([one.vector for one in nearest], dtype=np.float32)
+        return [one.payload["id"] for one in nearest], rows
 
     def _ids(self, owner: str) -> list[str]:
-        edge, found, offset = _engine(), [], None
+        edge, ids, offset = _engine(), [], None
         while True:
             page, offset = self._shard.scroll(
                 edge.ScrollRequest(
                     offset=offset, limit=_PAGE, filter=_only(owner), with_payload=True
                 )
             )
-            found += [str(one.payload["id"]) for one in page]
+            ids += [str(one.payload["id"]) for one in page]
             if offset is None:
-                return found
+                return ids
 
     def _folder(self) -> Path:
         if self._path is not None:
@@ -126,7 +126,7 @@ class QdrantEdgeVectors(QdrantPoints):
     def _opened(self, make: Any) -> Any:
         try:
             return make(_engine())
-        except Exception as error:  # the engine raises nothing more particular
+        except Exception as error:  # the engine raises nothing more specific
             raise InputError(
                 f"vector_store.path={self._folder()}: {error}; name a folder that no other store "
                 "has open and that this program may write"

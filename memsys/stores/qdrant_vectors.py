@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from memsys.errors import InputError
-from memsys.stores.qdrant_points import Kept, QdrantPoints
+from memsys.stores.qdrant_points import Point, QdrantPoints
 from memsys.text.addresses import check_address
 from memsys.types import Vectors
 
@@ -22,9 +22,9 @@ _T = TypeVar("_T")
 class QdrantVectors(QdrantPoints):
     """One `collection` of the server at `url`, exact, filtered by owner.
 
-    The key is read from the environment variable that `key_variable` names (None: no key), and
-    kept nowhere else. Each write is acknowledged when applied. Raises InputError where the extra
-    or the key is missing or, when first asked, the server does not answer.
+    The key is read from the environment variable `key_variable` (None: no key) and never stored.
+    Each write is acknowledged when applied. Raises InputError if the extra or the key is missing
+    or, on first use, if the server does not answer.
     """
 
     def __init__(
@@ -43,13 +43,13 @@ class QdrantVectors(QdrantPoints):
         self._size: int | None = None
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """See VectorStore."""
         with self._lock:
             if "_client" in self.__dict__:
                 self._client.close()
 
     def connect(self) -> Any:
-        """The client of a server; nothing is sent yet. Raises InputError without the key."""
+        """Return the client; nothing is sent yet. Raises InputError without the key."""
         from qdrant_client import QdrantClient  # noqa: PLC0415 - an extra
 
         key = None
@@ -64,7 +64,7 @@ class QdrantVectors(QdrantPoints):
             url=self._url,
             api_key=key,
             timeout=self._timeout_s,
-            check_compatibility=False,  # would ask, and warn, before anything is wanted
+            check_compatibility=False,  # it would send a request, and warn, before the first use
         )
 
     @cached_property
@@ -93,14 +93,14 @@ class QdrantVectors(QdrantPoints):
         self._ask(lambda: self._client.create_payload_index(self._collection, "owner", owner))
         self._size = dimension
 
-    def _upsert(self, kept: Sequence[Kept]) -> None:
-        points = [
+    def _upsert(self, points: Sequence[Point]) -> None:
+        structs = [
             _models().PointStruct(
                 id=one.point, vector=one.row.tolist(), payload={"owner": one.owner, "id": one.id}
             )
-            for one in kept
+            for one in points
         ]
-        self._ask(lambda: self._client.upsert(self._collection, points, wait=True))
+        self._ask(lambda: self._client.upsert(self._collection, structs, wait=True))
 
     def _delete(self, points: Sequence[str]) -> None:
         self._ask(lambda: self._client.delete(self._collection, list(points), wait=True))
@@ -112,7 +112,7 @@ class QdrantVectors(QdrantPoints):
     def _search(
         self, owner: str, query: Vectors, most: int, points: Sequence[str] | None
     ) -> tuple[list[str], Vectors]:
-        found = self._ask(
+        nearest = self._ask(
             lambda: self._client.query_points(
                 self._collection,
                 query=query.tolist(),
@@ -123,18 +123,18 @@ class QdrantVectors(QdrantPoints):
                 with_vectors=True,
             )
         ).points
-        rows = np.array([one.vector for one in found], dtype=np.float32)
-        return [one.payload["id"] for one in found], rows
+        rows = np.array([one.vector for one in nearest], dtype=np.float32)
+        return [one.payload["id"] for one in nearest], rows
 
     def _ids(self, owner: str) -> list[str]:
-        found: list[str] = []
+        ids: list[str] = []
         offset = None
         while True:
             scroll = partial(self._client.scroll, self._collection, _only(owner), limit=_PAGE)
             page, offset = self._ask(partial(scroll, offset=offset))
-            found += [one.payload["id"] for one in page]
+            ids += [one.payload["id"] for one in page]
             if offset is None:
-                return found
+                return ids
 
     def _ask(self, call: Callable[[], _T]) -> _T:
         from qdrant_client.http.exceptions import (  # noqa: PLC0415 - an extra
@@ -145,10 +145,10 @@ class QdrantVectors(QdrantPoints):
         try:
             return call()
         except (ResponseHandlingException, UnexpectedResponse) as error:
-            # The first line alone: a response's headers and body follow.
-            told = (str(error).splitlines() or [type(error).__name__])[0]
+            # The first line only: a response's headers and body follow.
+            message = (str(error).splitlines() or [type(error).__name__])[0]
             raise InputError(
-                f"vector_store.url={self._url}: {told}; start Qdrant there "
+                f"vector_store.url={self._url}: {message}; start Qdrant there "
                 "(docker run -p 6333:6333 qdrant/qdrant), or correct the url or the key"
             ) from error
 

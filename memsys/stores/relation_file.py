@@ -22,13 +22,13 @@ _TABLES = (
     mentions INTEGER NOT NULL, created TEXT NOT NULL, last_seen TEXT NOT NULL, ended TEXT,
     turns TEXT NOT NULL, PRIMARY KEY (owner, source, name, target))""",
 )
-_FLOAT = np.float32  # of a vector's numbers, one after another
+_FLOAT = np.float32  # of the numbers of a vector, in sequence
 
 
 class RelationFile:
-    """What a relation store has been told, row by row; each method is one transaction.
+    """The rows of a relation store; each method is one transaction.
 
-    Raises InputError where the file at `path` cannot be opened.
+    Raises InputError if the file at `path` cannot be opened.
     """
 
     def __init__(self, path: str) -> None:
@@ -36,7 +36,7 @@ class RelationFile:
         self._db.row_factory = sqlite3.Row
 
     def put_nodes(self, owner: str, nodes: Iterable[Node]) -> None:
-        """Write `nodes` over those of the same ids."""
+        """Insert or replace `nodes`."""
         self._write(
             "REPLACE INTO nodes VALUES"
             " (:owner, :id, :name, :kind, :vector, :mentions, :created, :last_seen)",
@@ -47,7 +47,7 @@ class RelationFile:
         )
 
     def put_relations(self, owner: str, relations: Iterable[Relation]) -> None:
-        """Write `relations` over those of the same keys."""
+        """Insert or replace `relations`."""
         self._write(
             "REPLACE INTO relations VALUES"
             " (:owner, :source, :name, :target, :mentions, :created, :last_seen, :ended, :turns)",
@@ -58,38 +58,38 @@ class RelationFile:
         )
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
-        """Delete the relations of these keys."""
+        """Delete the relations with these keys."""
         self._write(
             "DELETE FROM relations WHERE owner = ? AND source = ? AND name = ? AND target = ?",
             [(owner, *key) for key in keys],
         )
 
     def clear(self, owner: str) -> None:
-        """Delete all of `owner`."""
+        """Delete everything of `owner`."""
         with self._db:
             self._db.execute("DELETE FROM relations WHERE owner = ?", (owner,))
             self._db.execute("DELETE FROM nodes WHERE owner = ?", (owner,))
 
     def nodes(self, owner: str) -> list[Node]:
-        """All nodes of `owner`."""
-        found = self._db.execute("SELECT * FROM nodes WHERE owner = ?", (owner,))
-        return [node_of(row, np.frombuffer(row["vector"], dtype=_FLOAT)) for row in found]
+        """Return all nodes of `owner`."""
+        rows = self._db.execute("SELECT * FROM nodes WHERE owner = ?", (owner,))
+        return [node_of(row, np.frombuffer(row["vector"], dtype=_FLOAT)) for row in rows]
 
     def relations(self, owner: str) -> list[Relation]:
-        """All relations of `owner`."""
-        found = self._db.execute("SELECT * FROM relations WHERE owner = ?", (owner,))
+        """Return all relations of `owner`."""
+        rows = self._db.execute("SELECT * FROM relations WHERE owner = ?", (owner,))
         return [
             relation_of(row["source"], {**row, "turns": json.loads(row["turns"])}, row["target"])
-            for row in found
+            for row in rows
         ]
 
     def dimension(self) -> int | None:
-        """Of the vectors in the file; None while there are none."""
-        found = self._db.execute("SELECT length(vector) / 4 FROM nodes LIMIT 1").fetchone()
-        return None if found is None else int(found[0])
+        """Return the dimension of the vectors in the file; None without vectors."""
+        row = self._db.execute("SELECT length(vector) / 4 FROM nodes LIMIT 1").fetchone()
+        return None if row is None else int(row[0])
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
     def _write(self, statement: str, rows: Sequence[tuple[Any, ...] | Mapping[str, Any]]) -> None:

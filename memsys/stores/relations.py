@@ -1,4 +1,4 @@
-"""The protocol of a store of entities and relations, and the rows that engines store."""
+"""The protocol of a store of entities and their relations, and its rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memsys.types import Vectors
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An entity. `vector` is the unit vector of its name, shape (d,); times are of conversation."""
+    """An entity. `vector`: unit vector of its name, shape (d,). Times are conversation time."""
 
     id: str
     name: str
@@ -27,8 +27,8 @@ class Node:
 class Relation:
     """`source` -`name`-> `target`, both ids of nodes; these three are its identity.
 
-    `ended` is when it was found not to hold any more, None while it holds. `turns` are the ids of
-    the turns that it rests on.
+    `ended` is when it became invalid, None while it is valid. `turns` are the ids of its evidence
+    turns.
     """
 
     source: str
@@ -42,65 +42,69 @@ class Relation:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """What two relations may not share within an owner."""
+        """Identity of the relation within an owner."""
         return self.source, self.name, self.target
 
 
 class NearNode(NamedTuple):
-    """A node that was found, and the cosine of its name to what was asked for."""
+    """A node and the cosine of its name to the query."""
 
     node: Node
     cosine: float
 
 
 class RelationStore(Protocol):
-    """Nodes and relations, apart by owner: what is kept for one is never found for another.
+    """Nodes and relations, separated by owner: a search for one owner sees no other's.
 
-    What `put` or `drop` was told has reached the disk when it returns, where the store has a place
-    on disk; a process that is killed between two of them leaves a store that can be opened and
-    holds all that was told before. Ids, names and owners are any text that is not empty.
+    If the store has a file or server, a change is on disk when its method returns; a process killed
+    between two changes leaves a store that can be opened and contains all earlier ones. Ids, names
+    and owners are any non-empty text.
     """
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
-        """Keep `nodes`; one whose id is there is replaced, its relations stay."""
+        """Store `nodes`; one with an existing id is replaced, and its relations stay.
+
+        Raises InputError, and stores none, if a vector is not of the store's dimension.
+        """
         ...
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
-        """Keep `relations`; one whose key is there is replaced.
+        """Store `relations`; one with an existing key is replaced.
 
-        Raises InputError where an end is no node of `owner`; then none of them is kept.
+        Raises InputError, and stores none, if an end is not a node of `owner`.
         """
         ...
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
-        """Forget the relations of these keys; unknown ones are passed over. Nodes stay."""
+        """Delete the relations with these keys; unknown ones are ignored, nodes stay."""
         ...
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
-        """The `most` nodes whose cosine to `vector`, shape (d,), is `threshold` or more: best
-        first, ties by id.
+        """Return up to `most` nodes with a cosine to `vector`, shape (d,), of `threshold` or more.
+
+        Best first, ties by id. Raises InputError if d is not that of the store.
         """
         ...
 
     def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
-        """The nodes of these ids (None: all) that there are, sorted by id."""
+        """Return the existing nodes with these ids (None: all), sorted by id."""
         ...
 
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
-        """Relations that begin or end at one of `nodes` (None: all), each once, sorted by key."""
+        """Return the relations from or to one of `nodes` (None: all), sorted by key."""
         ...
 
     def clear(self, owner: str) -> None:
-        """Forget all of `owner`."""
+        """Delete everything of `owner`."""
         ...
 
     def close(self) -> None:
-        """Let go of files and connections; nothing may be asked afterwards."""
+        """Close files and connections; the store cannot be used afterwards."""
         ...
 
 
 def node_row(node: Node) -> dict[str, Any]:
-    """`node` without its vector, of which each engine has a form of its own."""
+    """Return `node` as a row, without its vector, whose form depends on the engine."""
     return {
         "id": node.id,
         "name": node.name,
@@ -112,7 +116,7 @@ def node_row(node: Node) -> dict[str, Any]:
 
 
 def node_of(row: Mapping[str, Any], vector: Vectors) -> Node:
-    """The node that `node_row` made a row of, and its `vector`, shape (d,)."""
+    """Return the node of a `node_row` and its `vector`, shape (d,)."""
     return Node(
         id=row["id"],
         name=row["name"],
@@ -125,7 +129,7 @@ def node_of(row: Mapping[str, Any], vector: Vectors) -> Node:
 
 
 def relation_row(relation: Relation) -> dict[str, Any]:
-    """`relation`, its ends among the rest."""
+    """Return `relation` as a row, with its ends."""
     return {
         "source": relation.source,
         "name": relation.name,
@@ -139,8 +143,8 @@ def relation_row(relation: Relation) -> dict[str, Any]:
 
 
 def relation_of(source: str, row: Mapping[str, Any], target: str) -> Relation:
-    """The relation between two ids that `relation_row` made the rest of."""
-    ended = row.get("ended")  # a graph database keeps no property without a value
+    """Return the relation between two ids of a `relation_row`."""
+    ended = row.get("ended")  # a graph database has no property without a value
     return Relation(
         source=source,
         name=row["name"],

@@ -1,7 +1,7 @@
-"""What is held, in bytes: one definition for every strategy.
+"""Size of a memory in bytes, by one definition for every strategy.
 
-Bytes are those of the plain files that would hold it: memories, nodes, edges and a history as JSON
-lines in UTF-8, vectors in single precision. docs/models.md says what is counted of which strategy.
+Counted are the bytes of plain files with the content: memories, nodes, edges and a history as JSON
+lines in UTF-8, vectors in single precision. docs/models.md lists what is counted per strategy.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from memsys.types import Vectors
 
 
 def lines(rows: Iterable[Any]) -> int:
-    """Bytes of `rows`, JSON values or records of such fields, each a line of a file."""
+    """Return the bytes of `rows`, JSON values or records of such fields, one per line."""
     return sum(_bytes(line(row)) for row in rows)
 
 
 def line(row: Any) -> str:
-    """`row` as it stands in such a file; times in ISO 8601."""
+    """Return `row` as a line of such a file; times in ISO 8601."""
     return _ENCODER.encode(row) + "\n"
 
 
 def singles(vectors: Iterable[Vectors]) -> int:
-    """Bytes of `vectors`, whatever their shapes, in single precision."""
+    """Return the bytes of `vectors`, of any shape, in single precision."""
     return sum(4 * vector.size for vector in vectors)
 
 
 def together(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    """Sums by unit; a unit that only one of them has is as it tells."""
+    """Return the sums by unit; a missing unit counts as 0."""
     return {unit: one.get(unit, 0) + other.get(unit, 0) for unit in {**one, **other}}
 
 

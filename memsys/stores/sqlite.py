@@ -1,4 +1,4 @@
-"""SQLite files: shared by several processes, and those of the stores."""
+"""SQLite files that several processes may write."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 
 from memsys.errors import InputError
 
-_PATIENCE_S = 60  # how long to wait while another process holds the file
+_PATIENCE_S = 60  # how long to wait while another process locks the file
 
 
 def open_shared(path: Path, schema: str) -> sqlite3.Connection:
-    """A connection to the file at `path`, made if absent, with a write-ahead log.
+    """Return a connection to the file at `path`, created if absent, with a write-ahead log.
 
-    It may be used by several threads, one at a time. Raises sqlite3.DatabaseError.
+    Several threads may use it, one at a time. Raises sqlite3.DatabaseError.
     """
     db = sqlite3.connect(path, timeout=_PATIENCE_S, check_same_thread=False)
     deadline = time.monotonic() + _PATIENCE_S
     while True:
-        # Of processes that open a new file at once, SQLite refuses this switch to all but one,
-        # whatever their time-out says.
+        # If several processes open a new file at once, SQLite refuses this to all but one,
+        # whatever their time-out.
         try:
             db.execute("PRAGMA journal_mode=WAL")
             break
@@ -34,15 +34,16 @@ def open_shared(path: Path, schema: str) -> sqlite3.Connection:
 
 
 def open_store(path: str, tables: tuple[str, ...], store: str) -> sqlite3.Connection:
-    """The file at `path`, made with its folder and `tables` (SQL) if absent.
+    """Return a connection to a store's file, created with its folder and `tables` (SQL) if absent.
 
-    Raises InputError, naming the setting `store`, where it cannot be opened.
+    Each write is on disk when it returns. Raises InputError, naming the setting `store`, if the
+    file cannot be opened.
     """
     file = Path(path).expanduser()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         db = open_shared(file, tables[0])
-        # A commit waits for the disk: what was told outlives a power cut too, not only a kill.
+        # A commit waits for the disk: data survive a power cut, not only a kill.
         db.execute("PRAGMA synchronous=FULL")
         for table in tables[1:]:
             db.execute(table)

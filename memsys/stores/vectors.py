@@ -9,48 +9,49 @@ from memsys.types import Vectors
 
 
 class Near(NamedTuple):
-    """An id that was found, and its cosine to what was asked for."""
+    """An id and its cosine to the query."""
 
     id: str
     cosine: float
 
 
 class VectorStore(Protocol):
-    """Unit vectors under ids, apart by owner: what is kept for one owner is never found for
-    another.
+    """Unit vectors under ids, separated by owner: a search for one owner sees no other's vectors.
 
-    What `put` or `drop` was told has reached the disk when it returns, where the store has a place
-    on disk; a process that is killed between two of them leaves a store that can be opened and
-    holds all that was told before. Ids and owners are any text that is not empty.
+    If the store has a file or server, a change is on disk when `put` or `drop` returns; a process
+    killed between two changes leaves a store that can be opened and contains all earlier ones. Ids
+    and owners are any non-empty text.
     """
 
     def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
-        """Keep `vectors`, shape (len(ids), d), under `ids`; an id that is there is replaced.
+        """Store `vectors`, shape (len(ids), d), under `ids`; the last vector of an id counts.
 
-        Raises InputError where d is not that of the store.
+        Raises InputError if d is not that of the store.
         """
         ...
 
     def drop(self, owner: str, ids: Collection[str]) -> None:
-        """Forget `ids`; unknown ones are passed over."""
+        """Delete `ids`; unknown ones are ignored."""
         ...
 
     def nearest(
         self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
     ) -> list[Near]:
-        """The `most` ids of `owner` with the highest cosine to `vector`, shape (d,): best first,
-        ties by id. `among` leaves only these ids in question.
+        """Return the `most` ids of `owner` with the highest cosine to `vector`, shape (d,).
+
+        Best first, ties by id. `among`: consider only these ids. Raises InputError if d is not that
+        of the store.
         """
         ...
 
     def ids(self, owner: str) -> list[str]:
-        """All ids of `owner`, sorted."""
+        """Return all ids of `owner`, sorted."""
         ...
 
     def clear(self, owner: str) -> None:
-        """Forget all of `owner`."""
+        """Delete everything of `owner`."""
         ...
 
     def close(self) -> None:
-        """Let go of files and connections; nothing may be asked afterwards."""
+        """Close files and connections; the store cannot be used afterwards."""
         ...

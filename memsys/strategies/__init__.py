@@ -1,1 +1,1 @@
-"""One retrieval strategy a file."""
+"""Retrieval strategies, one per module."""

@@ -1,4 +1,4 @@
-"""The graph adds memories one hop from what was found."""
+"""Graph expansion: adds memories one or two hops from the direct results."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class GraphExpand(Strategy):
         self._expansion = Expansion(**expansion)
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Direct and expanded candidates with the paths that were followed."""
+        """Rank direct and expanded candidates; the trace has the paths followed."""
         return self.expanded(self.store.ranking(query.text, self._start))
 
     def expanded(self, relevance: Ranking) -> tuple[list[Candidate], dict[str, Any]]:
-        """Direct candidates and those that the graph adds, best first, and the trace."""
+        """Return direct and expanded candidates, best first, and the trace."""
         k = self.k or len(self.store.memories)
         direct = self.best(relevance)
         rows = self.store.rows
@@ -51,10 +51,10 @@ class GraphExpand(Strategy):
         seeds = [candidate.memory.id for candidate in direct[: self._expansion.seeds]]
         added = expand(self.store.graph, seeds, relevance_of, self._expansion)
         found = {candidate.memory.id: candidate for candidate in direct}
-        kept = direct
+        retained = direct
         if self._expansion.reserved:
-            kept = direct[: max(k - self._expansion.reserved, 0)]
-        present = {*seeds, *(candidate.memory.id for candidate in kept)}
+            retained = direct[: max(k - self._expansion.reserved, 0)]
+        present = {*seeds, *(candidate.memory.id for candidate in retained)}
         extra = [
             found.get(one.memory)
             or Candidate(self.store.memories[rows[one.memory]], one.score, "expanded")
@@ -68,6 +68,6 @@ class GraphExpand(Strategy):
             ]
         }
         if self._expansion.reserved:
-            extra = [*extra[: self._expansion.reserved], *direct[len(kept) :]]
-            extra = list(dict.fromkeys(extra))[: max(k - len(kept), 0)]
-        return sorted(kept + extra, key=lambda candidate: -candidate.score), trace
+            extra = [*extra[: self._expansion.reserved], *direct[len(retained) :]]
+            extra = list(dict.fromkeys(extra))[: max(k - len(retained), 0)]
+        return sorted(retained + extra, key=lambda candidate: -candidate.score), trace

@@ -1,4 +1,4 @@
-"""The graph changes the order, and adds nothing."""
+"""Reranking by graph features: the graph changes the order and adds no memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memsys.types import Candidate, Query
 
 
 @dataclass(frozen=True, slots=True)
-class Weights:
+class GraphScoreWeights:
     """Weights of the five terms of the final score."""
 
     similarity: float
@@ -50,22 +50,22 @@ class GraphScore(Strategy):
         if not isinstance(pool, int) or pool < (k or 1):
             raise InputError(f"strategy.pool: {pool!r}; use a whole number of k={k} or more")
         self._start, self._pool, self._decay = start, pool, decay_per_day
-        self._weights = Weights(**weights)
+        self._weights = GraphScoreWeights(**weights)
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Score: the weighted sum."""
+        """Rank by the weighted sum."""
         relevance = self.store.relevance(query.text, self._start)
-        standing = self.store.standing
+        statistics = self.store.statistics
         weights = self._weights
-        found = []
+        candidates = []
         for row in top(relevance, self._pool):
-            memory, known = self.store.memories[row], standing[row]
+            memory, graph = self.store.memories[row], statistics[row]
             score = (
                 weights.similarity * float(relevance[row])
-                + weights.access * access_frequency(known.accesses)
-                + weights.recency * recency(known.last, query.time, self._decay)
+                + weights.access * access_frequency(graph.accesses)
+                + weights.recency * recency(graph.last, query.time, self._decay)
                 + weights.importance * memory.importance
-                + weights.graph * known.g
+                + weights.graph * graph.g
             )
-            found.append(Candidate(memory, score))
-        return sorted(found, key=lambda candidate: -candidate.score), {}
+            candidates.append(Candidate(memory, score))
+        return sorted(candidates, key=lambda candidate: -candidate.score), {}

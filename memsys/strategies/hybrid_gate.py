@@ -1,4 +1,4 @@
-"""Expand only where it looks worth it."""
+"""Graph expansion behind a gate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from memsys.types import Candidate, Query
 
 
 class HybridGate(GraphExpand):
-    """graph_expand behind a gate, vector_only (or the start ranking) when it stays shut."""
+    """graph_expand if the gate opens, else the start ranking (vector_only by default)."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class HybridGate(GraphExpand):
             self.prompts = {**self.prompts, "gate": gate_prompt}
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Candidates, and in the trace which rule decided."""
+        """Rank candidates; the trace names the rule that decided."""
         cosines = self.store.ranking(query.text, "vector")
         relevance = self.store.ranking(query.text, self._start, cosines)
         similarities = [cosines.of(row) for row, _ in relevance.best(self._expansion.seeds)]

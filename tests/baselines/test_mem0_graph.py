@@ -59,7 +59,7 @@ def model(**own: Any) -> Scripted:
     return Scripted(**{**plans, **own})
 
 
-def told(strategy: Mem0Graph) -> Mem0Graph:
+def ingested(strategy: Mem0Graph) -> Mem0Graph:
     for one in (FIRST, LATER):
         strategy.ingest(one)
     return strategy
@@ -78,7 +78,7 @@ def fields(parts: Parts) -> dict[str, Any]:
 
 
 def test_relations_come_beside_the_k_facts(parts: MakeParts) -> None:
-    strategy = told(strategy_of(parts(llm=model()), k=1, infer=False))
+    strategy = ingested(strategy_of(parts(llm=model()), k=1, infer=False))
     found = strategy.retrieve(query("Does Mara like badminton?"))
     origins = [one.origin for one in found.candidates]
     assert origins.count("direct") == 1
@@ -91,7 +91,7 @@ def test_relations_come_beside_the_k_facts(parts: MakeParts) -> None:
 
 
 def test_facts_and_relations_are_one_ranking(parts: MakeParts) -> None:
-    strategy = told(strategy_of(parts(llm=model()), k=3, infer=False))
+    strategy = ingested(strategy_of(parts(llm=model()), k=3, infer=False))
     found = strategy.retrieve(query("Does Mara like badminton?")).candidates
     scores = [one.score for one in found]
     assert scores == sorted(scores, reverse=True)
@@ -101,7 +101,7 @@ def test_facts_and_relations_are_one_ranking(parts: MakeParts) -> None:
 
 
 def test_the_limit_is_for_relations_alone(parts: MakeParts) -> None:
-    strategy = told(strategy_of(parts(llm=model()), k=3, infer=False, relations={"limit": 1}))
+    strategy = ingested(strategy_of(parts(llm=model()), k=3, infer=False, relations={"limit": 1}))
     found = strategy.retrieve(query("Does Mara like badminton?"))
     origins = sorted(one.origin for one in found.candidates)
     assert origins == ["direct", "direct", "direct", "expanded"]
@@ -109,7 +109,7 @@ def test_the_limit_is_for_relations_alone(parts: MakeParts) -> None:
 
 
 def test_relations_alone_are_context_enough(parts: MakeParts) -> None:
-    strategy = told(strategy_of(parts(llm=model())))
+    strategy = ingested(strategy_of(parts(llm=model())))
     assert strategy.store.memories == []
     found = strategy.retrieve(query("Who owns a kiln?"))
     assert "r:mara|owns|kiln small" in {one.memory.id for one in found.candidates}
@@ -117,14 +117,16 @@ def test_relations_alone_are_context_enough(parts: MakeParts) -> None:
 
 def test_relations_take_part_in_the_budget_and_are_escaped(parts: MakeParts) -> None:
     given = parts(llm=model(), context=Layered("layered"))
-    strategy = told(strategy_of(given, k=3, infer=False))
+    strategy = ingested(strategy_of(given, k=3, infer=False))
     whole = strategy.retrieve(query("Who owns a kiln?"))
     assert "Mara owns kiln &lt;small&gt;</memory>" in whole.context
     assert "<small>" not in whole.context
     related = whole.context.partition("<related_context")[2]
     assert "Mara owns kiln" in related
     budget = whole.context_tokens - 20
-    tight = told(strategy_of(Parts(**{**fields(given), "llm": model()}), 3, budget, infer=False))
+    tight = ingested(
+        strategy_of(Parts(**{**fields(given), "llm": model()}), 3, budget, infer=False)
+    )
     found = tight.retrieve(query("Who owns a kiln?"))
     assert count_tokens(found.context) == found.context_tokens <= budget
     assert 0 < len(found.candidates) < len(whole.candidates)
@@ -132,7 +134,7 @@ def test_relations_take_part_in_the_budget_and_are_escaped(parts: MakeParts) -> 
 
 def test_on_delete_the_old_relation_is_gone(parts: MakeParts) -> None:
     graph = {**GRAPH, "on_conflict": "delete"}
-    strategy = told(strategy_of(parts(llm=model()), graph=graph))
+    strategy = ingested(strategy_of(parts(llm=model()), graph=graph))
     found = strategy.retrieve(query("Does Mara like badminton?"))
     contents = {one.memory.content for one in found.candidates}
     assert "Mara does not like badminton" in contents
@@ -141,19 +143,19 @@ def test_on_delete_the_old_relation_is_gone(parts: MakeParts) -> None:
 
 def test_its_size_counts_nodes_and_edges_and_closing_clears_its_own(parts: MakeParts) -> None:
     store = NetworkxRelations()
-    one = told(strategy_of(parts(llm=model()), store=store))
-    other = told(strategy_of(parts(llm=model()), store=store))
+    one = ingested(strategy_of(parts(llm=model()), store=store))
+    other = ingested(strategy_of(parts(llm=model()), store=store))
     held = one.size()
     assert held == {"memories": 0, "tokens": 0, "nodes": 3, "edges": 3, "bytes": held["bytes"]}
-    assert 3 * 64 * 4 < held["bytes"] == one._relations.size()["bytes"]
-    both = told(strategy_of(parts(llm=model()), infer=False))
+    assert 3 * 64 * 4 < held["bytes"] == one._graph.size()["bytes"]
+    both = ingested(strategy_of(parts(llm=model()), infer=False))
     assert both.size()["bytes"] == held["bytes"] + lines(both.store.memories)
     one.close()
     assert (one.size()["nodes"], other.size()["nodes"]) == (0, 3)
 
 
 def test_events_of_facts_and_relations_are_one_plain_log(parts: MakeParts) -> None:
-    strategy = told(strategy_of(parts(llm=model())))
+    strategy = ingested(strategy_of(parts(llm=model())))
     assert json.loads(json.dumps(strategy.events)) == strategy.events
     steps = {event["step"] for event in strategy.events}
     assert {"extract", "entities", "relations", "conflicts", "apply_relation", "graph"} <= steps
@@ -162,7 +164,7 @@ def test_events_of_facts_and_relations_are_one_plain_log(parts: MakeParts) -> No
 def test_the_facts_of_a_session_stay_where_the_graph_fails(parts: MakeParts) -> None:
     llm = model(entities=[LLMError("refused")])
     strategy = strategy_of(parts(llm=llm), infer=False)
-    with pytest.raises(LLMError, match="none of 2 exchanges came into the graph"):
+    with pytest.raises(LLMError, match="none of 2 exchanges was ingested into the graph"):
         strategy.ingest(FIRST)
     assert len(strategy.retrieve(query("kiln")).candidates) == 2
 

@@ -13,7 +13,16 @@ from baselines.hybrid_rank import HybridRank
 from memsys.index.rank import IndexSettings
 from memsys.memory.turns import Turns
 from memsys.types import Retrieval
-from tests.memsys.build import SESSIONS, BagOfWords, MakeParts, Planned, ids, query, session, tell
+from tests.memsys.build import (
+    SESSIONS,
+    BagOfWords,
+    MakeParts,
+    Planned,
+    ids,
+    ingest_all,
+    query,
+    session,
+)
 
 COSINES = {"Mara: salt": 0.1, "Mara: kiln": 0.3, "Mara: wool": 0.5, "Mara: fern": -0.3}
 TALK = session(
@@ -24,7 +33,7 @@ FILLER = session(2, datetime(2024, 3, 3), *[("Theo", "rain")] * 4)
 
 def test_bm25_ranks_by_words_and_embeds_nothing(parts: MakeParts) -> None:
     embedder = BagOfWords()
-    strategy = tell(BM25(parts(embedder), 3))
+    strategy = ingest_all(BM25(parts(embedder), 3))
     asked = query("Whose seedlings were sold at a market?")
     assert ids(strategy.retrieve(asked))[0] == "D3:1"  # sold and market
     assert set(ids(strategy.retrieve(asked))[1:]) <= {"D1:3", "D1:4", "D3:3"}
@@ -78,16 +87,16 @@ EVIDENCE = {"talk/0": ("D1:2", "D3:1"), "talk/1": ("D2:2",), "talk/2": ()}
 def test_the_oracle_sees_its_question_s_evidence_alone(
     parts: MakeParts, question: str, expected: list[str]
 ) -> None:
-    strategy = tell(Oracle(parts(), None, EVIDENCE))
+    strategy = ingest_all(Oracle(parts(), None, EVIDENCE))
     retrieval = strategy.retrieve(query("The words do not matter", question))
     assert ids(retrieval) == expected
     assert retrieval.context.count("\n") == len(expected)
     assert {one.score for one in retrieval.candidates} <= {1.0}
 
 
-def test_the_oracle_takes_every_memory_that_holds_evidence(parts: MakeParts) -> None:
+def test_the_oracle_takes_every_memory_with_evidence(parts: MakeParts) -> None:
     windows = parts(memory=Turns("windows", before=1, after=1, lead=0))
-    strategy = tell(Oracle(windows, None, EVIDENCE))
+    strategy = ingest_all(Oracle(windows, None, EVIDENCE))
     assert ids(strategy.retrieve(query("?", "talk/1"))) == ["D2:1", "D2:2", "D2:3"]
 
 

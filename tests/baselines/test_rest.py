@@ -69,9 +69,7 @@ def make(parts: MakeParts, url: str, **own: Any) -> Rest:
     return Rest(parts(), **{**fields, "key_variable": "MEMSYS_API_KEY", "url": url, **own})
 
 
-def test_turns_are_posted_one_by_one_with_what_tells_them(
-    service: Service, parts: MakeParts
-) -> None:
+def test_turns_are_posted_one_by_one_with_their_ids(service: Service, parts: MakeParts) -> None:
     rest = make(parts, service.url)
     said = Session("1", datetime(2024, 3, 2, 10, 0), (Turn("D1:1", "Mara", "Look", "a bowl"),))
     rest.ingest(said)
@@ -93,14 +91,14 @@ def test_turns_are_posted_one_by_one_with_what_tells_them(
 
 
 @pytest.mark.parametrize(("batch", "posts"), [(1, 4), (3, 2), (None, 1)])
-def test_a_post_holds_a_batch(
+def test_a_post_contains_a_batch(
     service: Service, parts: MakeParts, batch: int | None, posts: int
 ) -> None:
     rest = make(parts, service.url, batch=batch, infer=False)
     rest.ingest(SESSIONS[0])
     assert len(service.asked) == posts
-    told = [one["id"] for _, _, body, _ in service.asked for one in body["messages"]]
-    assert told == ["D1:1", "D1:2", "D1:3", "D1:4"]
+    posted = [one["id"] for _, _, body, _ in service.asked for one in body["messages"]]
+    assert posted == ["D1:1", "D1:2", "D1:3", "D1:4"]
     assert {body["infer"] for _, _, body, _ in service.asked} == {False}
 
 
@@ -126,7 +124,7 @@ ROW = {"id": "m1", "memory": "Mara sold a bowl", "score": 0.5}
         ({}, ()),
     ],
 )
-def test_evidence_is_what_a_result_tells(
+def test_evidence_is_the_turns_of_a_result(
     service: Service, parts: MakeParts, more: dict[str, Any], turns: tuple[str, ...]
 ) -> None:
     service.script = lambda *_: (200, {"results": [{**ROW, **more}] * 5})
@@ -137,8 +135,8 @@ def test_evidence_is_what_a_result_tells(
     assert found.context_tokens > 0
     asked = service.asked[-1][2]
     assert (asked["query"], asked["top_k"]) == ("bowl", 2)
-    told = (more.get("metadata") or {}).get("time")
-    expected = datetime(2024, 3, 2, 10, 0) if told else query("").time
+    time = (more.get("metadata") or {}).get("time")
+    expected = datetime(2024, 3, 2, 10, 0) if time else query("").time
     assert found.candidates[0].memory.time == expected
 
 
@@ -148,8 +146,8 @@ def test_evidence_is_what_a_result_tells(
         ((500, {"error": {"message": "oh"}}), "POST /search: 500 oh"),
         ((503, b"busy"), "POST /search: 503"),
         ((404, {"detail": "no"}), "POST /search: 404"),
-        ((200, b"<html>"), "POST /search: the answer is no JSON object"),
-        ((200, {"results": 3}), "POST /search: `results` is no list"),
+        ((200, b"<html>"), "POST /search: the answer is not a JSON object"),
+        ((200, {"results": 3}), "POST /search: `results` is not a list"),
     ],
 )
 def test_a_failure_names_its_status(

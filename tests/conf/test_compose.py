@@ -96,7 +96,7 @@ def test_file_is_short_and_says_what_it_is(path: Path) -> None:
     assert re.match(r"# [A-Za-z]", lines[0]), "the first line is what --help shows"
     assert not lines[1].startswith("#"), "one line is enough"
     if path.parent != CONF:
-        # LoCoMo's answer key is two settings, a made world has its dials; an experiment is a grid;
+        # LoCoMo's answer key is two settings, a generated world has many; an experiment is a grid;
         # an endpoint, and a strategy that asks one, have more settings than a formula.
         more = {"dataset": 6, "expansion": 1, "experiment": 4, "llm": 7, "strategy": 5}.get(
             path.parent.name, 0

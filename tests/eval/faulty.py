@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.bm25 import BM25
-from eval.readers.base import Answer, Reader
+from eval.readers import Answer, Reader
 from memsys.errors import InputError
 from memsys.store import Parts
 from memsys.types import Candidate, Query, Retrieval, Session

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from eval.api_figures import differences, means
-from eval.api_frames import find_runs, load_run, load_runs
+from eval import api
+from eval.api import compare, frames, load, load_all, load_runs, means, tables
 from memsys.errors import InputError
-from tests.eval.commands import Run
+from tests.eval.commands import Run, Start, runs_in
 
 
 def copied(run: Run, folder: Path, **changes: object) -> Path:
@@ -32,7 +32,7 @@ def rewritten(folder: Path, **changes: object) -> Path:
 
 def test_a_row_holds_what_its_record_holds(keyed: dict[str, Run]) -> None:
     run = keyed["plain"]
-    frame = load_run(run.folder).records
+    frame = load(run.folder).frame()
     assert frame["id"].tolist() == [record["id"] for record in run.records]
     for row, record in zip(frame.itertuples(), run.records, strict=True):
         assert row.answer == record["answer"]
@@ -51,41 +51,42 @@ def test_gate_and_hops_come_from_the_trace(keyed: dict[str, Run], tmp_path: Path
         evidence=["D1:1", "D1:2", "D2:1"],
         evidence_found={"direct": ["D1:1"], "expanded": ["D1:1", "D1:2"]},
     )
-    row = load_run(folder).records.iloc[0]
+    row = load(folder).frame().iloc[0]
     assert (row["gate_open"], row["gate_rule"]) == (True, "similarity")
     assert (row["evidence"], row["direct"], row["expanded"]) == (3, 1, 1)  # found twice is direct
 
 
 def test_what_failed_or_is_left_out_is_not_counted(keyed: dict[str, Run], tmp_path: Path) -> None:
-    excluded = load_run(keyed["excluded"].folder).records
+    excluded = load(keyed["excluded"].folder).frame()
     left_out = excluded.loc[~excluded["counted"], "id"].tolist()
     assert left_out == ["ash/0", "ash/5"]
     folder = rewritten(copied(keyed["plain"], tmp_path / "run"), status="error")
-    assert load_run(folder).records["counted"].tolist() == [False] + [True] * 20
+    assert load(folder).frame()["counted"].tolist() == [False] + [True] * 20
 
 
 def test_means_are_those_of_the_summary(keyed: dict[str, Run]) -> None:
-    run = load_run(keyed["excluded"].folder)
-    found = means(run.records, "evidence_recall", ["type"]).set_index("type")
+    run = load(keyed["excluded"].folder)
+    found = means(run.frame(), "evidence_recall", ["type"]).set_index("type")
     assert set(found.index) == set(run.summary["by_type"])
     for name, cell in run.summary["by_type"].items():
         assert found.loc[name, "mean"] == pytest.approx(cell["evidence_recall"])
         if 0 < cell["evidence_recall"] < 1:
             low_high = found.loc[name, ["low", "high"]].tolist()
             assert low_high == pytest.approx(cell["evidence_recall_ci"])
-    tokens = means(run.records, "context_tokens", ["type"], bounded=False).set_index("type")
+    tokens = means(run.frame(), "context_tokens", ["type"], bounded=False).set_index("type")
     overall = run.summary["by_type"]["overall"]
     assert tokens.loc["overall", "high"] == pytest.approx(overall["context_tokens_mean_ci"][1])
 
 
 def test_the_mean_of_nothing_known_is_no_row(keyed: dict[str, Run]) -> None:
-    found = means(load_run(keyed["plain"].folder).records, "judge", ["type"])
+    found = means(load(keyed["plain"].folder).frame(), "judge", ["type"])
     assert found.empty
     assert list(found.columns) == ["type", "n", "mean", "low", "high"]
 
 
 def test_runs_are_named_as_in_comparisons(keyed: dict[str, Run]) -> None:
-    records, cells = load_runs([keyed["plain"].folder, keyed["original"].folder])
+    found = load_runs([keyed["plain"].folder, keyed["original"].folder])
+    records, cells = frames(found), tables(found)
     names = records["run"].unique().tolist()
     assert len(records) == 42
     assert len(names) == 2
@@ -102,12 +103,12 @@ def test_differences_are_those_of_a_comparison(keyed: dict[str, Run], tmp_path: 
     for line in lines:
         line["scores"]["evidence_recall"] = 0.0
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    found = differences([keyed["plain"].folder, changed], ["evidence_recall"])
+    found = compare(load_runs([keyed["plain"].folder, changed]), ["evidence_recall"])
     row = found[(found["type"] == "overall") & found["verdict"].notna()].iloc[0]
     recall = keyed["plain"].summary["by_type"]["overall"]["evidence_recall"]
     assert row["difference"] == pytest.approx(-recall)
     with pytest.raises(InputError, match="different answer keys"):
-        differences([keyed["plain"].folder, keyed["excluded"].folder])
+        compare(load_runs([keyed["plain"].folder, keyed["excluded"].folder]))
 
 
 def test_the_newest_of_each_configuration_is_found(keyed: dict[str, Run], tmp_path: Path) -> None:
@@ -118,16 +119,56 @@ def test_the_newest_of_each_configuration_is_found(keyed: dict[str, Run], tmp_pa
     second = copied(run, tmp_path / "c_other", **other)
     copied(run, tmp_path / "d", status="running", started="2031-01-01T00:00:00+00:00")
     copied(run, tmp_path / "e", kind="imported", started="2031-01-01T00:00:00+00:00")
-    assert find_runs(tmp_path) == [new, second]
-    assert find_runs(new) == [new]
+    assert [one.folder for one in load_all(tmp_path)] == [new, second]
+    assert [one.folder for one in load_all(new)] == [new]
     real = copied(run, tmp_path / "f", dataset="locomo", started="2029-01-01T00:00:00+00:00")
-    assert find_runs(tmp_path) == [real]
+    assert [one.folder for one in load_all(tmp_path)] == [real]
 
 
-def test_what_cannot_be_read_is_told(keyed: dict[str, Run], tmp_path: Path) -> None:
+def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no complete run"):
-        find_runs(tmp_path)
-    folder = copied(keyed["plain"], tmp_path / "run")
-    (folder / "summary.json").unlink()
-    with pytest.raises(InputError, match=r"summary\.json: cannot be read"):
-        load_run(folder)
+        load_all(tmp_path)
+
+
+def test_a_run_from_python_is_that_of_the_command(
+    small: tuple[str, ...],
+    cache: Path,
+    start: Start,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended = start("strategy=bm25", *small)
+    assert ended.code == 0, ended.err
+    (commanded,) = runs_in(tmp_path)
+    monkeypatch.setenv("MEMSYS_CACHE", str(cache))
+    (tmp_path / "python").mkdir()
+    monkeypatch.chdir(tmp_path / "python")
+    run = api.run("strategy=bm25", *small)
+    assert run.manifest["config_sha256"] == commanded.manifest["config_sha256"]
+    assert run.manifest["command"] == commanded.manifest["command"]
+    scores = [record["scores"] for record in run.records.values()]
+    assert scores == [record["scores"] for record in commanded.records]
+    names = {path.name for path in commanded.folder.iterdir()}
+    assert {path.name for path in run.folder.iterdir()} == names
+    cell = commanded.summary["by_type"]["overall"]
+    table = run.table().set_index("type")
+    assert table.loc["overall", "f1"] == cell["f1"]
+    assert [table.loc["overall", f"f1_{end}"] for end in ("low", "high")] == cell["f1_ci"]
+    assert len(run.plot("evidence_recall").containers[-1]) == len(table)
+
+
+@pytest.mark.parametrize(
+    ("override", "message"), [("strategy=nothing", "nothing"), ("k=0", "k: 0"), ("kk=1", "kk")]
+)
+def test_a_wrong_override_is_one_line(
+    override: str,
+    message: str,
+    small: tuple[str, ...],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=message) as refused:
+        api.run("strategy=bm25", *small, override)
+    assert "\n" not in str(refused.value)
+    assert not runs_in(tmp_path)

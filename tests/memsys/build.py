@@ -74,7 +74,7 @@ SESSIONS = (
 TURN_IDS = [turn.id for one in SESSIONS for turn in one.turns]
 
 
-def tell(strategy: Strategy) -> Strategy:
+def ingest_all(strategy: Strategy) -> Strategy:
     """The same, which has ingested SESSIONS."""
     for one in SESSIONS:
         strategy.ingest(one)
@@ -130,7 +130,7 @@ MakeParts = Callable[..., Parts]
 def make_parts(embedder: CachedEmbedder, **other: Any) -> Parts:
     """Parts with turns as memories, a flat context and the numbers of conf/.
 
-    But no `lead`: a turn is matched by its own words, so that scores can be told by hand.
+    But no `lead`: a turn is matched by its own words, so that scores can be computed by hand.
     """
     builder: MemoryBuilder = Turns("turns", lead=0)
     context: ContextWriter = Flat("flat")

@@ -40,7 +40,9 @@ class Contract:
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
         raise NotImplementedError
 
-    def told(self, parts: Parts, sessions: Sequence[Session] = SESSIONS, **own: int) -> Strategy:
+    def ingested(
+        self, parts: Parts, sessions: Sequence[Session] = SESSIONS, **own: int
+    ) -> Strategy:
         """A strategy that has ingested `sessions`."""
         strategy = self.make(parts, **own)
         for session in sessions:
@@ -53,7 +55,7 @@ class Contract:
         assert counts == ([4, 3, 3] if self.remembers else [0, 0, 0])
 
     def test_it_finds_something(self, parts: MakeParts) -> None:
-        found = self.told(parts()).retrieve(QUERIES[0]).candidates
+        found = self.ingested(parts()).retrieve(QUERIES[0]).candidates
         assert bool(found) is self.remembers
 
     def test_an_empty_store_gives_an_empty_retrieval(self, parts: MakeParts) -> None:
@@ -63,19 +65,19 @@ class Contract:
         assert layered.retrieve(QUERIES[0]) == empty
 
     def test_asking_twice_gives_equal_retrievals(self, parts: MakeParts) -> None:
-        strategy = self.told(parts())
+        strategy = self.ingested(parts())
         first = [strategy.retrieve(one) for one in QUERIES]
         assert [strategy.retrieve(one) for one in QUERIES] == first
 
     def test_a_question_does_not_change_what_a_later_one_finds(self, parts: MakeParts) -> None:
-        strategy = self.told(parts())
+        strategy = self.ingested(parts())
         forwards = [strategy.retrieve(one) for one in QUERIES]
-        backwards = [self.told(parts()).retrieve(one) for one in reversed(QUERIES)]
+        backwards = [self.ingested(parts()).retrieve(one) for one in reversed(QUERIES)]
         assert forwards == backwards[::-1]
 
-    def test_telling_its_size_changes_nothing(self, parts: MakeParts) -> None:
-        expected = [self.told(parts()).retrieve(one) for one in QUERIES]
-        strategy = self.told(parts())
+    def test_asking_for_the_size_changes_nothing(self, parts: MakeParts) -> None:
+        expected = [self.ingested(parts()).retrieve(one) for one in QUERIES]
+        strategy = self.ingested(parts())
         strategy.size()
         assert [strategy.retrieve(one) for one in QUERIES] == expected
         held = strategy.size()
@@ -88,7 +90,7 @@ class Contract:
         for session in SESSIONS:
             strategy.ingest(session)
             strategy.retrieve(QUERIES[1])
-        expected = [self.told(parts()).retrieve(one) for one in QUERIES]
+        expected = [self.ingested(parts()).retrieve(one) for one in QUERIES]
         assert [strategy.retrieve(one) for one in QUERIES] == expected
 
     def test_only_sessions_so_far_are_found(self, parts: MakeParts) -> None:
@@ -105,22 +107,22 @@ class Contract:
 
     def test_two_conversations_share_nothing(self, parts: MakeParts) -> None:
         shared = parts()
-        self.told(shared)
+        self.ingested(shared)
         assert self.make(shared).retrieve(QUERIES[0]).candidates == ()
 
     @pytest.mark.parametrize("k", [1, 2, 5])
-    def test_at_most_k_are_kept(self, parts: MakeParts, k: int) -> None:
+    def test_at_most_k_are_retrieved(self, parts: MakeParts, k: int) -> None:
         if not self.cut_by_k:
             pytest.skip("k says nothing to this strategy")
-        strategy = self.told(parts(), k=k)
+        strategy = self.ingested(parts(), k=k)
         sizes = {len(strategy.retrieve(one).candidates) for one in QUERIES}
         assert sizes == {k if self.remembers else 0}
 
     @pytest.mark.parametrize("layered", [False, True])
     @pytest.mark.parametrize("budget", [1, 25, 70, 120])
-    def test_the_budget_is_kept(self, parts: MakeParts, budget: int, layered: bool) -> None:
+    def test_the_budget_is_respected(self, parts: MakeParts, budget: int, layered: bool) -> None:
         given = parts(context=Layered("layered")) if layered else parts()
-        strategy = self.told(given, budget=budget)
+        strategy = self.ingested(given, budget=budget)
         for one in QUERIES:
             retrieval = strategy.retrieve(one)
             assert count_tokens(retrieval.context) == retrieval.context_tokens <= budget
@@ -130,7 +132,7 @@ class Contract:
             assert strategy.retrieve(QUERIES[0]).candidates
 
     def test_a_retrieval_is_ranked_unique_and_shown(self, parts: MakeParts) -> None:
-        strategy = self.told(parts())
+        strategy = self.ingested(parts())
         for one in QUERIES:
             found = strategy.retrieve(one)
             scores = [candidate.score for candidate in found.candidates]
@@ -140,13 +142,13 @@ class Contract:
             assert all(c.memory.content in found.context for c in found.candidates)
 
     def test_the_trace_is_plain_json(self, parts: MakeParts) -> None:
-        strategy = self.told(parts())
+        strategy = self.ingested(parts())
         for one in QUERIES:
             trace = strategy.retrieve(one).trace
             assert json.loads(json.dumps(trace)) == trace
 
     def test_the_question_s_id_says_nothing(self, parts: MakeParts) -> None:
-        strategy = self.told(parts())
+        strategy = self.ingested(parts())
         if strategy.sees_evidence:
             pytest.skip("this strategy looks evidence up by the id")
         for one in QUERIES:

@@ -82,7 +82,7 @@ def test_an_error_comes_after_the_results_before_it(workers: int) -> None:
     assert len(seen) < 2 + 2 * workers
 
 
-def test_what_was_under_way_beside_an_error_is_kept() -> None:
+def test_results_of_running_jobs_survive_an_error() -> None:
     begun = threading.Event()
 
     def fail() -> int:

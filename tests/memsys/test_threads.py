@@ -84,5 +84,5 @@ print(len(os.listdir("/proc/self/task")) - before)
 )
 def test_no_thread_is_started_for_a_query(asked: str, starts: bool) -> None:
     command = [sys.executable, "-c", _STARTED, asked]
-    told = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert (int(told.stdout) > 0) is starts
+    output = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (int(output.stdout) > 0) is starts

@@ -1,1 +1,1 @@
-"""Scripts for the libraries' own venvs; nothing here is imported by memsys, nor imports it."""
+"""Scripts that run in the libraries' venvs; they neither import memsys nor are imported by it."""

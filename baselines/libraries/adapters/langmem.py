@@ -1,4 +1,4 @@
-"""langmem's memory manager on langgraph's in-memory store. Runs in the library's own venv."""
+"""langmem's memory manager on langgraph's in-memory store. Run by serve.py."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ _PLACE = ("memories",)
 
 
 class Adapter:
-    """One conversation is one namespace. Turns and times are kept here: the library keeps none."""
+    """Stores turns and times of the memories itself, as the library has no place for them."""
 
     library, version = "langmem", version("langmem")
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        """`told`: base_url, key, model, embedder, dimensions, infer, settings."""
-        server = {"api_key": told["key"], "base_url": told["base_url"], "max_retries": 0}
+    def __init__(self, options: dict[str, Any]) -> None:
+        """`options`: base_url, key, model, embedder, dimensions, infer, settings."""
+        server = {"api_key": options["key"], "base_url": options["base_url"], "max_retries": 0}
         embed = OpenAIEmbeddings(
-            model=told["embedder"],
-            check_embedding_ctx_length=False,  # else it sends the numbers of another's tokens
+            model=options["embedder"],
+            check_embedding_ctx_length=False,  # or it sends the token numbers of another model
             **server,
         )
-        index = {"dims": told["dimensions"], "embed": embed, "fields": ["content.content"]}
+        index = {"dims": options["dimensions"], "embed": embed, "fields": ["content.content"]}
         self._store = InMemoryStore(index=index)
         self._about: dict[str, dict[str, Any]] = {}
         self._manager = None
-        if told["infer"]:
+        if options["infer"]:
             self._manager = create_memory_store_manager(
-                ChatOpenAI(model=told["model"], **server),
+                ChatOpenAI(model=options["model"], **server),
                 namespace=_PLACE,
                 store=self._store,
-                **told["settings"],
+                **options["settings"],
             )
 
     def degraded(self) -> list[str]:
-        """What is not there without a word of the library's."""
+        """Return what is missing without a warning by the library."""
         return [] if self._manager else ["no memory manager: the store of langgraph alone"]
 
     def add(self, item: dict[str, Any]) -> int:
-        """How many memories are new."""
+        """Return how many memories are new."""
         before = len(self._about)
         if self._manager is None:
             for message in item["messages"]:
@@ -62,14 +62,14 @@ class Adapter:
         return len(self._about) - before
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
-        """The k best by cosine; none for a blank query."""
-        found = self._store.search(_PLACE, query=query, limit=k) if query.strip() else []
+        """Return the k best by cosine; none for a blank query."""
+        results = self._store.search(_PLACE, query=query, limit=k) if query.strip() else []
         return [
             {"id": one.key, "text": one.value["content"]["content"], "score": one.score}
             | self._about[one.key]
-            for one in found
+            for one in results
         ]
 
     def size(self) -> dict[str, int]:
-        """Memories."""
+        """Return the number of memories."""
         return {"memories": len(self._store.search(_PLACE, limit=10**6))}

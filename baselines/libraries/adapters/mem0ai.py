@@ -1,4 +1,4 @@
-"""mem0ai 2: facts or messages in a faiss index. Runs in the library's own venv, by serve.py."""
+"""mem0ai 2: facts or messages in a faiss index. Run by serve.py in the library's venv."""
 
 from __future__ import annotations
 
@@ -19,54 +19,54 @@ _USER = "conversation"
 
 
 class Adapter:
-    """One conversation is one user of the library."""
+    """Stores one conversation as one user of the library."""
 
     library, version = "mem0ai", version("mem0ai")
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        """`told`: base_url, key, model, embedder, dimensions, infer, settings."""
-        self._infer = told["infer"]
-        server = {"api_key": told["key"], "openai_base_url": told["base_url"]}
+    def __init__(self, options: dict[str, Any]) -> None:
+        """`options`: base_url, key, model, embedder, dimensions, infer, settings."""
+        self._infer = options["infer"]
+        server = {"api_key": options["key"], "openai_base_url": options["base_url"]}
         index = {"path": "./faiss", "collection_name": "memories"}
-        index |= {"embedding_model_dims": told["dimensions"], "distance_strategy": "cosine"}
-        embedder = {"model": told["embedder"], "embedding_dims": told["dimensions"], **server}
+        index |= {"embedding_model_dims": options["dimensions"], "distance_strategy": "cosine"}
+        embedder = {"model": options["embedder"], "embedding_dims": options["dimensions"], **server}
         self._memory = Memory.from_config(
             {
-                "llm": {"provider": "openai", "config": {"model": told["model"], **server}},
+                "llm": {"provider": "openai", "config": {"model": options["model"], **server}},
                 "embedder": {"provider": "openai", "config": embedder},
                 "vector_store": {"provider": "faiss", "config": index},
                 "history_db_path": "history.db",
-                **told["settings"],
+                **options["settings"],
             }
         )
 
     def degraded(self) -> list[str]:
-        """What the library leaves out without a word to whoever calls it."""
-        found = []
+        """Return what is missing without a warning by the library."""
+        missing = []
         if type(self._memory.vector_store).keyword_search is VectorStoreBase.keyword_search:
-            found.append("no keyword search: faiss has none, so the score is the cosine alone")
+            missing.append("no keyword search: faiss has none, so the score is the cosine alone")
         if find_spec("spacy") is None:
-            found.append("no entities and no lemmas: spaCy and en_core_web_sm are not installed")
-        return found
+            missing.append("no entities and no lemmas: spaCy and en_core_web_sm are not installed")
+        return missing
 
     def add(self, item: dict[str, Any]) -> int:
-        """One exchange, or one message as it is; how many memories that made."""
+        """Add an exchange, or a message unchanged; return the number of new memories."""
         said = [{"role": "user", "content": message["text"]} for message in item["messages"]]
-        # The library's "today": relative dates would else be counted from the day of the run.
+        # The library's "today": or relative dates would be resolved from the day of the run.
         prompts.datetime = _clock(item["about"]["time"])
         about = {**item["about"], "created_at": item["about"]["time"]}
-        made = self._memory.add(said, user_id=_USER, infer=self._infer, metadata=about)
-        return len(made["results"])
+        added = self._memory.add(said, user_id=_USER, infer=self._infer, metadata=about)
+        return len(added["results"])
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
-        """The k best memories, each with what was kept with it; none for a blank query."""
+        """Return the k best memories with their metadata; none for a blank query."""
         if not query.strip():
             return []
-        found = self._memory.search(query, filters={"user_id": _USER}, top_k=k)["results"]
-        return [{**one, **one["metadata"], "text": one["memory"]} for one in found]
+        results = self._memory.search(query, filters={"user_id": _USER}, top_k=k)["results"]
+        return [{**one, **one["metadata"], "text": one["memory"]} for one in results]
 
     def size(self) -> dict[str, int]:
-        """Memories, and the bytes of all files of the library's folder."""
+        """Return the number of memories, and the bytes of all files of the library."""
         files = (path.stat().st_size for path in Path().rglob("*") if path.is_file())
         return {"memories": len(self._memory.vector_store.docstore), "bytes": sum(files)}
 

@@ -1,6 +1,8 @@
-"""`python serve.py ADAPTER`: serve an adapter's class `Adapter` by lines of JSON, in a library's
-venv. Nothing of memsys is imported; nothing but loopback is reached: other addresses are refused,
-and told in the next reply as `blocked`. What the library logs as a warning is told as `warnings`.
+"""Serve the class `Adapter` of a script by lines of JSON, in a library's venv.
+
+Started as `python serve.py ADAPTER`. Nothing of memsys is imported. Only loopback is reachable:
+other addresses are refused, and listed in the next reply as `blocked`. Warnings logged by the
+library are listed as `warnings`.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ _blocked: set[str] = set()
 
 
 class _Warnings(logging.Handler):
-    """Collects what is logged, each once, without numbers of lines or times."""
+    """Collects log messages, each once, without line numbers or times."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -35,7 +37,7 @@ class _Warnings(logging.Handler):
 
 
 def _guard(event: str, arguments: tuple[Any, ...]) -> None:
-    """An audit hook: no address but loopback."""
+    """Audit hook that refuses any address but loopback."""
     if event not in _WATCHED:
         return
     asked = arguments[1] if event in ("socket.connect", "socket.sendto") else arguments[0]
@@ -43,18 +45,18 @@ def _guard(event: str, arguments: tuple[Any, ...]) -> None:
     host = host.decode(errors="replace") if isinstance(host, bytes) else host
     if isinstance(host, str) and host and not host.startswith(("/", *_LOOPBACK)):
         _blocked.add(host)
-        raise ConnectionRefusedError(f"{host}: only loopback is reached from here")
+        raise ConnectionRefusedError(f"{host}: only loopback is reachable from here")
 
 
 def main() -> None:
-    """One reply for each line on stdin, until it ends."""
+    """Reply to each line on stdin, until it ends."""
     out = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # whatever a library prints is no reply
+    os.dup2(2, 1)  # output of a library must not mix with replies
     sys.addaudithook(_guard)
-    del sys.path[0]  # this folder: an adapter must not stand before the library of its name
-    # Ids by chance stand in prompts and in records: a recording would never be found again.
-    chance = random.Random(0)  # noqa: S311 - no secret
-    uuid.uuid4 = lambda: uuid.UUID(int=chance.getrandbits(128), version=4)
+    del sys.path[0]  # this folder: an adapter must not hide the library of its name
+    # Random ids are part of prompts: a recording would never be found again.
+    generator = random.Random(0)  # noqa: S311 - no secret
+    uuid.uuid4 = lambda: uuid.UUID(int=generator.getrandbits(128), version=4)
     warnings = _Warnings()
     logging.getLogger().addHandler(warnings)
     adapter: Any = None
@@ -74,7 +76,7 @@ def main() -> None:
             reply |= {"warnings": warnings.take(), "blocked": sorted(_blocked)}
             out.write(json.dumps(reply).encode() + b"\n")
             out.flush()
-    finally:  # also where nobody is left to read a reply
+    finally:  # also if no process reads the replies
         if hasattr(adapter, "close"):
             adapter.close()
 

@@ -1,1 +1,1 @@
-"""Conversations told out of a small world that is rolled forward in time."""
+"""Generated conversations: a small world of facts that change, expressed in chat turns."""

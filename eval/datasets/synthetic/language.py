@@ -1,7 +1,7 @@
-"""How facts are put into words, asked for, and read back, in any language.
+"""Expressing facts in sentences, asking for them and parsing them, in any language.
 
-One grammar serves the teller, the reader that knows it (eval/readers/chain.py): what that reader
-misses was lost before reading; and the model that writes memories of it (model.py).
+One grammar serves three parts: the generator; the reader that knows it (eval/readers/chain.py), so
+that all it misses was lost before reading; and the model that writes memories (model.py).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import ClassVar, Final, NamedTuple
 
-from memsys.facts.dates import resolve
+from memsys.text.relative_dates import resolve
 
-RELATIONS: Final = {  # from what to what each leads
+RELATIONS: Final = {  # kinds of subject and value
     "neighbour": ("person", "person"),
     "cousin": ("person", "person"),
     "teacher": ("person", "person"),
@@ -23,11 +23,11 @@ RELATIONS: Final = {  # from what to what each leads
     "town": ("firm", "town"),
     "dish": ("town", "dish"),
 }
-VISIT: Final = "visit "  # before a place: the relation of a person and the day it was visited
+VISIT: Final = "visit "  # before a place: relation of a person and the day of the visit
 
 
-class Fact(NamedTuple):
-    """What is told: of `subject`, that its `relation` is `value`."""
+class WorldFact(NamedTuple):
+    """The `relation` of `subject` is `value`."""
 
     subject: str
     relation: str
@@ -35,20 +35,22 @@ class Fact(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Telling:
-    """One fact at one place of the conversation; `former`: its value before. `back`: for a visit
-    (whose value is the place), how many days before it is told, and whether in `relative` words.
+class Statement:
+    """One fact stated in the turn number `turn` of the conversation.
+
+    `former`: its value before. `back`: for a visit (whose value is the place), days between the
+    visit and the statement; `relative`: whether the day is expressed in relative words.
     """
 
-    place: int
-    fact: Fact
+    turn: int
+    fact: WorldFact
     former: str | None = None
     back: int = 0
     relative: bool = False
 
 
-class Wanted(NamedTuple):
-    """What a question asks for: where `chain` leads from `subject`, now or on a former `day`."""
+class ParsedQuestion(NamedTuple):
+    """The end of `chain` starting at `subject` is asked for, now or on a former `day`."""
 
     subject: str
     chain: tuple[str, ...]
@@ -56,30 +58,32 @@ class Wanted(NamedTuple):
 
 
 class Language(ABC):
-    """Sentences have the places {s} subject, {v} value, {o} former value, {d} day, {f} fact."""
+    """Sentences with the fields {s} subject, {v} value, {o} former value, {d} day, {f} fact."""
 
     sentences: ClassVar[Mapping[str, str]]  # of each relation
     names: ClassVar[Mapping[str, str]]  # of each relation, between {s} and {v} in a graph
     update: ClassVar[str]
     visit: ClassVar[str]
     days: ClassVar[tuple[str, ...]]  # one day ago, two days ago, ...
-    dated: ClassVar[str]  # what a day is said in that is told as a date
-    frames: ClassVar[tuple[str, ...]]  # what a sentence is said in
-    patterns: ClassVar[Mapping[str, str]]  # what s, v and d look like
+    dated: ClassVar[str]  # phrase around a date
+    frames: ClassVar[tuple[str, ...]]  # utterances around a sentence
+    patterns: ClassVar[Mapping[str, str]]  # regular expressions of s, v and d
 
-    def told(self, telling: Telling, said: date) -> str:
-        """A telling as a sentence without its stop, said on a day."""
-        fact = telling.fact
+    def sentence(self, statement: Statement, said: date) -> str:
+        """Return a statement made on the day `said` as a sentence without its full stop."""
+        fact = statement.fact
         if not fact.relation.startswith(VISIT):
-            told = self.sentences[fact.relation].format(s=fact.subject, v=fact.value)
-            return told if telling.former is None else self.update.format(f=told, o=telling.former)
-        day = self.days[telling.back - 1]
-        if not telling.relative:
-            day = self.dated.format(self.days_before(said, telling.back))
+            current = self.sentences[fact.relation].format(s=fact.subject, v=fact.value)
+            if statement.former is None:
+                return current
+            return self.update.format(f=current, o=statement.former)
+        day = self.days[statement.back - 1]
+        if not statement.relative:
+            day = self.dated.format(self.days_before(said, statement.back))
         return self.visit.format(s=fact.subject, v=fact.value, d=day)
 
-    def stated(self, fact: Fact) -> str:
-        """A fact as it was read, as a sentence of its own: a visit with its day."""
+    def restate(self, fact: WorldFact) -> str:
+        """Return a parsed fact as a full sentence; a visit with its day."""
         if not fact.relation.startswith(VISIT):
             return self.frames[0].format(
                 self.sentences[fact.relation].format(s=fact.subject, v=fact.value)
@@ -88,45 +92,47 @@ class Language(ABC):
         return self.frames[0].format(self.visit.format(s=fact.subject, v=place, d=day))
 
     def days_before(self, said: date, back: int) -> str:
-        """A day as it is written."""
+        """Return the day `back` days before `said`, as it is written."""
         return self.written(said - timedelta(back))
 
-    def read(self, text: str, said: date) -> Iterator[Fact]:
-        """Every fact in a `text` of the day `said`; a visit's value is its date, as answered."""
+    def read(self, text: str, said: date) -> Iterator[WorldFact]:
+        """Yield every fact in a `text` of the day `said`; a visit's value is its written day."""
         for relation, sentence in self.sentences.items():
-            # As a sentence, or as a relation of a graph is shown; some are the same.
+            # As a sentence, or as a graph shows a relation; some are the same.
             for form in dict.fromkeys((sentence, f"{{s}} {self.names[relation]} {{v}}")):
                 for match in re.finditer(form.format(**self.patterns), text):
-                    yield Fact(match["s"], relation, match["v"])
+                    yield WorldFact(match["s"], relation, match["v"])
         for match in re.finditer(self.visit.format(**self.patterns), text):
             if day := self._day(match["d"], said):
-                yield Fact(match["s"], VISIT + match["v"], self.written(day))
+                yield WorldFact(match["s"], VISIT + match["v"], self.written(day))
 
     def _day(self, words: str, said: date) -> date | None:
-        if self.parse(words):
-            return self.parse(words)
-        found = resolve(words, said)
-        return date.fromisoformat(found) if found and len(found) == len("2023-05-06") else None
+        if day := self.parse(words):
+            return day
+        resolved = resolve(words, said)
+        if resolved and len(resolved) == len("2023-05-06"):
+            return date.fromisoformat(resolved)
+        return None
 
     @abstractmethod
     def written(self, day: date) -> str:
-        """A day as it is written."""
+        """Return a day as it is written."""
 
     @abstractmethod
     def parse(self, words: str) -> date | None:
-        """The day that `written` wrote so."""
+        """Return the day in the form of `written`; None for another form."""
 
     @abstractmethod
     def ask(self, subject: str, chain: tuple[str, ...], day: date | None = None) -> str:
-        """The question for what a chain of relations leads to, or led to on a former `day`; or for
-        the day of a visit.
+        """Return the question for the end of a chain, now or on a former `day`, or for the day of a
+        visit.
         """
 
     @abstractmethod
-    def asked(self, question: str) -> Wanted | None:
-        """What a question asks for; None where `ask` did not write it."""
+    def parse_question(self, question: str) -> ParsedQuestion | None:
+        """Parse a question written by `ask`; None for any other."""
 
 
 def personal(relation: str) -> bool:
-    """Whether `relation` leads to a person."""
+    """Return whether the value of `relation` is a person."""
     return RELATIONS[relation][1] == "person"

@@ -1,7 +1,7 @@
-"""A model that knows the grammar of `dataset=synthetic`: what it is asked to remember, it does.
+"""A model that knows the grammar of `dataset=synthetic` and extracts every fact it is asked for.
 
-It is given the prompts by which memories are written and nothing else, as any model is: what a
-strategy makes of its answers is the strategy's own.
+It sees only the prompts that write memories, as any model does: so all errors but its `misses` are
+errors of the strategy.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, Final
 
-from eval.datasets.synthetic.language import VISIT, Fact
-from eval.datasets.synthetic.languages import asked
+from eval.datasets.synthetic.language import VISIT, WorldFact
+from eval.datasets.synthetic.languages import parse_question
 from eval.datasets.synthetic.reading import (
-    NoPlaceError,
+    MissingPartError,
     day_in,
-    ends,
-    heard,
+    entities_of,
     messages,
+    noticed,
     numbered,
     part,
     read,
@@ -29,13 +29,15 @@ _SUMMARY = "They tell each other of people, firms, towns and dishes."
 
 
 class UnknownPromptError(Exception):
-    """A prompt that this model has no answer to."""
+    """A prompt that this model cannot answer."""
 
 
 def answer(step: str, prompt: str, misses: float = 0.0) -> str | Rows:
-    """The reply to a `prompt` of `step`: a text for `summary`, else the rows of the list that was
-    asked for (`facts`, `operations`, `entities`, `relations`, `conflicts`). It overlooks a share
-    `misses` of the messages, in each step others, but in a step always the same.
+    """Return the reply to a `prompt` of `step`.
+
+    A text for `summary`, else the rows of the requested list (`facts`, `operations`, `entities`,
+    `relations`, `conflicts`). A share `misses` of the messages is overlooked, a different one in
+    each step, but the same in all calls of a step.
 
     Raises UnknownPromptError.
     """
@@ -44,20 +46,20 @@ def answer(step: str, prompt: str, misses: float = 0.0) -> str | Rows:
         raise unknown
     try:
         return _STEPS[step](prompt, misses)
-    except NoPlaceError as error:
+    except MissingPartError as error:
         raise unknown from error
 
 
 def _facts(prompt: str, misses: float) -> Rows:
     rows = []
-    for message in heard(messages(part(prompt, "new_messages"), None), "facts", misses):
+    for message in noticed(messages(part(prompt, "new_messages"), None), "facts", misses):
         for language, fact in read(message.text, message.day):
             visit = fact.relation.startswith(VISIT)
             day = language.parse(fact.value) if visit else None
             rows.append(
                 {
                     "title": fact.relation.split()[0],
-                    "content": language.stated(fact),
+                    "content": language.restate(fact),
                     "when": day.isoformat() if day else "",
                     "speaker": message.speaker,
                     "turns": [message.number],
@@ -67,8 +69,8 @@ def _facts(prompt: str, misses: float) -> Rows:
 
 
 def _operations(prompt: str, misses: float) -> Rows:
-    """What replaces a value updates it; further facts of the same kind, if any, are dropped."""
-    del misses  # who is shown a fact has it before him
+    """Update the first fact with a replaced value; delete further ones."""
+    del misses  # facts in the prompt cannot be overlooked
     facts = list(read(part(prompt, "new_fact"), date.max))
     rows: Rows = []
     for number, text in numbered(part(prompt, "stored_facts")):
@@ -81,7 +83,7 @@ def _operations(prompt: str, misses: float) -> Rows:
                 if rows:
                     rows.append(_operation("DELETE", number, why="another value holds now"))
                 else:
-                    content, why = language.stated(new), "another value holds now"
+                    content, why = language.restate(new), "another value holds now"
                     rows.append(_operation("UPDATE", number, content, why))
     return rows or [_operation("ADD", why="not known yet")]
 
@@ -91,33 +93,33 @@ def _operation(kind: str, number: int = 0, content: str = "", why: str = "") -> 
 
 
 def _entities(prompt: str, misses: float) -> Rows:
-    """Of messages, or of a question."""
+    """Return the entities of messages, or of a question."""
     text = part(prompt, "text")
-    found: dict[str, str] = {}
+    kinds: dict[str, str] = {}
     for _, line in numbered(text):
-        if (question := asked(line)) is not None:
+        if (question := parse_question(line)) is not None:
             subject, (first, *_), _ = question[1]
-            found |= ends(Fact(subject, first, ""))
+            kinds |= entities_of(WorldFact(subject, first, ""))
     said = day_in(prompt, r"The text is of (.+?)\.")
-    if not found and said is not None:
-        for message in heard(messages(text, said), "entities", misses):
+    if not kinds and said is not None:
+        for message in noticed(messages(text, said), "entities", misses):
             for _, fact in read(message.text, said):
-                found |= ends(fact)
-    return [{"name": name, "type": kind} for name, kind in found.items()]
+                kinds |= entities_of(fact)
+    return [{"name": name, "type": kind} for name, kind in kinds.items()]
 
 
 def _relations(prompt: str, misses: float) -> Rows:
     said = day_in(prompt, r"The messages are of (.+?)\.")
     return [
         {"source": source, "relation": name, "destination": end, "turns": [message.number]}
-        for message in heard(messages(part(prompt, "messages"), said), "relations", misses)
+        for message in noticed(messages(part(prompt, "messages"), said), "relations", misses)
         for language, fact in read(message.text, message.day)
         for source, name, end in [triple(language, fact)]
     ]
 
 
 def _conflicts(prompt: str, misses: float) -> Rows:
-    """Stored relations that a new one puts another end in the place of."""
+    """Return the stored relations that a new relation replaces."""
     del misses
     new = {(f.subject, f.relation): f.value for _, f in read(part(prompt, "new_relations"))}
     return [

@@ -1,4 +1,4 @@
-"""How a model that knows the grammar reads prompts: messages, their days, and facts."""
+"""Parsing of prompts by the model that knows the grammar: parts, messages, days, facts."""
 
 from __future__ import annotations
 
@@ -8,17 +8,16 @@ from collections.abc import Iterator, Mapping
 from datetime import date
 from typing import NamedTuple
 
-from eval.datasets.synthetic.english import English
-from eval.datasets.synthetic.language import RELATIONS, VISIT, Fact, Language
+from eval.datasets.synthetic.language import RELATIONS, VISIT, Language, WorldFact
 from eval.datasets.synthetic.languages import LANGUAGES
 
 _LINE = re.compile(r"(\d+)\. (.*)")
 _KINDS = {"firm": "organisation", "town": "place", "dish": "thing"}
-_VISITED = "visited"  # in a graph, which holds no days
+_VISITED = "visited"  # relation of a visit in a graph, which stores no days
 
 
-class Message(NamedTuple):
-    """One of a prompt; `number` as it is shown, `day` that of its session."""
+class PromptMessage(NamedTuple):
+    """A message of a prompt: `number` as shown, `day` of its session."""
 
     number: int
     speaker: str
@@ -26,48 +25,49 @@ class Message(NamedTuple):
     day: date
 
 
-class NoPlaceError(Exception):
-    """The prompt does not have a part."""
+class MissingPartError(Exception):
+    """The prompt lacks a part."""
 
 
 def part(prompt: str, name: str) -> str:
-    """What stands in a `prompt` between the lines `<name>` and `</name>`. Raises NoPlaceError."""
+    """Return the text between the lines `<name>` and `</name>`; raise MissingPartError."""
     found = re.search(rf"<{name}>\n(.*?)\n?</{name}>", prompt, re.DOTALL)
     if found is None:
-        raise NoPlaceError(name)
+        raise MissingPartError(name)
     return found[1]
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:
-    """Lines of the form `3. words`: number and words."""
+    """Yield number and text of lines such as `3. text`."""
     for line in text.splitlines():
         if match := _LINE.fullmatch(line):
             yield int(match[1]), match[2]
 
 
-def messages(text: str, said: date | None) -> Iterator[Message]:
-    """Those of a `text`, each of the day that stands above it, or else of the day `said`. Raises
-    NoPlaceError where there is none.
+def messages(text: str, said: date | None) -> Iterator[PromptMessage]:
+    """Yield the messages in `text`, dated by the day above each, else by `said`.
+
+    Raises MissingPartError if there is neither.
     """
     for line in text.splitlines():
         if line.startswith("["):
             said = day_in(line, r"\[(.+?)\]")
         elif match := _LINE.fullmatch(line):
             if said is None:
-                raise NoPlaceError("a day")
-            speaker, _, told = match[2].partition(": ")
-            yield Message(int(match[1]), speaker, told, said)
+                raise MissingPartError("a day")
+            speaker, _, content = match[2].partition(": ")
+            yield PromptMessage(int(match[1]), speaker, content, said)
 
 
-def said_in(text: str, day: date) -> Iterator[Message]:
-    """Messages of the `day`, each a line `Speaker: words`, numbered from 0."""
+def lines_as_messages(text: str, day: date) -> Iterator[PromptMessage]:
+    """Yield the lines `Speaker: content` of `text` as messages of the `day`, numbered from 0."""
     for number, line in enumerate(text.splitlines()):
-        speaker, _, words = line.partition(": ")
-        yield Message(number, speaker, words, day)
+        speaker, _, content = line.partition(": ")
+        yield PromptMessage(number, speaker, content, day)
 
 
-def heard(said: Iterator[Message], step: str, misses: float) -> Iterator[Message]:
-    """All but a share `misses` of what was `said`: in each step others, always the same in one."""
+def noticed(said: Iterator[PromptMessage], step: str, misses: float) -> Iterator[PromptMessage]:
+    """Yield all but a share `misses` of the messages, chosen by a hash of step, text and day."""
     for message in said:
         digest = hashlib.sha256(f"{step}/{message.text}/{message.day}".encode()).digest()
         if int.from_bytes(digest[:4]) >= misses * 2**32:
@@ -75,29 +75,29 @@ def heard(said: Iterator[Message], step: str, misses: float) -> Iterator[Message
 
 
 def day_in(text: str, pattern: str) -> date | None:
-    """A day as prompts have it, `8 May 2023, 13:56`."""
-    found = re.search(pattern, text)
-    return English().parse(found[1].partition(",")[0]) if found else None
+    """Return the day that `pattern` captures, written as `8 May 2023, 13:56`; None if no match."""
+    match = re.search(pattern, text)
+    return LANGUAGES["en"].parse(match[1].partition(",")[0]) if match else None
 
 
-def read(text: str, said: date = date.max) -> Iterator[tuple[Language, Fact]]:
-    """Facts of a `text` of the day `said`, each with its language."""
+def read(text: str, said: date = date.max) -> Iterator[tuple[Language, WorldFact]]:
+    """Yield the facts in a `text` of the day `said`, each with its language."""
     for language in LANGUAGES.values():
         for fact in language.read(text, said):
             yield language, fact
 
 
-def triple(language: Language, fact: Fact) -> tuple[str, str, str]:
-    """Source, relation and destination of a fact in a graph."""
+def triple(language: Language, fact: WorldFact) -> tuple[str, str, str]:
+    """Return source, relation and destination of a fact in a graph."""
     if fact.relation.startswith(VISIT):
         return fact.subject, _VISITED, fact.relation.removeprefix(VISIT)
     return fact.subject, language.names[fact.relation], fact.value
 
 
-def ends(fact: Fact) -> Mapping[str, str]:
-    """Names and kinds of a fact's ends; of a question's only what it names."""
+def entities_of(fact: WorldFact) -> Mapping[str, str]:
+    """Return the kind of each named entity of a fact; a question names its subject only."""
     if fact.relation.startswith(VISIT):
         return {fact.subject: "person", fact.relation.removeprefix(VISIT): "place"}
     of, to = RELATIONS[fact.relation]
-    found = {fact.subject: _KINDS.get(of, of), fact.value: _KINDS.get(to, to)}
-    return {name: kind for name, kind in found.items() if name}
+    kinds = {fact.subject: _KINDS.get(of, of), fact.value: _KINDS.get(to, to)}
+    return {name: kind for name, kind in kinds.items() if name}

@@ -1,4 +1,4 @@
-"""The model of model.py behind the OpenAI protocol, on a loopback port of this process."""
+"""The model of model.py as an OpenAI-compatible server on a loopback port of this process."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-from eval.datasets.synthetic.libraries.known import LIBRARIES
+from eval.datasets.synthetic.libraries import graphiti, langmem, mem0ai, mem0ai_graph
 from eval.datasets.synthetic.model import UnknownPromptError, answer
 from memsys.text.tokens import count_tokens
 
+# Modules with `message_of(body, misses)`: the message that answers a chat request of the library,
+# with `content` and, if tools are called, `tool_calls`; None for a request of another library.
+_LIBRARIES: Final = (graphiti, langmem, mem0ai, mem0ai_graph)
 _TOOLS: Final = {
     "note_entities": "entities",
     "note_relations": "relations",
@@ -20,21 +23,21 @@ _TOOLS: Final = {
     "ADD": "operations",
 }
 _REMEDY: Final = (
-    "llm=grammar knows how memories are written (strategy=mem0, mem0_graph, memory=facts, and the "
-    "libraries graphiti, langmem, mem0ai, mem0ai_graph) and nothing else; use reader=chain "
+    "llm=grammar answers only prompts that write memories (strategy=mem0, mem0_graph, "
+    "memory=facts, and the libraries graphiti, langmem, mem0ai, mem0ai_graph); use reader=chain "
     "judge=none"
 )
 
 
 class GrammarServer:
-    """Started with the first call. Stateless: a reply depends on its request alone."""
+    """The server; stateless, as a reply depends on its request only."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._base_url = ""
 
     def start(self) -> str:
-        """Listen, unless that is done; gives `http://127.0.0.1:PORT/v1`."""
+        """Start to listen if not yet done; return `http://127.0.0.1:PORT/v1`."""
         with self._lock:
             if not self._base_url:
                 server = _Listening(("127.0.0.1", 0), _Handler)
@@ -74,17 +77,18 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def reply(body: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer to a chat request, by tool calls where tools are offered, else as the schema has
-    it. `misses` of the request: see model.answer. Tokens are o200k, of contents and arguments.
+    """Return the answer to a chat request: tool calls if offered tools, else JSON by the schema.
+
+    `misses` of the request: see model.answer. Tokens are o200k, of contents and arguments.
 
     Raises UnknownPromptError.
     """
     misses = body.get("misses", 0.0)
-    answers = (message_of(body, misses) for message_of in LIBRARIES)
-    message = next((one for one in answers if one is not None), None) or _own(body, misses)
+    answers = (library.message_of(body, misses) for library in _LIBRARIES)
+    message = next((one for one in answers if one is not None), None) or _own_message(body, misses)
     calls = message.get("tool_calls", ())
-    said = [message["content"] or "", *(call["function"]["arguments"] for call in calls)]
-    read, written = count_tokens(_prompt(body)), count_tokens("\n".join(said))
+    texts = [message["content"] or "", *(call["function"]["arguments"] for call in calls)]
+    prompt_tokens, tokens = count_tokens(_prompt(body)), count_tokens("\n".join(texts))
     return {
         "id": "grammar",
         "object": "chat.completion",
@@ -94,25 +98,25 @@ def reply(body: Mapping[str, Any]) -> dict[str, Any]:
             {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
         ],
         "usage": {
-            "prompt_tokens": read,
-            "completion_tokens": written,
-            "total_tokens": read + written,
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": tokens,
+            "total_tokens": prompt_tokens + tokens,
         },
     }
 
 
-def _own(body: Mapping[str, Any], misses: float) -> dict[str, Any]:
-    """The reply to a prompt of this project."""
+def _own_message(body: Mapping[str, Any], misses: float) -> dict[str, Any]:
+    """Return the reply to a prompt of this project."""
     tools = [tool["function"]["name"] for tool in body.get("tools", ())]
     schema = body.get("response_format", {}).get("json_schema", {}).get("name")
     step = _TOOLS.get(tools[0], "") if tools else schema or "summary"
-    found = answer(step, _prompt(body), misses)
+    answered = answer(step, _prompt(body), misses)
     message: dict[str, Any] = {"role": "assistant", "content": None}
-    if isinstance(found, str):
-        return message | {"content": found}
+    if isinstance(answered, str):
+        return message | {"content": answered}
     if tools:
-        return message | {"tool_calls": _calls(step, tools[0], found)}
-    return message | {"content": json.dumps({step: found}, ensure_ascii=False)}
+        return message | {"tool_calls": _calls(step, tools[0], answered)}
+    return message | {"content": json.dumps({step: answered}, ensure_ascii=False)}
 
 
 def _prompt(body: Mapping[str, Any]) -> str:
@@ -120,21 +124,21 @@ def _prompt(body: Mapping[str, Any]) -> str:
 
 
 def _calls(step: str, tool: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Operations are a call each, with the arguments that the tool has; a list is one call."""
+    """Return one call per operation with the tool's arguments, or one call with a whole list."""
     if step == "operations":
-        made = [
+        calls = [
             (row["operation"], {name: row[name] for name in _ARGUMENTS[row["operation"]]})
             for row in rows
         ]
     else:
-        made = [(tool, {step: rows})]
+        calls = [(tool, {step: rows})]
     return [
         {
             "id": f"call_{number}",
             "type": "function",
-            "function": {"name": name, "arguments": json.dumps(given, ensure_ascii=False)},
+            "function": {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)},
         }
-        for number, (name, given) in enumerate(made)
+        for number, (name, arguments) in enumerate(calls)
     ]
 
 

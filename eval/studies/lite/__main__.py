@@ -10,7 +10,7 @@ from pathlib import Path
 from eval.cli import code_of
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.subset_file import FOLDER, Subset, text_of
+from eval.datasets.subset import FOLDER, Subset, text_of
 from eval.rendering.tables import markdown, plain
 from eval.studies.lite.answers import PROBES, Answered, read_answered
 from eval.studies.lite.build import build, validation_figures

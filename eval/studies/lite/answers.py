@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from eval.answers.files import read_answers
 from eval.answers.match import match
-from eval.datasets.subset_file import Floats
+from eval.datasets.subset import Floats
 from eval.datasets.types import ADVERSARIAL, Dataset, SourceFile
 from eval.metrics.locomo_f1 import locomo_f1
 from memsys.errors import InputError

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from eval.datasets.subset_file import Chosen, Floats, Subset, Validated, logit
+from eval.datasets.subset import Chosen, Floats, Subset, Validated, logit
 from eval.datasets.types import SourceFile
 from eval.studies.lite.answers import Answered
 from eval.studies.lite.error_statistics import coverage, least_difference, reach

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from eval.datasets.subset_file import Floats
+from eval.datasets.subset import Floats
+from eval.stats.interval import Interval
 
 _RESAMPLES = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class ErrorDifference:
-    """A mean absolute error minus a baseline's, with its 95% interval; below 0 is better."""
+def paired(errors: Floats, baseline: Floats, groups: Sequence[str] | None, seed: int) -> Interval:
+    """Return the mean of |errors| - |baseline|, both (S, draws), with its 95% interval.
 
-    mean: float
-    low: float
-    high: float
-
-
-def paired(
-    errors: Floats, baseline: Floats, groups: Sequence[str] | None, seed: int
-) -> ErrorDifference:
-    """Mean of |errors| - |baseline|, both (S, draws), over the same systems and draws.
-
+    Both are of the same systems and draws; below 0 the first is better.
     The percentile interval resamples systems (whole `groups` (S) if given) and draws together, as
     both are samples (crossed bootstrap: Owen, 2007, "The pigeonhole bootstrap").
     """
@@ -39,7 +29,7 @@ def paired(
         share = np.bincount(rng.integers(0, draws, draws), minlength=draws) / draws
         means[one] = times @ (difference @ share) / times.sum()
     low, high = np.quantile(means, [0.025, 0.975])
-    return ErrorDifference(float(difference.mean()), float(low), float(high))
+    return Interval(float(difference.mean()), float(low), float(high))
 
 
 def reach(errors: Floats) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.datasets.subset_file import GRID, Floats
+from eval.datasets.subset import GRID, Floats
 from eval.studies.lite.sampling import Indices
 from eval.summary.subset_score import ABILITY_SD
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from eval.datasets.subset_file import Floats
+from eval.datasets.subset import Floats
 from memsys.errors import InputError
 
 Indices = NDArray[np.intp]

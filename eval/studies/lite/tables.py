@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from eval.datasets.subset_file import Floats
+from eval.datasets.subset import Floats
+from eval.rendering.numbers import interval, signed
 from eval.studies.lite.answers import Answered
 from eval.studies.lite.build import ESTIMATORS_SHIPPED, SHIPPED
 from eval.studies.lite.error_statistics import (
-    ErrorDifference,
     least_difference,
     paired,
     rank_correlation,
@@ -48,17 +48,13 @@ def errors_table(
                 estimator,
                 f"{np.abs(chosen).mean():.4f}",
                 f"{chosen.mean():+.4f}",
-                "-" if (choice, estimator) == BASELINE else _interval(against),
+                "-" if (choice, estimator) == BASELINE else interval(against, 4, signed),
                 f"{reach(chosen):.3f}",
                 f"{least_difference(chosen, groups):.3f}",
                 f"{rank_correlation(chosen, truth[systems]):.3f}",
             ]
         )
     return [*_HEAD, "least difference", "rank correlation"], rows
-
-
-def _interval(one: ErrorDifference) -> str:
-    return f"{one.mean:+.4f} [{one.low:+.4f}, {one.high:+.4f}]"
 
 
 def comparisons_table(
@@ -88,7 +84,7 @@ def comparisons_table(
         for left in validated.values():
             groups = [left.groups[i] for i in judged]
             errors = left.judge[one][judged], left.judge[other][judged]
-            row.append(_interval(paired(*errors, groups, seed)))
+            row.append(interval(paired(*errors, groups, seed), 4, signed))
         rows.append(row)
     return ["difference", *(f"{name} left out" for name in validated)], rows
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from tqdm import tqdm
 
-from eval.datasets.subset_file import Floats
+from eval.datasets.subset import Floats
 from eval.studies.lite.answers import Answered
 from eval.studies.lite.item_response import ItemModel, fit
 from eval.studies.lite.sampling import Indices, Strata

@@ -1,28 +1,33 @@
-"""A client of a memory service with the interface of `python -m memsys.serve`."""
+"""A client of a memory service with the interface of `python -m memsys.serve`, and the conversion
+of turns to requests and of search results to candidates.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, ClassVar
 
 from memsys.errors import InputError
 from memsys.text.addresses import LOOPBACK, check_address
+from memsys.text.turns import line
+from memsys.types import Candidate, Memory, Turn
 
 
 class ServiceError(Exception):
-    """The service answered with a failure, or not at all; of the session or question under way."""
+    """The service answered one request with an error, or not at all."""
 
 
 class Client:
-    """Asks one service, over one connection. Connects with the first request."""
+    """Sends requests to one service over one connection, opened by the first request."""
 
-    # Addresses that answered this process once: who is gone since is no wrong input.
+    # Addresses that have answered this process; if one fails later, the input is not at fault.
     _reached: ClassVar[set[str]] = set()
 
     def __init__(self, url: str, key_variable: str, timeout_s: float) -> None:
-        """`key_variable`: of the environment; its value is sent as a bearer, and told nowhere.
-        `timeout_s`: of one request. Raises InputError on what is no address.
+        """`key_variable`: environment variable of the key, which is sent as a bearer token and
+        never logged. `timeout_s`: of one request. Raises InputError on an invalid argument.
         """
         self._here = check_address(url, "strategy.url") in LOOPBACK
         if not isinstance(timeout_s, int | float) or not timeout_s > 0:
@@ -31,17 +36,17 @@ class Client:
         self._client: Any = None
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> list[Any]:
-        """The `results` of the answer. Raises ServiceError, naming the status; InputError where
-        nobody has ever answered at the address, or the key is refused.
+        """Return the `results` of the answer. Raises ServiceError with the status; InputError if
+        the address has never answered, or the key is refused.
         """
-        import httpx2  # noqa: PLC0415 - half a second that nobody else has to wait
+        import httpx2  # noqa: PLC0415 - half a second to import
 
         if self._client is None:
             key = os.environ.get(self._key_variable)
             self._client = httpx2.Client(
                 headers={"Authorization": f"Bearer {key}"} if key else {},
                 timeout=self._timeout_s,
-                trust_env=not self._here,  # no proxy reaches this machine's own loopback
+                trust_env=not self._here,  # a proxy cannot reach the loopback address
             )
         try:
             reply = self._client.request(method, self.url + path, json=body)
@@ -63,15 +68,48 @@ class Client:
         try:
             rows = reply.json().get("results", [])
         except (ValueError, AttributeError) as error:
-            raise ServiceError(f"{method} {path}: the answer is no JSON object") from error
+            raise ServiceError(f"{method} {path}: the answer is not a JSON object") from error
         if not isinstance(rows, list):
-            raise ServiceError(f"{method} {path}: `results` is no list")
+            raise ServiceError(f"{method} {path}: `results` is not a list")
         return rows
 
     def close(self) -> None:
         """Close the connection."""
         if self._client is not None:
             self._client.close()
+
+
+def as_post(turns: Sequence[Turn], time: datetime) -> dict[str, Any]:
+    """Return `turns` said at `time` as the body of an add, without its owner. Each message has the
+    role user and the speaker's name; the metadata repeat turns, speakers and time, for services
+    that store nothing else.
+    """
+    at = f"{time.isoformat()}Z"
+    ids, speakers = [one.id for one in turns], [one.speaker for one in turns]
+    messages = [
+        {"role": "user", "name": one.speaker, "id": one.id, "content": _words(one) or " "}
+        for one in turns
+    ]
+    metadata = {"turns": ids, "speakers": speakers, "time": at}
+    return {"messages": messages, "metadata": metadata, "time": at}
+
+
+def as_candidate(row: Mapping[str, Any], asked: datetime) -> Candidate:
+    """Return one of the `results` of a search as a candidate; missing fields are taken from its
+    metadata, and a missing time is `asked`, that of the query.
+
+    Raises KeyError, ValueError or TypeError on an invalid row.
+    """
+    values = {**(row.get("metadata") or {}), **row}
+    time = values.get("time")
+    said = datetime.fromisoformat(time).replace(tzinfo=None) if time else asked
+    text, turns = str(row["memory"]), tuple(map(str, values.get("turns") or ()))
+    memory = Memory(str(row["id"]), text, text, said, str(values.get("speaker") or ""), turns)
+    return Candidate(memory, float(row.get("score") or 0.0))
+
+
+def _words(turn: Turn) -> str:
+    return line(turn).removeprefix(f"{turn.speaker}: ")  # with the image's caption
 
 
 def _message(reply: Any) -> str:

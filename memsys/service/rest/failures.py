@@ -1,4 +1,4 @@
-"""Every failure as JSON of one form, without a word of what stands behind it."""
+"""Errors as JSON of one schema, without internal details."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from starlette.routing import Match, Route
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
-from memsys.service.rest.forms import Error
+from memsys.service.rest.schemas import Error
 
 _TYPES = {
     400: "bad_request",
@@ -32,13 +32,13 @@ _TYPES = {
 
 
 def body_of(status: int, message: str, details: Sequence[dict[str, str]] = ()) -> dict[str, Any]:
-    """The JSON of a failure."""
+    """Return the JSON of an error."""
     kind = _TYPES.get(status, "error")
     return {"error": {"status": status, "type": kind, "message": message, "details": list(details)}}
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """For the OpenAPI document: these, and those that any request may meet."""
+    """Return the error responses of an operation for OpenAPI: `statuses` and the common ones."""
     every = (400, 401, 403, 408, 413, 422, 500)
     return {
         status: {"model": Error, "description": HTTPStatus(status).phrase}
@@ -47,16 +47,16 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def install(app: FastAPI) -> None:
-    """Let `app` answer failures so."""
+    """Register the error handlers of `app`."""
 
     @app.exception_handler(RequestValidationError)
     async def invalid(_: Request, error: RequestValidationError) -> JSONResponse:
-        # What was sent is not sent back: it may be half a character, or long.
+        # The input is not echoed: it may be long, or not encodable.
         details = [
             {"place": ".".join(map(_printable, one["loc"])), "message": _printable(one["msg"])}
             for one in error.errors()[:20]
         ]
-        return _json(422, "the request is not as the document says", details)
+        return _json(422, "the request does not match the OpenAPI document", details)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> JSONResponse:
@@ -79,7 +79,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def broken(_request: Request, _error: Exception) -> JSONResponse:
-        return _json(500, "something went wrong here; the server's log has more")
+        return _json(500, "internal error; see the server's log")
 
 
 def _json(
@@ -92,13 +92,13 @@ def _json(
 
 
 def _printable(text: object) -> str:
-    """Without half characters, and no longer than a message ought to be."""
+    """Return `text` encodable as UTF-8, cut to 500 characters."""
     return str(text)[:500].encode("utf-8", "replace").decode()
 
 
 def _allowed(app: FastAPI, request: Request) -> list[str]:
-    found: set[str] = set()
+    methods: set[str] = set()
     for route in app.routes:
         if isinstance(route, Route) and route.matches(request.scope)[0] != Match.NONE:
-            found |= route.methods or set()
-    return sorted(found)
+            methods |= route.methods or set()
+    return sorted(methods)

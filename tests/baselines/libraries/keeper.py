@@ -16,8 +16,8 @@ from typing import Any
 class Adapter:
     library, version = "keeper", "1.2.3"
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.told = told
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.options = options
         self.rows: list[dict[str, Any]] = []
         self.blocked = ""
 
@@ -25,9 +25,9 @@ class Adapter:
         return ["no poetry"]
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        headers = {"Authorization": f"Bearer {self.told['key']}"}
+        headers = {"Authorization": f"Bearer {self.options['key']}"}
         data = json.dumps(body).encode()
-        request = urllib.request.Request(self.told["base_url"] + path, data, headers)  # noqa: S310
+        request = urllib.request.Request(self.options["base_url"] + path, data, headers)  # noqa: S310
         try:
             with urllib.request.urlopen(request) as answer:  # noqa: S310
                 return json.loads(answer.read())
@@ -47,7 +47,7 @@ class Adapter:
         if "mumble" in text:
             print("mumbled on stdout")
             logging.getLogger("keeper").warning("a word was dropped")
-        if self.told["infer"]:
+        if self.options["infer"]:
             asked = {"model": "any", "messages": [{"role": "user", "content": text}]}
             answer = self.post("/chat/completions", asked)
             text = answer["choices"][0]["message"]["content"]

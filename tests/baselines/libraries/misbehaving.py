@@ -1,4 +1,4 @@
-"""A process at the other end of a pipe that does what it is told, wrong things above all."""
+"""A process at the other end of a pipe that misbehaves on request."""
 
 from __future__ import annotations
 

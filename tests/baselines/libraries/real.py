@@ -39,7 +39,7 @@ def needs(name: str) -> list[pytest.MarkDecorator]:
 
 
 @contextmanager
-def told(
+def ingested(
     name: str, parts: Parts, sessions: tuple[Session, ...] = TALK, k: int = 5, **own: Any
 ) -> Iterator[LibraryMemory]:
     """The real library, which has ingested `sessions`."""

@@ -13,7 +13,7 @@ import openai
 import pytest
 from openai import OpenAI
 
-from baselines.libraries.gateway import Gateway, Job
+from baselines.libraries.gateway import Gateway, GatewayRequest
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, BudgetReached
@@ -35,7 +35,7 @@ class Desk:
     """A gateway whose jobs are answered in this thread while a client asks in another."""
 
     def __init__(self, embedder: CachedEmbedder, llm: LLM | None = None) -> None:
-        self.jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self.jobs: queue.SimpleQueue[GatewayRequest] = queue.SimpleQueue()
         self.gateway = Gateway(embedder, llm, self.jobs.put)
         self.client = OpenAI(api_key=self.gateway.key, base_url=self.gateway.base_url)
 
@@ -193,7 +193,7 @@ def test_without_a_model_a_chat_is_refused_once_and_says_why(desk: Open) -> None
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "message"),
     [
         (lambda c: c.embeddings.create(model="m", input=[[1, 2]]), "token numbers"),
         (lambda c: c.embeddings.create(model="m", input=[]), "token numbers"),
@@ -202,13 +202,15 @@ def test_without_a_model_a_chat_is_refused_once_and_says_why(desk: Open) -> None
         (lambda c: c.responses.create(model="m", input="hi"), "/responses: not served"),
     ],
 )
-def test_what_is_not_served_says_so(desk: Open, call: Callable[[OpenAI], Any], told: str) -> None:
-    with FaultyServer() as server, pytest.raises(openai.BadRequestError, match=told):
+def test_what_is_not_served_says_so(
+    desk: Open, call: Callable[[OpenAI], Any], message: str
+) -> None:
+    with FaultyServer() as server, pytest.raises(openai.BadRequestError, match=message):
         desk(server).ask(call)
     assert server.requests == 0
 
 
-def test_a_refusal_of_the_model_is_the_library_s_to_handle_and_kept(desk: Open) -> None:
+def test_a_refusal_of_the_model_is_passed_to_the_library_and_logged(desk: Open) -> None:
     with FaultyServer([faults.status(400, "no talk of that")]) as server:
         one = desk(server)
         with pytest.raises(openai.BadRequestError, match="no talk of that"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from tests.baselines.libraries.real import MADE, TALK, asking, needs, told
+from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
 from tests.memsys.build import MakeParts, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
@@ -73,7 +73,7 @@ def test_a_changed_mind_ends_the_old_fact_and_both_foods_are_kept(
 ) -> None:
     with (
         FaultyServer(graph) as server,
-        told("graphiti", asking(parts, server, tmp_path)) as strategy,
+        ingested("graphiti", asking(parts, server, tmp_path)) as strategy,
     ):
         first = strategy.retrieve(LIKES)
         found = [one.memory for one in first.candidates]
@@ -101,7 +101,7 @@ def test_a_recorded_graph_is_written_again_without_a_server(
     with FaultyServer(graph) as server:
         for mode in ("auto", "replay"):
             given = asking(parts, server, tmp_path, mode)
-            with told("graphiti", given) as strategy:
+            with ingested("graphiti", given) as strategy:
                 found = strategy.retrieve(LIKES).candidates
                 texts.append({one.memory.content for one in found})
     assert texts[0] == texts[1]
@@ -110,5 +110,5 @@ def test_a_recorded_graph_is_written_again_without_a_server(
 
 def test_without_a_model_it_says_so(parts: MakeParts) -> None:
     wanted = pytest.raises(LibraryError, match=r"nothing without a model; use strategy\.infer=true")
-    with wanted, told("graphiti", parts(), infer=False):
+    with wanted, ingested("graphiti", parts(), infer=False):
         pass

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.baselines.libraries.real import MADE, TALK, asking, needs, told
+from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.llm.server import Behaviour, FaultyServer
 from tests.memsys.llm.tool_calls import calls
@@ -31,7 +31,7 @@ def manager(body: dict[str, Any]) -> Behaviour:
 
 
 def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -> None:
-    with told("langmem", parts(), SESSIONS, k=3, infer=False) as strategy:
+    with ingested("langmem", parts(), SESSIONS, k=3, infer=False) as strategy:
         asked = query("sold a bowl at the Lantern market")
         first = strategy.retrieve(asked)
         assert first.candidates[0].memory.turns == ("D3:1",)
@@ -49,7 +49,7 @@ def test_a_changed_mind_is_patched_and_both_foods_are_kept(
 ) -> None:
     with (
         FaultyServer(manager) as server,
-        told("langmem", asking(parts, server, tmp_path)) as strategy,
+        ingested("langmem", asking(parts, server, tmp_path)) as strategy,
     ):
         first = strategy.retrieve(LIKES)
         assert {one.memory.content: one.memory.turns for one in first.candidates} == {
@@ -68,7 +68,7 @@ def test_a_recorded_memory_is_written_again_without_a_server(
     texts = []
     with FaultyServer(manager) as server:
         for mode in ("auto", "replay"):
-            with told("langmem", asking(parts, server, tmp_path, mode), TALK[:1]) as strategy:
+            with ingested("langmem", asking(parts, server, tmp_path, mode), TALK[:1]) as strategy:
                 found = strategy.retrieve(LIKES).candidates
                 texts.append({one.memory.content for one in found})
     assert texts[0] == texts[1] == {"Ada: I like badminton", "Ada: I love pizza"}

@@ -56,7 +56,9 @@ def test_what_the_library_lacks_is_in_the_details(keeper: Keeper, parts: MakePar
     assert strategy.events == [{"step": "library", "warning": "keeper: a word was dropped"}]
 
 
-def test_the_network_is_not_reached_and_the_try_is_told(keeper: Keeper, parts: MakeParts) -> None:
+def test_the_network_is_not_reached_and_the_attempt_is_reported(
+    keeper: Keeper, parts: MakeParts
+) -> None:
     strategy = keeper(parts())
     strategy.ingest(SESSIONS[0])
     with pytest.raises(LibraryError, match=r"192\.0\.2\.1: only loopback"):
@@ -121,24 +123,24 @@ def test_the_budget_ends_the_run_and_not_a_session(
         assert server.requests == 0
 
 
-def test_without_a_model_one_line_tells(parts: MakeParts) -> None:
+def test_without_a_model_there_is_one_clear_line(parts: MakeParts) -> None:
     with pytest.raises(InputError, match=r"^strategy=mem0ai: no model .*strategy\.infer=false"):
         LibraryMemory(parts(), 3, None, "mem0ai")
 
 
-def test_a_missing_library_tells_its_command(
+def test_a_missing_library_is_refused_with_its_command(
     parts: MakeParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MEMSYS_BASELINES", str(tmp_path))
-    told = "^strategy=mem0ai: not installed; make baseline NAME=mem0ai$"
-    with pytest.raises(InputError, match=told):
+    message = "^strategy=mem0ai: not installed; make baseline NAME=mem0ai$"
+    with pytest.raises(InputError, match=message):
         LibraryMemory(parts(), 3, None, "mem0ai", infer=False)
     with pytest.raises(InputError, match=r"^strategy\.name: 'zap' is no known library"):
         LibraryMemory(parts(), 3, None, "zap", infer=False)
 
 
 @pytest.mark.parametrize("wrong", [{"exchange": 0}, {"timeout_s": 0}, {"k": None}])
-def test_a_wrong_number_is_told(keeper: Keeper, parts: MakeParts, wrong: dict[str, int]) -> None:
+def test_a_wrong_number_is_refused(keeper: Keeper, parts: MakeParts, wrong: dict[str, int]) -> None:
     with pytest.raises(InputError, match=next(iter(wrong))):
         keeper(parts(), **wrong)
 

@@ -25,15 +25,15 @@ def talk(name: str, *said: str) -> dict[str, Any]:
     return {"sample_id": name, "conversation": conversation, "qa": [asked]}
 
 
-def test_a_crash_costs_its_conversation_and_the_manifest_tells_of_the_library(
+def test_a_crash_costs_its_conversation_and_the_manifest_names_the_library(
     keeper: Keeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = [
+    samples = [
         talk("ash", "My kite is red.", "I mumble."),
         talk("beech", "My kite is red.", "It will crash."),
         talk("cedar", "My kite is red.", "I sing."),
     ]
-    (tmp_path / "talks.json").write_text(json.dumps(told))
+    (tmp_path / "talks.json").write_text(json.dumps(samples))
     options = ["strategy=mem0ai", "strategy.infer=false", "k=1", "dataset.name=talks"]
     options += [f"dataset.path={tmp_path}/talks.json", f"hydra.run.dir={tmp_path}/run"]
     monkeypatch.setattr(sys, "argv", ["eval.run", *options])

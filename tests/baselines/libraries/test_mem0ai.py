@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.baselines.libraries.real import MADE, TALK, asking, needs, told
+from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
@@ -25,7 +25,7 @@ def facts(body: dict[str, Any]) -> Behaviour:
 
 
 def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -> None:
-    with told("mem0ai", parts(), SESSIONS, k=3, infer=False) as strategy:
+    with ingested("mem0ai", parts(), SESSIONS, k=3, infer=False) as strategy:
         asked = query("sold a bowl at the Lantern market")
         first = strategy.retrieve(asked)
         assert first.candidates[0].memory.turns == ("D3:1",)
@@ -52,7 +52,7 @@ def test_a_changed_mind_stays_beside_the_old_one_and_both_foods_are_kept(
     """The library has only added since version 2: the paper's UPDATE and DELETE are gone."""
     with (
         FaultyServer(facts) as server,
-        told("mem0ai", asking(parts, server, tmp_path)) as strategy,
+        ingested("mem0ai", asking(parts, server, tmp_path)) as strategy,
     ):
         found = strategy.retrieve(LIKES).candidates
         live = server.requests
@@ -76,16 +76,16 @@ def test_a_recorded_memory_is_written_again_without_a_server(
     with FaultyServer(facts) as server:
         for mode in ("auto", "replay"):
             given = asking(parts, server, tmp_path, mode)
-            with told("mem0ai", given) as strategy:
+            with ingested("mem0ai", given) as strategy:
                 found = strategy.retrieve(LIKES).candidates
             texts.append([(one.memory.content, one.score) for one in found])
         assert server.requests == 2
     assert texts[0] == texts[1]
 
 
-def test_a_reply_that_the_library_drops_is_told(parts: MakeParts, tmp_path: Path) -> None:
+def test_a_reply_that_the_library_drops_is_logged(parts: MakeParts, tmp_path: Path) -> None:
     with FaultyServer(lambda _: faults.says("Sorry, no JSON.")) as server:
         given = asking(parts, server, tmp_path)
-        with told("mem0ai", given, TALK[:1]) as strategy:
+        with ingested("mem0ai", given, TALK[:1]) as strategy:
             assert strategy.retrieve(LIKES).candidates == ()
             assert "Error parsing extraction response" in str(strategy.events)

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.baselines.libraries.real import MADE, TALK, asking, needs, told
+from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
@@ -67,7 +67,7 @@ def test_a_changed_mind_replaces_the_old_and_both_foods_are_kept(
 ) -> None:
     with (
         FaultyServer(memory) as server,
-        told("mem0ai_graph", asking(parts, server, tmp_path)) as strategy,
+        ingested("mem0ai_graph", asking(parts, server, tmp_path)) as strategy,
     ):
         first = strategy.retrieve(LIKES)
         direct = [one.memory for one in first.candidates if one.origin == "direct"]
@@ -93,7 +93,7 @@ def test_a_changed_mind_replaces_the_old_and_both_foods_are_kept(
 
 
 def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -> None:
-    with told("mem0ai_graph", parts(), SESSIONS, k=3, infer=False) as strategy:
+    with ingested("mem0ai_graph", parts(), SESSIONS, k=3, infer=False) as strategy:
         found = strategy.retrieve(query("sold a bowl at the Lantern market")).candidates
         assert found[0].memory.turns == ("D3:1",)
         assert len(found) == 3

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from baselines.libraries import pipe as module
-from baselines.libraries.gateway import Job
+from baselines.libraries.gateway import GatewayRequest
 from baselines.libraries.pipe import LibraryError, Pipe
 
 SCRIPT = Path(__file__).parent / "misbehaving.py"
@@ -25,7 +25,7 @@ def pipe(tmp_path: Path) -> Iterator[Pipe]:
     made.close()
 
 
-def never(job: Job) -> None:
+def never(job: GatewayRequest) -> None:
     raise AssertionError("no call was expected")
 
 
@@ -53,22 +53,22 @@ def test_one_reply_for_each_request(pipe: Pipe) -> None:
 
 
 @pytest.mark.parametrize(
-    ("do", "told"),
+    ("do", "message"),
     [
-        ("crash", "code 7; its last words: the disk is full"),
-        ("garbage", "no JSON object: b'loading model"),
-        ("list", "no JSON object"),
-        ("other", "another request"),
+        ("crash", "code 7; its last output: the disk is full"),
+        ("garbage", "not a JSON object: b'loading model"),
+        ("list", "not a JSON object"),
+        ("other", "a different request"),
         ("half", "cut off"),
     ],
 )
 def test_a_broken_process_fails_this_request_and_all_later_ones(
-    pipe: Pipe, do: str, told: str
+    pipe: Pipe, do: str, message: str
 ) -> None:
     ask(pipe, "reply")
-    with pytest.raises(LibraryError, match=f"^lib: .*{told}"):
+    with pytest.raises(LibraryError, match=f"^lib: .*{message}"):
         ask(pipe, do)
-    with pytest.raises(LibraryError, match=told):
+    with pytest.raises(LibraryError, match=message):
         ask(pipe, "reply")
 
 
@@ -96,7 +96,7 @@ def test_a_line_without_an_end_is_not_read_for_ever(
     monkeypatch.setattr(module, "_MOST_BYTES", 10_000)
     pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=60)
     assert len(ask(pipe, "huge", bytes=9_000)["text"]) == 9_000
-    with pytest.raises(LibraryError, match="over 10000 bytes"):
+    with pytest.raises(LibraryError, match="longer than 10000 bytes"):
         ask(pipe, "huge", bytes=11_000)
     pipe.close()
 
@@ -129,22 +129,22 @@ def test_time_of_calls_to_models_is_not_the_library_s(tmp_path: Path) -> None:
     pipe = Pipe("lib", [sys.executable, SCRIPT], tmp_path, timeout_s=1)
     served = []
 
-    def slow(job: Job) -> None:
+    def slow(job: GatewayRequest) -> None:
         served.append(job.path)
         time.sleep(1.2)
 
-    pipe.inbox.put(Job("/embeddings", {}))
+    pipe.inbox.put(GatewayRequest("/embeddings", {}))
     assert pipe.request({"do": "sleep", "seconds": 1.5}, slow)["id"] == 1
     assert served == ["/embeddings"]
     pipe.close()
 
 
 def test_what_ends_the_run_ends_the_process(pipe: Pipe) -> None:
-    def stop(job: Job) -> None:
+    def stop(job: GatewayRequest) -> None:
         raise KeyboardInterrupt
 
     child = ask(pipe, "child")["child"]
-    pipe.inbox.put(Job("/embeddings", {}))
+    pipe.inbox.put(GatewayRequest("/embeddings", {}))
     with pytest.raises(KeyboardInterrupt):
         pipe.request({"do": "hang"}, stop)
     assert ends(child)
@@ -152,7 +152,7 @@ def test_what_ends_the_run_ends_the_process(pipe: Pipe) -> None:
 
 def test_closing_refuses_what_waits_and_leaves_no_process(pipe: Pipe) -> None:
     child = ask(pipe, "child")["child"]
-    waiting = Job("/embeddings", {})
+    waiting = GatewayRequest("/embeddings", {})
     pipe.inbox.put(waiting)
     pipe.close()
     assert waiting.reply.result(0)[0] == 503

@@ -10,7 +10,7 @@ from typing import Any
 class Adapter:
     library = "with_child"
 
-    def __init__(self, told: dict[str, Any]) -> None:
+    def __init__(self, options: dict[str, Any]) -> None:
         self.child = subprocess.Popen(["sleep", "60"])
         self.version = self.child.pid
 

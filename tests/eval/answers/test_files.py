@@ -113,7 +113,7 @@ def test_error_fields(error: object, expected: str | None, lines: Callable[..., 
         ("[1, 2]", "a.txt: unknown format"),
         ('{"results": {"0": []}}', "a.txt: no column for the answer"),
         ('{\n "results": {"0": []}\n}', "a.txt: not Mem0's layout"),
-        ('{"0": []}', "a.txt: holds no answers"),
+        ('{"0": []}', "a.txt: contains no answers"),
         ('{"0": [3]}', "a.txt: conversation '0', item 0: must be an object"),
         ('{"question": "Q"\n', "a.txt: not JSON (line 2, column 1:"),
         ('{"question": "Q", "answer": "a"}\n{"question"', "a.txt: line 2: not JSON (column 12"),
@@ -129,7 +129,7 @@ def test_error_fields(error: object, expected: str | None, lines: Callable[..., 
         ('{"sample_id": "s", "answer": "a"}', "a.txt: no column for the question"),
         (
             '{"sample_id": null, "question": "Q", "answer": "a"}',
-            "a.txt: line 1: does not say its conversation",
+            "a.txt: line 1: has no conversation",
         ),
         (
             '{"sample_id": "s", "question": "Q", "answer": {"text": "a"}}',
@@ -137,7 +137,7 @@ def test_error_fields(error: object, expected: str | None, lines: Callable[..., 
         ),
         (
             '{"sample_id": "s", "question": "Q", "answer": "\\ud83d"}',
-            "a.txt: line 1: answer holds half a character",
+            "a.txt: line 1: answer contains half a character",
         ),
         (
             '{"sample_id": "s", "question": "Q", "answer": "a", "search_seconds": "fast"}',
@@ -147,7 +147,7 @@ def test_error_fields(error: object, expected: str | None, lines: Callable[..., 
             '{"sample_id": "s", "qa_index": 1.5, "answer": "a"}',
             "a.txt: line 1: qa_index must be a whole number, not 1.5",
         ),
-        ("sample_id,question,question\n", "a.txt: column 'question' stands twice"),
+        ("sample_id,question,question\n", "a.txt: column 'question' occurs twice"),
         (
             "sample_id,question,answer\ns,Q,one, two\n",
             "a.txt: line 2: 4 fields where the header has 3; put texts with commas",
@@ -170,7 +170,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     torn, latin = tmp_path / "torn.gz", tmp_path / "latin.csv"
     torn.write_bytes(gzip.compress(b"some bytes to cut" * 9)[:-9])
     latin.write_bytes("sample_id,question,answer\ns,Q,caf\xe9".encode("latin-1"))
-    with pytest.raises(InputError, match="damaged or cut off"):
+    with pytest.raises(InputError, match="damaged or truncated"):
         read_answers(torn)
     with pytest.raises(InputError, match=r"not UTF-8 \(byte 33\)"):
         read_answers(latin)

@@ -1,12 +1,12 @@
 import pytest
 
-from eval.answers.answers import Row
+from eval.answers.columns import AnswerRow
 from eval.datasets.types import Dataset
-from eval.rescore.records import record
+from eval.rescore.imports import record
 
 
-def _row(**fields: object) -> Row:
-    return Row(**({"place": "line 1", "conversation": "first", "index": 0} | fields))  # type: ignore[arg-type]
+def _row(**fields: object) -> AnswerRow:
+    return AnswerRow(**({"place": "line 1", "conversation": "first", "index": 0} | fields))  # type: ignore[arg-type]
 
 
 def test_what_is_not_told_is_null(dataset: Dataset) -> None:

@@ -1,4 +1,4 @@
-from eval.answers.labels import Labels
+from eval.rescore.account import Labels
 
 
 def test_official_labels_by_number_or_name_are_right() -> None:

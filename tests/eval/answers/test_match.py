@@ -151,12 +151,12 @@ def test_mem0_positions_are_confirmed_by_the_questions(
     rows: Rows, mem0: Callable[..., Path], dataset: Dataset
 ) -> None:
     straight = _matched(mem0(rows, {"first": "0", "second": "1"}), dataset)
-    assert not any(place.moved for place in straight.places.values())
+    assert not any(one.moved for one in straight.labels.values())
     swapped = _matched(mem0(rows[::-1], {"first": "1", "second": "0"}), dataset)
-    assert {label: place.conversation for label, place in swapped.places.items()} == {
+    assert {label: one.conversation for label, one in swapped.labels.items()} == {
         "1": "first",
         "0": "second",
     }
-    assert all(place.moved for place in swapped.places.values())
+    assert all(one.moved for one in swapped.labels.values())
     assert len(straight.answers) == len(swapped.answers) == len(rows)
     assert _answers(swapped)["second/1"] == "Rex"

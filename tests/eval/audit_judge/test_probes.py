@@ -6,10 +6,10 @@ from collections import Counter
 
 import pytest
 
-from eval.audit_judge.probes import KINDS, RIGHT, given_probes, make_probes
+from eval.audit_judge.probes import KINDS, RIGHT, make_probes, written_probes
 from eval.audit_judge.reformat import reformatted
 from eval.audit_judge.wording import buried, vague
-from eval.audit_judge.wrong import WrongAnswers
+from eval.audit_judge.wrong_answers import WrongAnswers
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Question
 from eval.judges.gold_recall import gold_recall
@@ -82,7 +82,7 @@ def test_given_answers_take_the_place_of_made_ones() -> None:
     long = [probe for probe in probes if probe.kind == "wrong_long"]
     assert len(long) == 1
     assert "a zeppelin" in long[0].answer
-    assert given_probes(SAMPLE.questions, given, None, 0) == specific
+    assert written_probes(SAMPLE.questions, given, None, 0) == specific
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from eval.cache import __main__ as cache
 from memsys.errors import InputError
 from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter
-from memsys.llm.recording import Recorded, Recording
+from memsys.llm.recording import RecordedAnswer, Recording
 from tests.memsys.llm.server import FaultyServer
 
 Edit = Callable[[bytes], bytes]
@@ -82,7 +82,7 @@ def test_an_answer_that_is_here_stays_and_is_told_of(
 ) -> None:
     elsewhere = Recording(tmp_path / "elsewhere")
     [line, *_] = gzip.decompress(bundle.read_bytes()).splitlines()[1:]
-    first = Recorded(**json.loads(line))
+    first = RecordedAnswer(**json.loads(line))
     elsewhere.keep([first._replace(body="{}")])
     assert cache.main(["import", str(bundle), "--cache", str(tmp_path / "elsewhere")]) == 0
     out = capsys.readouterr().out

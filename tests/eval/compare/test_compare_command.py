@@ -219,6 +219,13 @@ def test_wrong_input_is_one_line_and_exit_code_2(
     assert shown.err.count("\n") == 1
 
 
+def test_a_single_run_is_refused(
+    runs: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([runs[0]]) == 2
+    assert "name two or more to compare" in capsys.readouterr().err
+
+
 def test_help_shows_how_to_ask(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(["-h"])

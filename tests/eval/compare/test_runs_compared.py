@@ -1,4 +1,4 @@
-"""Which runs can be named, what they are called, and which may be compared."""
+"""Which runs may be compared, on which scores and questions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from eval.compare.comparable import objections
-from eval.records.run import load_runs
 from eval.summary.measures import ALL_TYPES, Measure, choose
 from eval.summary.shared import share
 from memsys.errors import InputError
@@ -17,6 +16,7 @@ from tests.eval.compare.made_runs import FILE, edit, judged, load, record, recor
 
 F1 = Measure("locomo_f1", ALL_TYPES)
 JUDGE = Measure("judge", ALL_TYPES)
+KEY = {"overlay": None, "texts": None, "wrong": []}
 
 
 def against(tmp_path: Path, *names: str, rows: list[dict] | None = None, **more: Any) -> list[str]:
@@ -25,60 +25,6 @@ def against(tmp_path: Path, *names: str, rows: list[dict] | None = None, **more:
     other = write_run(tmp_path / "other", rows or records(), "graph", **more)
     runs = load(one, other)
     return objections(runs, choose(runs, names, None), names)
-
-
-def test_runs_are_found_by_folder_and_by_id(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_run(tmp_path / "results" / "runs" / "one", records())
-    other = write_run(tmp_path / "other", records(), "graph")
-    monkeypatch.chdir(tmp_path)
-    assert [run.label for run in load_runs(["one", str(other)])] == ["plain", "graph"]
-
-
-def test_runs_of_one_strategy_are_called_by_what_differs(tmp_path: Path) -> None:
-    configs = [{"strategy": {"name": "plain", "k": k}, "k": k} for k in (5, 10)]
-    runs = load(*(write_run(tmp_path / str(c["k"]), records(), config=c) for c in configs))
-    assert [run.label for run in runs] == ["plain k=5", "plain k=10"]
-
-
-def test_like_runs_are_called_by_their_folders_and_else_by_their_paths(tmp_path: Path) -> None:
-    folders = [write_run(tmp_path / name, records()) for name in ("x/one", "x/two", "y/two")]
-    labels = [run.label for run in load(*folders)]
-    assert len(set(labels)) == 3
-    assert labels[0] == "one"
-
-
-@pytest.mark.parametrize(
-    ("names", "told"),
-    [(["one"], "two or more"), (["one", "./one"], "2 times"), (["one", "none"], "none: no such")],
-)
-def test_too_few_the_same_and_missing_runs_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], told: str
-) -> None:
-    write_run(tmp_path / "one", records())
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match=told):
-        load_runs(names)
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [("", "no records"), ('{"id": "a/1"}\n', "line 1 is no record"), ("3\n", "line 1"),
-     ("{", "line 1 is not JSON")],
-)  # fmt: skip
-def test_broken_records_are_refused_by_file_and_line(tmp_path: Path, text: str, told: str) -> None:
-    one, other = (write_run(tmp_path / name, records()) for name in ("one", "other"))
-    (other / "records.jsonl").write_text(text)
-    with pytest.raises(InputError, match=f"records.jsonl: .*{told}"):
-        load(one, other)
-
-
-def test_a_run_of_another_version_is_refused(tmp_path: Path) -> None:
-    one = write_run(tmp_path / "one", records())
-    other = write_run(tmp_path / "other", records(), schema_version=0)
-    with pytest.raises(InputError, match="another version"):
-        load(one, other)
 
 
 def test_like_runs_have_no_objection(tmp_path: Path) -> None:
@@ -102,7 +48,7 @@ def test_an_import_may_be_compared_with_a_run_on_the_same_data(tmp_path: Path) -
 
 def test_different_answer_keys_are_an_objection(tmp_path: Path) -> None:
     one, other = (
-        write_run(tmp_path / key, records(), key, key={"name": key})
+        write_run(tmp_path / key, records(), key, key=KEY | {"name": key})
         for key in ("original", "corrected")
     )
     (told,) = objections(load(one, other), [F1], [])

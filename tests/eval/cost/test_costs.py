@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,8 @@ import pytest
 
 from eval.cost import __main__ as cost
 from eval.pricing.prices import cost_usd, of_records, pricing_of, repaid_after
-from eval.records.schema import SCHEMA_VERSION
 from memsys.llm.pricing import Price, Pricing
+from tests.eval import factory
 
 PRICES = {"big": {"input": 2.0, "output": 10.0}, "own": {"input": 0.0, "output": 0.0}}
 PRICING = Pricing("2025-01-01", "a test", {name: Price(**row) for name, row in PRICES.items()})
@@ -79,26 +78,17 @@ def write(
     folder: Path, answer: dict[str, Any] | None, ingest: dict[str, Any] | None = None, **more: Any
 ) -> str:
     """A run of two conversations with two questions each; `answer` and `ingest` are of one."""
-    folder.mkdir()
-    manifest = {
-        **{"run_id": folder.name, "schema_version": SCHEMA_VERSION, "status": "complete"},
-        **{"strategy": "graph_expand", "dataset": "some", "config_sha256": "0", "data": []},
-        **{"llm": "big", "judge": None, "prompts": {}, "models": {"reader": "llm"}},
-        **{"pricing": {"as_of": "2025-01-01", "models": PRICES}},
-    }
-    (folder / "manifest.json").write_text(json.dumps(manifest | more))
     usage = None if answer is None else {"retrieve": used(), "answer": answer}
     if usage and more.get("judge"):
         usage["judge"] = used(1, 1000, 100)
-    rows = [
-        {"id": f"{c}/{i}", "conversation": c, "status": "ok", "usage": usage}
-        for c in "ab"
-        for i in range(2)
-    ]
-    (folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    if answer is not None:
-        lines = [{"conversation": c, "usage": ingest or used()} for c in "ab"]
-        (folder / "ingest.jsonl").write_text("".join(json.dumps(row) + "\n" for row in lines))
+    rows = [factory.record(f"{c}/{i}", usage=usage) for c in "ab" for i in range(2)]
+    known = answer is not None
+    lines = [factory.ingest_line(c, usage=ingest or used()) for c in "ab"] if known else []
+    fields = {
+        **{"llm": "big", "models": {"embedder": None, "reader": "llm", "judge": None}},
+        **{"pricing": {"as_of": "2025-01-01", "models": PRICES}, **more},
+    }
+    factory.write_run(folder, rows, fields.pop("strategy", "graph_expand"), lines, **fields)
     return str(folder)
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from eval.cost import __main__ as cost
-from eval.cost.ingestion import load_writing
+from eval.cost.ingestion import ingestion
+from eval.records.run import load_run
 from eval.report.money import money
 from eval.report.runs import load
 from tests.eval.commands import Run, Start
@@ -64,17 +65,17 @@ def test_keyless_runs_cost_nothing_but_their_seconds(
             assert found[f"{what} a {unit}"] == ["0.0", "0.0"]
         assert found[f"$ a {unit}"] == ["0.0000", "0.0000"]
     for i, run in enumerate(runs):
+        cell = run.summary["by_type"]["overall"]
         seconds = sum(line["latency_ms"] for line in run.ingests) / 1000
         assert seconds > 0
         assert float(found["seconds a conversation"][i]) == pytest.approx(seconds / 3, abs=6e-4)
-        assert load_writing(str(run.folder)).seconds == pytest.approx(seconds)
+        assert ingestion(load_run(run.folder), cell).seconds == pytest.approx(seconds)
         held = [line["store"] for line in run.ingests if line["phase"] == "index"]
         assert [one["memories"] for one in held] == [6, 6, 6]
         tokens = sum(one["tokens"] for one in held) / 3
         assert found["tokens stored, a conversation"][i] == f"{tokens:,.1f}"
         kilobytes = sum(one["bytes"] for one in held) / 3 / 1000
         assert found["kB stored, a conversation"][i] == f"{kilobytes:,.1f}" > "1"
-        cell = run.summary["by_type"]["overall"]
         low, high = cell["f1_ci"]
         assert found["F1, types 1-4"][i] == f"{cell['f1']:.3f} [{low:.3f}, {high:.3f}] n=18"
         tokens_read = found["context tokens, types 1-4"][i]

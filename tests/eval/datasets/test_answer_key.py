@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from eval.datasets.files import DATA
-from eval.datasets.overlay import Overlay, make_entries, read_overlay, write_overlay
+from eval.datasets.key_errors import Overlay, make_entries, read_overlay, write_overlay
 from eval.datasets.types import Dataset, KeyChange
 from eval.studies.overlay import main
 from memsys.errors import InputError
@@ -108,9 +108,10 @@ def test_the_ids_of_the_audit_are_understood(sample: Any, load: Load, errors: An
         ([error(9, "an oak", "a plum")], "entry conv-1/9: the data set has no such question"),
         ([error(0, "a fig tree", "x", sample_id="conv-2")], "conv-2/0: .* no such conversation"),
         ([error(1, None, "a plum")], "entry conv-1/1: a question of type 5 has no answer"),
-        ([ERRORS[0], ERRORS[0]], "error 2: conv-1/0 is there twice"),
-        ([{"error_type": "X"}], "error 1: names no question"),
-        ([error(0, "a fig tree", ["a plum"])], "correct_answer: .* must be a text or a number"),
+        ([ERRORS[0], ERRORS[0]], "error 2: conv-1/0 occurs twice"),
+        ([{"error_type": "X"}], "error 1: golden_answer: Field required"),
+        ([{"golden_answer": "x"}], "error 1: names no question"),
+        ([error(0, "a fig tree", ["a plum"])], "correct_answer: Input should be a valid string"),
         ([error(0, "a fig tree", "x", error_type="")], "conv-1/0: error_type is missing"),
         ([], "errors.jsonl: lists no error"),
     ],
@@ -144,7 +145,7 @@ def overlay(
     path = tmp_path / "mine.json"
     made = ["--dataset", str(tmp_path / "my.json"), "--source", "us", "--licence", "CC0"]
     assert main([errors(ERRORS), *made, "--out", str(path)]) == 0
-    assert "3 of 4 golden answers are wrong" in capsys.readouterr().out
+    assert "3 of 4 gold answers are wrong" in capsys.readouterr().out
     value = json.loads(path.read_text())
     value["entries"][0]["gold"] = [[0, 11]]
     path.write_text(json.dumps(value))
@@ -186,7 +187,7 @@ def test_other_texts_than_the_overlays_are_refused(
 ) -> None:
     other = [error(0, "a fig tree", "a pear tree"), *ERRORS[1:]]
     for rows, told in (
-        (other, "conv-1/0 of mine.json: its corrected answer is another"),
+        (other, "conv-1/0 of mine.json: its corrected answer is not the one"),
         (ERRORS[1:], "conv-1/0 of mine.json: its corrected answer is missing"),
     ):
         errors(rows)
@@ -202,7 +203,11 @@ def test_an_overlay_of_other_data_is_refused(sample: Any, load: Load, overlay: P
 
 @pytest.mark.parametrize(
     ("change", "told"),
-    [({"gold": [[3, 2]]}, "gold of conv-1/0"), ({"gold": "all"}, "gold of conv-1/0: 'all'")],
+    [
+        ({"gold": [[3, 2]]}, "gold of conv-1/0: not ranges"),
+        ({"gold": "all"}, "entries.0.gold.*Input should be 'text', 'none' or 'original'"),
+        ({"id": 5}, "entries.0.id: Input should be a valid string"),
+    ],
 )
 def test_a_broken_overlay_is_refused(
     sample: Any, load: Load, overlay: Path, change: dict[str, Any], told: str
@@ -210,11 +215,11 @@ def test_a_broken_overlay_is_refused(
     value = json.loads(overlay.read_text())
     value["entries"][0] |= change
     overlay.write_text(json.dumps(value))
-    with pytest.raises(InputError, match=f"not as an overlay should be .{told}"):
+    with pytest.raises(InputError, match=f"mine.json: {told}.*; build it by"):
         load(sample, key="excluded", key_file=str(overlay))
     value["entries"][0] = value["entries"][1]
     overlay.write_text(json.dumps(value))
-    with pytest.raises(InputError, match="an id is there twice"):
+    with pytest.raises(InputError, match="an id occurs twice"):
         load(sample, key="excluded", key_file=str(overlay))
 
 

@@ -105,7 +105,7 @@ def test_a_filter_that_cannot_be_met(sample, load, options, says):
         ("7", "must be a list of samples"),
         ("[7]", "my.json: sample #1: sample: is a number; must be an object"),
         ([{"qa": []}], "my.json: sample #1: sample_id: missing"),
-        ('[{"sample_id": "a", "sample_id": "b"}]', "key 'sample_id' stands twice"),
+        ('[{"sample_id": "a", "sample_id": "b"}]', "key 'sample_id' occurs twice"),
     ],
 )
 def test_a_file_of_another_shape(load, content, says):
@@ -144,16 +144,16 @@ def test_default_path_is_data_then_shared_then_help(sample, tmp_path, monkeypatc
         assert read.load().conversations[0].id == name
 
 
-def test_every_option_of_the_class_stands_in_the_config():
+def test_every_option_of_the_class_is_in_the_config():
     for path in sorted((Path(module.__file__).parents[2] / "conf" / "dataset").glob("*.yaml")):
         lines = path.read_text().splitlines()
         config = OmegaConf.load(path)
         assert lines[0].startswith("# ")
-        assert len(lines) <= 14  # synthetic has eleven dials
+        assert len(lines) <= 14  # synthetic has eleven parameters
         if config._target_ == "eval.datasets.locomo.LoCoMo":
             arguments = {"name", "path", "captions", "conversations", "types", "limit"}
             arguments |= {"key", "key_file"}
-            arguments |= {"subset"} if config.name == "locomo" else set()  # it is of its questions
+            arguments |= {"subset"} if config.name == "locomo" else set()
             assert set(config) == {"_target_", *arguments}
             assert isinstance(instantiate(config), LoCoMo)
 

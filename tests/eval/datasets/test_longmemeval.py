@@ -148,7 +148,7 @@ def test_where_it_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert read.load().conversations[0].id == name
 
 
-def test_every_option_stands_in_the_config():
+def test_every_option_is_in_the_config():
     path = Path(module.__file__).parents[2] / "conf" / "dataset" / "longmemeval.yaml"
     config = OmegaConf.load(path)
     assert set(config) == {

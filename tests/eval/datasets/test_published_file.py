@@ -7,9 +7,8 @@ from collections import Counter
 
 import pytest
 
-from eval.datasets.files import shared_folder
+from eval.datasets.files import load_sources, shared_folder
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.sources import load_sources
 from eval.datasets.types import Dataset
 from memsys.types import Turn
 

@@ -8,7 +8,7 @@ import hashlib
 import pytest
 
 from eval.datasets.evidence import TurnIds
-from eval.datasets.sources import load_sources
+from eval.datasets.files import load_sources
 from memsys.errors import InputError
 
 
@@ -36,7 +36,7 @@ def test_type_5_has_no_gold_even_where_an_answer_is_written(sample, load):
     assert data.questions[1].gold is None
     assert data.questions[1].adversarial == "a fig tree"
     assert data.repairs == (
-        "my.json: sample conv-1: qa[1].answer: 'nothing' left out: type 5 means to abstain",
+        "my.json: sample conv-1: qa[1].answer: 'nothing' ignored: type 5 requires to abstain",
     )
     del sample["qa"][1]["adversarial_answer"]
     assert load(sample).questions[1].adversarial is None
@@ -97,10 +97,10 @@ def test_evidence_may_be_absent(sample, load, evidence):
         (["D1:02"], ("D1:2",), "'D1:02' read as D1:2"),
         (["D:2:1"], ("D2:1",), "'D:2:1' read as D2:1"),
         (["D2:1 D2:1"], ("D2:1",), "'D2:1 D2:1' read as D2:1"),
-        (["D2:1", "D2:1"], ("D2:1",), "'D2:1' kept once: D2:1 stands before"),
+        (["D2:1", "D2:1"], ("D2:1",), "'D2:1' repeated, counted once: D2:1"),
     ],
 )
-def test_evidence_is_mended_where_one_turn_can_be_meant(sample, load, raw, turns, done):
+def test_evidence_is_repaired_where_one_turn_can_be_meant(sample, load, raw, turns, done):
     sample["qa"][0]["evidence"] = raw
     data = load(sample)
     assert data.questions[0].evidence == turns

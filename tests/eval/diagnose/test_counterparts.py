@@ -16,6 +16,7 @@ from tests.eval.diagnose.made_losses import FILE, expanded, gated, imported, mad
 DIRECT = [record("a/1", "a", "axy"), record("a/2", "b", "xyz")]
 ALWAYS = [expanded("a/1", "a", "ax", "p"), expanded("a/2", "b", "xy", "b")]
 GATED = [gated("a/1", "a", "axy"), gated("a/2", "b", "xy", "b", rule="similarity")]
+EXCLUDED = {"kind": "excluded", "error_type": "X", "original_gold": "gold"}
 Make = Callable[..., Run]
 
 
@@ -55,7 +56,7 @@ def test_what_failed_or_is_left_out_is_in_no_pair(make: Make) -> None:
     failed = {"status": "error", "retrieved": [], "abstained": None}
     run = make(ALWAYS, "graph_expand")
     assert len(pair_with_direct(run, make(change(DIRECT, **failed), "vector_only"))) == 1
-    left_out = {"key": {"kind": "excluded"}, "scores": {}}
+    left_out = {"key": EXCLUDED, "scores": {}}
     run = make(change(ALWAYS, **left_out), "graph_expand")
     assert len(pair_with_direct(run, make(DIRECT, "vector_only"))) == 1
     with pytest.raises(InputError, match="no question was answered in"):
@@ -65,7 +66,7 @@ def test_what_failed_or_is_left_out_is_in_no_pair(make: Make) -> None:
 def test_reader_scoring_and_key_may_differ(make: Make) -> None:
     run = make(ALWAYS, "graph_expand")
     other = {"config": {"reader": "llm"}, "scoring": ["strict"]}
-    corrected = change(DIRECT, gold="another", key={"kind": "corrected"})
+    corrected = change(DIRECT, gold="another", key=EXCLUDED | {"kind": "corrected"})
     assert len(pair_with_direct(run, make(corrected, "vector_only", **other))) == 2
 
 

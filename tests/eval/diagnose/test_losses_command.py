@@ -13,6 +13,7 @@ from eval.rescore.__main__ import main as rescore
 from tests.eval.commands import PROJECT, run_main
 from tests.eval.diagnose.made_losses import expanded, gated, record, write_run
 
+EXCLUDED = {"kind": "excluded", "error_type": "X", "original_gold": "gold"}
 TITLES = ["Retrieval and reading", "Direct and expanded", "Gate", "Abstention"]
 DIRECT = [record("a/1", "a", "axy", f1=1.0), record("b/1", "b", "xyz")]
 ALWAYS = [expanded("a/1", "a", "ax", "p", f1=1.0), expanded("b/1", "b", "xy", "b")]
@@ -81,7 +82,7 @@ def test_what_is_in_no_figure_is_counted(
     scores = {"locomo_f1": None, "judge": None}
     rows = [
         *DIRECT,
-        record("b/2", "a", "a", key={"kind": "excluded"}, scores=scores, abstained=True),
+        record("b/2", "a", "a", key=EXCLUDED, scores=scores, abstained=True),
         record("b/3", "a", "a", status="error", scores=scores) | {"abstained": None},
     ]
     assert main([str(write_run(tmp_path / "run", rows))]) == 0

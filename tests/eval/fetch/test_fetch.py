@@ -16,13 +16,13 @@ from typing import ClassVar
 
 import pytest
 
-from eval.datasets.sources import Source, load_sources
+from eval.datasets.files import PublicFile, load_sources
 from eval.fetch import __main__ as module
 from eval.fetch.__main__ import fetch, main
 from memsys.errors import InputError
 
 RIGHT = b'[{"sample_id": "x"}]' * 10_000  # several reads long
-SOURCE = Source(
+SOURCE = PublicFile(
     file="set.json",
     url="http://127.0.0.1:9/set.json",
     bytes=len(RIGHT),

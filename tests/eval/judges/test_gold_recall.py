@@ -41,7 +41,7 @@ def test_it_is_never_called_j() -> None:
     judge = GoldRecallSettings().open(None)
     assert judge.score_key == "gold_recall" != LLMJudge.score_key
     assert "not J" in judge.details["agreement"]
-    with pytest.raises(InputError, match="no judge but a stand-in"):
+    with pytest.raises(InputError, match="a stand-in, not a judge"):
         Panel([judge, _other()])
 
 

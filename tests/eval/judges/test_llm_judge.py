@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.judges.llm import ATTEMPTS, LLMJudge, LLMJudgeSettings
-from eval.judges.reply import verdict
+from eval.judges.llm import ATTEMPTS, LLMJudge, LLMJudgeSettings, parse_verdict
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import PROMPTS
@@ -99,7 +98,7 @@ def test_a_reply_that_the_client_refuses_is_asked_for_again() -> None:
     ],
 )
 def test_reading_a_verdict(reply: str, expected: bool | None) -> None:
-    assert verdict(reply) is expected
+    assert parse_verdict(reply) is expected
 
 
 def test_details_name_model_rubric_and_the_prompt_by_its_hash(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ import pytest
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
-from eval.judges.figures import majority, panel_figures, run_figures
+from eval.judges.judge import NoJudge
 from eval.judges.llm import LLMJudge, LLMJudgeSettings
 from eval.judges.panel import Panel, PanelSettings
-from eval.judges.settings import NoJudge
+from eval.judges.verdicts import majority, panel_statistics, run_statistics
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.prompt import PROMPTS
@@ -50,7 +50,7 @@ def test_a_panel_of_one_or_of_twins_is_refused() -> None:
     judge = LLMJudge(Scripted(kind))
     with pytest.raises(InputError, match="1 judges; a panel has two or more"):
         Panel([judge])
-    with pytest.raises(InputError, match="is there twice"):
+    with pytest.raises(InputError, match="is listed twice"):
         Panel([judge, LLMJudge(Scripted(kind))])
 
 
@@ -63,28 +63,28 @@ def test_the_configured_judges_can_be_built(name: str) -> None:
     assert (judge is None) == (isinstance(settings, NoJudge) or name == "recorded")
 
 
-def test_run_figures() -> None:
-    found = run_figures([(True, True, False), (True, False, False), (True, True, True)])
+def test_run_statistics() -> None:
+    found = run_statistics([(True, True, False), (True, False, False), (True, True, True)])
     assert found.runs == pytest.approx((1, 2 / 3, 1 / 3))
     assert found.mean == pytest.approx(2 / 3)
     assert found.deviation == pytest.approx(1 / 3)
     assert found.majority == pytest.approx(2 / 3)
-    assert run_figures([(True,), (False,)]).deviation is None
+    assert run_statistics([(True,), (False,)]).deviation is None
     assert not majority((True, False))
     for wrong in ([], [()], [(True,), (True, False)]):
         with pytest.raises(ValueError, match="same number of runs"):
-            run_figures(wrong)
+            run_statistics(wrong)
 
 
-def test_panel_figures_take_each_members_majority() -> None:
+def test_panel_statistics_take_each_members_majority() -> None:
     yes, no = (True, True, False), (False, False, True)
     judgements = [{"a": yes, "b": (True,)}, {"a": no, "b": (False,)}] * 6
     judgements += [{"a": yes, "b": (False,)}, {"a": no, "b": (True,)}] * 2
-    found = panel_figures(judgements, ["x", "y"] * 8)
+    found = panel_statistics(judgements, ["x", "y"] * 8)
     assert found.pairs["a", "b"].value == pytest.approx(0.5)  # p_o .75, p_e .5
     assert found.all_members is not None
     assert found.all_members.value == pytest.approx(0.5)
     assert found.members["a"].runs == (0.5, 0.5, 0.5)
-    assert panel_figures([{"a": yes}], ["x"]).all_members is None
+    assert panel_statistics([{"a": yes}], ["x"]).all_members is None
     with pytest.raises(ValueError, match="same judges"):
-        panel_figures([{"a": yes}, {"b": yes}], ["x", "x"])
+        panel_statistics([{"a": yes}, {"b": yes}], ["x", "x"])

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from eval.judges.recorded import RecordedSettings
-from eval.judges.recordings import read_judged
+from eval.judges.recorded import RecordedSettings, read_judged
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
+from tests.eval.factory import error, record, write_run
 
 ROW = {"sample_id": "s", "qa_index": 0, "category": 4, "question": "Q?", "gold": "red"}
 
@@ -49,30 +49,26 @@ def test_verdicts_that_contradict_are_none(tmp_path: Path) -> None:
 
 
 def test_a_run_folder_gives_its_verdicts(tmp_path: Path) -> None:
-    record = {"conversation": "s", "category": 4, "question": "Q?", "gold": "red", "answer": "red"}
-    lines = [
-        record | {"status": "ok", "scores": {"judge": 1.0}},
-        record | {"status": "error", "scores": {"judge": None}},
-        record | {"status": "ok", "gold": None, "scores": {"judge": None}},
-    ]
-    (tmp_path / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert [one.verdicts for one in read_judged(tmp_path)] == [(True,)]
-    (tmp_path / "records.jsonl").write_text('{"status": "ok"}\n')
-    with pytest.raises(InputError, match="line 1 is no record"):
-        read_judged(tmp_path)
+    passed = record(scores={"judge": 1.0})
+    failed, adversarial = record("ash/1", **error()), record("ash/2", category=5)
+    run = write_run(tmp_path / "run", [passed, failed, adversarial])
+    assert [one.verdicts for one in read_judged(run)] == [(True,)]
+    (run / "records.jsonl").write_text('{"status": "ok"}\n')
+    with pytest.raises(InputError, match="line 1"):
+        read_judged(run)
 
 
 def test_wrong_input_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"set judge\.path"):
         RecordedSettings().open(None)
     unjudged = written(tmp_path / "u.jsonl", {"answer": "red"})
-    with pytest.raises(InputError, match="holds no verdict"):
+    with pytest.raises(InputError, match="contains no verdict"):
         RecordedSettings(str(unjudged)).open(None)
     blank = written(tmp_path / "b.jsonl", {"answer": "red", "judgments": [True, None]})
-    with pytest.raises(InputError, match="line 1: judgments holds a blank"):
+    with pytest.raises(InputError, match="line 1: judgments contains a blank"):
         read_judged(blank)
     golden = written(tmp_path / "g.jsonl", {"answer": "red", "gold": None, "judge": True})
     with pytest.raises(InputError, match="a verdict without question or gold"):
         read_judged(golden)
-    with pytest.raises(InputError, match=r"holds no records\.jsonl"):
+    with pytest.raises(InputError, match=r"manifest\.json"):
         read_judged(tmp_path)

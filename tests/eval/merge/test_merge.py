@@ -113,3 +113,22 @@ def test_a_folder_with_a_run_is_not_written_over(
     assert main([str(halves[0].folder), "--out", str(halves[1].folder)]) == 2
     assert "holds a run already" in capsys.readouterr().err
     assert halves[1].files == before
+
+
+def test_a_manifest_cannot_call_anything_but_a_data_set(
+    halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret, copied = tmp_path / "secret", tmp_path / "copied"
+    secret.write_text("x")
+    copy = {"_target_": "shutil.copyfile", "src": str(secret), "dst": str(copied)}
+    for data in (
+        {"_target_": "builtins.dict", "x": copy},
+        {"_target_": "eval.datasets.locomo.LoCoMo", "name": "x", "path": copy},
+        copy,
+    ):
+        for run in halves:
+            change(run, config={**run.manifest["config"], "dataset": data})
+        error = refused(halves, tmp_path / "out", capsys)
+        assert "cannot be loaded again" in error
+        assert error.count("\n") == 1
+        assert not copied.exists()

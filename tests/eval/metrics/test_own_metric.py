@@ -106,7 +106,7 @@ def test_run_without_the_metric_does_not_have_it(
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "message"),
     [
         ("# @package metric.exact_match\n", "", "the first line of the metric's YAML"),
         ("exact_match.ExactMatch", "exact_match.Missing", "Missing"),
@@ -116,24 +116,24 @@ def test_run_without_the_metric_does_not_have_it(
     ],
 )
 def test_wrong_settings_are_one_line(
-    old: str, new: str, told: str, folder: Path, cache: Path, small: tuple[str, ...]
+    old: str, new: str, message: str, folder: Path, cache: Path, small: tuple[str, ...]
 ) -> None:
     path = folder / FILES[1]
     path.write_text(path.read_text().replace(old, new), encoding="utf-8")
     ended = run_main(folder, cache, *CHOSEN, *small)
     assert ended.code == 2
     (line,) = ended.err.splitlines()
-    assert told in line
+    assert message in line
 
 
-@pytest.mark.parametrize(("value", "told"), [("3", "0 to 1, or None"), ("1 / 0", "ZeroDivision")])
+@pytest.mark.parametrize(("value", "message"), [("3", "0 to 1, or None"), ("1 / 0", "ZeroDivi")])
 def test_wrong_score_is_one_line(
-    value: str, told: str, folder: Path, cache: Path, small: tuple[str, ...]
+    value: str, message: str, folder: Path, cache: Path, small: tuple[str, ...]
 ) -> None:
     path = folder / FILES[0]
     text = path.read_text().replace("return float(", f"return {value}  # (")
     path.write_text(text, encoding="utf-8")
     ended = run_main(folder, cache, *CHOSEN, *small)
     assert ended.code == 2
-    assert told in ended.err
+    assert message in ended.err
     assert "metric=exact_match: question ash/" in ended.err

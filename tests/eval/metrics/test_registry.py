@@ -12,17 +12,30 @@ import eval.metrics
 from eval.metrics import registry
 from eval.metrics.protocols import PROTOCOLS
 from eval.metrics.registry import Answered, TextMetric
-from eval.records.folder import write_summary
+from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS
+from eval.rendering.run_tables import report_md
 from eval.rendering.tables import by_type
+from eval.summary.closing import write_summary
 from eval.summary.scoring import score_record
 from memsys.errors import InputError
-from tests.eval.summary.test_summary import MANIFEST, record
 
 NEW = """
 from eval.metrics.registry import TextMetric, register
 
 register(TextMetric(name="same_length", compute=lambda answer, gold: len(answer) == len(gold)))
 """
+RECORD = {
+    **RECORD_DEFAULTS,
+    **{"id": "c/0", "conversation": "c", "category": 4, "type": "single_hop", "question": "?"},
+    **{"gold": "tea", "answer": "coffee", "status": "ok", "error": None, "abstained": False},
+    **{"evidence": ["D1:1"], "retrieved": [], "context_tokens": 9, "answer_tokens": 1},
+    **{"latency_ms": {"retrieve": 1.0, "answer": 1.0, "total": 2.0}},
+}
+MANIFEST = {
+    **MANIFEST_DEFAULTS,
+    **{"run_id": "r", "strategy": "s", "dataset": "d", "config_sha256": "0", "warnings": []},
+    **{"seed": 0, "command": "", "config": {}},
+}
 NAMES = (
     *("locomo_f1", "mem0_f1", "memos_f1", "strict_f1", "bleu1"),
     *("evidence_recall", "evidence_hit", "judge"),
@@ -64,17 +77,15 @@ def test_name_is_given_once() -> None:
 def test_a_file_is_all_that_a_new_metric_takes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    earlier = record(1, 4, 1.0)
+    earlier = {**RECORD, **score_record(RECORD)}
     monkeypatch.setattr(registry, "_REGISTERED", dict(registry._REGISTERED))
     (tmp_path / "same_length.py").write_text(NEW, encoding="utf-8")
     monkeypatch.setattr(eval.metrics, "__path__", [*eval.metrics.__path__, str(tmp_path)])
     registry._load.cache_clear()
 
-    row = record(0, 4, 1.0) | {"retrieved": []}
-    row |= score_record(row)
+    row = {**RECORD, **score_record(RECORD)}
     assert row["scores"]["same_length"] == 0.0
-    manifest = MANIFEST | {"seed": 0, "command": ""}
-    summary = write_summary(tmp_path, manifest, [row, earlier])
+    summary = write_summary(tmp_path, MANIFEST, [row, earlier], report_md)
     cell = summary["by_type"]["single_hop"]
     assert cell["same_length"] == 0.0  # the other record is from before the metric
     header, rows = by_type(summary)

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from eval.readers.dates_zh import find_dates_zh
-from eval.readers.numbers import zh_value
+from memsys.text.numbers import chinese_value
 
 WEDNESDAY = date(2024, 4, 17)
 
@@ -75,4 +75,4 @@ def test_turns_of_month_and_year(text: str, said: date, expected: str | None) ->
     ],
 )
 def test_numbers_in_characters(text: str, value: int | None) -> None:
-    assert zh_value(text) == value
+    assert chinese_value(text) == value

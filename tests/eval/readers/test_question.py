@@ -4,10 +4,10 @@ from datetime import date
 
 import pytest
 
-from eval.readers.question import Asked, Kind, analyse
+from eval.readers.question import Kind, ParsedQuestion, analyse
 
 
-def asked(text: str) -> Asked:
+def asked(text: str) -> ParsedQuestion:
     return analyse(text, ("Alexandra Voss", "Ruben", "林月"), date(2024, 5, 1))
 
 

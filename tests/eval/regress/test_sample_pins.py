@@ -42,7 +42,7 @@ def test_a_pin_says_how_to_repeat_it() -> None:
             continue
         data, _, strategy = pin.name.partition("_")
         assert {f"dataset={data}", f"strategy={strategy}"} <= set(pin.arguments)
-        if data != "synthetic":  # its dials make it small
+        if data != "synthetic":  # its parameters make it small
             assert len(pin.arguments) == 2
 
 

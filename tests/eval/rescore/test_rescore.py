@@ -152,7 +152,7 @@ def test_judged_partial_and_failed_rows(
     assert "] as reported" in out
     assert "Not scored: 1 of 5 rows (the question at its qa_index is another: 1)" in out
     assert "line 5: the question at its qa_index is another: 'Who is that?'" in out
-    assert "Failed, and in no mean: 1 of 4 questions." in out
+    assert "Failed, in no mean: 1 of 4 questions." in out
     manifest = load_manifest(Path("run"))
     assert manifest["models"]["judge"] == "as reported"
     assert any("Not scored: 1 of 5 rows" in line for line in manifest["warnings"])
@@ -185,8 +185,8 @@ def test_permuted_labels_and_positions_of_mem0(
     out = capsys.readouterr().out
     assert "a permutation of the official categories: 1 is 4 single_hop" in out
     assert "label in the file" in out
-    assert f"0 holds {list(sample)[2]}" in out
-    assert "The file's own f1_score is the mem0_f1 computed here in" in out
+    assert f"0 is {list(sample)[2]}" in out
+    assert "The file's f1_score equals the mem0_f1 computed here in" in out
     cells = _summary(Path("run"))["by_type"]
     official = [qa["category"] for questions in sample.values() for qa in questions]
     assert cells["single_hop"]["n"] == official.count(4)
@@ -215,7 +215,7 @@ def test_a_run_folder_is_scored_anew(
     capsys.readouterr()
     assert rescore("run") == 0
     out = capsys.readouterr().out
-    assert f"run: 0 of {len(answers)} records have another score now" in out
+    assert f"run: 0 of {len(answers)} records have a new score" in out
     assert "overall (types 1-4)" in out
     assert f"Matched: {len(answers)} of {len(answers)} rows" in out
 
@@ -233,7 +233,7 @@ def _unfinished(folder: Path) -> None:
         (["said.jsonl"], "no column for the answer; name it"),
         (["strange.jsonl"], "strange.jsonl: none of the 1 rows matches a question of sample"),
         (["mine.jsonl", "--format", "mem0"], "mine.jsonl: not JSON (line 2"),
-        (["mine.jsonl", "--out", "full"], "full: is there already and not empty"),
+        (["mine.jsonl", "--out", "full"], "full: exists and is not empty"),
         (["mine.jsonl", "--name", "a/b"], "--name 'a/b': give a name without a slash"),
         (["mine.jsonl", "mine.jsonl", "--name", "x"], "--name and --out are for one FILE"),
         (["mine.jsonl", "--dataset", "other.json"], "--dataset other.json: no such file"),

@@ -64,7 +64,7 @@ def test_without_a_key_a_run_keeps_its_own(
     assert again(str(run.folder)) == 0
     assert run.records == before
     out = capsys.readouterr().out
-    assert "0 of 21 records have another score now" in out
+    assert "0 of 21 records have a new score" in out
     assert "F1 original" in out
 
 
@@ -121,7 +121,7 @@ def test_rescoring_by_different_keys_or_data_is_refused(
         capsys.readouterr().err
     )
     assert again(str(one.folder), "--key-file", str(errors)) == 2
-    assert "say by --key what it is for" in capsys.readouterr().err
+    assert "add --key corrected or excluded" in capsys.readouterr().err
     assert [run.files for run in (one, two)] == before
     assert again(str(one.folder), str(two.folder), key="corrected") == 0
 

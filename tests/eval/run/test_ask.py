@@ -8,8 +8,8 @@ from datetime import datetime
 import pytest
 
 from eval.datasets.types import Question
-from eval.judges.base import Judgement
-from eval.readers.base import Answer, Reader
+from eval.judges.judge import Judgement
+from eval.readers import Answer, Reader
 from eval.run.question import Agent, Asked, ask
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from eval.stats.agreement import (
-    all_judges,
     auc,
+    cohen_interval,
     cohen_kappa,
     fleiss_features,
+    fleiss_interval,
     fleiss_kappa,
-    two_judges,
 )
 
 # Fleiss (1971), table 1: 30 patients, 6 psychiatrists each, 5 diagnoses.
@@ -47,7 +47,7 @@ def test_fleiss_1971() -> None:
 def test_verdicts_of_two_judges_are_the_table() -> None:
     one = [True] * 25 + [False] * 25
     other = [True] * 20 + [False] * 5 + [True] * 10 + [False] * 15
-    found = two_judges(one, other, ["c"] * 50)
+    found = cohen_interval(one, other, ["c"] * 50)
     assert found.value == pytest.approx(0.4)
     assert found.low < 0.4 < found.high
     # Fleiss, Cohen and Everitt (1969): the large-sample standard error of this table is .1252
@@ -55,26 +55,26 @@ def test_verdicts_of_two_judges_are_the_table() -> None:
 
 
 def test_judges_of_one_verdict_have_no_kappa() -> None:
-    assert math.isnan(two_judges([True] * 4, [True] * 4, list("aabb")).value)
-    assert math.isnan(all_judges([[False, False]] * 4, list("aabb")).low)
+    assert math.isnan(cohen_interval([True] * 4, [True] * 4, list("aabb")).value)
+    assert math.isnan(fleiss_interval([[False, False]] * 4, list("aabb")).low)
 
 
 def test_self_agreement_is_one_where_runs_never_differ() -> None:
-    found = all_judges([[True] * 3, [False] * 3] * 10, list("ab") * 10)
+    found = fleiss_interval([[True] * 3, [False] * 3] * 10, list("ab") * 10)
     assert (found.value, found.low, found.high) == (1, 1, 1)
 
 
 def test_fleiss_for_two_runs_of_equal_margins_is_cohens() -> None:
     one = [True, True, False, False, True, False]
     other = [True, False, True, False, True, False]
-    both = all_judges(list(zip(one, other, strict=True)), ["c"] * 6)
-    assert both.value == pytest.approx(two_judges(one, other, ["c"] * 6).value)
+    both = fleiss_interval(list(zip(one, other, strict=True)), ["c"] * 6)
+    assert both.value == pytest.approx(cohen_interval(one, other, ["c"] * 6).value)
 
 
 @pytest.mark.parametrize("verdicts", [[[True]], [[True, False], [True]], []])
 def test_fleiss_wants_the_same_number_of_ratings(verdicts: list[list[bool]]) -> None:
     with pytest.raises(ValueError, match="same number of ratings"):
-        all_judges(verdicts, ["c"] * len(verdicts))
+        fleiss_interval(verdicts, ["c"] * len(verdicts))
 
 
 def test_auc_counts_pairs_and_halves_ties() -> None:
@@ -103,6 +103,6 @@ def test_the_interval_of_kappa_holds_the_truth_where_conversations_differ() -> N
     held = 0
     for seed in range(300):
         a, b, names = draw(10)
-        found = two_judges(a.tolist(), b.tolist(), names, seed)
+        found = cohen_interval(a.tolist(), b.tolist(), names, seed)
         held += found.low <= true_kappa <= found.high
     assert 0.91 <= held / 300 <= 0.985

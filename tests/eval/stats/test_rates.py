@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from eval.stats.interval import wilson
-from eval.stats.rates import Rate, corrected, rate, rogan_gladen
+from eval.stats.rates import Rate, corrected_share, rate, rogan_gladen
 
 
 def test_a_rate_has_both_intervals() -> None:
@@ -44,7 +44,7 @@ def known(share: float, n: int) -> Rate:
 
 def test_the_interval_by_hand() -> None:
     """p = .3, J = .7; Var = (.02^2 + .09 * .9*.1/100 + .49 * .8*.2/400) / .49."""
-    found = corrected(0.41, 0.02, known(0.2, 400), known(0.1, 100))
+    found = corrected_share(0.41, 0.02, known(0.2, 400), known(0.1, 100))
     assert found is not None
     error = math.sqrt((0.0004 + 0.09 * 0.0009 + 0.49 * 0.0004) / 0.49)
     assert found.value == pytest.approx(0.3)
@@ -54,16 +54,16 @@ def test_the_interval_by_hand() -> None:
 
 
 def test_uncertain_rates_widen_the_interval() -> None:
-    sure = corrected(0.41, 0.02, known(0.2, 10**6), known(0.1, 10**6))
-    unsure = corrected(0.41, 0.02, known(0.2, 30), known(0.1, 30))
+    sure = corrected_share(0.41, 0.02, known(0.2, 10**6), known(0.1, 10**6))
+    unsure = corrected_share(0.41, 0.02, known(0.2, 30), known(0.1, 30))
     assert sure is not None
     assert unsure is not None
     assert unsure.high - unsure.low > 1.5 * (sure.high - sure.low)
 
 
 def test_what_cannot_be_corrected() -> None:
-    assert corrected(0.5, 0.01, known(0.7, 100), known(0.3, 100)) is None
-    found = corrected(0.05, 0.01, known(0.1, 100), known(0.1, 100))
+    assert corrected_share(0.5, 0.01, known(0.7, 100), known(0.3, 100)) is None
+    found = corrected_share(0.05, 0.01, known(0.1, 100), known(0.1, 100))
     assert found is not None
     assert found.outside
     assert found.value == found.low == 0.0
@@ -88,6 +88,6 @@ def test_the_interval_holds_the_truth(
             rate([True] * int(k) + [False] * (probes - int(k)), ["a"] * probes) for k in measured
         ]
         error = (apparent * (1 - apparent) / 500) ** 0.5
-        found = corrected(apparent, error, *found_rates)  # type: ignore[arg-type]
+        found = corrected_share(apparent, error, *found_rates)  # type: ignore[arg-type]
         held += found is not None and found.low <= truth <= found.high
     assert 0.93 <= held / trials <= 0.996  # no false reject in 50 probes could be 1 in 50

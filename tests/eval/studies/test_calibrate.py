@@ -1,4 +1,4 @@
-"""The typical similarity of an embedder, from a run."""
+"""Calibration of the typical similarity of an embedder."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ def test_prints_the_line_of_the_embedders_file(run: Run, capsys: pytest.CaptureF
     assert f"50%  {median(means):.3f}" in out
 
 
-def test_refuses_scores_that_are_no_cosines(
+def test_refuses_scores_that_are_not_cosines(
     start: Start, tmp_path: Path, small, capsys: pytest.CaptureFixture
 ) -> None:
     start("strategy=bm25", *small)
     (other,) = runs_in(tmp_path)
     assert main([str(other.folder)]) == 2
-    assert "a run of bm25; its scores are no cosines" in capsys.readouterr().err
+    assert "scores of bm25 are not cosines" in capsys.readouterr().err
 
 
-def test_refuses_what_is_no_run(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
+def test_refuses_a_folder_that_is_not_a_run(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     assert main([str(tmp_path)]) == 2
     (tmp_path / "manifest.json").write_text("[]")
     assert main([str(tmp_path)]) == 2

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from eval.studies.coverage import WORLDS, Coverage, World, coverage, main
+from eval.studies.coverage import WORLDS, Coverage, SimulatedWorld, coverage, main
 
-SMALL = World(conversations=5, questions=10, chance=0.3, spread=0.0)
+SMALL = SimulatedWorld(conversations=5, questions=10, chance=0.3, spread=0.0)
 
 
 def test_follows_from_its_seed() -> None:

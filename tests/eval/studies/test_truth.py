@@ -1,4 +1,4 @@
-"""How true the shown relations are: by a merge of names they are false, and the share says so."""
+"""Shares of true relations: merging entities by similar names is shown to make them false."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def shares(
     tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str], *options: str
 ) -> list[float]:
-    """Of the shown relations: hold in the end, held before, never told."""
+    """Shares of the shown relations: true at the end, true before, never stated."""
     folder = tmp_path / "run"
     ended = run_main(tmp_path, cache, *SMALL, *options, f"hydra.run.dir={folder}")
     assert ended.code == 0, ended.err
@@ -30,31 +30,31 @@ def shares(
     return [float(cell.split()[0]) for cell in cells[1:]]
 
 
-def test_what_was_told_holds_or_held(
+def test_every_relation_of_a_correct_graph_is_or_was_true(
     tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ended = "strategy.graph.on_conflict=invalidate"
-    holds, before, never = shares(tmp_path, cache, capsys, "strategy=mem0_graph", ended)
-    assert holds > 0.2
+    at_end, before, never = shares(tmp_path, cache, capsys, "strategy=mem0_graph", ended)
+    assert at_end > 0.2
     assert before > 0.2
     assert never == 0.0
 
 
-def test_names_that_are_merged_make_relations_that_nobody_told(
+def test_merged_names_give_relations_that_were_never_stated(
     tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     merged = ("strategy=mem0_graph", "strategy.graph.merge=0.4")
-    holds, _, never = shares(tmp_path, cache, capsys, *merged)
+    at_end, _, never = shares(tmp_path, cache, capsys, *merged)
     assert never > 0.3
-    assert holds < 0.7
+    assert at_end < 0.7
 
 
-def test_runs_of_which_nothing_can_be_told_are_refused(
+def test_runs_without_known_facts_or_relations_are_refused(
     tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "run"
-    made = run_main(tmp_path, cache, *SMALL, "strategy=bm25", f"hydra.run.dir={folder}")
-    assert made.code == 0, made.err
+    ended = run_main(tmp_path, cache, *SMALL, "strategy=bm25", f"hydra.run.dir={folder}")
+    assert ended.code == 0, ended.err
     assert main([str(folder)]) == 2
     assert "no relation was shown" in capsys.readouterr().err
     path = folder / "manifest.json"
@@ -66,4 +66,4 @@ def test_runs_of_which_nothing_can_be_told_are_refused(
     manifest["config"]["dataset"]["_target_"] = "eval.datasets.files.LoCoMo"
     path.write_text(json.dumps(manifest))
     assert main([str(folder)]) == 2
-    assert "not of dataset=synthetic" in capsys.readouterr().err
+    assert "not a run on dataset=synthetic" in capsys.readouterr().err

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.subset_file import GRID, KEPT, Chosen, Subset, Validated, chances, logit, text_of
+from eval.datasets.subset import GRID, STORED, Chosen, Subset, Validated, chances, logit, text_of
 from eval.datasets.types import SourceFile
 from eval.summary.subset_score import full_score, sentences
 from memsys.errors import InputError
@@ -75,13 +75,13 @@ def test_a_question_that_is_not_there_is_refused(files, lost):
 def test_a_subset_of_other_data_is_refused(files):
     data, path = files
     data.write_text(data.read_text() + "\n")
-    with pytest.raises(InputError, match=r"made for another small\.json"):
+    with pytest.raises(InputError, match=r"built for another small\.json"):
         load(data, path)
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("{}", "not as a subset"), ("[]", "not as a subset"), (None, "cannot be read")],
+    [("{}", "name: Field required"), ("[]", "must be a JSON object"), (None, "no such file")],
 )
 def test_a_file_that_is_no_subset_is_refused(files, text, told):
     data, path = files
@@ -94,14 +94,14 @@ def test_a_question_twice_is_refused(files):
     data, path = files
     rows = json.loads(path.read_text())["questions"]
     change(path, questions=[*rows, rows[0]])
-    with pytest.raises(InputError, match="id twice"):
+    with pytest.raises(InputError, match="a question twice"):
         load(data, path)
 
 
 def test_curves_come_back_as_they_were_kept():
     curve = 0.3 / (1 + np.exp(-1.4 * (GRID - 0.3))) + 0.6 / (1 + np.exp(-0.5 * (GRID + 2)))
     back = chances(np.array(logit(curve)))
-    assert np.abs(back - curve)[KEPT].max() < 0.001
+    assert np.abs(back - curve)[STORED].max() < 0.001
     assert np.abs(back - curve).max() < 0.005
 
 
@@ -194,7 +194,7 @@ def test_without_what_was_validated_there_is_no_estimate(run, files):
     change(files[1], seed=1)
     assert "changed since the run" in (full_score(records, manifest) or {})["reason"]
     files[1].unlink()
-    assert "cannot be read" in (full_score(records, manifest) or {})["reason"]
+    assert "no such file" in (full_score(records, manifest) or {})["reason"]
 
 
 def test_a_subset_survives_being_written(files):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from eval.run.hydra_help import CONF
 from eval.tabulate.grid import find_runs, load_grid
 from memsys.errors import InputError
+from tests.eval.factory import record, write_run
 
 EXPERIMENTS = sorted(path.stem for path in (CONF / "experiment").glob("*.yaml"))
 
@@ -73,16 +73,6 @@ def write(
     folder: Path, overrides: str, status: str = "complete", experiment: str = "injection"
 ) -> None:
     """A run of strategy bm25 with one record."""
-    folder.mkdir()
-    manifest = {
-        "schema_version": 1,
-        "config_sha256": "0",
-        "status": status,
-        "choices": {"experiment": experiment},
-        "command": f"python -m eval.run experiment={experiment} strategy=bm25 {overrides}",
-    }
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    names = ("id", "conversation", "category", "type", "question", "status", "abstained")
-    record = dict.fromkeys(names, "x") | {"scores": {}, "evidence": [], "context_tokens": 1}
-    line = record | {"trace": {}, "retrieved": [], "evidence_found": {}}
-    (folder / "records.jsonl").write_text(json.dumps(line) + "\n")
+    command = f"python -m eval.run experiment={experiment} strategy=bm25 {overrides}"
+    choices = {"experiment": experiment}
+    write_run(folder, [record()], status=status, choices=choices, command=command)

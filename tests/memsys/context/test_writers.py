@@ -98,7 +98,7 @@ def test_a_budget_below_one_memory_gives_nothing(writer: ContextWriter) -> None:
 
 
 @BOTH
-def test_a_memory_too_long_is_passed_over_and_a_later_one_kept(writer: ContextWriter) -> None:
+def test_a_memory_too_long_is_skipped_for_a_later_one(writer: ContextWriter) -> None:
     short, long = candidate("short", "Mara: tea"), candidate("long", "Mara: rain " * 60)
     last = candidate("last", "Theo: yes")
     room = count_tokens(writer.write([short, last], None)[1])
@@ -141,6 +141,6 @@ def test_the_budget_is_spent_by_rank(writer: ContextWriter) -> None:
 
 
 @BOTH
-def test_an_origin_or_score_does_not_change_what_is_kept(writer: ContextWriter) -> None:
+def test_origin_and_score_do_not_change_what_fits(writer: ContextWriter) -> None:
     found: list[Candidate] = [replace(one, score=-5.0) for one in FOUND]
     assert [one.memory.id for one in writer.write(found, None)[0]] == ["b", "a", "c", "d"]

@@ -144,7 +144,7 @@ def test_documents_share_their_batch_s_time(tmp_path: Path) -> None:
     assert notes.calls[-1].live_ms == pytest.approx(one.live_ms)
 
 
-def test_a_text_that_stands_twice_is_embedded_once_and_live(tmp_path: Path) -> None:
+def test_a_repeated_text_is_embedded_once_and_live(tmp_path: Path) -> None:
     embedder, meter = BagOfWords(), Meter()
     cached = CachedEmbedder(embedder, tmp_path, meter)
     with meter.phase() as reading:

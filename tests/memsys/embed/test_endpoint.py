@@ -122,7 +122,7 @@ def test_too_few_rows_are_an_error(server: Server) -> None:
         make(server.url).embed(["abc", "de"])
 
 
-def test_the_key_is_sent_and_kept_nowhere(
+def test_the_key_is_sent_and_never_stored(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MY_KEY", KEY)
@@ -188,10 +188,10 @@ def test_a_replay_needs_neither_key_nor_server(
         f"ftp://user:{KEY}@localhost/v1",
     ],
 )
-def test_an_address_that_holds_a_secret_is_refused_and_not_repeated(url: str) -> None:
-    with pytest.raises(InputError, match=r"embedder\.base_url") as told:
+def test_an_address_with_a_secret_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(InputError, match=r"embedder\.base_url") as raised:
         make(url)
-    assert KEY not in str(told.value)
+    assert KEY not in str(raised.value)
 
 
 @pytest.mark.parametrize("url", ["localhost:8000", "ftp://localhost/v1", "http://", ""])

@@ -50,7 +50,7 @@ def test_words_beyond_the_limit_do_not_count() -> None:
     assert vectors[0].tobytes() != vectors[2].tobytes()
 
 
-def test_the_name_tells_what_changes_a_vector() -> None:
+def test_the_name_contains_all_that_changes_a_vector() -> None:
     names = {
         MiniLM("a" * 64, 0.5).name,
         MiniLM("b" * 64, 0.5).name,

@@ -6,6 +6,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from memsys.embed.cache import CachedEmbedder
+from memsys.facts.extract import ExtractSettings
+from memsys.facts.fact_book import FactBook
+from memsys.facts.fact_writer import FactWriter, UpdateSettings
 from memsys.llm.base import LLM, Completion, LLMError, Message, Tool, ToolCall
 from memsys.types import Usage
 
@@ -95,3 +99,13 @@ class Planned(LLM):
         self.by_tools += bool(tools)
         reply = planned(self._plans[kind], str(messages[0]["content"]), self.asked[kind])
         return completion(reply, self.name, self._finish)
+
+
+class BookWriter(FactWriter):
+    """A fact writer whose facts are in a book that tests can read."""
+
+    def __init__(
+        self, llm: LLM, embedder: CachedEmbedder, facts: ExtractSettings, update: UpdateSettings
+    ) -> None:
+        self.book = FactBook(embedder)
+        super().__init__(llm, facts, update, self.book)

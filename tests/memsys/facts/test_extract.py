@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from memsys.errors import InputError
-from memsys.facts.base import Event, Fact, as_memory, subject_of
-from memsys.facts.extract import Extractor, ExtractSettings
+from memsys.facts.extract import ExtractSettings, FactExtractor
+from memsys.facts.fact import Event, Fact, as_memory, subject_of
 from memsys.llm.base import LLMError
 from memsys.types import Session, Turn
 from tests.memsys.build import session
@@ -36,9 +36,9 @@ def settings(**own: Any) -> ExtractSettings:
     return ExtractSettings(**{"prompt": "facts_extract", "summary_prompt": "facts_summary", **own})
 
 
-def extracted(llm: Planned, **own: Any) -> tuple[list[Fact], list[Event], Extractor]:
+def extracted(llm: Planned, **own: Any) -> tuple[list[Fact], list[Event], FactExtractor]:
     """The facts of the last exchange, after everything before it."""
-    extractor, log, found = Extractor(llm, settings(**own)), [], []
+    extractor, log, found = FactExtractor(llm, settings(**own)), [], []
     for one in (FIRST, LATER):
         for turns in extractor.exchanges(one):
             log.clear()
@@ -82,7 +82,7 @@ def test_the_summary_is_refreshed_from_the_old_one_and_the_session() -> None:
 
 def test_a_summary_that_fails_leaves_the_old_one_and_is_logged() -> None:
     llm = Planned([facts()], summary=["one", LLMError("refused")])
-    extractor, log = Extractor(llm, settings()), []
+    extractor, log = FactExtractor(llm, settings()), []
     extractor.refresh(FIRST, log)
     extractor.refresh(LATER, log)
     assert extractor.summary == "one"
@@ -90,7 +90,10 @@ def test_a_summary_that_fails_leaves_the_old_one_and_is_logged() -> None:
 
 
 def test_a_summary_that_was_cut_off_is_not_taken() -> None:
-    extractor, log = Extractor(Planned(summary=["on and on and"], finish="length"), settings()), []
+    extractor, log = (
+        FactExtractor(Planned(summary=["on and on and"], finish="length"), settings()),
+        [],
+    )
     extractor.refresh(FIRST, log)
     assert extractor.summary == ""
     assert (log[0]["fault"], log[0]["tokens"]["output_tokens"]) == ("cut_off", 10)
@@ -180,7 +183,7 @@ def test_nor_does_an_example_become_a_title(with_example: str) -> None:
 
 def test_what_was_said_is_no_echo_though_an_example_says_it_too(with_example: str) -> None:
     llm = Planned([facts(fact("Quimby has a unicycle", "Mara", 1))])
-    extractor = Extractor(llm, settings(prompt=with_example))
+    extractor = FactExtractor(llm, settings(prompt=with_example))
     said = session(1, datetime(2024, 3, 2), ("Mara", "Quimby has a new unicycle."))
     (turns,) = extractor.exchanges(said)
     assert extractor.facts(turns, said.time, [])
@@ -223,7 +226,7 @@ def test_facts_of_an_assistant_have_their_own_prompt(
     assistant_prompt: str | None, own: bool
 ) -> None:
     llm = Planned([facts(fact("The assistant writes in verse", "assistant", 2))])
-    extractor = Extractor(llm, settings(prompt="facts_user", assistant_prompt=assistant_prompt))
+    extractor = FactExtractor(llm, settings(prompt="facts_user", assistant_prompt=assistant_prompt))
     said = session(1, datetime(2024, 3, 2), ("user", "Hi"), ("assistant", "I write in verse."))
     (turns,) = extractor.exchanges(said)
     for subject in ("user", "assistant"):
@@ -237,7 +240,7 @@ def test_facts_of_an_assistant_have_their_own_prompt(
 
 def test_statements_in_chinese_are_kept() -> None:
     llm = Planned([facts(fact("沈岚搬到了苏州", "沈岚", 1, when="昨天"))])
-    extractor = Extractor(llm, settings())
+    extractor = FactExtractor(llm, settings())
     said = session(1, datetime(2024, 3, 2), ("沈岚", "我昨天搬到苏州了。"))
     (turns,) = extractor.exchanges(said)
     assert [one.text for one in extractor.facts(turns, said.time, [])] == [

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memsys.errors import InputError
-from memsys.facts.base import Event
-from memsys.facts.extract import Extractor, ExtractSettings
+from memsys.facts.extract import ExtractSettings, FactExtractor
+from memsys.facts.fact import Event
 from memsys.llm.budget import Budget
 from memsys.llm.pricing import PRICING, load_pricing
 from memsys.llm.usage import input_tokens
@@ -47,14 +47,14 @@ class Seeing:
         return faults.says(json.dumps({"facts": []}) if "response_format" in body else "Bowls.")
 
 
-def told(
+def described(
     make: Make, script: Seeing, session: Session, images: str = "endpoint", **own: Any
-) -> tuple[list[Event], Extractor]:
+) -> tuple[list[Event], FactExtractor]:
     settings: Any = {"prompt": "facts_extract", "summary_prompt": "facts_summary", "exchange": 1}
     log: list[Event] = []
     with FaultyServer(script) as server:
         llm = make(server, retries=0, **own)
-        extractor = Extractor(llm, ExtractSettings(**settings, images=images))
+        extractor = FactExtractor(llm, ExtractSettings(**settings, images=images))
         for turns in extractor.exchanges(session):
             extractor.facts(turns, session.time, log)
         extractor.refresh(session, log)
@@ -64,7 +64,7 @@ def told(
 @pytest.mark.parametrize("address", [WEB, DATA], ids=["http", "data"])
 def test_the_description_takes_the_caption_s_place(make: Make, address: str) -> None:
     script = Seeing(faults.says(SEEN))
-    log, _ = told(make, script, talk(address))
+    log, _ = described(make, script, talk(address))
     (parts,) = script.images
     assert [part["type"] for part in parts] == ["text", "image_url"]
     assert "Mara: Look!" in parts[0]["text"]
@@ -80,7 +80,7 @@ def test_the_description_takes_the_caption_s_place(make: Make, address: str) -> 
 
 def test_captions_send_no_image(make: Make) -> None:
     script = Seeing(faults.says(SEEN))
-    _, extractor = told(make, script, talk(WEB), images="caption")
+    _, extractor = described(make, script, talk(WEB), images="caption")
     assert script.images == []
     assert "[image: a bowl]" in script.texts[0]
     assert WEB not in "".join(script.texts)
@@ -95,7 +95,7 @@ def test_a_failure_falls_back_to_the_caption_and_is_logged(
     make: Make, eye: Behaviour, fault: str, caption: str | None
 ) -> None:
     script = Seeing(eye)
-    log, _ = told(make, script, talk(WEB, caption))
+    log, _ = described(make, script, talk(WEB, caption))
     (event,) = [one for one in log if "fault" in one]
     assert (event["step"], event["fault"], event["turn"]) == ("image", fault, "D1:1")
     shown = "Mara: Look! [image: a bowl]" if caption else "Mara: Look!\n"
@@ -105,7 +105,7 @@ def test_a_failure_falls_back_to_the_caption_and_is_logged(
 @pytest.mark.parametrize("address", ["file:///etc/hosts", "ftp://a/b.png", "data:text/html,x", "x"])
 def test_other_addresses_are_not_sent(make: Make, address: str) -> None:
     script = Seeing(faults.says(SEEN))
-    log, _ = told(make, script, talk(address))
+    log, _ = described(make, script, talk(address))
     assert script.images == []
     assert [one["fault"] for one in log if "fault" in one] == ["bad_address"]
     assert "[image: a bowl]" in script.texts[0]
@@ -113,13 +113,13 @@ def test_other_addresses_are_not_sent(make: Make, address: str) -> None:
 
 def test_parts_are_recorded_and_replayed(make: Make) -> None:
     script = Seeing(faults.says(SEEN))
-    first, _ = told(make, script, talk(DATA))
+    first, _ = described(make, script, talk(DATA))
     again = Seeing(faults.status(500))
-    second, _ = told(make, again, talk(DATA), mode="replay")
+    second, _ = described(make, again, talk(DATA), mode="replay")
     assert first == second
     assert again.images == again.texts == []
     other = Seeing(faults.says("A red bowl."))  # another image is another request
-    log, _ = told(make, other, talk(WEB))
+    log, _ = described(make, other, talk(WEB))
     assert len(other.images) == 1
     assert "A red bowl." in [one.get("shown") for one in log]
 
@@ -134,7 +134,7 @@ def test_a_budget_counts_an_image_and_not_the_letters_of_its_address(make: Make)
     assert 2833 < tokens(DATA) < 3000
     budget = Budget(0.01, load_pricing(PRICING))
     script = Seeing(faults.says(SEEN))
-    log, _ = told(make, script, talk(DATA), budget=budget)
+    log, _ = described(make, script, talk(DATA), budget=budget)
     assert [one["step"] for one in log] == ["image", "extract", "extract", "summary"]
 
 

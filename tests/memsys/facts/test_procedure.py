@@ -38,7 +38,7 @@ def reply(*steps: dict[str, str], state: str = "The seat is to be paid.") -> str
     return json.dumps({"task": "Book a seat.", "steps": steps, "state": state})
 
 
-def told(make: Make, text: str, messages: Any = RUN, **own: Any) -> tuple[Any, list[str]]:
+def recorded(make: Make, text: str, messages: Any = RUN, **own: Any) -> tuple[Any, list[str]]:
     with FaultyServer(lambda _: faults.says(text)) as server:
         made = procedure(make(server, retries=0), messages, **own)
     return made, [body["messages"][0]["content"] for body in server.bodies]
@@ -46,7 +46,7 @@ def told(make: Make, text: str, messages: Any = RUN, **own: Any) -> tuple[Any, l
 
 def test_steps_are_numbered_and_their_results_are_word_for_word(make: Make) -> None:
     said = reply(row("Asked the timetable", PAGE), row("Told how many seats there are"))
-    made, asked = told(make, said)
+    made, asked = recorded(make, said)
     assert made.text == (
         f"Task: Book a seat.\n1. Asked the timetable\n   Result: {PAGE}\n"
         "2. Told how many seats there are\nState: The seat is to be paid."
@@ -65,7 +65,7 @@ def test_steps_are_numbered_and_their_results_are_word_for_word(make: Make) -> N
 )
 def test_a_result_that_was_changed_is_a_fault_and_is_marked(make: Make, changed: str) -> None:
     said = reply(row("Asked", "Ferry 14: 08:15, 9.50 €"), row("Looked again", changed))
-    made, _ = told(make, said)
+    made, _ = recorded(make, said)
     (event,) = [one for one in made.events if "fault" in one]
     assert (event["fault"], event["detail"], event["number"]) == ("not_verbatim", changed, 2)
     assert "1. Asked\n   Result: Ferry 14" in made.text
@@ -75,7 +75,7 @@ def test_a_result_that_was_changed_is_a_fault_and_is_marked(make: Make, changed:
 @pytest.mark.parametrize("text", ["Done.", "{}", reply()])
 def test_without_a_step_there_is_no_record(make: Make, text: str) -> None:
     with pytest.raises(LLMError):
-        told(make, text)
+        recorded(make, text)
 
 
 @pytest.mark.parametrize(
@@ -83,25 +83,25 @@ def test_without_a_step_there_is_no_record(make: Make, text: str) -> None:
     [
         ([], "^messages: there is no text"),
         ([{"role": "user", "content": " "}], "^messages: there is no text"),
-        (["Book"], r"^messages\[0\]: is no message"),
-        ([{"content": "Book"}], r"^messages\[0\]: is no message"),
-        ([{"role": "user", "content": 3}], r"^messages\[0\].content: is neither text"),
+        (["Book"], r"^messages\[0\]: not a message"),
+        ([{"content": "Book"}], r"^messages\[0\]: not a message"),
+        ([{"role": "user", "content": 3}], r"^messages\[0\].content: neither text"),
         ([RUN[0], {"role": "assistant", "tool_calls": [{}]}], r"^messages\[1\].tool_calls: a call"),
-        ([{"role": "assistant", "tool_calls": {}, "content": "a"}, 4], r"^messages\[1\]: is no"),
+        ([{"role": "assistant", "tool_calls": {}, "content": "a"}, 4], r"^messages\[1\]: not a"),
     ],
 )
 def test_what_is_no_history_is_refused_before_any_call(
     make: Make, messages: Any, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        told(make, reply(row("x")), messages)
+        recorded(make, reply(row("x")), messages)
 
 
 def test_a_prompt_of_one_s_own(make: Make, tmp_path: Path) -> None:
     path = tmp_path / "own.txt"
     path.write_text("Steps of: {history}", encoding="utf-8")
-    _, asked = told(make, reply(row("x")), RUN[:1], prompt=str(path))
+    _, asked = recorded(make, reply(row("x")), RUN[:1], prompt=str(path))
     assert asked == ["Steps of: [1] user: Book me a seat on the first ferry."]
     path.write_text("Steps", encoding="utf-8")
     with pytest.raises(InputError, match=r"own.txt: the place \{history\} is missing"):
-        told(make, reply(row("x")), prompt=str(path))
+        recorded(make, reply(row("x")), prompt=str(path))

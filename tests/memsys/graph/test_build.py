@@ -54,7 +54,7 @@ def test_two_memories_may_always_share() -> None:
     assert build_graph(FIVE, rules(max_share=0.01)).titles == {"c": "e:sea", "d": "e:sea"}
 
 
-def test_the_rarest_are_kept() -> None:
+def test_the_rarest_are_selected() -> None:
     graph = build_graph(FIVE, rules(max_entities=1))
     assert near(graph.store.neighbours(["m:c"])[0]) == {"e:sea": ("mentions", SEA)}
     assert set(near(graph.store.neighbours(["e:kiln"])[0])) == {"m:a", "m:b"}

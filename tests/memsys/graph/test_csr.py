@@ -103,7 +103,7 @@ def test_its_bytes_are_those_of_its_arrays_in_a_file(tmp_path: Path) -> None:
     assert store.size()["bytes"] == (tmp_path / "graph").stat().st_size
 
 
-def test_a_walk_holds_mentions_alone() -> None:
+def test_a_walk_stores_only_mentions() -> None:
     known = memories()
     store = build_csr(known, rows(known), SETTINGS).store
     assert isinstance(store, CsrStore)

@@ -49,7 +49,7 @@ def test_chinese_is_cut_into_bigrams() -> None:
     assert entities("去茶馆，买面包") == dict.fromkeys(["去茶", "茶馆", "买面", "面包"], "keyword")
 
 
-def test_quoted_chinese_stands_as_one_name() -> None:
+def test_quoted_chinese_is_one_name() -> None:
     found = entities("我读《三体》，《活着》")
     assert found["三体"] == found["活着"] == "name"
     assert found["我读"] == "keyword"

@@ -7,7 +7,7 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.graph.build import MemoryGraph
-from memsys.graph.expand import Added, Expansion, expand
+from memsys.graph.expand import ExpandedMemory, Expansion, expand
 from memsys.graph.store import Edge, NetworkXStore
 
 
@@ -39,7 +39,7 @@ def store() -> Counting:
 RELEVANCE = {"s1": 1.0, "s2": 0.9, "a": 0.5, "b": 0.9, "c": 0.35, "d": 0.9, "f": 0.4}
 
 
-def run(store: Counting, *seeds: str, **change: Any) -> list[Added]:
+def run(store: Counting, *seeds: str, **change: Any) -> list[ExpandedMemory]:
     numbers: dict[str, Any] = {
         "seeds": 5,
         "neighbours": 1,
@@ -57,7 +57,7 @@ def run(store: Counting, *seeds: str, **change: Any) -> list[Added]:
     )
 
 
-def scores(added: list[Added]) -> dict[str, float]:
+def scores(added: list[ExpandedMemory]) -> dict[str, float]:
     return {one.memory: one.score for one in added}
 
 
@@ -130,7 +130,7 @@ def test_a_seed_without_a_title_adds_nothing(store: Counting) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"edges": ["likes"]}, "expansion.edges"),
         ({"edges": []}, "expansion.edges"),
@@ -139,8 +139,8 @@ def test_a_seed_without_a_title_adds_nothing(store: Counting) -> None:
         ({"per_seed": 0}, "must be 1 or more"),
     ],
 )
-def test_wrong_numbers_are_named(store: Counting, change: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_wrong_numbers_are_named(store: Counting, change: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         run(store, "s1", **change)
 
 

@@ -7,7 +7,7 @@ from math import exp, log
 import pytest
 
 from memsys.graph.build import MemoryGraph
-from memsys.graph.score import access_frequency, accesses, connectivity, recency, standing
+from memsys.graph.score import access_frequency, accesses, connectivity, graph_statistics, recency
 from memsys.graph.store import NetworkXStore
 from tests.memsys.build import NOON, memory
 
@@ -72,11 +72,11 @@ def test_only_a_later_session_is_an_access() -> None:
     }
 
 
-def test_standing_joins_them_in_order() -> None:
+def test_graph_statistics_join_them_in_order() -> None:
     store = NetworkXStore()
     store.add([("m:a", "e:x", "mentions", 0.4), ("m:b", "e:x", "mentions", 0.4)])
     talk = [memory("a", "", day=1), memory("none", "", day=2), memory("b", "", day=4)]
-    a, none, b = standing(MemoryGraph(store, {"a": "e:x", "b": "e:x"}), talk)
+    a, none, b = graph_statistics(MemoryGraph(store, {"a": "e:x", "b": "e:x"}), talk)
     g = pytest.approx(0.04 + 0.015 + 0.12)
     assert a == (g, 1, NOON.replace(day=4))
     assert none == (0, 0, NOON.replace(day=2))

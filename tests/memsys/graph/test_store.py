@@ -29,7 +29,7 @@ def test_edges_are_seen_from_both_ends_heaviest_first_ties_by_name() -> None:
     assert store.neighbours(["e:y"]) == [[Edge("e:x", "related_to", 0.9)]]
 
 
-def test_an_edge_given_twice_keeps_the_last_weight() -> None:
+def test_the_last_weight_of_a_repeated_edge_counts() -> None:
     store = NetworkXStore()
     store.add([("m:a", "e:x", "mentions", 0.2)])
     store.add([("e:x", "m:a", "mentions", 0.8)])

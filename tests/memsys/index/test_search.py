@@ -82,7 +82,7 @@ def test_settings_may_stand_on_their_bounds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"alpha": 1.01}, "index.alpha: 1.01"),
         ({"alpha": -0.1}, "index.alpha: -0.1"),
@@ -92,12 +92,12 @@ def test_settings_may_stand_on_their_bounds() -> None:
         ({"b": -0.5}, "b=-0.5"),
     ],
 )
-def test_settings_out_of_range_are_named(change: dict[str, float], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_settings_out_of_range_are_named(change: dict[str, float], message: str) -> None:
+    with pytest.raises(InputError, match=message):
         IndexSettings(**{"k1": 0.9, "b": 0.4, "alpha": 0.5, **change})
 
 
-def test_an_unknown_start_is_told_what_there_is() -> None:
+def test_an_unknown_start_is_refused_with_the_known_ones() -> None:
     for name in ("vector", "lexical", "hybrid"):
         check_start(name)
     with pytest.raises(InputError, match="'dense' is none of vector, lexical, hybrid"):

@@ -82,7 +82,7 @@ def test_a_refused_call_is_free_and_a_lost_answer_counts_in_full(make: Make) -> 
     assert two._spent == 0  # nobody was there
 
 
-def test_an_answer_that_tells_no_usage_counts_in_full(make: Make) -> None:
+def test_an_answer_without_usage_counts_in_full(make: Make) -> None:
     answer = {"choices": [{"message": {"content": "hi"}, "finish_reason": "stop"}]}
     one = budget(1.0)
     with FaultyServer([faults.answer(answer)]) as server:
@@ -167,8 +167,8 @@ def test_prices() -> None:
 def test_a_wrong_price_list_is_named(text: str, words: str, tmp_path: Path) -> None:
     path = tmp_path / "prices.yaml"
     path.write_text(text)
-    with pytest.raises(InputError, match=words) as told:
+    with pytest.raises(InputError, match=words) as raised:
         load_pricing(path)
-    assert str(path) in str(told.value)
+    assert str(path) in str(raised.value)
     with pytest.raises(InputError, match=r"none\.yaml"):
         load_pricing(tmp_path / "none.yaml")

@@ -1,4 +1,4 @@
-"""The client against a server that misbehaves: what is retried, told and kept."""
+"""The client against a server that misbehaves: what is retried, reported and recorded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.memsys.llm.server import Behaviour, FaultyServer
 
 HELLO = [{"role": "user", "content": "hello there"}]
 PASSING = {
-    "429, told when": faults.status(429),
+    "429 with retry-after": faults.status(429),
     "429": faults.status(429, headers={}),
     "500": faults.status(500),
     "503": faults.status(503),
@@ -98,7 +98,7 @@ def test_a_fault_that_stays_is_an_error_that_a_replay_alone_repeats(
 
 
 @pytest.mark.parametrize(("fault", "words"), OF_THE_ANSWER.values(), ids=OF_THE_ANSWER)
-def test_an_answer_that_is_none_is_told_at_once_and_asked_again_later(
+def test_an_unusable_answer_is_an_error_and_requested_again_later(
     fault: Behaviour, words: str, make: Make, tmp_path: Path
 ) -> None:
     with FaultyServer([fault]) as server:
@@ -107,9 +107,9 @@ def test_an_answer_that_is_none_is_told_at_once_and_asked_again_later(
             client.complete(HELLO)
         assert server.requests == 1
         replayed = make(server, mode="replay")
-        with pytest.raises(LLMError) as told:
+        with pytest.raises(LLMError) as raised:
             replayed.complete(HELLO)
-        assert str(told.value) == str(live.value)
+        assert str(raised.value) == str(live.value)
         assert server.requests == 1
         assert client.complete(HELLO).text.startswith("answer ")
         assert server.requests == 2
@@ -152,23 +152,25 @@ def test_a_replay_repeats_how_a_request_failed_last(make: Make) -> None:
         None,
     ]
     schema = {"type": "object", "properties": {"why": {"type": "string"}}, "required": ["why"]}
-    told = []
+    messages = []
     with FaultyServer(script) as server:
         for _ in range(4):
             for mode in ("auto", "replay"):
                 with pytest.raises(LLMError) as error:
                     make(server, mode, retries=0).complete(HELLO, schema=schema)  # type: ignore[arg-type]
-                told.append(str(error.value))
+                messages.append(str(error.value))
         assert server.requests == 4
-        assert told[::2] == told[1::2]
-        assert ["first" in told[0], "no content" in told[2], "last" in told[6]] == [True] * 3
-        assert told[4] == told[2]  # of unusable answers who comes first wins, also live
+        assert messages[::2] == messages[1::2]
+        assert ["first" in messages[0], "no content" in messages[2], "last" in messages[6]] == [
+            True
+        ] * 3
+        assert messages[4] == messages[2]  # of unusable answers who comes first wins, also live
         assert make(server).complete(HELLO, schema=schema) == make(server, "replay").complete(
             HELLO, schema=schema
         )
 
 
-def test_nothing_of_a_failure_is_kept_where_nothing_is_recorded(make: Make, tmp_path: Path) -> None:
+def test_no_failure_is_recorded_in_mode_off(make: Make, tmp_path: Path) -> None:
     with FaultyServer([faults.status(400)]) as server, pytest.raises(LLMError):
         make(server, "off").complete(HELLO)
     assert list(tmp_path.iterdir()) == []

@@ -213,7 +213,7 @@ def test_what_is_not_installed_is_named_with_the_command_that_installs_it(
 
 
 @pytest.mark.parametrize(
-    ("weights", "message"), [(b"not the model", "not the known weights"), (None, "is not in")]
+    ("weights", "message"), [(b"not the model", "not the pinned weights"), (None, "is not in")]
 )
 def test_wrong_or_lost_weights_are_never_served(
     weights: bytes | None, message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

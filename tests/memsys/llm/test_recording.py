@@ -12,10 +12,10 @@ from memsys.errors import InputError
 from memsys.llm.client import ChatSettings
 from memsys.llm.exchange import key_of
 from memsys.llm.meter import Meter
-from memsys.llm.recording import Recorded, Recording
+from memsys.llm.recording import RecordedAnswer, Recording
 from tests.memsys.llm.server import FaultyServer
 
-_ONE = Recorded(
+_ONE = RecordedAnswer(
     "ab" * 32, "/v1/x", "m", 200, '{"a": 1}', 12.5, 3, None, "2025-01-01T00:00:00+00:00"
 )
 
@@ -70,7 +70,7 @@ def test_the_order_of_fields_is_no_part_of_a_request() -> None:
     assert len(keys) == 5
 
 
-def test_a_claim_is_held_by_one(tmp_path: Path) -> None:
+def test_only_one_has_a_claim(tmp_path: Path) -> None:
     recording = Recording(tmp_path)
     inside, most = 0, 0
     lock = threading.Lock()

@@ -45,6 +45,6 @@ def test_fits(value: Any, schema: dict[str, Any]) -> None:
     ],
 )
 def test_what_is_wrong_is_named(value: Any, schema: dict[str, Any], words: str) -> None:
-    told = violation(value, schema)
-    assert told is not None
-    assert words in told
+    message = violation(value, schema)
+    assert message is not None
+    assert words in message

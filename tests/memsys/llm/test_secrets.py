@@ -28,12 +28,12 @@ def test_the_key_is_sent_and_left_nowhere(
     monkeypatch.setenv("MY_KEY", KEY)
     monkeypatch.setenv("ANOTHER_TOKEN", "another-secret-42")
     caplog.set_level(logging.DEBUG)
-    told = right_answer({"model": "m", "messages": HELLO})
-    told["choices"][0]["message"]["content"] = f"your key is {KEY}"
+    leaking = right_answer({"model": "m", "messages": HELLO})
+    leaking["choices"][0]["message"]["content"] = f"your key is {KEY}"
     leaks = f"Incorrect API key provided: {KEY}"
     script = [
         None,
-        faults.answer(told),
+        faults.answer(leaking),
         faults.status(500, leaks),
         faults.status(400, leaks),
         faults.status(401, leaks),
@@ -65,9 +65,9 @@ def test_the_key_is_sent_and_left_nowhere(
     replaying = replace(settings, base_url="http://elsewhere/v1")
     client = replaying.open(Recording(tmp_path, "replay"), Meter())
     for sample in (2, 3, 7, 8):
-        with pytest.raises(LLMError) as told:
+        with pytest.raises(LLMError) as raised:
             client.complete(HELLO, sample=sample)
-        assert f"LLMError: {told.value}\n" in "".join(seen)  # the same words without the key
+        assert f"LLMError: {raised.value}\n" in "".join(seen)  # the same words without the key
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert {"calls.sqlite", "calls.sqlite-wal"} <= {path.name for path in files}
     for path in files:

@@ -14,7 +14,7 @@ from baselines.mem0 import Mem0
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.memory.base import builder_for
-from memsys.memory.facts import Facts, FactWriter
+from memsys.memory.facts import FactMemoryBuilder, Facts
 from memsys.memory.turns import Turns
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.vector_only import VectorOnly
@@ -23,7 +23,7 @@ from tests.memsys.facts.models import Planned, fact, facts
 
 CONF = Path(__file__).parents[3] / "conf"
 NO_MORE = fact("Theo has no allotment any more", "Theo", 9)
-TOLD = [
+REPLIES = [
     facts(fact("Mara takes pottery lessons", "Mara", 1), fact("Theo has an allotment", "Theo", 2)),
     facts(fact("Mara broke a bowl", "Mara", 6)),
     facts(NO_MORE, fact("Mara broke a bowl", "Mara", 8), fact("Mara sold a bowl", "Mara", 8)),
@@ -40,12 +40,12 @@ def unit(**own: Any) -> Any:
     return Facts(**{"name": "facts", **given, **prompts, **own})
 
 
-def writer(llm: Planned, **own: Any) -> FactWriter:
+def writer(llm: Planned, **own: Any) -> FactMemoryBuilder:
     return unit(**own).open(llm)
 
 
 def test_every_fact_is_added_once_and_none_is_dropped() -> None:
-    llm = Planned(TOLD)
+    llm = Planned(REPLIES)
     one = writer(llm)
     built = [one.build(session) for session in SESSIONS]
     assert [len(memories) for memories in built] == [2, 1, 2]
@@ -58,7 +58,7 @@ def test_every_fact_is_added_once_and_none_is_dropped() -> None:
 
 
 def test_what_was_done_is_logged() -> None:
-    one = writer(Planned(TOLD))
+    one = writer(Planned(REPLIES))
     for session in SESSIONS:
         one.build(session)
     done = [event["operation"] for event in one.events if event["step"] == "apply"]
@@ -70,7 +70,7 @@ def test_what_was_done_is_logged() -> None:
 
 @pytest.mark.parametrize("kind", ["vector", "words", "graph", "mem0 without operations"])
 def test_any_strategy_can_use_them(parts: MakeParts, kind: str) -> None:
-    given = parts(memory=unit(), llm=Planned(TOLD))
+    given = parts(memory=unit(), llm=Planned(REPLIES))
     expansion: Any = OmegaConf.to_container(OmegaConf.load(CONF / "expansion" / "one_hop.yaml"))
     if kind == "vector":
         one: Any = VectorOnly(given, 9, None)
@@ -89,7 +89,7 @@ def test_any_strategy_can_use_them(parts: MakeParts, kind: str) -> None:
 
 def test_two_conversations_of_a_run_share_nothing(parts: MakeParts) -> None:
     """Summary, earlier messages, ids and the log are those of a conversation."""
-    llm = Planned([TOLD[0]], summary=["Mara pots."])
+    llm = Planned([REPLIES[0]], summary=["Mara pots."])
     given = parts(memory=unit(summary_prompt="facts_summary"), llm=llm)
     first, second = VectorOnly(given, 9, None), VectorOnly(given, 9, None)
     first.ingest(SESSIONS[0])
@@ -102,14 +102,14 @@ def test_two_conversations_of_a_run_share_nothing(parts: MakeParts) -> None:
 
 
 def test_a_session_without_any_answer_fails_and_the_next_goes_on() -> None:
-    one = writer(Planned([LLMError("no answer"), TOLD[1]]))
-    with pytest.raises(LLMError, match="none of 1 exchanges was remembered: no answer"):
+    one = writer(Planned([LLMError("no answer"), REPLIES[1]]))
+    with pytest.raises(LLMError, match="none of 1 exchanges was ingested: no answer"):
         one.build(SESSIONS[0])
     assert [memory.content for memory in one.build(SESSIONS[1])] == ["Mara broke a bowl"]
 
 
 def test_a_session_that_comes_again_brings_what_was_lost_alone() -> None:
-    plan = [TOLD[1], LLMError("no answer"), facts(fact("Mara has a kiln", "Mara", 3))]
+    plan = [REPLIES[1], LLMError("no answer"), facts(fact("Mara has a kiln", "Mara", 3))]
     one = writer(Planned(plan), exchange=2)
     assert len(one.build(SESSIONS[1])) == 1
     assert [memory.content for memory in one.build(SESSIONS[1])] == ["Mara has a kiln"]

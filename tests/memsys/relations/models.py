@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.facts.base import Event
+from memsys.facts.fact import Event
 from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
-from memsys.relations.extract import Extractor
-from memsys.relations.graph import OwnGraph
-from memsys.relations.keeper import GraphKeeper
-from memsys.relations.settings import GraphSettings
+from memsys.relations.extract import RelationExtractor
+from memsys.relations.graph_writer import GraphWriter
+from memsys.relations.relation_graph import RelationGraph
+from memsys.relations.settings import RelationGraphSettings
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import Relation, RelationStore
 from memsys.types import Session
@@ -84,12 +84,12 @@ class Scripted(LLM):
         return completion(reply, self.name)
 
 
-def settings(**own: Any) -> GraphSettings:
+def settings(**own: Any) -> RelationGraphSettings:
     numbers = {"exchange": 1, "threshold": 0.7, "merge": 0.9, "nodes": 10, "shown": 20}
-    return GraphSettings(**{"calls": "tools", "on_conflict": "delete", **numbers, **own})
+    return RelationGraphSettings(**{"calls": "tools", "on_conflict": "delete", **numbers, **own})
 
 
-class Kept:
+class Written:
     """A keeper with its graph, store and log, over a scripted model."""
 
     def __init__(
@@ -103,14 +103,14 @@ class Kept:
         chosen = settings(**own)
         self.log: list[Event] = []
         self.store = store or NetworkxRelations()
-        self.graph = OwnGraph(self.store, owner, embedder, chosen)
-        self.extractor = Extractor(llm, chosen)
-        self.keeper = GraphKeeper(self.extractor, self.graph, chosen, self.log)
+        self.graph = RelationGraph(self.store, owner, embedder, chosen)
+        self.extractor = RelationExtractor(llm, chosen)
+        self.writer = GraphWriter(self.extractor, self.graph, chosen, self.log)
 
-    def tell(self, number: int, *texts: str, speaker: str = "Mara") -> Session:
+    def read(self, number: int, *texts: str, speaker: str = "Mara") -> Session:
         """Keep a session of one speaker on that day of March 2024."""
         said = talk(number, *texts, speaker=speaker)
-        self.keeper.keep(said)
+        self.writer.write(said)
         return said
 
     @property
@@ -133,10 +133,10 @@ def talk(number: int, *texts: str, speaker: str = "Mara") -> Session:
     return session(number, DAY.replace(day=number), *((speaker, text) for text in texts))
 
 
-def changed(embedder: CachedEmbedder, on_conflict: str, calls: str = "tools") -> Kept:
+def changed(embedder: CachedEmbedder, on_conflict: str, calls: str = "tools") -> Written:
     """Told of a liking, and a day later of its end."""
     llm = Scripted(entities=[BADMINTON], relations=[LIKES, NO_MORE], conflicts=[[conflict(1)]])
-    kept = Kept(llm, embedder, on_conflict=on_conflict, calls=calls)
-    kept.tell(2, "I like badminton.")
-    kept.tell(3, "I do not like badminton any more.")
-    return kept
+    written = Written(llm, embedder, on_conflict=on_conflict, calls=calls)
+    written.read(2, "I like badminton.")
+    written.read(3, "I do not like badminton any more.")
+    return written

@@ -10,8 +10,8 @@ from tests.memsys.relations.models import (
     DAY,
     LIKES,
     NO_MORE,
-    Kept,
     Scripted,
+    Written,
     changed,
     conflict,
     entity,
@@ -21,47 +21,47 @@ from tests.memsys.relations.models import (
 
 @pytest.mark.parametrize("calls", ["tools", "schema"])
 def test_a_change_of_mind_deletes_the_relation(bag_of_words: CachedEmbedder, calls: str) -> None:
-    kept = changed(bag_of_words, "delete", calls)
-    (text,) = kept.relations
+    written = changed(bag_of_words, "delete", calls)
+    (text,) = written.relations
     assert text == "Mara does not like badminton"
-    assert kept.relations[text].ended is None
-    assert kept.applied == [
+    assert written.relations[text].ended is None
+    assert written.applied == [
         ("ADD", "Mara likes badminton"),
         ("DELETE", "Mara likes badminton"),
         ("ADD", "Mara does not like badminton"),
     ]
-    assert kept.faults == []
+    assert written.faults == []
 
 
 def test_or_ends_it_at_the_time_of_the_session(bag_of_words: CachedEmbedder) -> None:
-    kept = changed(bag_of_words, "invalidate")
+    written = changed(bag_of_words, "invalidate")
     old, new = (
-        kept.relations["Mara likes badminton"],
-        kept.relations["Mara does not like badminton"],
+        written.relations["Mara likes badminton"],
+        written.relations["Mara does not like badminton"],
     )
     assert (old.ended, new.ended) == (DAY.replace(day=3), None)
     assert (old.created, old.last_seen, old.turns) == (DAY, DAY, ("D2:1",))
-    assert kept.applied[1] == ("END", "Mara likes badminton")
+    assert written.applied[1] == ("END", "Mara likes badminton")
 
 
 def test_what_ended_is_not_asked_about_again_and_may_begin_anew(
     bag_of_words: CachedEmbedder,
 ) -> None:
-    kept = changed(bag_of_words, "invalidate")
-    llm = kept.extractor._llm
+    written = changed(bag_of_words, "invalidate")
+    llm = written.extractor._llm
     assert isinstance(llm, Scripted)
     llm.plans["relations"] = [LIKES]
     llm.plans["conflicts"] = [[conflict(1)]]
-    kept.tell(4, "I like badminton again.")
+    written.read(4, "I like badminton again.")
     shown = llm.asked["conflicts"][-1].partition("<stored_relations>\n")[2].partition("\n</")[0]
     assert shown == "1. Mara does not like badminton"
-    again = kept.relations["Mara likes badminton"]
+    again = written.relations["Mara likes badminton"]
     assert (again.ended, again.mentions, again.created) == (None, 2, DAY)
     assert again.turns == ("D2:1", "D4:1")
-    assert kept.applied[-1] == ("RENEW", "Mara likes badminton")
-    assert kept.relations["Mara does not like badminton"].ended == DAY.replace(day=4)
+    assert written.applied[-1] == ("RENEW", "Mara likes badminton")
+    assert written.relations["Mara does not like badminton"].ended == DAY.replace(day=4)
     llm.plans["relations"], llm.plans["conflicts"] = [[relation("I", "watch", "badminton")]], [[]]
-    kept.tell(5, "I watch badminton.")
+    written.read(5, "I watch badminton.")
     shown = llm.asked["conflicts"][-1].partition("<stored_relations>\n")[2].partition("\n</")[0]
     assert shown == "1. Mara likes badminton"
 
@@ -72,24 +72,24 @@ def test_a_second_liking_ends_nothing(bag_of_words: CachedEmbedder, on_conflict:
         entities=[[entity("pizza")], [entity("burgers")]],
         relations=[[relation("I", "loves", "pizza")], [relation("I", "likes", "burgers")]],
     )
-    kept = Kept(llm, bag_of_words, on_conflict=on_conflict)
-    kept.tell(2, "I love pizza.")
-    kept.tell(3, "I also like burgers.")
+    written = Written(llm, bag_of_words, on_conflict=on_conflict)
+    written.read(2, "I love pizza.")
+    written.read(3, "I also like burgers.")
     assert "1. Mara loves pizza" in llm.asked["conflicts"][0]
-    assert [one.ended for one in kept.relations.values()] == [None, None]
-    assert set(kept.relations) == {"Mara loves pizza", "Mara likes burgers"}
+    assert [one.ended for one in written.relations.values()] == [None, None]
+    assert set(written.relations) == {"Mara loves pizza", "Mara likes burgers"}
 
 
 def test_what_is_said_again_is_counted_and_not_in_question(bag_of_words: CachedEmbedder) -> None:
     llm = Scripted(entities=[BADMINTON], relations=[LIKES], conflicts=[[conflict(1)]])
-    kept = Kept(llm, bag_of_words)
-    kept.tell(2, "I like badminton.")
-    kept.tell(5, "I like badminton.")
+    written = Written(llm, bag_of_words)
+    written.read(2, "I like badminton.")
+    written.read(5, "I like badminton.")
     assert "conflicts" not in llm.asked  # there is no other relation
-    (one,) = kept.relations.values()
+    (one,) = written.relations.values()
     assert (one.mentions, one.created, one.last_seen) == (2, DAY, DAY.replace(day=5))
     assert one.turns == ("D2:1", "D5:1")
-    nodes = {node.name: node for node in kept.store.nodes("us")}
+    nodes = {node.name: node for node in written.store.nodes("us")}
     assert {name: node.mentions for name, node in nodes.items()} == {"Mara": 2, "badminton": 2}
     assert nodes["badminton"].kind == "activity"
     assert nodes["badminton"].created == DAY
@@ -103,13 +103,13 @@ def test_a_made_up_relation_is_named_in_the_log_and_harmless(bag_of_words: Cache
         relations=[more, NO_MORE],
         conflicts=[[conflict(7), conflict(0), conflict(1)]],
     )
-    kept = Kept(llm, bag_of_words, on_conflict="invalidate")
-    kept.tell(2, "I like badminton.")
-    kept.tell(3, "I do not like badminton any more.")
-    assert kept.faults == ["unknown_relation", "unknown_relation"]
-    ended = [text for text, one in kept.relations.items() if one.ended]
+    written = Written(llm, bag_of_words, on_conflict="invalidate")
+    written.read(2, "I like badminton.")
+    written.read(3, "I do not like badminton any more.")
+    assert written.faults == ["unknown_relation", "unknown_relation"]
+    ended = [text for text, one in written.relations.items() if one.ended]
     assert ended == ["Mara likes badminton"]
-    assert len(kept.relations) == 4
+    assert len(written.relations) == 4
 
 
 def test_the_nearest_relations_are_shown_first_and_not_too_many(
@@ -121,9 +121,9 @@ def test_the_nearest_relations_are_shown_first_and_not_too_many(
         entities=[names, [entity("kayak")]],
         relations=[rows, [relation("Mara", "sold", "kayak")]],
     )
-    kept = Kept(llm, bag_of_words, shown=2)
-    kept.tell(2, "I own kelp, a flute, a kayak and an anvil.")
-    kept.tell(3, "I sold the kayak.")
+    written = Written(llm, bag_of_words, shown=2)
+    written.read(2, "I own kelp, a flute, a kayak and an anvil.")
+    written.read(3, "I sold the kayak.")
     shown = llm.asked["conflicts"][0].partition("<stored_relations>\n")[2].partition("\n</")[0]
     assert shown.splitlines() == ["1. Mara owns kayak", "2. Mara owns anvil"]
     assert llm.schemas[-1]["properties"]["conflicts"]["maxItems"] == 2
@@ -140,9 +140,9 @@ def test_an_equal_name_is_near_whatever_the_embedder_makes_of_it(
             [relation("Mara", "left", "the who")],
         ],
     )
-    kept = Kept(llm, bag_of_words, shown=1)
+    written = Written(llm, bag_of_words, shown=1)
     for day in (2, 3, 4):
-        kept.tell(day, "The Who, kelp, and The Who.")
+        written.read(day, "The Who, kelp, and The Who.")
     assert not bag_of_words.documents(["The Who"]).any()
     assert "1. Mara likes The Who" in llm.asked["conflicts"][-1]
-    assert (kept.graph.size()["nodes"], kept.graph.size()["edges"]) == (3, 3)
+    assert (written.graph.size()["nodes"], written.graph.size()["edges"]) == (3, 3)

@@ -11,9 +11,17 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.index.rank import IndexSettings
 from memsys.llm.base import LLMError
-from memsys.relations.find import Finder, content_words
+from memsys.relations.find import RelationFinder, content_words
 from memsys.relations.settings import RelationSettings
-from tests.memsys.relations.models import DAY, Kept, Scripted, conflict, entity, relation, settings
+from tests.memsys.relations.models import (
+    DAY,
+    Scripted,
+    Written,
+    conflict,
+    entity,
+    relation,
+    settings,
+)
 
 OWNED = ("kelp", "flute", "kayak", "anvil")
 ROWS = [
@@ -24,18 +32,20 @@ ROWS = [
 NAMES = [entity(name) for name in (*OWNED, "Theo", "Bergen")]
 
 
-def finder(kept: Kept, embedder: CachedEmbedder, **own: Any) -> Finder:
+def finder(written: Written, embedder: CachedEmbedder, **own: Any) -> RelationFinder:
     chosen = {"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4, **own}
     index = IndexSettings(k1=0.9, b=0.4, alpha=0.5)
-    return Finder(kept.graph, kept.extractor, embedder, index, RelationSettings(**chosen))
+    return RelationFinder(
+        written.graph, written.extractor, embedder, index, RelationSettings(**chosen)
+    )
 
 
-def told(embedder: CachedEmbedder, asked: Any = (), **own: Any) -> tuple[Kept, Finder]:
+def told(embedder: CachedEmbedder, asked: Any = (), **own: Any) -> tuple[Written, RelationFinder]:
     llm = Scripted(entities=[NAMES, *asked], relations=[ROWS])
-    kept = Kept(llm, embedder)
-    kept.tell(2, "Mara owns kelp, a flute, a kayak and an anvil. Theo plays flute in Bergen.")
-    assert kept.faults == []
-    return kept, finder(kept, embedder, **own)
+    written = Written(llm, embedder)
+    written.read(2, "Mara owns kelp, a flute, a kayak and an anvil. Theo plays flute in Bergen.")
+    assert written.faults == []
+    return written, finder(written, embedder, **own)
 
 
 def texts(found: Any) -> list[str]:
@@ -66,14 +76,14 @@ def test_a_further_hop_stands_behind_the_nearer_ones(bag_of_words: CachedEmbedde
     asked = [[entity("flute", "thing")]] * 2
     question = "Where is the house of who has a flute?"
     own = {"by": "entity", "query_entities": "llm"}
-    kept, find = told(bag_of_words, asked, **own, limit=9)
+    written, find = told(bag_of_words, asked, **own, limit=9)
     assert set(texts(find.find(question))) == {"Theo plays flute", "Mara owns flute"}
-    found = texts(finder(kept, bag_of_words, **own, limit=9, hops=2).find(question))
+    found = texts(finder(written, bag_of_words, **own, limit=9, hops=2).find(question))
     assert len(found) == len(ROWS)
-    around = kept.graph.sentences([one for one, _ in kept.graph.around(["flute"], hops=2)])
+    around = written.graph.sentences([one for one, _ in written.graph.around(["flute"], hops=2)])
     assert set(around[:2]) == {"Theo plays flute", "Mara owns flute"}
     assert "Theo lives in Bergen" in around[2:]
-    assert len(kept.graph.around(["Bergen"], hops=2)) == 2  # and not what is three hops away
+    assert len(written.graph.around(["Bergen"], hops=2)) == 2  # and not what is three hops away
 
 
 def test_a_subgraph_is_ranked_by_the_words_of_the_question(bag_of_words: CachedEmbedder) -> None:
@@ -122,13 +132,13 @@ def test_a_model_names_the_question_s_entities(bag_of_words: CachedEmbedder) -> 
 def test_a_found_relation_is_a_candidate_that_the_graph_added(
     bag_of_words: CachedEmbedder,
 ) -> None:
-    kept, find = told(bag_of_words)
-    llm = kept.extractor._llm
+    written, find = told(bag_of_words)
+    llm = written.extractor._llm
     assert isinstance(llm, Scripted)
     llm.plans["relations"] = [[relation("Mara", "owns", "kelp")]]
-    kept.tell(9, "Mara owns kelp.")
+    written.read(9, "Mara owns kelp.")
     (found,) = [one for one in find.find("kelp")[0] if "kelp" in one.memory.content]
-    (stored,) = [one for one in kept.graph.relations() if one.target == "kelp"]
+    (stored,) = [one for one in written.graph.relations() if one.target == "kelp"]
     assert found.origin == "expanded"
     assert (found.memory.id, found.memory.turns) == ("r:mara|owns|kelp", ("D2:1", "D9:1"))
     assert (found.memory.time, found.memory.speaker) == (DAY, "Mara")
@@ -141,14 +151,14 @@ def test_what_ended_says_until_when_it_held(bag_of_words: CachedEmbedder) -> Non
         relations=[[relation("Mara", "eats", "kelp")], [relation("Mara", "avoids", "kelp")]],
         conflicts=[[conflict(1)]],
     )
-    kept = Kept(llm, bag_of_words, on_conflict="invalidate")
-    find = finder(kept, bag_of_words)
+    written = Written(llm, bag_of_words, on_conflict="invalidate")
+    find = finder(written, bag_of_words)
     assert find.find("kelp") == ([], {})
-    kept.tell(2, "I eat kelp.")
-    find.changed()
+    written.read(2, "I eat kelp.")
+    find.invalidate()
     assert texts(find.find("kelp")) == ["Mara eats kelp"]
-    kept.tell(5, "No more kelp.")
-    find.changed()
+    written.read(5, "No more kelp.")
+    find.invalidate()
     assert set(texts(find.find("kelp"))) == {
         *("Mara eats kelp (until 5 March 2024)", "Mara avoids kelp")
     }
@@ -178,7 +188,7 @@ def test_a_wrong_setting_of_the_read_path_is_named(
     bag_of_words: CachedEmbedder, wrong: dict[str, Any]
 ) -> None:
     with pytest.raises(InputError, match=f"^strategy.relations.{min(wrong)}: "):
-        finder(Kept(Scripted(), bag_of_words), bag_of_words, **wrong)
+        finder(Written(Scripted(), bag_of_words), bag_of_words, **wrong)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from memsys.facts.base import Event
+from memsys.facts.fact import Event
 from memsys.llm.base import LLMError
 from memsys.llm.schema import violation
-from memsys.relations.extract import Extractor
+from memsys.relations.extract import RelationExtractor
 from memsys.relations.forms import KINDS, ask, conflicts_form, entities_form, relations_form
 from tests.memsys.relations.models import Reply, Scripted, entity, settings, talk
 
@@ -105,7 +105,7 @@ def test_names_are_shown_plainly_once_and_of_known_kinds() -> None:
     rows = [entity("Lantern_market ", "PLACE"), entity("lantern  market"), entity("owl", "bird")]
     llm = Scripted(entities=[[*rows, entity("...")]])
     said = talk(2, "An owl at the Lantern market.")
-    found = Extractor(llm, settings()).entities(said.turns, said.time, [])
+    found = RelationExtractor(llm, settings()).entities(said.turns, said.time, [])
     assert found is not None
     assert [(one.name, one.kind) for one in found] == [
         *(("Lantern market", "place"), ("owl", "other"), ("Mara", "person"))
@@ -116,11 +116,11 @@ def test_names_are_shown_plainly_once_and_of_known_kinds() -> None:
 
 def test_a_question_s_entities_are_asked_for_by_the_same_prompt() -> None:
     llm = Scripted(entities=[[entity("Mara", "person"), entity("kelp")], "No idea."])
-    extractor = Extractor(llm, settings())
-    assert extractor.asked_for("Does Mara eat kelp?") == ["Mara", "kelp"]
+    extractor = RelationExtractor(llm, settings())
+    assert extractor.question_entities("Does Mara eat kelp?") == ["Mara", "kelp"]
     assert "1. Does Mara eat kelp?" in llm.asked["entities"][0]
     with pytest.raises(LLMError, match="scripted: does not name a question's entities"):
-        extractor.asked_for("Does Mara eat kelp?")
+        extractor.question_entities("Does Mara eat kelp?")
 
 
 def test_our_prompts_hold_no_example() -> None:

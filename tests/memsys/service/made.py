@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from memsys.facts.extract import ExtractSettings
-from memsys.facts.keeper import UpdateSettings
+from memsys.facts.fact_writer import UpdateSettings
 from memsys.index.rank import IndexSettings
 from memsys.memory.turns import Turns
 from memsys.service.memory import Memory

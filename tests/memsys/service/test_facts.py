@@ -74,6 +74,16 @@ def test_update(folder: Path) -> None:
     assert store.search("Mara had a kiln", user_id="mara")[0].score == pytest.approx(1)
 
 
+def test_the_tokens_of_every_call_are_logged(folder: Path) -> None:
+    added, *_ = two(folder, (call("UPDATE", id=1, content="Mara had a kiln"),))
+    assert [one["step"] for one in added.events] == [
+        *("extract", "decide", "apply", "summary", "session")
+    ]
+    (decided,) = [one for one in added.events if one["step"] == "decide"]
+    assert decided["tokens"] == {"input_tokens": 100, "output_tokens": 10}
+    assert added.faults == []
+
+
 def test_delete(folder: Path) -> None:
     added, store, _ = two(folder, (call("DELETE", id=1),))
     assert [(c.event, c.old) for c in added.changes] == [("DELETE", "Mara has a kiln")]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memsys.errors import InputError
-from memsys.service.ranking import Weights
+from memsys.service.ranking import SearchWeights
 from memsys.strategies.vector_only import VectorOnly
 from memsys.text.turns import importance
 from tests.memsys.build import SESSIONS, MakeParts, query
@@ -67,7 +67,9 @@ def test_words_rank_as_in_the_store_of_strategies(
 
 
 def test_the_score_is_the_weighted_sum(tmp_path: Path) -> None:
-    weights = Weights(relevance=0.5, access=0.2, recency=0.2, importance=0.1, decay_per_day=0.1)
+    weights = SearchWeights(
+        relevance=0.5, access=0.2, recency=0.2, importance=0.1, decay_per_day=0.1
+    )
     with memory(tmp_path, weights=weights) as store:
         store.add("kiln", user_id="mara", time=datetime(2024, 6, 21))
         (found,) = store.search("kiln", user_id="mara", time=NOW)
@@ -81,7 +83,7 @@ def test_the_score_is_the_weighted_sum(tmp_path: Path) -> None:
 
 def test_weights_reorder_the_pool(tmp_path: Path) -> None:
     old, new = datetime(2020, 1, 1), datetime(2024, 6, 30)
-    with memory(tmp_path, weights=Weights(relevance=0.1, recency=1)) as store:
+    with memory(tmp_path, weights=SearchWeights(relevance=0.1, recency=1)) as store:
         store.add("kiln", user_id="mara", time=old)
         store.add("kiln bowl", user_id="mara", time=new)
         assert texts(store.search("kiln", user_id="mara", time=NOW, top_k=1)) == ["kiln bowl"]
@@ -90,4 +92,4 @@ def test_weights_reorder_the_pool(tmp_path: Path) -> None:
 @pytest.mark.parametrize("wrong", [{"relevance": -1}, {"pool": 0}, {"recency": float("nan")}])
 def test_wrong_weights_are_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"^weights.{min(wrong)}: "):
-        Weights(**wrong)
+        SearchWeights(**wrong)

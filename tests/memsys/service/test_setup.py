@@ -13,6 +13,7 @@ from omegaconf import OmegaConf
 
 from memsys.embed.minilm import MiniLM
 from memsys.errors import InputError
+from memsys.service import setup
 from memsys.service.memory import Memory
 from memsys.service.setup import CONF, load_setup
 from memsys.stores.faiss_vectors import FaissVectors
@@ -90,6 +91,25 @@ def test_a_file_names_options_or_settings(tmp_path: Path) -> None:
         assert len(store.search("kiln", user_id="mara")) == 1
 
 
+def test_an_option_of_a_file_includes_the_defaults_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for group in ("embedder", "index", "memory", "strategy", "llm", "vector_store"):
+        (tmp_path / group).symlink_to(CONF / group)
+    (tmp_path / "strategy").unlink()
+    (tmp_path / "strategy").mkdir()
+    for option in ("mem0", "vector_only"):
+        (tmp_path / "strategy" / f"{option}.yaml").symlink_to(CONF / "strategy" / f"{option}.yaml")
+    own = tmp_path / "strategy" / "own.yaml"
+    own.write_text("defaults: [mem0]\nupdate: {similar: 4}\nk: 6\n")
+    monkeypatch.setattr(setup, "CONF", tmp_path)
+    path = tmp_path / "mine.yaml"
+    path.write_text(BAG + "strategy: own\n")
+    made = load_setup(path)
+    assert made.update is not None
+    assert (made.k, made.update.similar, made.update.calls) == (6, 4, "tools")
+
+
 def test_nothing_named_is_the_default() -> None:
     made = load_setup(None)
     assert isinstance(made.embedder, MiniLM)
@@ -104,8 +124,11 @@ def test_nothing_named_is_the_default() -> None:
         ("embedder: ../config\n", "embedder: '../config' is none of"),
         ("strategy: graph_expand\n", "GraphExpand"),
         ("strategy: full_context\n", "FullContext: a store of memories ranks by vectors, words"),
-        ("memory: observations\n", "memory=observations: messages are kept as they are said"),
-        ("memory: facts\n", "memory=facts: messages are kept as they are said"),
+        ("strategy: mem0_graph\n", "Mem0Graph: a store of memories ranks by vectors, words"),
+        ("strategy: {_target_: builtins.dict}\n", "builtins.dict: a store of memories ranks by"),
+        ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts"),
+        ("memory: observations\n", "memory=observations: messages are stored verbatim"),
+        ("memory: facts\n", "memory=facts: messages are stored verbatim"),
         ("k: 0\n", "k: 0; use a whole number"),
         ("weights: {relevanz: 1}\n", "relevanz"),
         ("weights: {recency: -1}\n", "weights.recency: -1"),

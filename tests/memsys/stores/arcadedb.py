@@ -39,12 +39,12 @@ def served(folder: Path, password: str) -> Iterator[str]:
         assert server.stdout
         patience = Timer(_START_S, server.kill)
         patience.start()
-        told = next((line for line in server.stdout if line.startswith(READY)), None)
+        ready = next((line for line in server.stdout if line.startswith(READY)), None)
         patience.cancel()
-        if told is None:
+        if ready is None:
             raise RuntimeError(f"no server: {log.read_text()[-2000:]}")
         try:
-            yield f"bolt://127.0.0.1:{told.removeprefix(READY).strip()}"
+            yield f"bolt://127.0.0.1:{ready.removeprefix(READY).strip()}"
         finally:
             server.stdin.close()
             try:

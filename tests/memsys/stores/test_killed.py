@@ -1,4 +1,4 @@
-"""A process that is killed leaves a store that opens and holds all that it was told."""
+"""A process that is killed leaves a store that opens and contains all that was written."""
 
 import subprocess
 import sys
@@ -23,11 +23,11 @@ def killed_after(writes: int, kind: str, *where: str) -> int:
     command = [sys.executable, "-m", "tests.memsys.stores.writer", kind, *where]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as writer:
         assert writer.stdout
-        told = [int(writer.stdout.readline()) for _ in range(writes)]
+        written = [int(writer.stdout.readline()) for _ in range(writes)]
         writer.kill()
-        told += [int(line) for line in writer.stdout if line.endswith("\n")]
+        written += [int(line) for line in writer.stdout if line.endswith("\n")]
     assert writer.returncode == -9
-    return len(told)
+    return len(written)
 
 
 def check_vectors(store: VectorStore, writes: int) -> None:
@@ -69,22 +69,22 @@ def check_relations(store: RelationStore, writes: int) -> None:
 def test_vectors_outlive_a_kill(kind, writes, tmp_path):
     path = str(tmp_path / "store")
     name = {FaissVectors: "faiss", QdrantEdgeVectors: "qdrant_edge"}[kind]
-    told = killed_after(writes, name, path)
+    written = killed_after(writes, name, path)
     with closing(kind(path)) as store:
-        check_vectors(store, told)
+        check_vectors(store, written)
 
 
 @pytest.mark.parametrize("writes", [3, 40])
 def test_relations_in_a_file_outlive_a_kill(writes, tmp_path):
     path = str(tmp_path / "store")
-    told = killed_after(writes, "networkx", path)
+    written = killed_after(writes, "networkx", path)
     with closing(NetworkxRelations(path)) as store:
-        check_relations(store, told)
+        check_relations(store, written)
 
 
 @pytest.mark.slow
 def test_relations_in_a_server_outlive_the_kill_of_their_client(bolt_url):
     where = (bolt_url, PASSWORD_VARIABLE, "Killed")
-    told = killed_after(20, "neo4j", *where)
+    written = killed_after(20, "neo4j", *where)
     with closing(Neo4jRelations(bolt_url, "root", PASSWORD_VARIABLE, DATABASE, "Killed")) as store:
-        check_relations(store, told)
+        check_relations(store, written)

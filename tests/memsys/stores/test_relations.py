@@ -93,7 +93,7 @@ def test_ties_are_in_order_of_ids_though_the_cut_goes_through_them(store, most):
     assert [n.node.id for n in near] == sorted(IDS)[:most]
 
 
-def test_ranks_alike_where_single_precision_cannot_tell(store):
+def test_ranks_alike_beyond_single_precision(store):
     rows = near_copies(7, len(IDS))
     model = Model()
     model.nodes = {i: node(i, row) for i, row in zip(IDS, rows, strict=True)}
@@ -121,7 +121,7 @@ def test_owners_never_mix(store):
     assert [len(store.relations(owner)) for owner in OWNERS] == [0, 0, 1]
 
 
-def test_a_node_that_is_there_is_replaced_and_keeps_its_relations(store):
+def test_an_existing_node_is_replaced_and_its_relations_stay(store):
     rows = pool(5, 3)
     store.put_nodes("ann", [node("a", rows[0]), node("b", rows[1])])
     store.put_relations("ann", [relation("a", "knows", "b")])
@@ -144,7 +144,7 @@ def test_a_relation_that_is_there_is_replaced(store):
     assert [n.id for n in store.nodes("ann")] == ["a"]
 
 
-def test_a_relation_to_what_is_no_node_is_refused_and_none_of_its_batch_kept(store):
+def test_a_relation_without_a_node_is_refused_with_its_batch(store):
     store.put_nodes("ann", [node("a", pool(7, 1)[0])])
     for stray in (relation("a", "knows", "nobody"), relation("nobody", "knows", "a")):
         with pytest.raises(InputError, match="'nobody'"):
@@ -153,7 +153,7 @@ def test_a_relation_to_what_is_no_node_is_refused_and_none_of_its_batch_kept(sto
     assert [n.id for n in store.nodes("ann")] == ["a"]
 
 
-def test_a_node_of_another_dimension_is_refused_and_none_of_its_batch_kept(store):
+def test_a_node_of_another_dimension_is_refused_with_its_batch(store):
     (row,), (short,) = pool(8, 1), pool(8, 1, dimension=5)
     with pytest.raises(InputError, match="dimensions"):
         store.put_nodes("ann", [node("a", row), node("b", short)])
@@ -166,7 +166,7 @@ def test_a_node_of_another_dimension_is_refused_and_none_of_its_batch_kept(store
     assert store.nodes("bob") == []
 
 
-def test_nothing_kept_nothing_found(store):
+def test_an_empty_store_finds_nothing(store):
     assert store.similar("ann", np.ones(DIMENSION, dtype=np.float32), -1, 3) == []
     store.put_nodes("ann", [])
     store.put_relations("ann", [])

@@ -160,19 +160,19 @@ def test_the_default_stores_load_no_driver():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("variable", "database", "similarity", "told"),
+    ("variable", "database", "similarity", "words"),
     [
         ("WRONG", DATABASE, "vector.similarity.cosine", "Authentication failed"),
         (PASSWORD_VARIABLE, "nowhere", "vector.similarity.cosine", "nowhere"),
         (PASSWORD_VARIABLE, DATABASE, "no.such.function", "no.such.function"),
     ],
 )
-def test_a_server_that_refuses(bolt_url, variable, database, similarity, told, monkeypatch):
+def test_a_server_that_refuses(bolt_url, variable, database, similarity, words, monkeypatch):
     monkeypatch.setenv("WRONG", SECRET)
     right = Neo4jRelations(bolt_url, "root", PASSWORD_VARIABLE, DATABASE, "Refused")
     wrong = Neo4jRelations(bolt_url, "root", variable, database, "Refused", similarity)
     with closing(right), closing(wrong):
         right.put_nodes("ann", [node("a", ROW)])
-        with pytest.raises(InputError, match=told) as error:
+        with pytest.raises(InputError, match=words) as error:
             wrong.similar("ann", ROW, 0, 1)
         assert f"relation_store.url={bolt_url}" in message(error)

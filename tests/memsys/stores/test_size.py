@@ -16,7 +16,7 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import build_graph
 from memsys.graph.settings import GraphSettings
 from memsys.graph.store import NetworkXStore
-from memsys.relations.graph import OwnGraph
+from memsys.relations.relation_graph import RelationGraph
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.size import line, lines, singles, together
@@ -75,9 +75,7 @@ def test_a_rule_made_graph_is_the_lines_of_a_file_from_which_it_comes_back(tmp_p
 
 
 @pytest.mark.parametrize("dimension", [64, 384])
-def test_vectors_are_what_the_file_of_the_vector_store_holds(
-    tmp_path: Path, dimension: int
-) -> None:
+def test_vectors_are_those_in_the_file_of_the_vector_store(tmp_path: Path, dimension: int) -> None:
     rows, file = pool(1, 200, dimension), tmp_path / "vectors.sqlite"
     with closing(FaissVectors(str(file))) as store:
         store.put(OWNER, [f"D1:{i}" for i in range(len(rows))], rows)
@@ -98,8 +96,8 @@ def test_a_graph_of_relations_is_near_the_file_of_the_relation_store(
         store.put_nodes(OWNER, [node(i, row) for i, row in zip(ids, rows, strict=True)])
         linked = [keys([ids[i % 200], ids[i * 7 % 200]])[i % 12] for i in range(300)]
         store.put_relations(OWNER, [relation(*key) for key in dict.fromkeys(linked)])
-        size = OwnGraph(store, OWNER, bag_of_words, settings()).size()
-        other = OwnGraph(store, "nobody", bag_of_words, settings()).size()
+        size = RelationGraph(store, OWNER, bag_of_words, settings()).size()
+        other = RelationGraph(store, "nobody", bag_of_words, settings()).size()
     assert other == {"nodes": 0, "edges": 0, "bytes": 0}
     assert (size["nodes"], size["edges"]) == (200, len(set(linked)))
     with closing(sqlite3.connect(file)) as db:

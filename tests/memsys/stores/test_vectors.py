@@ -54,7 +54,7 @@ def test_ties_are_in_order_of_ids_though_the_cut_goes_through_them(store, most):
     assert found(store.nearest("ann", one, most)) == sorted(IDS)[:most]
 
 
-def test_ranks_alike_where_single_precision_cannot_tell(store):
+def test_ranks_alike_beyond_single_precision(store):
     rows = near_copies(7, len(IDS))
     store.put("ann", IDS, rows)
     kept = dict(zip(IDS, rows, strict=True))
@@ -84,7 +84,7 @@ def test_an_id_that_is_there_is_replaced_and_of_twins_the_last_counts(store):
     assert store.nearest("ann", rows[3], 1)[0] == ("b", pytest.approx(1, abs=1e-6))
 
 
-def test_nothing_kept_nothing_found(store):
+def test_an_empty_store_finds_nothing(store):
     (vector,) = pool(4, 1)
     assert store.nearest("ann", vector, 3) == []
     assert store.ids("ann") == []
@@ -97,7 +97,7 @@ def test_nothing_kept_nothing_found(store):
     assert store.nearest("ann", vector, 3, among=["unknown"]) == []
 
 
-def test_a_vector_of_another_dimension_is_refused_and_nothing_of_it_kept(store):
+def test_a_vector_of_another_dimension_is_refused(store):
     rows = pool(5, 3)
     store.put("ann", ["a"], rows[:1])
     with pytest.raises(InputError, match="5 dimensions"):

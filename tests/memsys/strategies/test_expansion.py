@@ -34,7 +34,7 @@ EDGE = log(16 / 2) / log(16)  # both memories of sixteen have the phrase: .75
 LINKED_SCORE = 0.6 * EDGE + 0.4 * 0.35
 
 
-def told(strategy: Strategy) -> Strategy:
+def ingested(strategy: Strategy) -> Strategy:
     strategy.ingest(TALK)
     return strategy
 
@@ -45,10 +45,10 @@ def contents(retrieval: Retrieval) -> list[str]:
 
 def test_an_added_memory_pushes_a_direct_one_out(parts: MakeParts) -> None:
     planned = parts(Planned(COSINES))
-    direct = told(VectorOnly(planned, 2)).retrieve(query("?"))
+    direct = ingested(VectorOnly(planned, 2)).retrieve(query("?"))
     assert contents(direct) == [SEED, "Mara: salt"]
 
-    retrieval = told(graph_expand(planned, 2)).retrieve(query("?"))
+    retrieval = ingested(graph_expand(planned, 2)).retrieve(query("?"))
     assert contents(retrieval) == [SEED, LINKED]
     assert [one.origin for one in retrieval.candidates] == ["direct", "expanded"]
     assert [one.score for one in retrieval.candidates] == pytest.approx([0.9, LINKED_SCORE])
@@ -66,16 +66,16 @@ def test_an_added_memory_pushes_a_direct_one_out(parts: MakeParts) -> None:
 
 def test_an_added_memory_has_to_earn_its_place(parts: MakeParts) -> None:
     planned = parts(Planned(COSINES))
-    weak = told(graph_expand(planned, 2, edge_weight=0.1, relevance_weight=0.1))
+    weak = ingested(graph_expand(planned, 2, edge_weight=0.1, relevance_weight=0.1))
     assert contents(weak.retrieve(query("?"))) == [SEED, "Mara: salt"]
     assert len(weak.retrieve(query("?")).trace["expansion"]) == 1  # followed, but not kept
-    strict = told(graph_expand(planned, 2, threshold=0.36)).retrieve(query("?"))
+    strict = ingested(graph_expand(planned, 2, threshold=0.36)).retrieve(query("?"))
     assert contents(strict) == [SEED, "Mara: salt"]
     assert strict.trace == {"expansion": []}
 
 
 def test_what_was_found_directly_stays_direct(parts: MakeParts) -> None:
-    found = told(graph_expand(parts(Planned(COSINES)), 16)).retrieve(query("?")).candidates
+    found = ingested(graph_expand(parts(Planned(COSINES)), 16)).retrieve(query("?")).candidates
     assert len(found) == 16
     assert {one.origin for one in found} == {"direct"}
     assert found[-1].score == pytest.approx(0.35)
@@ -84,8 +84,8 @@ def test_what_was_found_directly_stays_direct(parts: MakeParts) -> None:
 def test_reserved_places_are_for_what_the_graph_adds(parts: MakeParts) -> None:
     planned = parts(Planned(COSINES))
     weak = {"edge_weight": 0.1, "relevance_weight": 0.1}  # else it would come last and be cut
-    found = told(graph_expand(planned, 4, **weak, reserved=2)).retrieve(query("?")).candidates
-    plain = told(graph_expand(planned, 4, **weak)).retrieve(query("?")).candidates
+    found = ingested(graph_expand(planned, 4, **weak, reserved=2)).retrieve(query("?")).candidates
+    plain = ingested(graph_expand(planned, 4, **weak)).retrieve(query("?")).candidates
     assert LINKED not in [one.memory.content for one in plain]
     # One is added; the place that is left goes to the best of the rest.
     assert [one.memory.content for one in found[:3]] == [c.memory.content for c in plain[:3]]
@@ -94,7 +94,7 @@ def test_reserved_places_are_for_what_the_graph_adds(parts: MakeParts) -> None:
 
 def test_reserved_places_do_not_drop_what_was_found_directly_as_well(parts: MakeParts) -> None:
     planned = parts(Planned(COSINES))
-    everything = told(graph_expand(planned, 16, reserved=15)).retrieve(query("?")).candidates
+    everything = ingested(graph_expand(planned, 16, reserved=15)).retrieve(query("?")).candidates
     assert len({one.memory.id for one in everything}) == 16
     assert {one.origin for one in everything} == {"direct"}
     with pytest.raises(InputError, match=r"expansion\.reserved: -1"):
@@ -104,21 +104,21 @@ def test_reserved_places_do_not_drop_what_was_found_directly_as_well(parts: Make
 def test_only_seeds_are_expanded(parts: MakeParts) -> None:
     cosines = {**COSINES, SEED: 0.45, LINKED: 0.31}  # sixth: after .50 to .46
     planned = parts(Planned(cosines))
-    assert LINKED not in contents(told(graph_expand(planned, 8)).retrieve(query("?")))
-    assert LINKED in contents(told(graph_expand(planned, 8, seeds=9)).retrieve(query("?")))
+    assert LINKED not in contents(ingested(graph_expand(planned, 8)).retrieve(query("?")))
+    assert LINKED in contents(ingested(graph_expand(planned, 8, seeds=9)).retrieve(query("?")))
 
 
 def test_a_word_of_the_question_opens_the_gate(parts: MakeParts) -> None:
     planned = parts(Planned(COSINES, typical_similarity=0.1))
-    gate = told(hybrid_gate(planned, 2))
+    gate = ingested(hybrid_gate(planned, 2))
     shut, opened = gate.retrieve(query("Which bowl?")), gate.retrieve(query("Which other bowl?"))
     mean = pytest.approx((0.9 + 0.5 + 0.49 + 0.48 + 0.47) / 5)  # of the five seeds
     assert shut.trace == {
         "gate": {"open": False, "rule": "closed", "mean_similarity": mean},
         "expansion": [],
     }
-    assert shut.candidates == told(VectorOnly(planned, 2)).retrieve(query("?")).candidates
-    expanded = told(graph_expand(planned, 2)).retrieve(query("?"))
+    assert shut.candidates == ingested(VectorOnly(planned, 2)).retrieve(query("?")).candidates
+    expanded = ingested(graph_expand(planned, 2)).retrieve(query("?"))
     assert opened.candidates == expanded.candidates
     assert opened.trace == {
         "gate": {"open": True, "rule": "word:other", "mean_similarity": mean},
@@ -139,7 +139,7 @@ def test_weak_direct_results_open_the_gate(
     parts: MakeParts, typical: float, similarity: float | None, rule: str
 ) -> None:
     planned = parts(Planned(COSINES, typical))
-    retrieval = told(hybrid_gate(planned, 2, similarity=similarity)).retrieve(query("Which?"))
+    retrieval = ingested(hybrid_gate(planned, 2, similarity=similarity)).retrieve(query("Which?"))
     assert retrieval.trace["gate"]["rule"] == rule
     assert contents(retrieval) == [SEED, LINKED if rule == "similarity" else "Mara: salt"]
 
@@ -161,7 +161,7 @@ class Domains:
 def test_a_model_is_asked_where_no_other_rule_opens_the_gate(parts: MakeParts) -> None:
     model = Domains()
     planned = replace(parts(Planned(COSINES, typical_similarity=0.1)), llm=model)
-    gate = told(hybrid_gate(planned, 2))
+    gate = ingested(hybrid_gate(planned, 2))
     rules = [
         gate.retrieve(query(text)).trace["gate"]["rule"]
         for text in ("Which other bowl?", "Which bowl?", "Which cup?")
@@ -169,13 +169,13 @@ def test_a_model_is_asked_where_no_other_rule_opens_the_gate(parts: MakeParts) -
     assert rules == ["word:other", "domains", "closed"]
     assert model.asked == 2
     assert set(gate.prompts) == {"gate"}
-    told(hybrid_gate(planned, 2, domains=None)).retrieve(query("Which bowl?"))
+    ingested(hybrid_gate(planned, 2, domains=None)).retrieve(query("Which bowl?"))
     assert model.asked == 2
 
 
 def test_the_gate_reads_cosines_whatever_it_starts_from(parts: MakeParts) -> None:
     planned = parts(Planned(COSINES, typical_similarity=0.1))
-    gate = told(hybrid_gate(planned, 1, start="lexical", seeds=1))
+    gate = ingested(hybrid_gate(planned, 1, start="lexical", seeds=1))
     retrieval = gate.retrieve(query("Who cracked it?"))
     assert contents(retrieval) == [LINKED]
     assert retrieval.candidates[0].score == 1  # BM25, the best of its query
@@ -203,14 +203,16 @@ def test_a_shut_gate_leaves_the_start_ranking(parts: MakeParts, start: Start) ->
 def test_every_start_expands(parts: MakeParts, make: Any, start: Start) -> None:
     planned = parts(Planned(COSINES))
     asked = query("What other red thing cracked?")
-    (step,) = told(make(planned, 1, start=start, threshold=0)).retrieve(asked).trace["expansion"]
+    (step,) = (
+        ingested(make(planned, 1, start=start, threshold=0)).retrieve(asked).trace["expansion"]
+    )
     by_vector = ("D1:1", "D1:16")
     assert (step["seed"], step["memory"]) == (by_vector[::-1] if start == "lexical" else by_vector)
 
 
 def test_a_lexical_start_expands_without_embedding(parts: MakeParts) -> None:
     embedder = BagOfWords()
-    told(graph_expand(parts(embedder), 2, start="lexical")).retrieve(query("red"))
+    ingested(graph_expand(parts(embedder), 2, start="lexical")).retrieve(query("red"))
     assert embedder.batches == []
 
 

@@ -20,26 +20,26 @@ from tests.memsys.build import (
     MakeParts,
     Planned,
     ids,
+    ingest_all,
     query,
     session,
-    tell,
 )
 from tests.memsys.contract import QUERIES
 from tests.memsys.strategies.make import graph_score
 
 
 def test_full_context_is_all_turns_in_the_order_they_were_said(parts: MakeParts) -> None:
-    retrieval = tell(FullContext(parts())).retrieve(QUERIES[0])
+    retrieval = ingest_all(FullContext(parts())).retrieve(QUERIES[0])
     said = [f"{turn.speaker}: {turn.text}" for one in SESSIONS for turn in one.turns]
     assert [line.split("] ", 1)[1] for line in retrieval.context.splitlines()] == said
     assert ids(retrieval) == TURN_IDS
     assert retrieval.context.startswith("[2 March 2024, 10:00] Mara: I started")
 
 
-def test_full_context_keeps_the_newest_under_a_budget(parts: MakeParts) -> None:
-    whole = tell(FullContext(parts())).retrieve(QUERIES[0]).context.splitlines(keepends=True)
+def test_full_context_takes_the_newest_under_a_budget(parts: MakeParts) -> None:
+    whole = ingest_all(FullContext(parts())).retrieve(QUERIES[0]).context.splitlines(keepends=True)
     budget = count_tokens("".join(whole[-4:]))
-    retrieval = tell(FullContext(parts(), budget=budget)).retrieve(QUERIES[0])
+    retrieval = ingest_all(FullContext(parts(), budget=budget)).retrieve(QUERIES[0])
     assert retrieval.context == "".join(whole[-4:])
     assert ids(retrieval) == TURN_IDS[-4:]
     assert retrieval.context_tokens == budget
@@ -47,7 +47,7 @@ def test_full_context_keeps_the_newest_under_a_budget(parts: MakeParts) -> None:
 
 def test_full_context_embeds_nothing(parts: MakeParts) -> None:
     embedder = BagOfWords()
-    tell(FullContext(parts(embedder))).retrieve(QUERIES[0])
+    ingest_all(FullContext(parts(embedder))).retrieve(QUERIES[0])
     assert embedder.batches == []
 
 
@@ -76,8 +76,8 @@ NONE = {"similarity": 0, "access": 0, "recency": 0, "importance": 0, "graph": 0}
 
 
 def test_by_similarity_alone_graph_score_is_vector_only(parts: MakeParts) -> None:
-    alone = tell(graph_score(parts(), 5, **{**NONE, "similarity": 1}))
-    vector = tell(VectorOnly(parts(), 5))
+    alone = ingest_all(graph_score(parts(), 5, **{**NONE, "similarity": 1}))
+    vector = ingest_all(VectorOnly(parts(), 5))
     for one in QUERIES:
         assert alone.retrieve(one) == vector.retrieve(one)
 
@@ -151,15 +151,15 @@ def test_a_pool_smaller_than_k_is_refused(parts: MakeParts) -> None:
 @pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
 def test_graph_score_reorders_what_the_start_finds(parts: MakeParts, start: Start) -> None:
     strategy = graph_score(parts(), 2, start=start, pool=2, **{**NONE, "similarity": 1})
-    strategy = tell(strategy)  # type: ignore[assignment]
+    strategy = ingest_all(strategy)  # type: ignore[assignment]
     relevance = strategy.store.relevance(QUERIES[0].text, start)
     best = sorted(range(10), key=lambda row: -relevance[row])[:2]
     assert ids(strategy.retrieve(QUERIES[0])) == [TURN_IDS[row] for row in best]
 
 
 def test_the_starts_differ(parts: MakeParts) -> None:
-    by_word = tell(graph_score(parts(Planned({})), 1, start="lexical", pool=1))
-    by_vector = tell(graph_score(parts(Planned({})), 1, start="vector", pool=1))
+    by_word = ingest_all(graph_score(parts(Planned({})), 1, start="lexical", pool=1))
+    by_vector = ingest_all(graph_score(parts(Planned({})), 1, start="vector", pool=1))
     asked = query("Who will drain the field?")
     assert ids(by_word.retrieve(asked)) == ["D2:1"]
     assert ids(by_vector.retrieve(asked)) == ["D1:1"]  # all cosines are equal: the oldest
@@ -167,7 +167,7 @@ def test_the_starts_differ(parts: MakeParts) -> None:
 
 def test_a_lexical_start_embeds_nothing(parts: MakeParts) -> None:
     embedder = BagOfWords()
-    tell(graph_score(parts(embedder), start="lexical")).retrieve(QUERIES[0])
+    ingest_all(graph_score(parts(embedder), start="lexical")).retrieve(QUERIES[0])
     assert embedder.batches == []
 
 

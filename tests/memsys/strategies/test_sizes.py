@@ -29,7 +29,7 @@ SHUT: dict[str, Any] = {"english": [], "chinese": [], "similarity": -1.0}
 Make = Callable[[Parts], Strategy]
 
 
-def told(strategy: Strategy) -> Strategy:
+def ingested(strategy: Strategy) -> Strategy:
     for session in SESSIONS:
         strategy.ingest(session)
     return strategy
@@ -57,9 +57,9 @@ GRAPHS: dict[str, Make] = {
 
 
 @pytest.mark.parametrize("name", WORDS_ALONE)
-def test_who_holds_no_vectors_is_not_charged_for_any(parts: MakeParts, name: str) -> None:
+def test_a_strategy_without_vectors_counts_none(parts: MakeParts, name: str) -> None:
     embedder = BagOfWords()
-    strategy = told(WORDS_ALONE[name](parts(embedder)))
+    strategy = ingested(WORDS_ALONE[name](parts(embedder)))
     for _ in range(2):
         assert strategy.size() == {
             "memories": 10,
@@ -70,13 +70,13 @@ def test_who_holds_no_vectors_is_not_charged_for_any(parts: MakeParts, name: str
     assert embedder.batches == []
 
 
-def test_no_memory_holds_nothing(parts: MakeParts) -> None:
-    assert told(NoMemory(parts(), 3)).size() == {"memories": 0, "tokens": 0, "bytes": 0}
+def test_no_memory_is_empty(parts: MakeParts) -> None:
+    assert ingested(NoMemory(parts(), 3)).size() == {"memories": 0, "tokens": 0, "bytes": 0}
 
 
 @pytest.mark.parametrize("name", VECTORS)
 def test_vectors_are_counted_once_they_are_there(parts: MakeParts, name: str) -> None:
-    strategy = told(VECTORS[name](parts()))
+    strategy = ingested(VECTORS[name](parts()))
     assert strategy.size()["bytes"] == of_memories(strategy)
     strategy.retrieve(QUERIES[0])
     held = strategy.size()
@@ -87,7 +87,7 @@ def test_vectors_are_counted_once_they_are_there(parts: MakeParts, name: str) ->
 @pytest.mark.parametrize("kind", ["flat", "ivf", "hnsw"])
 def test_a_large_index_counts_as_it_is_saved(parts: MakeParts, kind: str) -> None:
     index = IndexSettings(k1=0.9, b=0.4, alpha=0.5, vectors=kind)  # type: ignore[arg-type]
-    strategy = told(VectorOnly(parts(index=index), 3))
+    strategy = ingested(VectorOnly(parts(index=index), 3))
     strategy.retrieve(QUERIES[0])
     beyond = strategy.size()["bytes"] - of_memories(strategy) - 10 * DIMENSION * 4
     assert 0 < beyond < 10_000  # its head, lists and links
@@ -96,7 +96,7 @@ def test_a_large_index_counts_as_it_is_saved(parts: MakeParts, kind: str) -> Non
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("store", ["networkx", "csr"])
 def test_a_graph_has_nodes_edges_and_bytes(parts: MakeParts, name: str, store: str) -> None:
-    strategy = told(GRAPHS[name](parts(graph=replace(parts().graph, store=store))))
+    strategy = ingested(GRAPHS[name](parts(graph=replace(parts().graph, store=store))))
     strategy.retrieve(QUERIES[1])
     held = strategy.size()
     around = strategy.store.graph.store
@@ -111,36 +111,36 @@ def test_a_graph_has_nodes_edges_and_bytes(parts: MakeParts, name: str, store: s
 
 def test_a_graph_from_words_is_not_charged_for_vectors(parts: MakeParts) -> None:
     embedder = BagOfWords()
-    strategy = told(make.graph_expand(parts(embedder), start="lexical"))
+    strategy = ingested(make.graph_expand(parts(embedder), start="lexical"))
     strategy.retrieve(QUERIES[0])
     graph = strategy.store.graph.store.size()["bytes"]
     assert strategy.size()["bytes"] == of_memories(strategy) + graph
     assert embedder.batches == []
 
 
-def test_behind_a_shut_gate_the_graph_is_told_and_stays_unbuilt(
+def test_behind_a_closed_gate_the_graph_counts_and_stays_unbuilt(
     parts: MakeParts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    strategy = told(make.hybrid_gate(parts(), **SHUT))
+    strategy = ingested(make.hybrid_gate(parts(), **SHUT))
     assert strategy.retrieve(query("bowl")).trace["gate"]["open"] is False
-    open_one = told(make.graph_expand(parts()))
+    open_one = ingested(make.graph_expand(parts()))
     open_one.retrieve(query("bowl"))
     assert strategy.size() == open_one.size()
     assert strategy.store._derived.graph_if_built is None
     assert open_one.store._derived.graph_if_built is not None
 
 
-def test_an_empty_store_with_a_graph_holds_none(parts: MakeParts) -> None:
+def test_an_empty_store_has_an_empty_graph(parts: MakeParts) -> None:
     nothing = {"memories": 0, "tokens": 0, "bytes": 0, "nodes": 0, "edges": 0}
     for one in (*GRAPHS.values(), lambda given: GraphWalk(given, 3, None, "hybrid", **NUMBERS)):
         assert one(parts()).size() == nothing
 
 
-def test_who_walks_holds_mentions_alone(parts: MakeParts) -> None:
-    walk = told(GraphWalk(parts(), 3, None, "lexical", **NUMBERS))  # type: ignore[arg-type]
-    held, expanding = walk.size(), told(make.graph_expand(parts())).size()
+def test_graph_walk_stores_only_mentions(parts: MakeParts) -> None:
+    walk = ingested(GraphWalk(parts(), 3, None, "lexical", **NUMBERS))  # type: ignore[arg-type]
+    held, expanding = walk.size(), ingested(make.graph_expand(parts())).size()
     assert held["nodes"] == expanding["nodes"]
-    around = told(make.graph_expand(parts())).store.graph.store
+    around = ingested(make.graph_expand(parts())).store.graph.store
     mentions = around.neighbours(["m:" + one.id for one in walk.store.memories])
     assert held["edges"] == sum(len(edges) for edges in mentions) < expanding["edges"]
     assert of_memories(walk) < held["bytes"] < expanding["bytes"]
@@ -152,7 +152,7 @@ def test_a_strategy_of_one_s_own_need_not_say_that_it_asks_for_the_graph(parts: 
             assert self.store.graph
             return super().rank(asked)
 
-    strategy = told(Own(parts(), 3))
+    strategy = ingested(Own(parts(), 3))
     assert "nodes" not in strategy.size()
     strategy.retrieve(QUERIES[0])
     assert strategy.size()["nodes"] > 10

@@ -1,1 +1,1 @@
-"""What the model of `llm=grammar` answers to the prompts of real libraries, each in a file."""
+"""Answers of `llm=grammar` to the prompts of real libraries, one library per file."""

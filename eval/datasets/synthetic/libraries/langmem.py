@@ -1,7 +1,7 @@
-"""The prompt of langmem 0.0.30's memory manager: messages, stored memories near to them, and tools
-that make a memory (Memory) or patch one (PatchDoc).
+"""Answers to the prompt of langmem 0.0.30's memory manager.
 
-It is told no time. So a day stays in the words that it was told in.
+The prompt contains messages, similar stored memories, and tools that create a memory (Memory) or
+patch one (PatchDoc). It has no time, so relative days remain as stated.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from typing import Any, Final, NamedTuple
 
 from eval.datasets.synthetic.language import VISIT
 from eval.datasets.synthetic.languages import LANGUAGES
-from eval.datasets.synthetic.reading import heard, read, said_in
+from eval.datasets.synthetic.reading import lines_as_messages, noticed, read
 
-_ANY_DAY: Final = date(2000, 1, 1)  # none is told
+_ANY_DAY: Final = date(2000, 1, 1)  # the prompt has none
 _SESSION: Final = re.compile(r"<(session_[\w-]+)>\n(.*)\n</\1>", re.DOTALL)
 _STORED: Final = re.compile(r"<instance id=(\S+) schema_type=\"Memory\">\n(.*?)\n</instance>")
 _WHY: Final = "another value holds now"
 
 
-class _Told(NamedTuple):
-    """A fact: what it is about, its value, and itself in words."""
+class _Stated(NamedTuple):
+    """A fact: its subject and relation, its value, and its sentence."""
 
     key: tuple[str, str]
     value: str
@@ -32,21 +32,22 @@ class _Told(NamedTuple):
 
 
 def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
-    """See libraries/known.py. A stored memory of the same is patched, in one call each; what no
-    stored memory tells is a new one. Where there is nothing to do and a tool has to be called, a
-    patch without edits is.
+    """Return the answer to a request of the library, else None.
+
+    Patches each stored memory of a changed fact and creates one of each new fact. If nothing
+    changes but a tool call is required, returns a patch without edits.
     """
     tools = {tool["function"]["name"] for tool in body.get("tools", ())}
     session = _SESSION.search(str(body["messages"][-1]["content"]))
     if "Memory" not in tools or session is None:
         return None
     stored = list(_stored(str(body["messages"][0]["content"])))
-    told = {
-        one.key: one  # what is told later holds
-        for message in heard(said_in(session[2], _ANY_DAY), "langmem", misses)
+    latest = {
+        one.key: one  # later statements win
+        for message in noticed(lines_as_messages(session[2], _ANY_DAY), "langmem", misses)
         for one in _facts(message.text)
     }
-    made = [call for one in told.values() for call in _calls(one, stored)]
+    made = [call for one in latest.values() for call in _calls(one, stored)]
     if not made and stored and body.get("tool_choice") == "required":
         made = [_patch(stored[0][0], [], "nothing new")]
     if not made:
@@ -56,9 +57,9 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
 
 
 def _calls(
-    new: _Told, stored: list[tuple[str, list[_Told]]]
+    new: _Stated, stored: list[tuple[str, list[_Stated]]]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What becomes of a fact: nothing where it is known."""
+    """Yield the calls for a fact; none if it is stored already."""
     old = [(name, one) for name, facts in stored for one in facts if one.key == new.key]
     if not old:
         yield "Memory", {"content": new.words}
@@ -78,18 +79,18 @@ def _called(number: int, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": f"call_{number}", "type": "function", "function": function}
 
 
-def _stored(prompt: str) -> Iterator[tuple[str, list[_Told]]]:
-    """Names of the memories that are shown, and their facts; they are written as Python has it."""
+def _stored(prompt: str) -> Iterator[tuple[str, list[_Stated]]]:
+    """Yield the names of shown memories and their facts; memories are Python literals."""
     for match in _STORED.finditer(prompt):
         yield match[1], list(_facts(literal_eval(match[2])["content"]))
 
 
-def _facts(text: str) -> Iterator[_Told]:
-    """A visit is about its day too: nothing but the same words tells the same."""
+def _facts(text: str) -> Iterator[_Stated]:
+    """Yield the facts in `text`; a visit's key includes its day, so only equal words are equal."""
     for language, fact in read(text, _ANY_DAY):
         if not fact.relation.startswith(VISIT):
-            yield _Told((fact.subject, fact.relation), fact.value, language.stated(fact))
+            yield _Stated((fact.subject, fact.relation), fact.value, language.restate(fact))
     for language in LANGUAGES.values():
         for match in re.finditer(language.visit.format(**language.patterns), text):
             key = match["s"], f"{VISIT}{match['v']} {match['d']}"
-            yield _Told(key, match["d"], language.frames[0].format(match[0]))
+            yield _Stated(key, match["d"], language.frames[0].format(match[0]))

@@ -1,4 +1,4 @@
-"""What mem0ai 1 is answered: facts, what becomes of the stored ones, entities and relations."""
+"""Answers to mem0ai 1: facts, operations on stored facts, entities and relations."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, Final
 
-from eval.datasets.synthetic.language import VISIT, Fact
-from eval.datasets.synthetic.languages import asked
-from eval.datasets.synthetic.libraries.mem0ai import messages, spoken
-from eval.datasets.synthetic.reading import ends, heard, read, triple
+from eval.datasets.synthetic.language import VISIT, WorldFact
+from eval.datasets.synthetic.languages import parse_question
+from eval.datasets.synthetic.libraries.mem0ai import as_message, messages
+from eval.datasets.synthetic.reading import entities_of, noticed, read, triple
 
 Rows = list[dict[str, str]]
 _TODAY: Final = re.compile(r"Today's date is (\d{4}-\d\d-\d\d)")
@@ -20,40 +20,42 @@ _LIST: Final = re.compile(r"```\s*(\[.*?\])\s*```", re.DOTALL)
 
 
 def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
-    """See known.MessageOf. A value takes the place of the one before, in the facts and in the
-    graph; facts and graph are written by calls of their own, each of which may overlook others.
+    """Return the answer to a request of the library, else None.
+
+    A new value replaces the former one in facts and graph. Both are written by separate calls,
+    which overlook messages independently.
     """
-    said = [str(message["content"]) for message in body["messages"]]
+    contents = [str(message["content"]) for message in body["messages"]]
     tools = {tool["function"]["name"] for tool in body.get("tools", ())}
     for name in tools & _TOOLS.keys():
-        return _TOOLS[name](said[-1], misses)
-    today = _TODAY.search(said[0])
-    if today is not None and said[-1].startswith("Input:\n"):
-        return _facts(said[-1], date.fromisoformat(today[1]), misses)
-    if "retrieved facts" in said[-1] and (lists := _LIST.findall(said[-1])):
+        return _TOOLS[name](contents[-1], misses)
+    today = _TODAY.search(contents[0])
+    if today is not None and contents[-1].startswith("Input:\n"):
+        return _facts(contents[-1], date.fromisoformat(today[1]), misses)
+    if "retrieved facts" in contents[-1] and (lists := _LIST.findall(contents[-1])):
         *shown, new = map(ast.literal_eval, lists)
-        return spoken({"memory": _memories(shown[0] if shown else [], new)})
+        return as_message({"memory": _memories(shown[0] if shown else [], new)})
     return None
 
 
 def _facts(text: str, day: date, misses: float) -> dict[str, Any]:
-    said = heard(messages(text, day), "mem0ai_graph/facts", misses)
-    told = [language.stated(fact) for one in said for language, fact in read(one.text, day)]
-    return spoken({"facts": list(dict.fromkeys(told))})
+    said = noticed(messages(text, day), "mem0ai_graph/facts", misses)
+    sentences = [language.restate(fact) for one in said for language, fact in read(one.text, day)]
+    return as_message({"facts": list(dict.fromkeys(sentences))})
 
 
 def _memories(shown: Rows, new: list[str]) -> Rows:
-    """All that is to be remembered from now on, and what becomes of it. Where several of the shown
-    memories have former values of a fact, one is updated and the others go.
+    """Return all memories with their events. If several shown memories have former values of a
+    fact, the first is updated and the others are deleted.
     """
-    told = {_key(f): (f.value, words.stated(f)) for text in new for words, f in read(text)}
+    latest = {_key(f): (f.value, words.restate(f)) for text in new for words, f in read(text)}
     old = [[fact for _, fact in read(row["text"])] for row in shown]
-    placed = {_key(f) for facts in old for f in facts if f.value == told.get(_key(f), ("",))[0]}
+    placed = {_key(f) for facts in old for f in facts if f.value == latest.get(_key(f), ("",))[0]}
     rows: Rows = []
     for row, facts in zip(shown, old, strict=True):
         rows.append({"id": row["id"], "text": row["text"], "event": "NONE"})
         for fact in facts:
-            value, text = told.get(_key(fact), (fact.value, ""))
+            value, text = latest.get(_key(fact), (fact.value, ""))
             if value == fact.value:
                 continue
             if _key(fact) in placed:
@@ -61,26 +63,26 @@ def _memories(shown: Rows, new: list[str]) -> Rows:
             else:
                 placed.add(_key(fact))
                 rows[-1] |= {"text": text, "event": "UPDATE", "old_memory": row["text"]}
-    for key, (_, text) in told.items():
+    for key, (_, text) in latest.items():
         if key not in placed:
             rows.append({"id": str(len(rows)), "text": text, "event": "ADD"})
     return rows
 
 
-def _key(fact: Fact) -> tuple[str, str]:
+def _key(fact: WorldFact) -> tuple[str, str]:
     return fact.subject, fact.relation
 
 
 def _entities(text: str, misses: float) -> dict[str, Any]:
-    """Of messages, or of a question."""
-    found: dict[str, str] = {}
-    if (question := asked(text)) is not None:
+    """Return the entities of messages, or of a question."""
+    kinds: dict[str, str] = {}
+    if (question := parse_question(text)) is not None:
         subject, (first, *_), _ = question[1]
-        found |= ends(Fact(subject, first, ""))
-    for one in heard(messages(text, date.max), "mem0ai_graph/entities", misses):
+        kinds |= entities_of(WorldFact(subject, first, ""))
+    for one in noticed(messages(text, date.max), "mem0ai_graph/entities", misses):
         for _, fact in read(one.text):
-            found |= ends(fact)
-    rows = [{"entity": name, "entity_type": kind} for name, kind in found.items()]
+            kinds |= entities_of(fact)
+    rows = [{"entity": name, "entity_type": kind} for name, kind in kinds.items()]
     return _called(("extract_entities", {"entities": rows}))
 
 
@@ -90,9 +92,9 @@ def _relations(text: str, misses: float) -> dict[str, Any]:
 
 
 def _outdated(text: str, misses: float) -> dict[str, Any]:
-    """Stored relations, in the library's spelling, that a new one puts another end in place of."""
+    """Return the stored relations, in the library's spelling, that a new one replaces."""
     stored, _, new = text.partition("New Information: ")
-    ends_now = {
+    destinations = {
         (_spelt(row["source"]), _spelt(row["relationship"])): _spelt(row["destination"])
         for row in _triples(new, "outdated", misses, visits=False)
     }
@@ -101,14 +103,14 @@ def _outdated(text: str, misses: float) -> dict[str, Any]:
         *(
             ("delete_graph_memory", {"source": source, "relationship": name, "destination": end})
             for source, name, end in rows
-            if ends_now.get((source, name), end) != end
+            if destinations.get((source, name), end) != end
         )
     )
 
 
 def _triples(text: str, step: str, misses: float, visits: bool = True) -> Rows:
     rows = []
-    for one in heard(messages(text, date.max), f"mem0ai_graph/{step}", misses):
+    for one in noticed(messages(text, date.max), f"mem0ai_graph/{step}", misses):
         for language, fact in read(one.text):
             if visits or not fact.relation.startswith(VISIT):
                 names = ("source", "relationship", "destination")
@@ -121,7 +123,7 @@ def _spelt(name: str) -> str:
 
 
 def _called(*made: tuple[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """A message that calls tools; one that says so where there is nothing to call them for."""
+    """Return a message that calls tools, or one that says that nothing has changed."""
     if not made:
         return {"role": "assistant", "content": "Nothing has changed."}
     calls = [

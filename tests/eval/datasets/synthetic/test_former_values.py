@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 
 from eval.datasets.synthetic.language import Language
-from eval.datasets.synthetic.languages import LANGUAGES, asked
+from eval.datasets.synthetic.languages import LANGUAGES, parse_question
 from eval.datasets.types import Question
 from memsys.errors import InputError
 from memsys.types import Memory
-from tests.eval.datasets.synthetic.test_worlds import DIALS, READER, made, memories, retrieval
+from tests.eval.datasets.synthetic.test_worlds import PARAMETERS, READER, made, memories, retrieval
 
 PAST: dict[str, Any] = {"past": True, "hops": 1, "updates": 2, "sessions": 12}
 
 
-def former(**dials: Any) -> tuple[list[Question], dict[str, Memory]]:
+def former(**parameters: Any) -> tuple[list[Question], dict[str, Memory]]:
     """The questions for former values of one conversation, and its turns."""
-    dataset = made(**PAST, **dials, conversations=1)
+    dataset = made(**PAST, **parameters, conversations=1)
     found = [one for one in dataset.questions if one.type == "former_value"]
     assert found
     return found, memories(dataset)[dataset.conversations[0].id]
@@ -40,7 +40,7 @@ def test_one_telling_suffices_and_nothing_else_does(language: str) -> None:
 def test_what_is_asked_for_is_not_what_holds_now() -> None:
     questions, known = former()
     for question in questions:
-        found = asked(question.text)
+        found = parse_question(question.text)
         assert found is not None
         language, wanted = found
         now = language.ask(wanted.subject, wanted.chain)
@@ -65,9 +65,9 @@ def test_no_later_telling_names_the_value_before(language: str) -> None:
         assert telling == list(question.evidence)
 
 
-def tellers(**dials: Any) -> list[set[str]]:
+def tellers(**parameters: Any) -> list[set[str]]:
     """Who tells each fact that changes, of one conversation."""
-    dataset = made(hops=1, updates=3, sessions=12, conversations=1, **dials)
+    dataset = made(hops=1, updates=3, sessions=12, conversations=1, **parameters)
     (conversation,) = dataset.conversations
     told: dict[tuple[str, str], list[str]] = {}
     for session in conversation.sessions:
@@ -116,16 +116,16 @@ def test_a_relation_that_ended_counts_for_the_days_before(
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"past": True, "updates": 0}, r"dataset\.past: takes dataset\.updates of 1 to 5"),
+        ({"past": True, "updates": 0}, r"dataset\.past: requires dataset\.updates of 1 to 5"),
         ({"past": True, "updates": 6, "turns": 60}, "one less than dataset.sessions; it is 6"),
         ({"past": "maybe"}, r"dataset\.past: 'maybe'; use true or false"),
         ({"tellers": "both"}, r"dataset\.tellers: 'both' is none of any, one"),
         (
             {"tellers": "one", "distractors": 0.0, "updates": 30, "hops": 1, "turns": 10},
-            "too few for facts to be told by one speaker",
+            "too few turns to state facts by one speaker",
         ),
     ],
 )
 def test_wrong_dials_of_changes_are_named(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        made(**{**DIALS, **wrong})
+        made(**{**PARAMETERS, **wrong})

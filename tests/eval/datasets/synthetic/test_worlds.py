@@ -1,4 +1,4 @@
-"""What the generator promises: its evidence is necessary and sufficient, its dials are kept."""
+"""What the generator promises: necessary and sufficient evidence, and its parameters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memsys.errors import InputError
 from memsys.memory.turns import Turns
 from memsys.types import Candidate, Memory, Retrieval
 
-DIALS: dict[str, Any] = {
+PARAMETERS: dict[str, Any] = {
     "conversations": 2,
     "sessions": 6,
     "turns": 16,
@@ -35,8 +35,8 @@ WORLDS = [
 READER = ChainReader("chain")
 
 
-def made(**dials: Any) -> Dataset:
-    return Synthetic(name="synthetic", **{**DIALS, **dials}).load()
+def made(**parameters: Any) -> Dataset:
+    return Synthetic(name="synthetic", **{**PARAMETERS, **parameters}).load()
 
 
 def memories(dataset: Dataset) -> dict[str, dict[str, Memory]]:
@@ -56,9 +56,9 @@ def retrieval(found: list[Memory]) -> Retrieval:
     return Retrieval(tuple(Candidate(memory, 1.0) for memory in found), "", 0)
 
 
-@pytest.mark.parametrize("dials", WORLDS)
-def test_the_evidence_suffices_and_none_of_it_can_be_missed(dials: dict[str, Any]) -> None:
-    dataset = made(**dials, conversations=1)
+@pytest.mark.parametrize("parameters", WORLDS)
+def test_the_evidence_suffices_and_none_of_it_can_be_missed(parameters: dict[str, Any]) -> None:
+    dataset = made(**parameters, conversations=1)
     known = memories(dataset)
     for question in dataset.questions:
         if question.gold is None:
@@ -73,11 +73,11 @@ def test_the_evidence_suffices_and_none_of_it_can_be_missed(dials: dict[str, Any
             assert READER.read(question.text, retrieval(others)).text != question.gold
 
 
-@pytest.mark.parametrize("dials", WORLDS)
+@pytest.mark.parametrize("parameters", WORLDS)
 def test_the_whole_conversation_tells_every_answer_and_nothing_untold(
-    dials: dict[str, Any],
+    parameters: dict[str, Any],
 ) -> None:
-    dataset = made(**dials)
+    dataset = made(**parameters)
     known = memories(dataset)
     for question in dataset.questions:
         answer = READER.read(question.text, retrieval(list(known[question.conversation].values())))
@@ -103,7 +103,7 @@ def test_a_fact_is_told_once_more_for_each_update_and_the_last_telling_counts(up
             for fact in language.read(turn.text, session.time.date()):
                 order.setdefault((fact.subject, fact.relation), []).append((turn.id, fact.value))
     for question in dataset.questions:
-        asked = language.asked(question.text)
+        asked = language.parse_question(question.text)
         assert asked is not None
         if question.category == 4:
             told = order[asked[0], asked[1][0]]
@@ -152,8 +152,8 @@ def test_a_question_is_read_as_it_was_asked(language: str) -> None:
     grammar = LANGUAGES[language]
     name = "Velma Orr" if language == "en" else "沈青禾"
     for chain in (("cousin", "workplace", "town", "dish"), ("teacher",), (f"{VISIT}Port Sule",)):
-        assert grammar.asked(grammar.ask(name, chain)) == (name, chain, None)
-    assert grammar.asked("How are you?") is None
+        assert grammar.parse_question(grammar.ask(name, chain)) == (name, chain, None)
+    assert grammar.parse_question("How are you?") is None
 
 
 def test_a_later_telling_wins_whatever_the_order_of_retrieval() -> None:

@@ -97,8 +97,11 @@ def test_what_it_overlooks_is_missing(tmp_path: Path, cache: Path) -> None:
         (("reader=llm",), "reader=llm: llm=grammar writes memories and answers no question"),
         (("llm.extra.misses=1.5",), "llm.extra.misses: 1.5; use a share of 0 to 1"),
         (("judge=llm",), "judge=llm: llm=grammar writes memories and judges nothing"),
-        (("dataset=sample",), "reader=chain: knows the questions of dataset=synthetic and no"),
-        (("dataset=sample", "reader=extractive"), "llm=grammar: writes memories of dataset=synth"),
+        (("dataset=sample",), "reader=chain: knows only the questions of dataset=synthetic"),
+        (
+            ("dataset=sample", "reader=extractive"),
+            "llm=grammar: writes memories only of dataset=syn",
+        ),
     ],
 )
 def test_what_it_cannot_do_is_refused_before_anything_is_asked(

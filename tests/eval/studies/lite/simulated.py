@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.datasets.subset_file import Floats
+from eval.datasets.subset import Floats
 from eval.datasets.types import SourceFile
 from eval.studies.lite.answers import Answered
 from eval.studies.lite.item_response import logistic

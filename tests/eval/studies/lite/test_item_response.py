@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from eval.datasets.subset_file import GRID
+from eval.datasets.subset import GRID
 from eval.studies.lite.item_response import fit, held_out, logistic
 from eval.summary.subset_score import ability
 from tests.eval.studies.lite.simulated import simulate

@@ -11,7 +11,7 @@ import pytest
 
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.subset_file import read_subset, text_of
+from eval.datasets.subset import read_subset, text_of
 from eval.studies.lite.__main__ import main
 from eval.studies.lite.answers import PROBES, family, publisher, read_answered
 from eval.studies.lite.build import build, validation_figures

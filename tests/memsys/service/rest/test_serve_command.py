@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memsys import serve
+from memsys.service.rest.server import is_loopback
 from tests.memsys.service.rest.serving import KEY, serving
 
 
@@ -19,7 +20,7 @@ from tests.memsys.service.rest.serving import KEY, serving
     ],
 )
 def test_what_only_this_machine_can_reach(host: str, expected: bool) -> None:
-    assert serve.is_loopback(host) is expected
+    assert is_loopback(host) is expected
 
 
 @pytest.mark.parametrize("key", [None, "", "too-short"])
@@ -33,7 +34,7 @@ def test_beyond_this_machine_it_wants_a_key(
     assert serve.main(["--host", host, "--port", "0"]) == 2
     err = capsys.readouterr().err
     assert err.startswith(
-        f"error: --host {host}: can be reached from elsewhere; set MEMSYS_API_KEY"
+        f"error: --host {host}: can be reached from other machines; set MEMSYS_API_KEY"
     )
     assert err.count("\n") == 1
 
@@ -63,7 +64,7 @@ def test_wrong_ports_and_configurations_are_one_line(
         port = str(taken.getsockname()[1])
         for arguments, message in (
             (["--port", "70000"], "--port 70000: use 0 to 65535"),
-            (["--port", port], f"--port {port}: cannot be had"),
+            (["--port", port], f"--port {port}: cannot be used"),
             (["--port", "0", "--config", "nowhere"], "nowhere: no run and no configuration"),
         ):
             assert serve.main(arguments) == 2

@@ -157,7 +157,7 @@ def test_a_broken_store_is_500_and_tells_nothing(tmp_path: Path) -> None:
             db.execute("DROP TABLE dialogues")
             db.execute("DROP TABLE memories")
         answer = server.ask("POST", "/search", {"query": "kiln", "agent_id": "mara"})
-        failed(answer, 500, "error", "something went wrong")
+        failed(answer, 500, "error", "internal error")
         assert "sqlite" not in json.dumps(answer.body)
         assert server.ask("GET", "/openapi.json").status == 200
 

@@ -1,0 +1,111 @@
+"""Generate a conversation and its questions from a world."""
+
+from __future__ import annotations
+
+from random import Random
+
+from eval.datasets.synthetic.language import RELATIONS, VISIT, Language, Statement
+from eval.datasets.synthetic.languages import LANGUAGES
+from eval.datasets.synthetic.parameters import Parameters
+from eval.datasets.synthetic.world import FreeTurns, Names, SmallWorld, WorldQuestion, session_times
+from eval.datasets.types import ADVERSARIAL, TYPES, Question
+from memsys.types import Conversation, Session, Turn
+
+_MULTI_HOP, _TEMPORAL, _SINGLE_HOP, _FORMER = 1, 2, 4, 6
+_TYPES = {**TYPES, _FORMER: "former_value"}  # not a type of LoCoMo
+_CHAT = {
+    "en": (
+        "How was your week, {n}? Mine went by too fast.",
+        "The rain did not stop for {i} hours here.",
+        "I slept badly again, about {i} hours.",
+        "That makes me smile, {n}.",
+        "Let us talk about the garden: {i} pots are empty.",
+        "I read {i} pages last night and forgot them all.",
+        "You are right about that, {n}.",
+        "My tea got cold while we were talking.",
+    ),
+    "zh": (
+        "{n}，这周过得怎么样？我觉得太快了。",
+        "这里的雨下了{i}个小时。",
+        "我又没睡好，大概睡了{i}个小时。",
+        "{n}，听你这么说我很高兴。",
+        "说说花园吧，还有{i}个花盆空着。",
+        "昨晚看了{i}页书，全忘了。",
+        "{n}，你说得对。",
+        "聊着聊着茶都凉了。",
+    ),
+}
+
+
+def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Question]]:
+    """Return conversation `number` and its questions; the same for the same arguments."""
+    random = Random(f"{parameters.seed}/{number}")  # noqa: S311 - a world, not a secret
+    names, language = Names(parameters.language, random), LANGUAGES[parameters.language]
+    world = SmallWorld(names, random, FreeTurns(parameters, random), parameters.past)
+    chains = [world.chain(parameters.hops, parameters.updates) for _ in range(parameters.chains)]
+    visits = [world.visit(parameters.relative_dates) for _ in range(parameters.visits)]
+    personal = [one for one in chains if RELATIONS[one.chain[0]][0] == "person"]
+    unanswerable = [world.unanswerable(one) for one in personal[: parameters.unanswerable]]
+    former = [world.former(one) for one in chains] if parameters.past else []
+    for _ in range(parameters.near):
+        world.near()
+    speakers = (names.first(), names.first())
+    sessions = _sessions(parameters, language, world.statements, speakers, random)
+    conversation = Conversation(f"world-{number}", speakers, sessions)
+    turns = [turn for session in sessions for turn in session.turns]
+    starts = [session.time.date() for session in sessions]
+
+    def question(index: int, asked: WorldQuestion) -> Question:
+        gold, category = asked.answer, _MULTI_HOP if parameters.hops > 1 else _SINGLE_HOP
+        day = None
+        if asked.until is not None:
+            category = _FORMER
+            stated, changed = (
+                starts[turn // parameters.turns] for turn in (asked.evidence[0], asked.until)
+            )
+            day = stated + (changed - stated) // 2
+        elif asked.chain[0].startswith(VISIT):
+            category = _TEMPORAL
+            visit = next(one for one in world.statements if one.turn == asked.evidence[0])
+            gold = language.days_before(starts[visit.turn // parameters.turns], visit.back)
+        elif gold is None:
+            category = ADVERSARIAL
+        return Question(
+            id=f"{conversation.id}/{index}",
+            conversation=conversation.id,
+            category=category,
+            type=_TYPES[category],
+            text=language.ask(asked.subject, asked.chain, day),
+            gold=gold,
+            evidence=tuple(turns[turn].id for turn in asked.evidence),
+            adversarial=next(one.answer for one in chains) if gold is None else None,
+        )
+
+    return conversation, [
+        question(i, one) for i, one in enumerate([*chains, *visits, *unanswerable, *former])
+    ]
+
+
+def _sessions(
+    parameters: Parameters,
+    language: Language,
+    statements: list[Statement],
+    speakers: tuple[str, str],
+    random: Random,
+) -> tuple[Session, ...]:
+    """Return the sessions: statements in their turns, small talk in all others."""
+    by_turn = {one.turn: one for one in statements}
+    sessions = []
+    for number, time in enumerate(session_times(parameters.sessions, random)):
+        turns = []
+        for at in range(parameters.turns):
+            statement = by_turn.get(number * parameters.turns + at)
+            if statement is None:
+                line = random.choice(_CHAT[parameters.language])
+                text = line.format(n=speakers[(at + 1) % 2], i=random.randint(2, 90))
+            else:
+                sentence = language.sentence(statement, time.date())
+                text = random.choice(language.frames).format(sentence)
+            turns.append(Turn(f"D{number + 1}:{at + 1}", speakers[at % 2], text))
+        sessions.append(Session(f"session_{number + 1}", time, tuple(turns)))
+    return tuple(sessions)

@@ -1,0 +1,82 @@
+"""The interface of a judge, of its settings in the configuration, and a judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from memsys.llm.base import LLM
+from memsys.types import Usage
+
+ModelByName = Callable[[str], LLM]  # opens another model of the same endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdicts on one answer: `runs` by judge (a panel has several), one verdict per run.
+
+    `usage` is the judge's own consumption; it is never counted as the system's.
+    """
+
+    runs: Mapping[str, tuple[bool, ...]]
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def value(self) -> float:
+        """Share of all verdicts that passed the answer, 0 to 1: what `scores.judge` records."""
+        verdicts = [verdict for runs in self.runs.values() for verdict in runs]
+        return sum(verdicts) / len(verdicts)
+
+
+class Judge(Protocol):
+    """Compares an answer with the gold answer.
+
+    `name` and `details` are reported with every J. `score_key` is the key of its value in a
+    record's scores: "judge" only if the value may be called J; a stand-in uses a different key.
+    """
+
+    name: str
+    score_key: str
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """Plain JSON for the manifest: model, rubric, prompt name and sha256, runs."""
+        ...
+
+    def judge(self, question: str, gold: str, answer: str) -> Judgement:
+        """Return the verdicts; LLMError if one is missing, as no verdict is not a wrong answer."""
+        ...
+
+
+class JudgeSettings(Protocol):
+    """What the configuration group `judge` builds, before a model is available."""
+
+    @property
+    def needs_llm(self) -> bool:
+        """Whether `open` requires a model."""
+        ...
+
+    def open(self, llm: LLM | None, named: ModelByName | None = None) -> Judge | None:
+        """Return the judge, or None for `judge=none`.
+
+        `llm` judges unless the settings name another model, which `named` opens. Raises InputError
+        on invalid settings.
+        """
+        ...
+
+
+class NoJudge:
+    """`judge=none`: answers are not judged, and there is no J."""
+
+    needs_llm = False
+
+    def open(self, llm: LLM | None, named: ModelByName | None = None) -> None:
+        """Return None."""
+        del llm, named
+
+
+def total_usage(usages: Iterable[Usage]) -> Usage:
+    """Return the sum of calls, input tokens and output tokens."""
+    parts = [(one.calls, one.input_tokens, one.output_tokens) for one in usages]
+    return Usage(*map(sum, zip(*parts, strict=True)))

@@ -1,0 +1,1 @@
+"""Speed and memory of stores with a thousand to a million memories."""

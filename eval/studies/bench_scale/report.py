@@ -1,0 +1,176 @@
+"""Figures of `python -m eval.studies.bench_scale` as a page, as CSV rows and as a plot."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from eval.rendering.tables import markdown
+
+Figures = Mapping[str, Any]  # of one process: a store or an alternative, at one size
+_MB = 1_000_000
+_MARKERS = "osv^Dxp*"
+
+
+def page(figures: Sequence[Figures]) -> str:
+    """Markdown page: targets, ingestion, latency, size, and what could not be measured."""
+    parts = [
+        "# scale",
+        "    python -m eval.studies.bench_scale",
+        "Stores of one owner unless stated otherwise; 384 dimensions; generated memories of 11 "
+        "words and generated vectors (eval/studies/bench_scale/generated_data.py), so recall is of "
+        "these vectors. Milliseconds are p50 / p95 / p99 over 200 questions, one at a time; the "
+        "methods of one store took turns.",
+        "## Targets\n\n" + markdown(["target", "measured", "met"], list(_targets(figures))),
+        "## Ingestion, memories per second, with embeddings already computed\n\n"
+        + markdown(_INGEST, list(_ingest(figures))),
+        "## Latency of a question, ms\n\n" + markdown(_LATENCY, list(_ms(figures))),
+        "## Size\n\n" + markdown(_SIZE, list(_size(figures))),
+    ]
+    failed = [one for one in figures if "failed" in one]
+    if failed:
+        rows = [[f"{one['memories']:,}", one["of"], one["failed"]] for one in failed]
+        parts.append("## Not measured\n\n" + markdown(["memories", "what", "why"], rows))
+    return "\n\n".join(parts) + "\n"
+
+
+_LATENCY = ["memories", "store", "method", "ms"]
+_INGEST = ["memories", "store", "all", "seconds: vectors", "words", "graph"]
+_SIZE = ["memories", "store", "resident MB", "of raw vectors", "index on disk MB", "reopening s"]
+
+
+def _stores(figures: Sequence[Figures]) -> Iterator[Figures]:
+    return (one for one in figures if "vectors" in one)
+
+
+def _other(figures: Sequence[Figures], n: int, name: str) -> Figures | None:
+    return next(
+        (o for o in figures if o["memories"] == n and o["of"] == name and "failed" not in o), None
+    )
+
+
+def _targets(figures: Sequence[Figures]) -> Iterator[list[str]]:
+    """Yield the targets of the largest store, with what was measured."""
+    largest = max((one["memories"] for one in _stores(figures)), default=0)
+    for one in _stores(figures):
+        if one["memories"] != largest or one["vectors"] == "hnsw":
+            continue
+        name, ms = f"{largest:,}, {one['vectors']}", one["ms"]
+        ratio = ms["graph_expand"][1] / ms["raw vector search"][1]
+        yield [f"{name}: p95 of graph_expand ≤ 2 × raw search", f"{ratio:.2f} ×", _met(ratio <= 2)]
+        rate = largest / sum(one["ingest_s"].values())
+        yield [f"{name}: ingestion ≥ 20,000 per second", f"{rate:,.0f}", _met(rate >= 20_000)]
+        memory = one["resident_bytes"] / one["raw_bytes"]
+        yield [f"{name}: resident ≤ 2.5 × raw vectors", f"{memory:.2f} ×", _met(memory <= 2.5)]
+        slow = _other(figures, largest, "rank_bm25")
+        if slow is not None:
+            faster = slow["ms"]["rank_bm25"][1] / ms["bm25s"][1]
+            target = f"{name}: p95 of bm25s ≥ 20 × faster than rank_bm25"
+            yield [target, f"{faster:.0f} ×", _met(faster >= 20)]
+
+
+def _met(is_met: bool) -> str:
+    return "yes" if is_met else "no"
+
+
+def _ingest(figures: Sequence[Figures]) -> Iterator[list[str]]:
+    for one in figures:
+        spent = one.get("ingest_s")
+        n = one["memories"]
+        if isinstance(spent, dict):
+            seconds = [f"{spent[name]:.2f}" for name in ("vectors", "words", "graph")]
+            yield [f"{n:,}", one["vectors"], f"{n / sum(spent.values()):,.0f}", *seconds]
+        elif spent is not None:
+            yield [f"{n:,}", _name(one), f"{n / spent:,.0f}", "-", "-", "-"]
+        elif "embedded_per_s" in one:
+            rate = f"{one['embedded_per_s']:,.0f}"
+            yield [f"{n:,}", "embedding only (MiniLM, 500 of them)", rate, "-", "-", "-"]
+
+
+def _ms(figures: Sequence[Figures]) -> Iterator[list[str]]:
+    for one in figures:
+        for method, values in one.get("ms", {}).items():
+            times = " / ".join(f"{value:.2f}" for value in values)
+            yield [f"{one['memories']:,}", _name(one), method, times]
+
+
+def _size(figures: Sequence[Figures]) -> Iterator[list[str]]:
+    for one in figures:
+        if "resident_bytes" not in one:
+            continue
+        resident = one["resident_bytes"]
+        row = [f"{one['memories']:,}", _name(one), f"{resident / _MB:,.0f}"]
+        if "raw_bytes" not in one:
+            yield [*row, "-", "-", "-"]
+            continue
+        share = f"{resident / one['raw_bytes']:.2f} ×"
+        disk = f"{one['disk_bytes'] / _MB:,.0f}"
+        yield [*row, share, disk, f"{one['reopen_s']:.2f}"]
+
+
+def _name(one: Figures) -> str:
+    if "vectors" in one:
+        return f"{one['vectors']} (recall@10 {one['recall']:.2f})"
+    return f"{one['owners']:,} of 1,000, exact" if "owners" in one else str(one["of"])
+
+
+def as_csv(figures: Sequence[Figures]) -> str:
+    """CSV with a row per figure: memories, store, name, value."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["memories", "store", "figure", "value"])
+    for one in figures:
+        for name, value in _flat(one):
+            writer.writerow([one["memories"], one["of"], name, value])
+    return file.getvalue()
+
+
+def _flat(one: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float]]:
+    for name, value in one.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{path}{name}.")
+        elif isinstance(value, list):
+            named = zip(("p50", "p95", "p99"), value, strict=True)
+            yield from ((f"{path}{name}.{part}", round(number, 4)) for part, number in named)
+        elif isinstance(value, int | float) and name != "memories":
+            yield f"{path}{name}", round(value, 4)
+
+
+def plot(figures: Sequence[Figures], path: Path) -> None:
+    """Draw p95 ms of a question and resident memory over the number of memories, to `path`."""
+    import matplotlib  # noqa: PLC0415 - takes half a second
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    times: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    sizes: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for one in figures:
+        kind = f" ({one['vectors']})" if "vectors" in one else ""
+        for method, values in one.get("ms", {}).items():
+            # Methods that use no vector index are plotted once.
+            if kind in ("", " (ivf)") or method in ("raw vector search", "graph_expand"):
+                by_vector = method in ("raw vector search", "vector_only", "graph_expand")
+                suffix = kind if by_vector else ""
+                label = "graph_expand (1,000 per owner)" if "owners" in one else method + suffix
+                times[label].append((one["memories"], values[1]))
+        if "raw_bytes" in one:
+            sizes[f"store{kind}"].append((one["memories"], one["resident_bytes"] / 1e6))
+            if kind == " (ivf)":
+                sizes["raw vectors"].append((one["memories"], one["raw_bytes"] / 1e6))
+    figure, axes = pyplot.subplots(1, 2, figsize=(11, 6), layout="constrained")
+    for axis, lines, title in zip(
+        axes, (times, sizes), ("p95 of a question, ms", "resident memory, MB"), strict=True
+    ):
+        for number, (label, points) in enumerate(lines.items()):
+            mark = _MARKERS[number % len(_MARKERS)]
+            axis.plot(*zip(*sorted(points), strict=True), marker=mark, label=label, linewidth=1.2)
+        axis.set(xscale="log", yscale="log", xlabel="memories", title=title)
+        axis.grid(visible=True, which="major", alpha=0.3)
+        axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)

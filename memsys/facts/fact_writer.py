@@ -1,0 +1,191 @@
+"""One Mem0 update step, for the benchmark and for the service: extract facts, compare each with
+the stored ones, let a model decide, apply the decision.
+
+The algorithm is that of Mem0 (Chhikara et al., 2025, arXiv 2504.19413, section 2.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import NamedTuple, Protocol, get_args
+
+from memsys.errors import InputError
+from memsys.facts.extract import ExtractSettings, FactExtractor
+from memsys.facts.fact import Event, Fact, Subject, fault, tokens
+from memsys.facts.operations import TOOLS, Calls, Kind, Operation, read_operations, schema
+from memsys.facts.session_reader import Outcome, SessionReader
+from memsys.llm.base import LLM, Completion, LLMError
+from memsys.llm.prompt import Prompt, load_prompt
+from memsys.types import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpdateSettings:
+    """Settings of the update decision.
+
+    `calls`: by tool calls, or by JSON of a schema for servers without tools. `similar`: number of
+    stored facts that a new one is compared with. `prompt`: a name under conf/prompts or a path.
+    """
+
+    calls: Calls
+    similar: int
+    prompt: str
+
+    def __post_init__(self) -> None:
+        """Raises InputError on a value out of range."""
+        if self.calls not in get_args(Calls):
+            known = ", ".join(get_args(Calls))
+            raise InputError(f"strategy.update.calls: {self.calls!r} is none of {known}")
+        if not isinstance(self.similar, int) or self.similar < 1:
+            raise InputError(f"strategy.update.similar: {self.similar!r}; use 1 or more")
+
+    @cached_property
+    def loaded(self) -> Prompt:
+        """The prompt. Raises InputError if it is missing or lacks a placeholder."""
+        return load_prompt(self.prompt, ["memories", "fact"])
+
+    def ask(self, llm: LLM, fact: Fact, stored: Sequence[str]) -> Completion:
+        """Ask `llm` which operations `fact` requires, given the texts `stored`, numbered from 1.
+
+        Raises LLMError without a usable reply.
+        """
+        listed = "\n".join(f"{n}. {text}" for n, text in enumerate(stored, 1))
+        messages = [{"role": "user", "content": self.loaded.fill(memories=listed, fact=fact.text)}]
+        if self.calls == "tools":
+            return llm.complete(messages, tools=TOOLS)
+        return llm.complete(messages, schema=schema(len(stored)))
+
+
+class StoredFact(NamedTuple):
+    """A stored fact as the model is shown it."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FactChange:
+    """One entry of the history; `old` and `new` are texts, None before an ADD and after a DELETE.
+
+    `time` is that of the session that caused the change, never the wall clock.
+    """
+
+    id: str
+    operation: Kind
+    old: str | None
+    new: str | None
+    time: datetime
+    turns: tuple[str, ...]
+
+
+class FactStorage(Protocol):
+    """Where the facts of one owner are stored and changed."""
+
+    def similar(self, fact: Fact, most: int) -> Sequence[StoredFact]:
+        """Return the `most` facts of the same speaker that are most similar, best first."""
+        ...
+
+    def add(self, fact: Fact, time: datetime) -> FactChange | None:
+        """Store `fact`; return None if the speaker already has a fact of the same words."""
+        ...
+
+    def update(self, id_: str, content: str, fact: Fact, time: datetime) -> FactChange | None:
+        """Replace the text of a stored fact on account of `fact`; None if there is no such id."""
+        ...
+
+    def delete(self, id_: str, fact: Fact, time: datetime) -> FactChange | None:
+        """Delete a stored fact on account of `fact`; None if there is no such id."""
+        ...
+
+
+class FactWriter:
+    """Maintains the facts of one owner. An error with one fact loses that fact only and is logged;
+    writing the session again repeats what failed and nothing else.
+
+    `log` lists the events of all calls, changes and errors, `prompts` the templates by role.
+    """
+
+    def __init__(
+        self, llm: LLM, facts: ExtractSettings, update: UpdateSettings, storage: FactStorage
+    ) -> None:
+        """Raises InputError if a prompt cannot be used."""
+        self._llm, self._update, self._storage = llm, update, storage
+        self.extractor = FactExtractor(llm, facts)
+        self.prompts = {**self.extractor.prompts, "update": update.loaded}
+        self.log: list[Event] = []
+        self._reader = SessionReader(self.extractor, self._decide, self.log, facts.retries)
+
+    def write(self, session: Session, subject: Subject = "user") -> None:
+        """Store the facts of `session` about the user or the assistant (see subject_of; people who
+        talk with each other are users).
+
+        Raises LLMError if the model answered for none of the exchanges: the server is down then,
+        and there is no memory to measure.
+        """
+        self._reader.read(session, subject)
+
+    def _decide(self, fact: Fact, session: Session) -> Outcome:
+        """Compare `fact` with the stored facts and apply the operations that the model chooses."""
+        stored = self._storage.similar(fact, self._update.similar)
+        if not stored:
+            self._apply(Operation("ADD", 0, "", "nothing is stored"), fact, stored, session)
+            return "done"
+        try:
+            reply = self._update.ask(self._llm, fact, [one.text for one in stored])
+        except LLMError as error:
+            self.log.append(fault("decide", "no_answer", error, fact=fact.text))
+            return "no_answer"
+        self.log.append({"step": "decide", "fact": fact.text, "tokens": tokens(reply.usage)})
+        read = list(read_operations(reply)) or [fault("decide", "no_operation", "an empty list")]
+        done = [
+            self._apply(one, fact, stored, session)
+            if isinstance(one, Operation)
+            else self._log_fault(one, fact)
+            for one in read
+        ]
+        return "done" if any(done) else "unusable"
+
+    def _log_fault(self, event: Event, fact: Fact) -> bool:
+        self.log.append({**event, "fact": fact.text})
+        return False
+
+    def _apply(
+        self, wanted: Operation, fact: Fact, stored: Sequence[StoredFact], session: Session
+    ) -> bool:
+        """Carry out one operation and return whether it was valid. A number that was not shown, or
+        whose fact no longer exists, is logged and changes nothing.
+        """
+        change: FactChange | None = None
+        why, storage, time = wanted.why, self._storage, session.time
+        if wanted.kind == "ADD":
+            change = storage.add(fact, time)
+            why = why if change else "it is stored already, word for word"
+        elif wanted.kind != "NOOP":
+            if 1 <= wanted.number <= len(stored):
+                id_ = stored[wanted.number - 1].id
+                if wanted.kind == "UPDATE":
+                    change = storage.update(id_, wanted.content, fact, time)
+                else:
+                    change = storage.delete(id_, fact, time)
+            if change is None:
+                detail = f"{wanted.kind} {wanted.number} of {len(stored)}"
+                return self._log_fault(fault("decide", "unknown_id", detail), fact)
+        self.log.append(applied(fact, why, change))
+        return True
+
+
+def applied(fact: Fact, why: str, change: FactChange | None) -> Event:
+    """Return the event of applying `fact` for the reason `why`; no change is a NOOP."""
+    return {
+        "step": "apply",
+        "operation": change.operation if change else "NOOP",
+        "memory": change.id if change else None,
+        "old": change.old if change else None,
+        "new": change.new if change else None,
+        "fact": fact.text,
+        "why": why,
+        "turns": list(fact.turns),
+    }

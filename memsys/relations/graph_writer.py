@@ -1,0 +1,150 @@
+"""Ingestion into the relation graph: extract entities and relations, end contradicted ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from memsys.facts.fact import Event, fault
+from memsys.llm.base import LLMError
+from memsys.relations.extract import RelationExtractor
+from memsys.relations.relation_graph import Applied, Planned, RelationGraph
+from memsys.relations.settings import RelationGraphSettings
+from memsys.relations.triples import Entity, Triple, id_of
+from memsys.stores.relations import Relation
+from memsys.types import Session, Turn
+
+
+@dataclass(slots=True)
+class _Progress:
+    """The replies so far for one exchange, which are not asked for again."""
+
+    entities: list[Entity] | None = None
+    triples: list[Triple] | None = None
+    ended: dict[int, str] | None = None
+    stored: list[Relation] = field(default_factory=list)  # what the rows of `ended` refer to
+    done: bool = False
+
+
+class GraphWriter:
+    """Maintains the relations of one conversation. An error with one exchange loses that exchange
+    only and is logged; writing the session again repeats what failed and nothing else.
+    """
+
+    def __init__(
+        self,
+        extractor: RelationExtractor,
+        graph: RelationGraph,
+        settings: RelationGraphSettings,
+        log: list[Event],
+    ) -> None:
+        self._extractor, self._graph = extractor, graph
+        self._settings, self._log = settings, log
+        self._progress: dict[str, _Progress] = {}  # by an exchange's first turn
+
+    def write(self, session: Session) -> None:
+        """Update the graph with `session`. Raises LLMError if the model answered for none of its
+        exchanges: the server is down then, and there is no graph to measure.
+        """
+        start, exchanges = len(self._log), list(self._exchanges(session))
+        errors = [error for turns in exchanges if (error := self._read(turns, session))]
+        events = self._log[start:]
+        done = Counter(str(e["operation"]) for e in events if e["step"] == "apply_relation")
+        faults = sum("fault" in one for one in events)
+        lost = sum(not self._progress[turns[0].id].done for turns in exchanges)
+        totals = {"faults": faults, "lost": lost, "of": len(exchanges)}
+        self._log.append({"step": "graph", **done, **totals})
+        if errors and len(errors) == len(exchanges):
+            raise LLMError(
+                f"none of {len(exchanges)} exchanges was ingested into the graph: {errors[-1]}"
+            )
+
+    def _read(self, turns: Sequence[Turn], session: Session) -> LLMError | None:
+        """Process one exchange; return the error if its first call had no answer."""
+        progress = self._progress.setdefault(turns[0].id, _Progress())
+        if progress.done:
+            return None
+        try:
+            progress.done = self._exchange(turns, session, progress)
+        except LLMError as error:
+            ids = [turn.id for turn in turns]
+            self._log.append(fault(_step(progress), "no_answer", error, turns=ids))
+            return error if progress.entities is None else None
+        return None
+
+    def _exchanges(self, session: Session) -> Iterator[Sequence[Turn]]:
+        step = self._settings.exchange
+        for start in range(0, len(session.turns), step):
+            yield session.turns[start : start + step]
+
+    def _exchange(self, turns: Sequence[Turn], session: Session, at: _Progress) -> bool:
+        """Return whether the exchange is complete in the graph. Raises LLMError without a reply."""
+        time, log = session.time, self._log
+        if at.entities is None:
+            at.entities = self._extractor.entities(turns, time, log)
+        if not at.entities:
+            return at.entities is not None
+        if at.triples is None:
+            at.triples = self._extractor.triples(turns, time, at.entities, log)
+        if at.triples is None:
+            return False
+        planned = self._graph.plan(at.triples, time)
+        if at.ended is None:
+            self._find_ended(turns, time, planned, at)
+        if at.ended is None:
+            return False
+        self._end(turns, session, [(at.stored[n], why) for n, why in at.ended.items()])
+        self._add(planned, time)
+        return True
+
+    def _find_ended(
+        self, turns: Sequence[Turn], time: datetime, planned: Sequence[Planned], at: _Progress
+    ) -> None:
+        """Ask which of the open relations around the entities of an exchange have ended."""
+        stated = {one.key for one in planned}  # what is stated again has not ended
+        names = [entity.name for entity in at.entities or ()]
+        near = [one for one, _ in self._graph.around(names)]
+        open_ = [one for one in near if one.ended is None and one.key not in stated]
+        at.stored = open_[: self._settings.shown]
+        new = [one.triple for one in planned]
+        listed = self._graph.sentences(at.stored)
+        at.ended = self._extractor.ended(turns, time, listed, new, self._log) if listed else {}
+
+    def _add(self, planned: Sequence[Planned], time: datetime) -> None:
+        if not planned:
+            return
+        operations = self._graph.add(planned, time)
+        for one, operation in zip(planned, operations, strict=True):
+            ends = [end.name for end in one.ends]
+            text = f"{ends[0]} {one.triple.name} {ends[1]}"
+            names = [one.triple.source.name, one.triple.destination.name]
+            merged = {name: end for name, end in zip(names, ends, strict=True) if name != end}
+            more = {"merged": merged} if merged else {}
+            self._log_change(operation, id_of(one), text, one.triple.turns, **more)
+
+    def _end(
+        self, turns: Sequence[Turn], session: Session, ended: Sequence[tuple[Relation, str]]
+    ) -> None:
+        if not ended:
+            return
+        relations = [relation for relation, _ in ended]
+        texts = self._graph.sentences(relations)
+        operation = self._graph.end(relations, session.time)
+        ids = [turn.id for turn in turns]
+        for (relation, why), text in zip(ended, texts, strict=True):
+            self._log_change(operation, id_of(relation), text, ids, why=why)
+
+    def _log_change(
+        self, operation: Applied, relation: str, text: str, turns: Sequence[str], **more: object
+    ) -> None:
+        event = {"step": "apply_relation", "operation": operation, "relation": relation}
+        self._log.append({**event, "text": text, **more, "turns": list(turns)})
+
+
+def _step(at: _Progress) -> str:
+    """Return the step of an exchange whose reply is missing."""
+    if at.entities is None:
+        return "entities"
+    return "relations" if at.triples is None else "conflicts"

@@ -1,0 +1,191 @@
+"""The relation graph of one owner: search around names, and merging of new triples."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+import numpy as np
+
+from memsys.embed.cache import CachedEmbedder
+from memsys.facts.fact import plain
+from memsys.relations.settings import RelationGraphSettings
+from memsys.relations.triples import Entity, Triple, verbalised
+from memsys.stores.relations import Node, Relation, RelationStore, node_row, relation_row
+from memsys.stores.size import lines, singles
+from memsys.types import Vectors
+
+Applied = Literal["ADD", "MENTION", "RENEW", "DELETE", "END"]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A triple whose ends are resolved to nodes, before anything is stored."""
+
+    triple: Triple
+    ends: tuple[Node, Node]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """The key of the relation."""
+        return self.ends[0].id, self.triple.name, self.ends[1].id
+
+
+class RelationGraph:
+    """One owner's part of a relation store. A node's id is its plain name, so that equal names are
+    one node whatever their vectors.
+    """
+
+    def __init__(
+        self,
+        store: RelationStore,
+        owner: str,
+        embedder: CachedEmbedder,
+        settings: RelationGraphSettings,
+    ) -> None:
+        self._store, self._owner = store, owner
+        self._embedder, self._settings = embedder, settings
+
+    def near(self, names: Sequence[str]) -> dict[str, float]:
+        """Return the nodes with a name similar to one of `names`, as id to highest cosine."""
+        found: dict[str, float] = {}
+        if not names:
+            return found
+        same = self._store.nodes(self._owner, {plain(name) for name in names})
+        settings = self._settings
+        for vector in self._vectors(names):
+            near = self._store.similar(self._owner, vector, settings.threshold, settings.nodes)
+            for node, cosine in near:
+                found[node.id] = max(found.get(node.id, -1.0), cosine)
+        return found | {node.id: 1.0 for node in same}
+
+    def around(self, names: Sequence[str], hops: int = 1) -> list[tuple[Relation, float]]:
+        """Return the relations with an end near one of `names`, each once, with its nearness: the
+        sum of the cosines of its ends, so relations that join two of the names come first. Sorted
+        by nearness, then most recent first. Each further hop adds, behind all nearer ones, the
+        relations at the ends of the previous hop.
+        """
+        near = self.near(names)
+        found: dict[tuple[str, str, str], tuple[Relation, float]] = {}
+        for _ in range(hops):
+            stored = self._store.relations(self._owner, near) if near else []
+            rated = [
+                (one, near.get(one.source, 0.0) + near.get(one.target, 0.0))
+                for one in stored
+                if one.key not in found
+            ]
+            rated.sort(key=lambda pair: (-pair[1], -_order(pair[0].last_seen), pair[0].key))
+            found |= {one.key: (one, value) for one, value in rated}
+            near = dict.fromkeys((end for one, _ in rated for end in (one.source, one.target)), 0.0)
+        return list(found.values())
+
+    def relations(self) -> list[Relation]:
+        """Return all relations, including those that ended."""
+        return self._store.relations(self._owner)
+
+    def size(self) -> dict[str, int]:
+        """Return the numbers of nodes and edges and their bytes: one line of JSON each with the
+        stored properties, and the vectors of the nodes; see memsys/stores/size.py.
+        """
+        nodes, edges = self._store.nodes(self._owner), self._store.relations(self._owner)
+        vectors = singles(node.vector for node in nodes)
+        rows = [{n: v for n, v in node_row(node).items() if n != "embedding"} for node in nodes]
+        size = lines(rows) + vectors + lines(relation_row(edge) for edge in edges)
+        return {"nodes": len(nodes), "edges": len(edges), "bytes": size}
+
+    def ends(self, relations: Collection[Relation]) -> list[tuple[Node, Node]]:
+        """Return source and target of each of `relations`."""
+        ids = {end for one in relations for end in (one.source, one.target)}
+        nodes = {node.id: node for node in self._store.nodes(self._owner, ids)}
+        return [(nodes[one.source], nodes[one.target]) for one in relations]
+
+    def sentences(self, relations: Collection[Relation]) -> list[str]:
+        """Return each of `relations` as a sentence."""
+        pairs = zip(relations, self.ends(relations), strict=True)
+        return [verbalised(relation, ends) for relation, ends in pairs]
+
+    def plan(self, triples: Sequence[Triple], time: datetime) -> list[Planned]:
+        """Resolve the ends of `triples`: an end is the stored node of its name, else the nearest
+        within `merge`, else a new one. Triples of the same resolved relation are merged.
+        """
+        entities = {plain(e.name): e for t in triples for e in (t.source, t.destination)}
+        nodes = self._resolved(entities, time)
+        found: dict[tuple[str, str, str], Planned] = {}
+        for one in triples:
+            ends = nodes[plain(one.source.name)], nodes[plain(one.destination.name)]
+            planned = Planned(one, ends)
+            if ends[0].id == ends[1].id:
+                continue
+            if planned.key in found:
+                first = found[planned.key].triple
+                turns = tuple(dict.fromkeys((*first.turns, *one.turns)))
+                planned = Planned(replace(first, turns=turns), ends)
+            found[planned.key] = planned
+        return list(found.values())
+
+    def end(self, relations: Sequence[Relation], time: datetime) -> Applied:
+        """Delete `relations`, or mark them as ended at `time`; return which was done."""
+        if self._settings.on_conflict == "delete":
+            self._store.drop_relations(self._owner, [one.key for one in relations])
+            return "DELETE"
+        self._store.put_relations(self._owner, [replace(one, ended=time) for one in relations])
+        return "END"
+
+    def add(self, planned: Sequence[Planned], time: datetime) -> list[Applied]:
+        """Store planned triples and return what each was: new, mentioned again, or renewed."""
+        ids = {node.id for one in planned for node in one.ends}
+        known_nodes = {node.id: node for node in self._store.nodes(self._owner, ids)}
+        nodes = {node.id: known_nodes.get(node.id, node) for one in planned for node in one.ends}
+        stored = {one.key: one for one in self._store.relations(self._owner, ids)} if ids else {}
+        operations: list[Applied] = []
+        relations: list[Relation] = []
+        for one in planned:
+            for end in one.ends:
+                node = nodes[end.id]
+                nodes[end.id] = replace(node, mentions=node.mentions + 1, last_seen=time)
+            old, turns = stored.get(one.key), one.triple.turns
+            if old is None:
+                relations.append(Relation(*one.key, 1, time, time, None, turns))
+                operations.append("ADD")
+                continue
+            turns = tuple(dict.fromkeys((*old.turns, *turns)))
+            again = replace(old, mentions=old.mentions + 1, last_seen=time, ended=None, turns=turns)
+            relations.append(again)
+            operations.append("RENEW" if old.ended else "MENTION")
+        self._store.put_nodes(self._owner, list(nodes.values()))
+        self._store.put_relations(self._owner, relations)
+        return operations
+
+    def clear(self) -> None:
+        """Delete all nodes and relations of the owner."""
+        self._store.clear(self._owner)
+
+    def _resolved(self, entities: dict[str, Entity], time: datetime) -> dict[str, Node]:
+        """Return the node of each of `entities` by plain name; new nodes have no mention yet."""
+        stored = {node.id: node for node in self._store.nodes(self._owner, entities.keys())}
+        unknown = {id_: entity for id_, entity in entities.items() if id_ not in stored}
+        vectors = self._vectors([entity.name for entity in unknown.values()])
+        fresh: list[Node] = []
+        for (id_, entity), vector in zip(unknown.items(), vectors, strict=True):
+            near = self._store.similar(self._owner, vector, self._settings.merge, 1)
+            candidates = [(node, cosine) for node, cosine in near]
+            candidates += [(node, float(node.vector @ vector)) for node in fresh]
+            best = max(candidates, key=lambda pair: pair[1], default=None)
+            if best and best[1] >= self._settings.merge:
+                stored[id_] = best[0]
+            else:
+                stored[id_] = Node(id_, entity.name, entity.kind, vector, 0, time, time)
+                fresh.append(stored[id_])
+        return stored
+
+    def _vectors(self, names: Iterable[str]) -> Vectors:
+        """Return unit vectors of `names`, all as documents: names are compared with names."""
+        found = list(names)
+        return self._embedder.documents(found) if found else np.zeros((0, 1), dtype=np.float32)
+
+
+def _order(time: datetime) -> float:
+    """Return seconds since year 1 for sorting, as a naive time has no timestamp."""
+    return (time - datetime.min).total_seconds()

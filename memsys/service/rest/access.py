@@ -1,0 +1,121 @@
+"""Access control of every request: host, origin, API key and size of the body."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import json
+from collections.abc import Collection
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from memsys.service.rest.failures import body_of
+
+BODY_MOST = 1_048_576  # bytes
+_READ_MOST = 8 * BODY_MOST  # read before refusing, as many clients send all before they read
+_TIMEOUT_S = 30  # for a body
+_OPEN = ("/docs", "/openapi.json")  # public, the same for all clients
+
+
+@dataclass(frozen=True, slots=True)
+class AccessPolicy:
+    """`key`: the API key that requests must send (None: no key). `hosts`: allowed values of the
+    Host header (None: any), against DNS rebinding.
+    """
+
+    key: str | None
+    hosts: Collection[str] | None
+
+    def refusal(self, headers: Headers, path: str) -> tuple[int, str] | None:
+        """Return status and reason of a refusal, or None if the request is allowed."""
+        host = headers.get("host", "")
+        if self.hosts is not None and _name(host) not in self.hosts:
+            return 403, "this host name is not allowed; see --allow-host"
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return 403, "requests from pages of another origin are not allowed"
+        if self.key is not None and path not in _OPEN and not self._has_key(headers):
+            return 401, "send the key: X-API-Key, or Authorization: Bearer"
+        return None
+
+    def _has_key(self, headers: Headers) -> bool:
+        scheme, _, bearer = headers.get("authorization", "").partition(" ")
+        sent = headers.get("x-api-key") or (bearer if scheme.lower() == "bearer" else "")
+        # Digests, so that the time of the comparison does not depend on the length of the key.
+        pair = [hashlib.sha256(one.encode()).digest() for one in (sent.strip(), self.key or "")]
+        return hmac.compare_digest(*pair)
+
+
+class AccessControl:
+    """ASGI middleware that applies the policy, and refuses bodies too large or too slow."""
+
+    def __init__(self, app: ASGIApp, policy: AccessPolicy) -> None:
+        self._app, self._policy = app, policy
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request (ASGI)."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        try:
+            refusal = self._policy.refusal(headers, scope["path"])
+        except ValueError:  # an invalid host or origin
+            refusal = 403, "the request's host or origin is invalid"
+        body = b""
+        if refusal is None:
+            body, refusal = await _read(headers, receive)
+        if refusal is not None:
+            await _refuse(send, *refusal)
+            return
+        replayed = False
+
+        async def replay() -> Message:
+            nonlocal replayed
+            if replayed:
+                return await receive()
+            replayed = True
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._app(scope, replay, send)
+
+
+def _name(host: str) -> str:
+    return urlsplit(f"//{host}").hostname or ""
+
+
+async def _read(headers: Headers, receive: Receive) -> tuple[bytes, tuple[int, str] | None]:
+    too_large = 413, f"a body has at most {BODY_MOST} bytes"
+    length = headers.get("content-length", "0")
+    if not length.isdecimal() or int(length) > _READ_MOST:
+        return b"", too_large
+    parts, size = [], 0
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            while True:
+                message = await receive()
+                if message["type"] != "http.request":  # the client disconnected
+                    return b"", (400, "the body is incomplete")
+                part = message.get("body", b"")
+                size += len(part)
+                if size <= BODY_MOST:
+                    parts.append(part)
+                if size > _READ_MOST or not message.get("more_body", False):
+                    return (b"".join(parts), None) if size <= BODY_MOST else (b"", too_large)
+    except TimeoutError:
+        return b"", (408, "the body was not received in time")
+
+
+async def _refuse(send: Send, status: int, message: str) -> None:
+    body = json.dumps(body_of(status, message)).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if status in {408, 413}:
+        headers.append((b"connection", b"close"))  # the rest of the body is not a request
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,194 @@
+"""The schemas of requests and answers in the OpenAPI document."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+TEXT_MOST = 20_000  # characters of a text
+MESSAGES_MOST = 200
+TOP_K_MOST = 200
+PAGE_MOST = 1_000
+METADATA_MOST = 50  # names
+_OWNERS = ("user_id", "agent_id", "run_id")
+
+
+_RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+
+
+def _time(text: str) -> str:
+    if not _RFC_3339.fullmatch(text):
+        raise ValueError("use RFC 3339, with a zone: 2026-05-08T13:56:00Z")
+    datetime.fromisoformat(text.upper())
+    return text.upper()
+
+
+def _whole(value: object) -> object:
+    """Return 3 for 3.0, which JSON does not distinguish."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+OwnerId = Annotated[str, Field(min_length=1, max_length=256)]
+Text = Annotated[str, Field(min_length=1, max_length=TEXT_MOST)]
+Time = Annotated[
+    str,
+    Field(max_length=64),
+    AfterValidator(_time),
+    WithJsonSchema({"type": "string", "format": "date-time", "maxLength": 64}),
+]
+Metadata = Annotated[dict[str, Any], Field(max_length=METADATA_MOST)]
+
+
+class _Strict(BaseModel):
+    """Accepts neither unknown fields nor values of another type, such as a number for a text."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+def _one_owner(schema: dict[str, Any]) -> None:
+    text = {"type": "string"}
+    schema["anyOf"] = [{"required": [one], "properties": {one: text}} for one in _OWNERS]
+
+
+class _Owned(_Strict):
+    model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra=_one_owner)
+
+    user_id: OwnerId | None = None
+    agent_id: OwnerId | None = None
+    run_id: OwnerId | None = None
+
+
+class ChatMessage(_Strict):
+    """A chat message. `name`: the speaker; `id`: the caller's id of the message."""
+
+    role: Literal["user", "assistant", "system", "tool"]
+    content: Text
+    name: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    id: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+
+
+class AddRequest(_Owned):
+    """The body of POST /memories."""
+
+    messages: Text | Annotated[list[ChatMessage], Field(min_length=1, max_length=MESSAGES_MOST)]
+    metadata: Metadata | None = None
+    infer: bool | None = None
+    kind: Literal["fact", "procedural"] = "fact"
+    time: Time | None = None
+
+
+class SearchRequest(_Owned):
+    """The body of POST /search."""
+
+    query: Annotated[str, Field(max_length=TEXT_MOST)]
+    filters: Metadata | None = None
+    top_k: Annotated[int, Field(ge=1, le=TOP_K_MOST), BeforeValidator(_whole)] | None = None
+    time: Time | None = None
+
+
+def _one_change(schema: dict[str, Any]) -> None:
+    schema["anyOf"] = [
+        {"required": ["text"], "properties": {"text": {"type": "string"}}},
+        {"required": ["metadata"], "properties": {"metadata": {"type": "object"}}},
+        {"required": ["time"], "properties": {"time": {"type": "string"}}},
+    ]
+
+
+class UpdateRequest(_Strict):
+    """The body of PUT /memories/{id}: what is left out or null is unchanged."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra=_one_change)
+
+    text: Text | None = None
+    metadata: Metadata | None = None
+    time: Time | None = None
+
+
+class MemoryOut(BaseModel):
+    """A memory. Times are RFC 3339, in UTC."""
+
+    id: str
+    memory: str
+    user_id: str | None
+    agent_id: str | None
+    run_id: str | None
+    metadata: dict[str, Any]
+    kind: str
+    time: str
+    speaker: str
+    turns: list[str]
+    importance: float
+    created: str
+    updated: str
+    accesses: int
+
+
+class FoundOut(MemoryOut):
+    """A search result."""
+
+    score: float
+    relevance: float
+
+
+class ChangeOut(BaseModel):
+    """An entry of the history."""
+
+    number: int
+    id: str
+    event: str
+    old: str | None
+    new: str | None
+    time: str
+    user_id: str | None
+    agent_id: str | None
+    run_id: str | None
+
+
+class Memories(BaseModel):
+    """Memories of an owner, oldest first."""
+
+    results: list[MemoryOut]
+
+
+class Results(BaseModel):
+    """Search results, best first."""
+
+    results: list[FoundOut]
+
+
+class Changes(BaseModel):
+    """Changes in order; after an add, also its faults."""
+
+    results: list[ChangeOut]
+    faults: list[dict[str, Any]] = []
+
+
+class Done(BaseModel):
+    """Confirmation of an operation without a result."""
+
+    message: str
+
+
+class ErrorPlace(BaseModel):
+    """The place of an error in the request, and its message."""
+
+    place: str
+    message: str
+
+
+class Fault(BaseModel):
+    """An error: HTTP status, type, message, and the places in the request."""
+
+    status: int
+    type: str
+    message: str
+    details: list[ErrorPlace] = []
+
+
+class Error(BaseModel):
+    """The body of every answer with an error status."""
+
+    error: Fault

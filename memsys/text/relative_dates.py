@@ -1,0 +1,124 @@
+"""Resolution of relative dates (English and Chinese) against the day on which they were said."""
+
+from __future__ import annotations
+
+import re
+from calendar import month_name
+from collections.abc import Callable
+from datetime import date, timedelta
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_COUNTED = ("one two three four five six seven eight nine ten", "一 二 三 四 五 六 七 八 九 十")
+_NUMBERS = {word: number for words in _COUNTED for number, word in enumerate(words.split(), 1)} | {
+    "a": 1,
+    "an": 1,
+    "两": 2,
+}
+_ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
+_WRITTEN = re.compile(r"(\d{1,2}) ([a-z]+) (\d{4})(?:,.*)?")  # session times in contexts
+_SPAN = re.compile(r"(\d{4}-\d{2}-\d{2})/(\d{4}-\d{2}-\d{2})")
+_DAY = {
+    **dict.fromkeys(("today", "tonight", "this morning", "this evening", "今天", "今晚"), 0),
+    **dict.fromkeys(("yesterday", "last night", "昨天", "昨晚"), -1),
+    **dict.fromkeys(("the day before yesterday", "前天"), -2),
+    **dict.fromkeys(("tomorrow", "明天"), 1),
+    **dict.fromkeys(("the day after tomorrow", "后天"), 2),
+}
+_NEAR = {
+    **dict.fromkeys(("last", "previous", "上", "上个", "去"), -1),
+    **dict.fromkeys(("this", "这", "这个", "本", "今"), 0),
+    **dict.fromkeys(("next", "下", "下个", "明"), 1),
+}
+_UNITS = {
+    **dict.fromkeys(("day", "天"), "day"),
+    **dict.fromkeys(("week", "周", "星期"), "week"),
+    **dict.fromkeys(("month", "月"), "month"),
+    **dict.fromkeys(("year", "年"), "year"),
+}
+_UNIT = "|".join(_UNITS)
+_MANY = rf"(\d+|[a-z]+|[一-龥]) ?个?({_UNIT})s?"
+_AGO = re.compile(rf"{_MANY} ?(?:ago|前)")
+_IN = re.compile(rf"in {_MANY}")
+_FROM_NOW = re.compile(rf"{_MANY} ?(?:from now|后)")
+_BESIDE = re.compile(rf"(?:the )?({'|'.join(sorted(_NEAR, key=len, reverse=True))}) ?({_UNIT})")
+_WEEKDAY = re.compile(rf"(last|next|this) ({'|'.join(_DAYS)})")
+
+
+def resolve(words: str, said: date) -> str | None:
+    """Return `words` as a date in ISO 8601: a year, a month, a day, or the span of days of a week.
+
+    ISO dates are validated and returned. Relative words are resolved from the day `said`: "last
+    Friday" is the latest one before that day, "next Friday" the first after it. Return None if the
+    words name no definite date.
+    """
+    text = " ".join(words.casefold().split()).strip(" .,。")
+    if iso := _iso(text.upper()):
+        return iso
+    if match := _WRITTEN.fullmatch(text):
+        return _written(*match.groups())
+    if text in _DAY:
+        return (said + timedelta(_DAY[text])).isoformat()
+    steps: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]] = [
+        (_AGO, lambda m: _moved(said, m[2], _number(m[1]), -1)),
+        (_BESIDE, lambda m: _moved(said, m[2], abs(_NEAR[m[1]]), _NEAR[m[1]] or 1)),
+        (_WEEKDAY, lambda m: _weekday(said, m[1], _DAYS.index(m[2]))),
+        (_IN, lambda m: _moved(said, m[2], _number(m[1]), 1)),
+        (_FROM_NOW, lambda m: _moved(said, m[2], _number(m[1]), 1)),
+    ]
+    for pattern, resolved in steps:
+        if match := pattern.fullmatch(text):
+            try:
+                return resolved(match)
+            except (OverflowError, ValueError):  # beyond the years 1 to 9999
+                return None
+    return None
+
+
+def _iso(text: str) -> str | None:
+    if span := _SPAN.fullmatch(text):
+        first, last = (_iso(part) for part in span.groups())
+        return text if first and last and first <= last else None
+    match = _ISO.fullmatch(text)
+    if match is None:
+        return None
+    year, month, day = match.groups()
+    try:
+        date(int(year), int(month or 1), int(day or 1))
+    except ValueError:
+        return None
+    return "-".join(part for part in (year, month, day) if part)
+
+
+def _written(day: str, month: str, year: str) -> str | None:
+    names = [name.casefold() for name in month_name]
+    return _iso(f"{year}-{names.index(month):02d}-{int(day):02d}") if month in names else None
+
+
+def _number(word: str) -> int | None:
+    return int(word) if word.isdecimal() else _NUMBERS.get(word)
+
+
+def _moved(said: date, unit: str, number: int | None, sign: int) -> str | None:
+    """Return the date `number` units away, as precise as the unit: months give a month."""
+    if number is None:
+        return None
+    step = sign * number
+    match _UNITS[unit]:
+        case "day":
+            return (said + timedelta(step)).isoformat()
+        case "week":
+            monday = said - timedelta(said.weekday()) + timedelta(weeks=step)
+            return f"{monday.isoformat()}/{(monday + timedelta(6)).isoformat()}"
+        case "month":
+            month = date((said.year * 12 + said.month - 1 + step) // 12, 1, 1)
+            return f"{month.year:04d}-{(said.month - 1 + step) % 12 + 1:02d}"
+    return f"{date(said.year + step, 1, 1).year:04d}"
+
+
+def _weekday(said: date, near: str, weekday: int) -> str:
+    if near == "last":
+        back = (said.weekday() - weekday - 1) % 7 + 1
+        return (said - timedelta(back)).isoformat()
+    if near == "next":
+        return (said + timedelta((weekday - said.weekday() - 1) % 7 + 1)).isoformat()
+    return (said + timedelta(weekday - said.weekday())).isoformat()

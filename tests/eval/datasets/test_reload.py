@@ -1,0 +1,74 @@
+"""The data set of a run folder that anybody may have written, loaded again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.datasets.reload import load_dataset_of, load_original
+from eval.datasets.types import AnswerKey, Dataset
+from memsys.errors import InputError
+
+LOCOMO = "eval.datasets.locomo.LoCoMo"
+
+
+@pytest.fixture
+def config(sample: dict[str, Any], tmp_path: Path) -> dict[str, Any]:
+    (tmp_path / "my.json").write_text(json.dumps(sample))
+    return {"_target_": LOCOMO, "name": "my", "path": str(tmp_path / "my.json")}
+
+
+def test_a_data_set_comes_back_and_its_files_are_checked(config: dict[str, Any]) -> None:
+    data = load_dataset_of(config)
+    assert len(data.questions) == 2
+    manifest = {"config": {"dataset": config}, "data": [{"sha256": data.files[0].sha256}]}
+    assert load_original(manifest).questions == data.questions
+    with pytest.raises(InputError, match="sha256 differs"):
+        load_original({**manifest, "data": [{"sha256": "0"}]})
+
+
+def test_the_key_of_a_run_is_only_used_where_the_class_has_a_choice(config: dict[str, Any]) -> None:
+    assert load_dataset_of({**config, "key": "corrected"}).key == AnswerKey()
+    missing = {**config, "key": "corrected", "key_file": "gone.json"}
+    with pytest.raises(InputError, match=r"gone.json: no such file"):
+        load_dataset_of(missing)
+    assert load_dataset_of(missing, original_key=True).key == AnswerKey()
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        (None, "does not say how"),
+        ({"name": "x"}, "does not say how"),
+        ({"_target_": "os.system", "command": "true"}, "os.system cannot be loaded again"),
+        ({"_target_": LOCOMO, "name": {"_target_": "os.getcwd"}}, "cannot be loaded again"),
+        ({"_target_": "eval.datasets.locomo.read_key"}, "not known here"),
+        ({"_target_": "eval.datasets.locomo.Dataset"}, "not known here"),  # defined elsewhere
+        ({"_target_": "eval.datasets.gone.X"}, "not known here"),
+        ({"_target_": LOCOMO, "colour": 1}, "cannot be built"),
+        ({"_target_": "eval.datasets.evidence.TurnIds", "ids": []}, "is not a data set"),
+    ],
+)
+def test_nothing_but_a_data_set_is_built(config: Any, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        load_dataset_of(config)
+
+
+def test_a_class_of_ones_own_is_built_if_its_module_is_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "my_own_data.py").write_text(
+        "from eval.datasets.types import Dataset\n"
+        "class Mine:\n"
+        "    def load(self):\n"
+        "        return Dataset('mine', (), (), ())\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    config = {"_target_": "my_own_data.Mine"}
+    with pytest.raises(InputError, match="cannot be loaded again"):
+        load_dataset_of(config)
+    monkeypatch.setenv("MEMSYS_DATASETS", "other,my_own_data")
+    assert load_dataset_of(config) == Dataset("mine", (), (), ())

@@ -1,0 +1,138 @@
+"""Runs are read whole, with a label each, or refused in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.records.run import Run, load_run, load_runs
+from memsys.errors import InputError
+from tests.eval.factory import error, record, write_run
+
+EXCLUDED = {"kind": "excluded", "error_type": "X", "original_gold": "gold"}
+
+
+def made(folder: Path, *rows: dict[str, Any], **fields: Any) -> Run:
+    return load_run(write_run(folder, rows, **fields))
+
+
+def ids(rows: list[Any]) -> list[str]:
+    return [row["id"] for row in rows]
+
+
+def test_a_run_is_found_by_folder_and_by_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_run(tmp_path / "results" / "runs" / "one", [record()])
+    other = write_run(tmp_path / "other", [record()], "graph")
+    monkeypatch.chdir(tmp_path)
+    assert load_run("one").label == "one"
+    assert [run.label for run in load_runs(["one", str(other)])] == ["plain", "graph"]
+
+
+def test_runs_of_one_strategy_are_labelled_by_the_settings_that_differ(tmp_path: Path) -> None:
+    configs = [{"strategy": {"name": "plain", "k": k}, "k": k} for k in (5, 10)]
+    folders = [write_run(tmp_path / str(one["k"]), [record()], config=one) for one in configs]
+    assert [run.label for run in load_runs(folders)] == ["plain k=5", "plain k=10"]
+
+
+def test_equal_runs_are_labelled_by_their_folders_else_by_their_paths(tmp_path: Path) -> None:
+    folders = [write_run(tmp_path / name, [record()]) for name in ("x/one", "x/two", "y/two")]
+    labels = [run.label for run in load_runs(folders)]
+    assert len(set(labels)) == 3
+    assert labels[0] == "one"
+
+
+@pytest.mark.parametrize(
+    ("names", "message"), [(["one", "./one"], "2 times"), (["one", "none"], "none: no such")]
+)
+def test_a_run_named_twice_and_a_missing_one_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], message: str
+) -> None:
+    write_run(tmp_path / "one", [record()])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=message):
+        load_runs(names)
+
+
+def test_failed_and_excluded_questions_do_not_count(tmp_path: Path) -> None:
+    rows = [
+        record("a/1"),
+        record("a/2", **error()),
+        record("a/3", key=EXCLUDED),
+        record("a/4", key=EXCLUDED | {"kind": "corrected"}),
+        record("a/5", **error(), key=EXCLUDED),
+    ]
+    del rows[0]["key"]  # as in runs from before there was a choice of keys
+    run = made(tmp_path / "run", *rows)
+    assert ids(run.counted) == ["a/1", "a/4"]
+    assert ids(run.excluded) == ["a/3", "a/5"]
+
+
+def test_of_a_question_asked_again_the_last_record_counts(tmp_path: Path) -> None:
+    again = record("a/1", scores={"locomo_f1": 1.0})
+    run = made(tmp_path / "run", record("a/1", **error()), record("a/2"), again)
+    assert ids(run.counted) == ["a/1", "a/2"]
+    assert run.counted[0]["scores"]["locomo_f1"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"status": "interrupted"}, "the run is interrupted; resume it"),
+        ({"schema_version": 0}, r"another version of memsys \(schema 0, now"),
+        ({"seed": "many"}, r"manifest\.json: seed: Input should be a valid integer"),
+    ],
+)
+def test_an_unfinished_or_invalid_manifest_is_refused(
+    tmp_path: Path, fields: dict[str, Any], message: str
+) -> None:
+    folder = write_run(tmp_path / "run", [record()], **fields)
+    with pytest.raises(InputError, match=message) as refused:
+        load_run(folder)
+    assert str(refused.value).startswith(str(folder))
+
+
+def test_what_has_not_ended_may_be_loaded_on_request(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "run", [record(**error())], status="interrupted")
+    (run,) = load_runs([folder], complete=False)
+    assert run.counted == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no records"),
+        (json.dumps(record()) + '\n{"id": "a/1"}\n', r"line 2: conversation: Field required"),
+        (json.dumps(record() | {"scores": 7}) + "\n", "line 1: scores: Input should be"),
+        ("3\n", "line 1: the whole: Input should be an object"),
+        ("{", "line 1 is not JSON"),
+        (json.dumps(record(**error())), "every question failed or is left out"),
+    ],
+)
+def test_invalid_records_are_refused_by_file_line_and_field(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    folder = write_run(tmp_path / "run", [])
+    (folder / "records.jsonl").write_text(text)
+    with pytest.raises(InputError, match=message) as refused:
+        load_run(folder)
+    assert str(refused.value).startswith(str(folder))
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such run; name a run folder, or an id under results"):
+        load_run(tmp_path / "nowhere")
+    with pytest.raises(InputError, match=r"manifest\.json: cannot be read"):
+        load_run(tmp_path)
+
+
+def test_a_trace_that_only_some_records_hold_is_refused(tmp_path: Path) -> None:
+    rows = [record("a/1", trace={"expansion": []}), record("a/2"), record("a/3", **error())]
+    with pytest.raises(InputError, match=r"1 of 2 records hold no trace\.expansion .*first: a/2"):
+        made(tmp_path / "run", *rows).traces("expansion")
+    assert not made(tmp_path / "two", *rows[1:]).traces("gate")
+    assert made(tmp_path / "three", rows[0], rows[2]).traces("expansion")

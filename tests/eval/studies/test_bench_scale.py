@@ -1,0 +1,102 @@
+"""The benchmark of large stores, run on small ones: every figure is reported correctly."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from eval.studies.bench_scale import __main__ as bench_scale
+from eval.studies.bench_scale.generated_data import (
+    DIMENSIONS,
+    memories,
+    queries,
+    query_vectors,
+    write_vectors,
+)
+from eval.studies.bench_scale.report import as_csv, page, plot
+
+STORE = {
+    "memories": 1000,
+    "of": "flat",
+    "vectors": "flat",
+    "ingest_s": {"memories": 0.01, "vectors": 0.02, "words": 0.01, "graph": 0.01},
+    "ms": {
+        "raw vector search": [1.0, 2.0, 3.0],
+        "graph_expand": [2.0, 5.0, 6.0],
+        "bm25s": [0.1, 0.2, 0.3],
+    },
+    "recall": 1.0,
+    "resident_bytes": 3_000_000,
+    "raw_bytes": 1_536_000,
+    "disk_bytes": 1_600_000,
+    "reopen_s": 0.25,
+}
+SLOW = {"memories": 1000, "of": "rank_bm25", "build_s": 1.0, "ms": {"rank_bm25": [1.0, 3.0, 9.0]}}
+ABSENT = {"memories": 1000, "of": "mem0ai", "failed": "mem0ai: not installed"}
+
+
+def test_generated_data_repeats_by_seed_and_has_its_shape(tmp_path: Path) -> None:
+    generated = list(memories(300, seed=0))
+    assert generated == list(memories(300, seed=0)) != list(memories(300, seed=1))
+    assert [memory.id for memory in generated] == [str(row) for row in range(300)]
+    assert {len(memory.content.split()) for memory in generated} == {12}
+    assert generated[-1].time > generated[0].time
+    vectors = write_vectors(tmp_path / "v.npy", 300, seed=0)
+    asked = query_vectors(20, seed=0)
+    assert vectors.shape == (300, DIMENSIONS)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+    assert asked.shape == (20, DIMENSIONS)
+    assert len(set(queries(50, seed=0))) > 40
+
+
+def test_targets_are_judged_by_the_figures() -> None:
+    text = page([STORE, SLOW, ABSENT])
+    assert "| 1,000, flat: p95 of graph_expand ≤ 2 × raw search | 2.50 × | no |" in text
+    assert "| 1,000, flat: ingestion ≥ 20,000 per second | 20,000 | yes |" in text
+    assert "| 1,000, flat: resident ≤ 2.5 × raw vectors | 1.95 × | yes |" in text
+    assert "rank_bm25 | 15 × | no |" in text
+    assert "| 1,000 | mem0ai | mem0ai: not installed |" in text
+
+
+def test_every_figure_is_a_row() -> None:
+    rows = list(csv.DictReader(as_csv([STORE, SLOW]).splitlines()))
+    values = {(row["store"], row["figure"]): float(row["value"]) for row in rows}
+    assert values["flat", "ms.graph_expand.p95"] == 5.0
+    assert values["flat", "ingest_s.graph"] == 0.01
+    assert values["rank_bm25", "ms.rank_bm25.p99"] == 9.0
+
+
+def test_the_plot_is_a_picture(tmp_path: Path) -> None:
+    larger = STORE | {"memories": 10_000}
+    plot([STORE, larger, SLOW, ABSENT], tmp_path / "scale.png")
+    assert (tmp_path / "scale.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.slow
+def test_a_small_store_is_measured_for_real(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        bench_scale,
+        "_jobs",
+        lambda n: [
+            (n, "eval.studies.bench_scale.one_store", "ivf"),
+            (n, "eval.studies.bench_scale.comparisons", "rank_bm25"),
+        ],
+    )
+    assert bench_scale.main(["400", "--out", str(tmp_path), "--pictures", str(tmp_path)]) == 0
+    assert "## Targets" in capsys.readouterr().out
+    figures = (tmp_path / "scale.csv").read_text()
+    for name in ("ms.raw vector search.p95", "ms.graph_expand.p95", "recall", "reopen_s"):
+        assert f"400,ivf,{name}," in figures
+
+
+def test_what_could_not_be_measured_is_reported_with_the_reason() -> None:
+    figures = bench_scale._measured(
+        "eval.studies.bench_scale.comparisons", 5, ["nothing_of_this_name"]
+    )
+    assert json.dumps(figures) == json.dumps({"failed": "KeyError: 'nothing_of_this_name'"})
