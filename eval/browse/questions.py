@@ -62,8 +62,8 @@ class Questions:
         self.runs, self.key = runs, score_of(runs)
         records = [record for run in runs for record in run.records.values()]
         self.types = tuple(types_in(records).values())
-        ids = dict.fromkeys(id_ for run in runs for id_ in run.records)
-        self._rows = [self._row(id_) for id_ in ids]
+        self._ids = dict.fromkeys(id_ for run in runs for id_ in run.records)
+        self._rows = [self._row(id_) for id_ in self._ids]
         self._changes: dict[tuple[int, int], dict[str, float | None]] = {}
 
     def find(self, search: QuestionSearch) -> dict[str, Any]:
@@ -104,7 +104,7 @@ class Questions:
 
     def card(self, id_: str) -> Card | None:
         """Return the card of a question with the answers of all runs; None if no run asked it."""
-        return question_card(id_, self.runs)
+        return question_card(id_, self.runs) if id_ in self._ids else None
 
     def _row(self, id_: str) -> _Row:
         asked = next(run.records[id_] for run in self.runs if id_ in run.records)

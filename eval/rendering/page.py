@@ -11,9 +11,8 @@ from itertools import groupby
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from eval.rendering import palette
-from eval.rendering.axes import mark
 from eval.rendering.blocks import Block, Card, Chart, Part, Table
+from eval.rendering.svg import mark
 
 _PACKAGE = "eval.rendering"
 # Pages show text from anywhere: should some of it escape escaping, it can load and run nothing.
@@ -35,11 +34,9 @@ def card_html(card: Card) -> str:
     return render("card.html.j2", card=card)
 
 
-def render(
-    template: str, style: str = "", package: str = "eval.rendering", **values: object
-) -> str:
+def render(template: str, style: str = "", package: str = _PACKAGE, **values: object) -> str:
     """Return the page of a template of `package`; `style` is CSS added to that of all pages."""
-    css = Markup(palette.style() + static(_PACKAGE, "page.css") + style)  # noqa: S704 - ours
+    css = Markup(static(_PACKAGE, "page.css") + style)  # noqa: S704 - ours
     return _environment(package).get_template(template).render(style=css, **values)
 
 

@@ -1,29 +1,129 @@
-"""Charts of reports as inline SVG, readable at a width of 360 pixels."""
+"""Charts of reports as inline SVG, readable at a width of 360 pixels; colours are CSS classes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from eval.rendering.axes import (
-    Scale,
-    frame,
-    label,
-    line,
-    linear_ticks,
-    log_ticks,
-    mark,
-    picture,
-    short,
-)
 from eval.rendering.numbers import interval
-from eval.rendering.palette import SERIES
+from eval.rendering.palette import PALETTE
 from eval.stats.interval import Interval
 
+SERIES = len(PALETTE)  # a further series starts again with the first colour and mark
+_SIZE = 4.5  # half of a mark's width
 _WIDTH, _LEFT, _RIGHT = 360.0, 44.0, 350.0
 _TALL = 1.06  # height of the axis by the highest value
 _WIDE_LOG = 20  # ratio of values from which the axis is logarithmic
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A map from values (`low` to `high`) to coordinates (`start` to `end`), linear or `log`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, value: float) -> float:
+        """Return the coordinate of `value`, clipped to the scale."""
+        clipped = min(max(value, self.low), self.high)
+        low, high, at = (math.log10(v) if self.log else v for v in (self.low, self.high, clipped))
+        share = (at - low) / (high - low) if high > low else 0.5
+        return self.start + share * (self.end - self.start)
+
+
+def linear_ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Return about `about` round values: multiples of 1, 2 or 5 times a power of 10."""
+    if high <= low:
+        return [low]
+    rough = (high - low) / about
+    power = 10 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.75)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(i * step, 10) for i in range(first, last + 1)]
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Return the powers of 10 from `low` to `high`, with 2 and 5 times them on a short range."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    factors = (1, 2, 5) if high < 300 * low else (1,)
+    ticks = [m * 10.0**p for p in powers for m in factors]
+    return [value for value in ticks if low * 0.999 <= value <= high * 1.001]
+
+
+def short(value: float) -> str:
+    """Return the label of a tick: 2k, 0.25, 5."""
+    if abs(value) >= 1000:
+        return f"{value / 1000:g}k"
+    return f"{value:g}"
+
+
+def mark(x: float, y: float, series: int, tip: str) -> str:
+    """Return the mark of a series, which differs in shape and colour, with the tooltip `tip`."""
+    s, kind = _SIZE, series % SERIES
+    shapes = (
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{s}"/>',
+        f'<rect x="{x - s:.1f}" y="{y - s:.1f}" width="{2 * s}" height="{2 * s}"/>',
+        _polygon(x, y, [(0, -1.4), (1.4, 0), (0, 1.4), (-1.4, 0)]),
+        _polygon(x, y, [(0, -1.3), (1.2, 0.9), (-1.2, 0.9)]),
+        _polygon(x, y, [(0, 1.3), (1.2, -0.9), (-1.2, -0.9)]),
+        _polygon(x, y, [(-1.3, -0.4), (1.3, -0.4), (1.3, 0.4), (-1.3, 0.4)]),
+    )
+    return f'<g class="m s{kind}"><title>{escape(tip)}</title>{shapes[kind]}</g>'
+
+
+def _polygon(x: float, y: float, corners: Sequence[tuple[float, float]]) -> str:
+    points = " ".join(f"{x + a * _SIZE:.1f},{y + b * _SIZE:.1f}" for a, b in corners)
+    return f'<polygon points="{points}"/>'
+
+
+def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    """Return a straight line of CSS class `kind`."""
+    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+
+
+def label(x: float, y: float, text: str, anchor: str = "start", kind: str = "t") -> str:
+    """Return text at a point; `anchor`: start, middle or end."""
+    return (
+        f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+    )
+
+
+def picture(width: float, height: float, title: str, parts: Sequence[str]) -> str:
+    """Return an SVG element with `parts`, which scales to the width available."""
+    return (
+        f'<svg viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(title)}">'
+        + "".join(parts)
+        + "</svg>"
+    )
+
+
+def frame(
+    x: Scale,
+    y: Scale,
+    ticks: tuple[Sequence[float], Sequence[float]],
+    names: tuple[str, str],
+    write: Callable[[float], str] = short,
+) -> list[str]:
+    """Return grid, tick labels and names of two axes; `y.start` is the bottom of the chart."""
+    parts = []
+    for value in ticks[1]:
+        at = y(value)
+        parts.append(line(x.start, at, x.end, at, "g"))
+        parts.append(label(x.start - 5, at + 3.5, write(value), "end"))
+    for value in ticks[0]:
+        at = x(value)
+        parts.append(line(at, y.start, at, y.end, "g"))
+        parts.append(label(at, y.start + 13, write(value), "middle"))
+    parts.append(line(x.start, y.start, x.end, y.start, "a"))
+    parts.append(label((x.start + x.end) / 2, y.start + 28, names[0], "middle", "n"))
+    parts.append(label(x.start - 30, y.end - 8, names[1], "start", "n"))
+    return parts
 
 
 @dataclass(frozen=True, slots=True)

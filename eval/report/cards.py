@@ -33,14 +33,12 @@ def verdict(record: Record, marking: Marking) -> str:
     return UNSCORED if right is None else RIGHT if right else WRONG
 
 
-def question_card(id_: str, runs: Iterable[ReportedRun]) -> Card | None:
-    """Return the card of a question with the answers of those `runs` that asked it; None if none.
+def question_card(id_: str, runs: Iterable[ReportedRun]) -> Card:
+    """Return the card of a question with the answers of those `runs`, at least one, that asked it.
 
     Evidence, gold answer and type are those of the first of them.
     """
     asked = [run for run in runs if id_ in run.records]
-    if not asked:
-        return None
     first = asked[0].records[id_]
     return Card(
         id_,

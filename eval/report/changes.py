@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from eval.compare.comparable import objections
 from eval.datasets.types import ADVERSARIAL
 from eval.records.run import Run
-from eval.rendering.blocks import Block, Card, Deck, Part
+from eval.rendering.blocks import Block, Deck, Part
 from eval.rendering.numbers import signed
 from eval.report.cards import question_card
 from eval.report.runs import ReportedRun, missing_texts
@@ -42,7 +42,7 @@ def changes_block(runs: Sequence[ReportedRun]) -> Block | None:
             ends = dict.fromkeys(signed(one.difference, 2) for one in (found[0], found[-1]))
             title = f"{run.label} against {first.label}: largest {name} in {key}"
             title += f" ({len(found)}: {' to '.join(ends)})"
-            parts.append(Deck(title, [_card(one.id, first, run) for one in found]))
+            parts.append(Deck(title, [question_card(one.id, (first, run)) for one in found]))
     parts.append(
         f"By {key} on types 1-4; equal changes are in the order of the data set. These are "
         "examples, not statistics. Evidence is marked in the contexts."
@@ -78,10 +78,3 @@ def largest(first: Run, run: Run, key: str) -> tuple[list[ScoreChange], list[Sco
     gains = sorted((one for one in found if one.difference > 0), key=lambda one: -one.difference)
     losses = sorted((one for one in found if one.difference < 0), key=lambda one: one.difference)
     return gains[:LARGEST], losses[:LARGEST]
-
-
-def _card(id_: str, first: ReportedRun, run: ReportedRun) -> Card:
-    found = question_card(id_, (first, run))
-    if found is None:
-        raise ValueError(f"no run asked {id_}")
-    return found

@@ -69,7 +69,8 @@ def interval_of(cell: Cell, column: str) -> Interval | None:
     """Return a mean of a summary's cell with its interval; None if it is unknown."""
     if cell[column] is None:
         return None
-    return Interval(cell[column], *cell[f"{column}_ci"], n=cell["n"] - cell["errors"])
+    low, high = cell[f"{column}_ci"]
+    return Interval(cell[column], low, high, n=cell["n"] - cell["errors"])
 
 
 def load(names: Sequence[str]) -> list[ReportedRun]:

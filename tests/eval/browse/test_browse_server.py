@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import base64
+import hashlib
 import http.client
 import json
+import re
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
@@ -69,6 +72,14 @@ def test_pages_may_load_and_run_nothing_else(server: ThreadingHTTPServer):
         assert "unsafe-inline'; script" in policy  # styles only
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_the_policy_allows_the_script_of_the_page(server: ThreadingHTTPServer):
+    _, headers, page = _get(server, "/")
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in headers["Content-Security-Policy"]
+    assert f"sha256-{digest}" in page
 
 
 def test_questions_and_cards(server: ThreadingHTTPServer):

@@ -136,6 +136,5 @@ def test_each_run_has_memories_of_its_own(first: Path, data: Path, tmp_path: Pat
     manifest["config"]["memory"]["before"] = 1
     (second / "manifest.json").write_text(json.dumps(manifest))
     found = question_card("ash/1", made(first, second))
-    assert found is not None
     words = [one.lines[0].text or "" for one in found.sides if one.lines]
     assert [text.count("said") for text in words] == [1, 2]

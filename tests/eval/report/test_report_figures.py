@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from eval.records.schema import Record
-from eval.rendering.axes import Scale, linear_ticks, log_ticks, short
 from eval.rendering.blocks import Block, Chart, Table
+from eval.rendering.svg import Scale, linear_ticks, log_ticks, short
 from eval.report.changes import largest
 from eval.report.comparison import pareto, tradeoffs_block
 from eval.report.costs import costs_block
