@@ -156,7 +156,12 @@ def test_what_would_fail_every_call_ends_the_run(
 
 
 def test_a_gate_whose_model_fails(make: Make) -> None:
-    gate = ("strategy=hybrid_gate", "gate.english=[]", "gate.similarity=-1", "judge=none")
+    gate = (
+        "strategy=hybrid_gate",
+        "strategy.gate.english=[]",
+        "strategy.gate.similarity=-1",
+        "judge=none",
+    )
     clean, bench = make("clean"), make("faulty")
     assert clean.start(*gate, "concurrency=4").code == 0
     assert clean.run.summary["errors_by_kind"] == {}
