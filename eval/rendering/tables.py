@@ -120,8 +120,8 @@ def key_sentences(summary: Mapping[str, Any]) -> list[str]:
     lines, key, ceiling = [], summary["key"], summary["ceiling"] or {}
     if key is not None:
         lines.append(
-            f"Answer key {key['name']}: {key['corrected']:,} golden answers corrected, "
-            f"{key['excluded']:,} questions left out."
+            f"Answer key {key['name']}: {key['corrected']:,} gold answers corrected, "
+            f"{key['excluded']:,} questions excluded."
         )
     total = ceiling.get("overall")
     if total and total["wrong"]:
@@ -129,7 +129,7 @@ def key_sentences(summary: Mapping[str, Any]) -> list[str]:
             f"{name} {cell['ceiling']:.2%}" for name, cell in ceiling.items() if cell is not total
         )
         lines.append(
-            f"{total['wrong']:,} of {total['n']:,} golden answers of types 1-4 are known to be "
+            f"{total['wrong']:,} of {total['n']:,} gold answers of types 1-4 are known to be "
             f"wrong in the original key: under it a perfect reader reaches {total['ceiling']:.2%} "
             f"({types})."
         )

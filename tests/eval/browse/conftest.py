@@ -74,7 +74,7 @@ def home(server: ThreadingHTTPServer) -> str:
 def page(chrome: Chrome, home: str) -> Iterator[Page]:
     page = Page(chrome, home)
     chrome.get("about:blank")
-    page.requested(), page.complaints()  # of whoever came before
+    page.requested(), page.complaints()  # of earlier tests
     page.window(1280)
     page.go()
     yield page

@@ -18,7 +18,7 @@ pytestmark = needs_driver
 
 
 @pytest.fixture(scope="session")
-def kept(folders: list[Path]) -> list[list[dict[str, Any]]]:
+def saved(folders: list[Path]) -> list[list[dict[str, Any]]]:
     """The records of each run, from its file."""
     return [
         [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
@@ -45,15 +45,15 @@ def test_words_are_searched_as_they_are_typed(page: Page):
     assert page.one("#q").get_property("value") == ""
 
 
-def test_every_filter_finds_what_is_in_the_records(page: Page, kept: list[list[dict[str, Any]]]):
+def test_every_filter_finds_what_is_in_the_records(page: Page, saved: list[list[dict[str, Any]]]):
     types = [option.text for option in Select(page.one("#type")).options][1:]
     assert len(types) == 5
     for kind in types:
         page.choose("type", kind)
-        assert page.ids == [row["id"] for row in kept[0] if row["type"] == kind]
+        assert page.ids == [row["id"] for row in saved[0] if row["type"] == kind]
         assert page.status.endswith(f"of {len(page.ids)} questions")
     page.choose("type", "all")
-    told: list[tuple[str, Callable[[dict[str, Any]], bool]]] = [
+    cases: list[tuple[str, Callable[[dict[str, Any]], bool]]] = [
         ("error", lambda row: row["status"] == "error"),
         ("abstained", lambda row: row["abstained"]),
         ("right", lambda row: row["status"] == "ok" and _right(row)),
@@ -64,12 +64,12 @@ def test_every_filter_finds_what_is_in_the_records(page: Page, kept: list[list[d
         *("all", "right", "wrong", "error", "abstained", "not scored")
     ]
     page.choose("run", "odd")
-    for verdict, so in told:
+    for verdict, so in cases:
         page.choose("verdict", verdict)
-        assert page.ids == [row["id"] for row in kept[2] if so(row)], verdict
+        assert page.ids == [row["id"] for row in saved[2] if so(row)], verdict
     page.choose("run", "any run")
     page.choose("verdict", "error")
-    assert page.ids == [row["id"] for rows in kept for row in rows if row["status"] == "error"]
+    assert page.ids == [row["id"] for rows in saved for row in rows if row["status"] == "error"]
 
 
 def _right(row: dict[str, Any]) -> bool:

@@ -124,14 +124,15 @@ def test_a_port_that_is_taken(server: ThreadingHTTPServer, questions: Questions)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"), [(["nowhere"], "no such run"), (["x", "--port", "70000"], "0 to 65535")]
+    ("arguments", "expected"),
+    [(["nowhere"], "no such run"), (["x", "--port", "70000"], "0 to 65535")],
 )
 def test_wrong_input_is_one_line(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ):
     assert browse.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert expected in line
 
 
 def test_ctrl_c_is_the_way_out(

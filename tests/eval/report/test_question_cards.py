@@ -21,7 +21,7 @@ def _side(row: dict[str, Any]) -> Side:
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "expected"),
     [
         (record("a/0", f1=0.5), "right"),
         (record("a/0", f1=0.49), "wrong"),
@@ -34,11 +34,11 @@ def _side(row: dict[str, Any]) -> Side:
         (record("a/0", scores={"locomo_f1": None}), "not scored"),
     ],
 )
-def test_verdicts(row: dict[str, Any], told: str):
-    assert verdict(row, MARKING) == told
+def test_verdicts(row: dict[str, Any], expected: str):
+    assert verdict(row, MARKING) == expected
 
 
-def test_a_card_marks_evidence_and_what_the_graph_brought():
+def test_a_card_marks_evidence_and_expansion():
     found = _side(record("ash/1", f1=0.25))
     assert found.lines is not None
     assert [(one.id, one.evidence, one.via) for one in found.lines] == [
@@ -60,7 +60,7 @@ def test_a_long_context_keeps_its_evidence():
     assert [one.id for one in found.missed] == ["D1:1"]
 
 
-def test_what_is_not_known_is_not_made_up():
+def test_unknown_values_stay_unknown():
     imported = record("ash/1", retrieved=None, evidence_found=None, trace={})
     broken = {"phase": "answer", "kind": "Timeout", "message": "late"}
     failed = record("ash/1", status="error", error=broken, answer=None, retrieved=None)
@@ -97,7 +97,7 @@ def test_memories_that_only_a_model_could_cut_again_leave_the_turns(first: Path)
     [
         "os.system",
         "eval.datasets.files.json.loads",
-        "eval.datasets.files.Path",  # imported there, not made there
+        "eval.datasets.files.Path",  # imported there, not defined there
         "eval.datasets.files.read_samples",  # no class
         "eval.datasets.nowhere.LoCoMo",
         "eval.datasets.locomo",
@@ -111,7 +111,7 @@ def test_a_manifest_cannot_have_anything_called(target: str, first: Path):
         load_texts(manifest)
 
 
-def test_a_missing_data_set_is_told(first: Path, data: Path):
+def test_the_reason_for_missing_texts_is_given(first: Path, data: Path):
     data.unlink()
     (run,) = made(first)
     assert run.texts is None

@@ -12,7 +12,7 @@ from eval.report.build import build_report
 from tests.eval.report.made_report import made, records, write_run
 
 
-def test_one_run_lies_in_its_folder(first: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_report_of_one_run_is_in_its_folder(first: Path, capsys: pytest.CaptureFixture[str]):
     assert report.main([str(first)]) == 0
     assert "check its licence" in capsys.readouterr().out
     html = (first / "report.html").read_text(encoding="utf-8")
@@ -42,7 +42,7 @@ def test_the_markdown_file_can_be_named(first: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["nowhere"], "nowhere: no such run"),
         (["FIRST", "FIRST"], "named 2 times"),
@@ -56,7 +56,7 @@ def test_the_markdown_file_can_be_named(first: Path, tmp_path: Path):
 )
 def test_wrong_input_is_one_line(
     arguments: list[str],
-    told: str,
+    expected: str,
     first: Path,
     data: Path,
     tmp_path: Path,
@@ -76,7 +76,7 @@ def test_wrong_input_is_one_line(
     }
     assert report.main([str(places.get(one, one)) for one in arguments]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert expected in line
 
 
 def test_runs_of_other_data_are_reported_but_not_compared(first: Path, data: Path, tmp_path: Path):

@@ -144,8 +144,8 @@ def test_judges_and_their_agreement(tmp_path: Path, data: Path, first: Path):
     for n, row in enumerate(rows):
         row["judge"] = {"a": [True, n % 2 == 0], "b": [n % 2 == 0, n % 2 == 0]}
         row["scores"]["judge"] = 0.875 if n % 2 == 0 else 0.25
-    told = {"name": "panel", "score": "judge", "members": {"a": {}, "b": {}}}
-    runs = made(write_run(tmp_path / "judged", rows, "judged", data, judge=told), first)
+    judge = {"name": "panel", "score": "judge", "members": {"a": {}, "b": {}}}
+    runs = made(write_run(tmp_path / "judged", rows, "judged", data, judge=judge), first)
     block = judges_block(runs)
     assert block is not None
     means, members, kappas = (part for part in block.parts if isinstance(part, Table))
