@@ -11,8 +11,7 @@ from eval.records.answer_key_views import left_out
 from eval.records.run import error_of
 from eval.records.schema import Record
 from eval.rendering.blocks import Card, CardLine, Side
-from eval.report.runs import ReportedRun
-from eval.report.texts import Texts
+from eval.report.runs import ReportedRun, Texts
 
 SHOWN = 12  # memories without evidence that a card shows of a context
 RIGHT, WRONG, ERROR, UNSCORED = "right", "wrong", "error", "not scored"

@@ -1,20 +1,54 @@
-"""The runs of a report, with their summaries and the texts of their memories."""
+"""The runs of a report: with summaries, and with the texts of memories, which records omit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
+from eval.datasets.reload import build_trusted, load_original
+from eval.datasets.types import Dataset
 from eval.diagnose.retrieval_vs_reading import Marking
 from eval.records.run import Run, load_runs
 from eval.records.schema import Cell, Summary
-from eval.report.texts import Texts, load_texts
 from eval.stats.interval import Interval
 from eval.summary.summarise import OVERALL, summarise
+from memsys.context.base import stamp
 from memsys.errors import InputError
+from memsys.memory.base import MemoryBuilder
+from memsys.text.turns import line
 
 _CORRECT = 0.5  # least F1 of a right answer that no judge has seen, as in eval.diagnose
+_MEMORIES = "memsys.memory."
+
+
+class Texts:
+    """Text and session time of memories and turns, by conversation and id."""
+
+    def __init__(self, dataset: Dataset, builder: MemoryBuilder | None) -> None:
+        """Without a `builder`, only turns have texts."""
+        self._turns: dict[tuple[str, str], tuple[str, str]] = {}
+        self._memories: dict[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {}
+        for conversation in dataset.conversations:
+            for session in conversation.sessions:
+                time = stamp(session.time)
+                for turn in session.turns:
+                    self._turns[conversation.id, turn.id] = (line(turn), time)
+                for memory in builder.build(session) if builder else ():
+                    key = (conversation.id, memory.id)
+                    self._memories[key] = (memory.content, time, memory.turns)
+
+    def memory(self, conversation: str, id_: str, turns: Sequence[str]) -> tuple[str, str] | None:
+        """Return text and time of the memory made of `turns`; None if there is no such memory."""
+        found = self._memories.get((conversation, id_))
+        if found is None or set(found[2]) != set(turns):
+            return None
+        return found[0], found[1]
+
+    def turn(self, conversation: str, id_: str) -> tuple[str, str] | None:
+        """Return text and time of a turn; None if there is no such turn."""
+        return self._turns.get((conversation, id_))
 
 
 @dataclass(frozen=True)
@@ -54,6 +88,22 @@ class ReportedRun(Run):
             return load_texts(self.manifest), None
         except InputError as error:
             return None, str(error)
+
+
+def load_texts(manifest: Mapping[str, Any]) -> Texts:
+    """Return the texts of the run's data set; raises InputError as load_original does."""
+    return Texts(load_original(manifest), _builder(manifest["config"].get("memory")))
+
+
+def _builder(settings: object) -> MemoryBuilder | None:
+    """The memory builder of a run; None where memories cannot be rebuilt without a model."""
+    if not isinstance(settings, Mapping):
+        return None
+    try:
+        built = build_trusted(settings, _MEMORIES, [])
+    except InputError:
+        return None
+    return built if isinstance(built, MemoryBuilder) else None
 
 
 def missing_texts(runs: Sequence[ReportedRun]) -> list[str]:

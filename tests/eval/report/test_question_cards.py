@@ -9,7 +9,7 @@ import pytest
 from eval.diagnose.retrieval_vs_reading import Marking
 from eval.rendering.blocks import Side
 from eval.report.cards import SHOWN, question_card, side, verdict
-from eval.report.texts import load_texts
+from eval.report.runs import load_texts
 from memsys.errors import InputError
 from tests.eval.report.made_report import HOSTILE, made, record, records, write_run
 
