@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from eval.compare.comparable import objections
 from eval.compare.conclusions import conclusions, method, notes, title
-from eval.compare.tables import table
 from eval.rendering.blocks import Block, Chart, Part, Table
+from eval.rendering.contrasts import table
 from eval.rendering.numbers import interval, number
 from eval.rendering.svg import Point, dots, scatter
 from eval.rendering.tables import type_name

@@ -9,9 +9,9 @@ from eval.cost.ingestion import ingestion
 from eval.pricing.prices import PHASES, SYSTEM, of_records, pricing_of, repaid_after
 from eval.pricing.usage import Spending, spending
 from eval.rendering.blocks import Block, Part, Table
-from eval.rendering.intervals import Sample
 from eval.rendering.numbers import dollars, interval, number
 from eval.report.runs import ReportedRun
+from eval.summary.sample import Sample
 
 _FIELDS = ("calls", "input_tokens", "output_tokens")
 _UNKNOWN = "unknown"

@@ -7,10 +7,10 @@ from statistics import fmean
 from typing import Any
 
 from eval.rendering.blocks import Block, Part, Table
-from eval.rendering.intervals import Sample
 from eval.rendering.numbers import interval, number
 from eval.report.runs import ReportedRun
 from eval.stats.interval import Interval
+from eval.summary.sample import Sample
 
 _SETTINGS = ("model", "rubric", "prompt", "prompt_sha256", "threshold")
 

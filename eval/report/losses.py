@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 from eval.diagnose.__main__ import report
 from eval.diagnose.pairing import pair_with_direct, pair_with_expanded
-from eval.diagnose.retrieval_vs_reading import losses
+from eval.diagnose.retrieval_vs_reading import points_lost
 from eval.records.run import Run
 from eval.rendering.blocks import Block, Chart, Fold, Part, Section, Table
-from eval.rendering.intervals import by_type
 from eval.rendering.numbers import interval
 from eval.rendering.svg import stacked
 from eval.rendering.tables import type_name
 from eval.report.runs import ReportedRun
+from eval.summary.sample import by_type
 from memsys.errors import InputError
 
 _PARTS = ("scored", "lost in retrieval", "lost in reading")
@@ -24,7 +24,7 @@ def losses_block(runs: Sequence[ReportedRun]) -> Block:
     parts: list[Part] = [
         "The score of each type, the loss in retrieval (its distance from the score of the "
         "questions with all evidence retrieved) and the loss in reading (the distance of these "
-        "from a perfect score). docs/losses.md describes the limits of this split."
+        "from a perfect score). docs/diagnose.md describes the limits of this split."
     ]
     parts += [chart for run in runs if (chart := _chart(run)) is not None]
     for run in runs:
@@ -72,7 +72,7 @@ def _chart(run: ReportedRun) -> Chart | None:
     bars, lines = [], []
     for name, records in by_type(run.counted):
         values = [run.marking.value(record) for record in records]
-        loss = losses(records, values, run.seed)
+        loss = points_lost(records, values, run.seed)
         if loss is None:
             continue
         parts = (loss.score, loss.retrieval, loss.reading)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from eval.diagnose.pairing import kept, pair_with_direct, pair_with_expanded
+from eval.diagnose.pairing import memory_ids, pair_with_direct, pair_with_expanded
 from eval.records.run import Run
 from memsys.errors import InputError
-from tests.eval.diagnose.made_losses import FILE, expanded, gated, imported, made_run, record
+from tests.eval.diagnose.made_runs import FILE, expanded, gated, imported, made_run, record
 
 DIRECT = [record("a/1", "a", "axy"), record("a/2", "b", "xyz")]
 ALWAYS = [expanded("a/1", "a", "ax", "p"), expanded("a/2", "b", "xy", "b")]
@@ -47,9 +47,9 @@ def test_counterparts_are_paired_by_question(make: Make) -> None:
 
 
 def test_memories_by_origin() -> None:
-    assert kept(ALWAYS[0]) == {"ma", "mx", "mp"}
-    assert kept(ALWAYS[0], "direct") == {"ma", "mx"}
-    assert kept(ALWAYS[0], "expanded") == {"mp"}
+    assert memory_ids(ALWAYS[0]) == {"ma", "mx", "mp"}
+    assert memory_ids(ALWAYS[0], "direct") == {"ma", "mx"}
+    assert memory_ids(ALWAYS[0], "expanded") == {"mp"}
 
 
 def test_what_failed_or_is_left_out_is_in_no_pair(make: Make) -> None:
@@ -85,10 +85,10 @@ def test_a_budget_that_passed_one_over_may_have_taken_another(make: Make) -> Non
         (DIRECT, {"config": {"memory": {"name": "windows"}}}, "differs from .* in memory.name"),
         (DIRECT, {"config": {"k": 4}}, "differs from .* in k; run both"),
         (DIRECT, {"config": {"strategy": {"k": 4}}}, "differs from .* in strategy.k"),
-        (ALWAYS, {}, r"expanded as well \(the first: a/1\)"),
+        (ALWAYS, {}, r"expands as well \(the first: a/1\)"),
         (change(DIRECT, **record("a/2", "b", "xzw")), {}, "found other memories .* for a/2"),
         ([record("a/1", "a", "a"), record("a/2", "b")], {"config": {"strategy": {}}}, "for a/1"),
-        ([imported(row) for row in DIRECT], {}, "imported answers do not tell"),
+        ([imported(row) for row in DIRECT], {}, "imported answers do not include"),
     ],
 )
 def test_another_direct_run_is_refused(make: Make, rows: list, more: dict, told: str) -> None:
@@ -114,7 +114,7 @@ def test_another_graph_is_refused_for_the_gate_alone(make: Make) -> None:
     [
         (DIRECT, "does not always expand"),
         (GATED, "does not always expand"),
-        (change(ALWAYS, **expanded("a/2", "b", "xy", "q")), "kept other memories .* for a/2"),
+        (change(ALWAYS, **expanded("a/2", "b", "xy", "q")), "retrieved other memories .* for a/2"),
     ],
 )
 def test_another_expanded_run_is_refused(make: Make, rows: list, told: str) -> None:
@@ -124,8 +124,8 @@ def test_another_expanded_run_is_refused(make: Make, rows: list, told: str) -> N
 
 def test_a_run_without_a_trace_has_no_counterpart(make: Make) -> None:
     direct = make(DIRECT, "vector_only")
-    with pytest.raises(InputError, match=r"hold no trace\.expansion"):
+    with pytest.raises(InputError, match=r"have no trace\.expansion"):
         pair_with_direct(direct, direct)
     always = make(ALWAYS, "graph_expand")
-    with pytest.raises(InputError, match=r"hold no trace\.gate"):
+    with pytest.raises(InputError, match=r"have no trace\.gate"):
         pair_with_expanded(always, always)

@@ -7,9 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from eval.diagnose.retrieval_vs_reading import LEAST, Marking, losses, stages, state
+from eval.diagnose.retrieval_vs_reading import (
+    LEAST,
+    Marking,
+    points_lost,
+    retrieval_and_reading,
+    state,
+)
 from memsys.errors import InputError
-from tests.eval.diagnose.made_losses import (
+from tests.eval.diagnose.made_runs import (
     imported,
     made_run,
     record,
@@ -43,7 +49,7 @@ def some(name: str, category: int = 4) -> list[dict]:
         (record("a/1", "aab", "a"), "some"),
         (record("a/1", "aa", "a"), "all"),
         (record("a/1", "", "abc"), "no evidence given"),
-        (imported(record("a/1", "ab")), "not known"),
+        (imported(record("a/1", "ab")), "unknown"),
     ],
 )
 def test_how_much_evidence_was_retrieved(row: dict, known: str) -> None:
@@ -52,7 +58,7 @@ def test_how_much_evidence_was_retrieved(row: dict, known: str) -> None:
 
 def test_share_correct_given_all_some_and_none_of_the_evidence(tmp_path: Path) -> None:
     rows = [*some("a"), *some("b"), record("a/90", "", f1=1.0), record("a/91", "a", category=5)]
-    table = tables(stages(made_run(tmp_path / "run", rows), F1))[0]
+    table = tables(retrieval_and_reading(made_run(tmp_path / "run", rows), F1))[0]
     shown = [tuple(cell.partition(" [")[0] for cell in row) for row in table.rows[:5]]
     assert shown == [
         ("single_hop", "all", "12", "0.700", "0.667"),
@@ -67,7 +73,7 @@ def test_share_correct_given_all_some_and_none_of_the_evidence(tmp_path: Path) -
 
 def test_what_a_type_lost_is_split_without_rest() -> None:
     rows = [*some("a"), *some("b"), record("a/90", "", f1=1.0)]
-    found = losses(rows, [F1.value(row) for row in rows], seed=0)
+    found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
     assert found is not None
     assert (found.score.n, found.whole) == (20, 12)
     assert found.score.value == pytest.approx(0.47)
@@ -78,7 +84,7 @@ def test_what_a_type_lost_is_split_without_rest() -> None:
 def test_overall_weighs_types_by_their_questions_not_by_what_was_found() -> None:
     easy = [record(f"a/{i}", "a", "a" * (i < 5), f1=float(i < 5), category=2) for i in range(15)]
     hard = [record(f"b/{i}", "a", "a", category=1) for i in range(5)]
-    found = losses(easy + hard, [F1.value(row) for row in easy + hard], seed=0)
+    found = points_lost(easy + hard, [F1.value(row) for row in easy + hard], seed=0)
     assert found is not None
     assert found.reading.value == pytest.approx(5 / 20)  # pooled it would be 5 / 10
     assert found.retrieval.value == pytest.approx(1 - 5 / 20 - 5 / 20)
@@ -87,17 +93,19 @@ def test_overall_weighs_types_by_their_questions_not_by_what_was_found() -> None
 def test_a_type_with_too_few_whole_questions_is_not_in_overall(tmp_path: Path) -> None:
     few = [record(f"a/9{i}", "a", "a", f1=1.0, category=1) for i in range(LEAST - 1)]
     run = made_run(tmp_path / "run", [*some("a"), *some("b"), *few])
-    section = stages(run, F1)
+    section = retrieval_and_reading(run, F1)
     split = tables(section)[1]
     assert [row[0] for row in split.rows] == [
         *("single_hop", "single_hop", "overall (types 1-4)", "overall (types 1-4)")
     ]
     assert values(split, "overall (types 1-4)", "n", "lost in reading") == ("20", "30.0")
-    assert "Not split, nor in overall: multi_hop (fewer than 5" in sentences(section)
+    assert "Neither split nor in overall: multi_hop (fewer than 5" in sentences(section)
 
 
 def test_nothing_to_split(tmp_path: Path) -> None:
-    section = stages(made_run(tmp_path / "run", [record("a/1", "a", "x"), record("b/1", "a")]), F1)
+    section = retrieval_and_reading(
+        made_run(tmp_path / "run", [record("a/1", "a", "x"), record("b/1", "a")]), F1
+    )
     assert len(tables(section)) == 1
     assert "no type has 5 questions with all evidence" in sentences(section)
 
@@ -111,7 +119,7 @@ def test_intervals_of_losses_are_those_of_resampled_conversations() -> None:
             whole = rng.random() < level
             f1 = round(float(np.clip(rng.normal(0.3 + 0.4 * whole * level, 0.1), 0, 1)), 6)
             rows.append(record(f"{name}/{i}", "a", "a" * whole, f1=f1, category=1 + i % 2))
-    found = losses(rows, [F1.value(row) for row in rows], seed=0)
+    found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
     assert found is not None
     names = sorted({row["conversation"] for row in rows})
     cells = np.zeros((len(names), 2, 4))  # by conversation and type: n, sum, n whole, sum of whole
@@ -132,7 +140,7 @@ def test_intervals_of_losses_are_those_of_resampled_conversations() -> None:
 
 def test_all_read_or_none_read_has_a_width(tmp_path: Path) -> None:
     rows = repeated([record(str(i), "a", "a") for i in range(5)])
-    found = losses(rows, [F1.value(row) for row in rows], seed=0)
+    found = points_lost(rows, [F1.value(row) for row in rows], seed=0)
     assert found is not None
     assert (found.reading.value, found.reading.high) == (1.0, 1.0)
     assert 0.6 < found.reading.low < 0.8
@@ -145,23 +153,23 @@ def test_a_verdict_of_a_judge_goes_before_the_score(tmp_path: Path) -> None:
     rows = [judged("a/1", 0.1, 1.0), judged("a/2", 0.9, 0.0), judged("a/3", 0.9, None)]
     assert [F1.right(row) for row in rows] == [1.0, 0.0, 1.0]
     assert Marking("locomo_f1", 0.95).right(rows[2]) == 0.0
-    told = sentences(stages(made_run(tmp_path / "run", rows), F1))
+    told = sentences(retrieval_and_reading(made_run(tmp_path / "run", rows), F1))
     assert "the judge's verdict on 2 of 3 answers, else locomo_f1 of 0.5 or more" in told
-    told = sentences(stages(made_run(tmp_path / "two", rows[:2]), F1))
+    told = sentences(retrieval_and_reading(made_run(tmp_path / "two", rows[:2]), F1))
     assert told.startswith("Correct: the judge's verdict.")
 
 
 def test_imported_answers_get_no_split(tmp_path: Path) -> None:
     rows = [imported(row) for row in some("a") + some("b")]
-    section = stages(made_run(tmp_path / "run", rows), F1)
+    section = retrieval_and_reading(made_run(tmp_path / "run", rows), F1)
     (table,) = tables(section)
-    assert [row[1] for row in table.rows] == ["not known", "not known"]
-    assert "not known (imported answers)" in sentences(section)
+    assert [row[1] for row in table.rows] == ["unknown", "unknown"]
+    assert "is unknown (imported answers)" in sentences(section)
 
 
 def test_a_score_that_no_answer_has_is_refused(tmp_path: Path) -> None:
     run = made_run(tmp_path / "run", some("a"))
     with pytest.raises(InputError, match=r"score 'bleu2'; use --score with one of locomo_f1"):
-        stages(run, Marking("bleu2", 0.5))
+        retrieval_and_reading(run, Marking("bleu2", 0.5))
     only = made_run(tmp_path / "five", [record("a/1", "a", "a", category=5)])
-    assert sentences(stages(only, F1)) == "No question of types 1-4 was answered."
+    assert sentences(retrieval_and_reading(only, F1)) == "No question of types 1-4 was answered."

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from eval.diagnose.gate import Case, against_oracle, by_rule, cases, gating, reached, rules
-from tests.eval.diagnose.made_losses import (
+from eval.diagnose.gate import against_oracle, by_rule, gate, reached, rules
+from eval.summary.gate_cases import Case, cases
+from tests.eval.diagnose.made_runs import (
     expanded,
     gated,
     imported,
@@ -77,7 +78,7 @@ def test_rules_stand_with_words_together_and_closed_last(found: list[Case]) -> N
     assert names == ["similarity", "word:(any)", "word:also", "word:other", "closed"]
     assert [name for name, _ in rules([found[0].record])] == ["similarity"]
     table = by_rule(found, seed=0)
-    header = ("n", "raised", "lowered", "part of the oracle's")
+    header = ("n", "raised", "lowered", "share of the oracle's")
     assert values(table, "similarity", *header) == ("3", "33.3%", "33.3%", "33.3%")
     assert values(table, "word:(any)", *header) == ("2", "50.0%", "0.0%", "33.3%")
     assert values(table, "word:also", *header) == ("1", "0.0%", "0.0%", "0.0%")
@@ -97,30 +98,30 @@ def test_only_questions_that_all_three_answered_and_that_have_evidence_count() -
 def test_how_often_it_opened_counts_every_question(tmp_path: Path) -> None:
     rows = [*made()[0], gated("a/90", "", "x", rule="similarity", category=5)]
     run = made_run(tmp_path / "run", rows, "hybrid_gate")
-    section = gating(run, None)
+    section = gate(run, None)
     opened, deciding = tables(section)
     assert values(opened, OVERALL, "n", "opened") == ("8", "62.5%")
     assert values(opened, "adversarial", "n", "opened") == ("1", "100.0%")
     assert values(deciding, "similarity", *deciding.header[1:]) == ("4", "44.4%")
     assert values(deciding, "closed", *deciding.header[1:]) == ("3", "33.3%")
-    assert "takes --direct RUN and --expanded RUN" in sentences(section)
+    assert "requires --direct RUN and --expanded RUN" in sentences(section)
 
 
 def test_the_section_sets_the_gate_against_never_and_always(
     found: list[Case], tmp_path: Path
 ) -> None:
     run = made_run(tmp_path / "run", made()[0], "hybrid_gate")
-    table = tables(gating(run, found))[-1]
+    table = tables(gate(run, found))[-1]
     assert values(table, "never open", "n", "recall difference") == ("8", "+0.062")
     assert values(table, "always open", "n", "recall difference") == ("8", "0.000")
 
 
 def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
     mine, without, _ = made()
-    assert sentences(gating(made_run(tmp_path / "one", without), None)) == (
+    assert sentences(gate(made_run(tmp_path / "one", without), None)) == (
         "vector_only records no gate."
     )
     run = made_run(tmp_path / "two", [imported(row) for row in mine])
-    assert sentences(gating(run, None)).startswith("Not known: imported answers")
+    assert sentences(gate(run, None)).startswith("Unknown: imported answers")
     run = made_run(tmp_path / "three", mine, "hybrid_gate")
-    assert "was answered by all three runs" in sentences(gating(run, []))
+    assert "was answered by all three runs" in sentences(gate(run, []))

@@ -11,7 +11,7 @@ import pytest
 from eval.diagnose.__main__ import main
 from eval.rescore.__main__ import main as rescore
 from tests.eval.commands import PROJECT, run_main
-from tests.eval.diagnose.made_losses import expanded, gated, record, write_run
+from tests.eval.diagnose.made_runs import expanded, gated, record, write_run
 
 EXCLUDED = {"kind": "excluded", "error_type": "X", "original_gold": "gold"}
 TITLES = ["Retrieval and reading", "Direct and expanded", "Gate", "Abstention"]
@@ -72,8 +72,8 @@ def test_a_run_alone_tells_what_it_can(
     assert "vector_only records no gate" in out
     assert main([runs["hybrid_gate"]]) == 0
     out = capsys.readouterr().out
-    assert "takes --direct RUN, the same run without it" in out
-    assert "takes --direct RUN and --expanded RUN" in out
+    assert "require --direct RUN, the same run without expansion" in out
+    assert "requires --direct RUN and --expanded RUN" in out
 
 
 def test_what_is_in_no_figure_is_counted(
@@ -87,7 +87,7 @@ def test_what_is_in_no_figure_is_counted(
     ]
     assert main([str(write_run(tmp_path / "run", rows))]) == 0
     out = capsys.readouterr().out
-    assert "4 questions of 2 conversations; in no figure: 1 failed, 1 left out by the answer" in out
+    assert "4 questions of 2 conversations; not counted: 1 failed, 1 excluded by the answer" in out
     assert re.search(r"^single_hop +\(any\) +2 +0\.500", out, re.M)
     assert re.search(r"^all +0 +- +- +2 +0\.0%", out, re.M)
 
@@ -123,11 +123,11 @@ def test_imported_answers(
     assert main(["run"]) == 0
     out = capsys.readouterr().out
     assert titles(out) == TITLES
-    assert "What was retrieved is not known (imported answers)" in out
-    assert out.count("Not known: imported answers") == 2
+    assert "Retrieval is unknown (imported answers)" in out
+    assert out.count("Unknown: imported answers") == 2
     assert re.search(r"^all +\d+ +100\.0% .* 100\.0% .* 100\.0% ", out, re.M)
     assert main(["run", "--direct", "run"]) == 2
-    assert "hold no trace.expansion" in capsys.readouterr().err
+    assert "have no trace.expansion" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_imported_answers(
     [
         (["nowhere"], "nowhere: no such run"),
         (["{hybrid_gate}", "--expanded", "{graph_expand}"], "--expanded: needs --direct RUN"),
-        (["{graph_expand}", "--direct", "{hybrid_gate}"], "expanded as well (the first: b/1)"),
-        (["{vector_only}", "--direct", "{vector_only}"], "hold no trace.expansion"),
+        (["{graph_expand}", "--direct", "{hybrid_gate}"], "expands as well (the first: b/1)"),
+        (["{vector_only}", "--direct", "{vector_only}"], "have no trace.expansion"),
         (
             ["{hybrid_gate}", "--direct", "{vector_only}", "--expanded", "{vector_only}"],
             "does not always expand",

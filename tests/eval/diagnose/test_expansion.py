@@ -1,4 +1,4 @@
-"""Evidence found directly and by expansion, and what was pushed out for it."""
+"""Evidence found directly and by expansion, and what it displaces."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from eval.diagnose.expansion import expansion, found_turns, pushed_out, recall, where_found
+from eval.diagnose.expansion import displaced, expansion, where_found
 from eval.diagnose.pairing import pair_with_direct
-from tests.eval.diagnose.made_losses import (
+from eval.summary.gate_cases import found_turns, recall
+from tests.eval.diagnose.made_runs import (
     expanded,
     imported,
     made_run,
@@ -72,7 +73,7 @@ def test_memories_reached_added_and_holding_evidence(tmp_path: Path) -> None:
 
 
 def test_what_was_pushed_out_and_the_balance_of_evidence() -> None:
-    table = pushed_out(PAIRS, seed=0)
+    table = displaced(PAIRS, seed=0)
     shown = values(table, "single_hop", *table.header[1:])
     assert shown == ("1", "1.00", "0.0%", "1", "0", "+1")
     shown = values(table, "temporal", *table.header[1:])
@@ -96,9 +97,9 @@ def test_what_cannot_be_told_is_said(tmp_path: Path) -> None:
     run = made_run(tmp_path / "one", WITHOUT)
     assert sentences(expansion(run, None)).startswith("vector_only records no expansion")
     run = made_run(tmp_path / "two", [imported(row) for row in WITH])
-    assert sentences(expansion(run, None)).startswith("Not known: imported answers")
+    assert sentences(expansion(run, None)).startswith("Unknown: imported answers")
     run = made_run(tmp_path / "three", WITH[4:], "graph_expand")
     assert sentences(expansion(run, None)) == "No question of types 1-4 with evidence was answered."
     run = made_run(tmp_path / "four", WITH, "graph_expand")
-    assert "takes --direct RUN" in sentences(expansion(run, None))
+    assert "require --direct RUN" in sentences(expansion(run, None))
     assert "answered by both runs" in sentences(expansion(run, PAIRS[4:]))

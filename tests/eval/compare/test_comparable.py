@@ -52,7 +52,7 @@ def test_different_answer_keys_are_an_objection(tmp_path: Path) -> None:
         for key in ("original", "corrected")
     )
     (told,) = objections(load(one, other), [F1], [])
-    assert "different answer keys (original, corrected); score one anew by" in told
+    assert "different answer keys (original, corrected); rescore one by" in told
     old = write_run(tmp_path / "old", records(), "old")  # from before there were keys
     assert objections(load(one, old), [F1], []) == []
     assert len(objections(load(other, old), [F1], [])) == 1

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from eval.rendering.intervals import (
-    Figure,
-    Sample,
-    by_type,
-    difference_cells,
-    percent,
-    show,
-    wilson_share,
-    with_n,
-)
-from eval.rendering.section import Section, Table, as_text
-from eval.stats.interval import wilson
-from tests.eval.diagnose.made_losses import record
+from eval.rendering.blocks import Section, Table, as_text
+from eval.rendering.contrasts import difference_cells
+from eval.rendering.numbers import interval, percent, points
+from eval.stats.interval import Interval, wilson
+from eval.summary.contrast import paired_contrasts
+from eval.summary.sample import Sample, by_type, wilson_share
+from tests.eval.diagnose.made_runs import record
 
 SEVERAL = "aabbccdd"
 
@@ -36,7 +30,7 @@ def test_unknown_values_are_in_no_figure() -> None:
 
 def test_a_share_within_one_conversation_is_wilsons() -> None:
     low, high = wilson(3, 8)
-    assert sample([1.0] * 3 + [0.0] * 5, "a" * 8).share() == Figure(0.375, low, high, 8)
+    assert sample([1.0] * 3 + [0.0] * 5, "a" * 8).share() == Interval(0.375, low, high, n=8)
     found = sample([1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]).share()
     assert found is not None
     assert found.value == 0.375
@@ -48,7 +42,9 @@ def test_equal_values_have_a_width() -> None:
     assert found == wilson_share([True] * 8)
     assert found is not None
     assert found.low < 0.7
-    assert sample([0.3]).score() == Figure(0.3, 0.0, 1.0, 1)
+    alone = sample([0.3]).score()
+    assert alone is not None
+    assert (alone.value, alone.low, alone.high, alone.n) == (0.3, 0.0, 1.0, 1)
 
 
 def test_scores_stay_between_0_and_1_and_means_do_not() -> None:
@@ -73,8 +69,13 @@ def test_differences_have_holms_p_and_the_verdict_of_a_comparison() -> None:
     better = [0.2 + 0.01 * (i % 3) for i in range(64)]
     worse = [-value for value in better]
     none = [0.1 if i // 8 % 2 else -0.1 for i in range(64)]
-    alone = difference_cells([(rows, better)], 0)[0]
-    cells = difference_cells([(rows, one) for one in (better, worse, none, [0.0] * 64)], 0)
+
+    def cells_of(*differences: list[float]) -> list[list[str]]:
+        judged = paired_contrasts([(rows, one) for one in differences], 0)
+        return [difference_cells(one) for one in judged]
+
+    (alone,) = cells_of(better)
+    cells = cells_of(better, worse, none, [0.0] * 64)
     assert alone[0] == cells[0][0]
     assert (alone[1], cells[0][1]) == ("< 0.0001", "0.0004")
     assert [row[2].partition(" (")[0] for row in cells] == [
@@ -95,17 +96,18 @@ def test_differences_have_holms_p_and_the_verdict_of_a_comparison() -> None:
     [
         (None, ("-", "-", "-")),
         (
-            Figure(0.3125, 0.2, 1.0, 16),
+            Interval(0.3125, 0.2, 1.0, n=16),
             ("31.2 [20.0, 100.0]", "31.2% [20.0%, 100.0%]", "31.2% [20.0%, 100.0%] n=16"),
         ),
         (
-            Figure(-0.00001, -0.1, 0.1, 9),
+            Interval(-0.00001, -0.1, 0.1, n=9),
             ("0.0 [-10.0, 10.0]", "-0.0% [-10.0%, 10.0%]", "-0.0% [-10.0%, 10.0%] n=9"),
         ),
     ],
 )
-def test_how_figures_are_written(figure: Figure | None, shown: tuple[str, str, str]) -> None:
-    assert (show(figure, 100, 1), percent(figure), with_n(figure)) == shown
+def test_how_figures_are_written(figure: Interval | None, shown: tuple[str, str, str]) -> None:
+    cells = (interval(figure, 1, points), percent(figure), percent(figure, with_n=True))
+    assert cells == shown
 
 
 def test_sections_are_titles_sentences_and_tables() -> None:

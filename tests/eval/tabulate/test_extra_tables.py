@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+from hydra import compose, initialize_config_dir
+
+from eval.records.manifest import OPERATIONAL
 from eval.records.run import Run
-from eval.tabulate.gates import gates
-from eval.tabulate.interaction import interaction
+from eval.run.hydra_help import CONF
+from eval.tabulate.extra_tables import gates, interaction, requested
+from eval.tabulate.grid import load_grid
+from memsys.errors import InputError
 from tests.eval import factory
 
 CONVERSATIONS = ("ash", "beech", "cedar", "dogwood")
 EACH = 20
+BASE = {"graph_score": "vector_only", "graph_expand": "vector_only"}
 
 
 def made(
@@ -41,7 +50,7 @@ def test_a_gain_that_only_the_weak_embedder_sees_is_an_interaction() -> None:
         made("vector_only", [0.25, 0.25], "weak"),
         made("graph_expand", [0.5, 0.25], "weak"),
     ]
-    header, rows = interaction(runs, "strong", "weak", 0)
+    header, rows = interaction(runs, BASE, "strong", "weak", 0)
     assert header[3:6] == ["with strong", "with weak", "weak minus strong"]
     by_score = {row[1]: row for row in rows if row[0] == "graph_expand - vector_only"}
     assert {row[0] for row in rows} == {"graph_expand - vector_only"}  # the rest was not run
@@ -61,7 +70,7 @@ def test_equal_gains_are_none() -> None:
         for embedder in ("strong", "weak")
         for strategy, values in (("vector_only", [0.25, 0.5]), ("graph_expand", [0.5, 0.5]))
     ]
-    _, rows = interaction(runs, "strong", "weak", 0)
+    _, rows = interaction(runs, BASE, "strong", "weak", 0)
     assert [row[5] for row in rows] == ["0.000 [0.000, 0.000]"] * 3
     assert all(row[-1].startswith("no difference shown") for row in rows)
 
@@ -78,3 +87,25 @@ def test_gates_are_measured_against_the_oracle() -> None:
     assert value[1][2:] == ["100.0%", "25.0%", "100.0%", "25.0%", "0.500"]
     assert value[2][2:] == ["50.0%", "50.0%", "100.0%", "0.0%", "0.562"]
     assert value[3][2:] == ["25.0%", "100%", "100%", "0%", "0.562"]
+
+
+def test_an_experiment_names_its_tables() -> None:
+    assert load_grid("gate").tables == {"gates": {}}
+    assert load_grid("longmemeval").tables == {"by_type": {}}
+    assert load_grid("memory_unit").tables == {}
+    settings = load_grid("weak_vs_strong_embedder").tables["interaction"]
+    assert settings["weak"] == "wordllama"
+    assert settings["base"]["graph_expand_hybrid"] == "hybrid_rank"
+
+
+def test_an_unknown_table_is_refused() -> None:
+    grid = replace(load_grid("memory_unit"), tables={"gaets": {}})
+    with pytest.raises(InputError, match=r"memory_unit\.yaml: tables: gaets: no such table; use"):
+        list(requested(grid, [], 0))
+
+
+def test_tables_are_no_part_of_a_runs_configuration() -> None:
+    with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
+        config = compose("config", ["experiment=gate"])
+    assert "tables" in config
+    assert "tables" in OPERATIONAL
