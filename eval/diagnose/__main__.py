@@ -14,7 +14,7 @@ from eval.diagnose.pairing import pair_with_direct, pair_with_expanded
 from eval.diagnose.retrieval_vs_reading import Marking, retrieval_and_reading
 from eval.metrics.registry import columns
 from eval.records.run import Run, load_run
-from eval.rendering.section import Section, as_text
+from eval.rendering.blocks import Section, as_text
 from eval.summary.gate_cases import Case, cases
 from memsys.errors import InputError
 

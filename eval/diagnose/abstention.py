@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from eval.datasets.types import ADVERSARIAL
 from eval.records.run import Run
 from eval.records.schema import Record
+from eval.rendering.blocks import Section, Table
 from eval.rendering.numbers import percent
-from eval.rendering.section import Section, Table
 from eval.summary.sample import Sample
 from memsys.text.terms import is_cjk
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from eval.diagnose.pairing import Pair, memory_ids
 from eval.records.run import Run
 from eval.records.schema import Record
+from eval.rendering.blocks import Section, Table
 from eval.rendering.contrasts import difference_cells
 from eval.rendering.numbers import interval, percent, signed
-from eval.rendering.section import Section, Table
 from eval.rendering.tables import type_name
 from eval.summary.contrast import paired_contrasts
 from eval.summary.gate_cases import DIRECT, EXPANDED, found_turns, recall

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.records.run import Run
 from eval.records.schema import Record
+from eval.rendering.blocks import Section, Table
 from eval.rendering.contrasts import difference_cells
 from eval.rendering.numbers import interval, percent
-from eval.rendering.section import Section, Table
 from eval.rendering.tables import type_name
 from eval.summary.contrast import paired_contrasts
 from eval.summary.gate_cases import Case, gate_shares, recall, sample

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from eval.records.run import Run
 from eval.records.schema import Record
+from eval.rendering.blocks import Section, Table
 from eval.rendering.numbers import interval, points
-from eval.rendering.section import Section, Table
 from eval.rendering.tables import type_name
 from eval.stats.interval import Interval
 from eval.summary.sample import Sample, by_type, wilson_share

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.records.run import Run, load_run
-from eval.rendering.section import Section, Table
+from eval.rendering.blocks import Section, Table
 from tests.eval import factory
 from tests.eval.factory import FILE  # noqa: F401 - the data of these runs
 

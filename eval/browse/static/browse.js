@@ -1,35 +1,31 @@
-"""What runs in the browser: it asks for questions and cards, and writes words as words alone."""
-
-from __future__ import annotations
-
-# Only /card is taken as HTML, for the server has escaped it.
-SCRIPT = r"""
+// Asks the server for questions and cards. Text is inserted as text; only /card is inserted as
+// HTML, which the server has escaped.
 "use strict";
 const form = document.getElementById("search"), list = document.getElementById("found");
-const told = document.getElementById("told"), labels = JSON.parse(list.dataset.labels);
-const back = document.getElementById("back"), on = document.getElementById("on");
+const state = document.getElementById("status"), labels = JSON.parse(list.dataset.labels);
+const previous = document.getElementById("previous"), next = document.getElementById("next");
 const initial = new URLSearchParams(new FormData(form));
-let start = 0, asked = 0, timer = 0, wanted = "", here = null;
+let start = 0, requests = 0, timer = 0, wanted = "", current = null;
 
 function element(name, kind, text) {
-  const made = document.createElement(name);
-  if (kind) made.className = kind;
-  if (text !== undefined) made.textContent = text;
-  return made;
+  const created = document.createElement(name);
+  if (kind) created.className = kind;
+  if (text !== undefined) created.textContent = text;
+  return created;
 }
 function fields() {
-  const given = new URLSearchParams();
-  for (const [name, value] of new FormData(form)) if (value !== "") given.set(name, value);
-  if (start) given.set("start", start);
-  return given;
+  const values = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (value !== "") values.set(name, value);
+  if (start) values.set("start", start);
+  return values;
 }
 function restore() {
-  const given = new URLSearchParams(location.search);
+  const values = new URLSearchParams(location.search);
   for (const field of form.elements) {
-    if (field.name) field.value = given.get(field.name) ?? initial.get(field.name);
+    if (field.name) field.value = values.get(field.name) ?? initial.get(field.name);
   }
-  start = Math.max(0, parseInt(given.get("start"), 10) || 0);
-  wanted = given.get("open") || "";
+  start = Math.max(0, parseInt(values.get("start"), 10) || 0);
+  wanted = values.get("open") || "";
 }
 async function get(address) {
   const reply = await fetch(address);
@@ -53,61 +49,61 @@ async function open(row) {
 }
 function badge(verdict, label) {
   const kind = verdict === "not scored" ? "none" : verdict;
-  const made = element("span", "v " + kind, verdict);
-  made.title = label;
-  return made;
+  const created = element("span", "v " + kind, verdict);
+  created.title = label;
+  return created;
 }
 function row(found) {
-  const made = element("details", "card"), head = element("summary");
-  made.dataset.id = found.id;
+  const card = element("details", "card"), head = element("summary");
+  card.dataset.id = found.id;
   head.append(element("span", "q", found.question), " ",
     element("span", "id", found.id + " · " + found.type));
   const states = element("span", "states");
-  found.verdicts.forEach((own, i) => {
-    const state = element("span", "state", labels[i] + " ");
-    if (!own.length) state.append("not asked");
-    own.forEach((verdict) => state.append(badge(verdict, labels[i]), " "));
-    states.append(state);
+  found.verdicts.forEach((verdicts, i) => {
+    const one = element("span", "state", labels[i] + " ");
+    if (!verdicts.length) one.append("not asked");
+    verdicts.forEach((verdict) => one.append(badge(verdict, labels[i]), " "));
+    states.append(one);
   });
   if (typeof found.change === "number") {
     const sign = found.change > 0 ? "+" : "";
     states.append(element("span", "state", "difference " + sign + found.change.toFixed(3)));
   }
   head.append(states);
-  made.append(head);
-  made.addEventListener("toggle", () => open(made));
-  return made;
+  card.append(head);
+  card.addEventListener("toggle", () => open(card));
+  return card;
 }
-// A choice is a step that the browser's Back undoes; letters that are typed are none.
+// A choice is a step in the browser's history, which Back undoes; typing is not.
 async function show(step) {
-  const mine = ++asked, given = fields(), address = "?" + given;
+  const request = ++requests, values = fields(), address = "?" + values;
   clearTimeout(timer);
   list.setAttribute("aria-busy", "true");
   if (step && address !== location.search) history.pushState(null, "", address);
   else history.replaceState(null, "", address);
   try {
-    const found = await (await get("/questions?" + given)).json();
-    if (mine !== asked) return;
+    const found = await (await get("/questions?" + values)).json();
+    if (request !== requests) return;
     list.replaceChildren(...found.rows.map(row));
     const last = found.start + found.rows.length;
-    told.textContent = found.total === 0 ? "No question is like that." :
+    state.textContent = found.total === 0 ? "No question matches." :
       found.rows.length ? `${found.start + 1} to ${last} of ${found.total} questions` :
       `${found.total} questions, none from ${found.start + 1} on`;
-    back.disabled = found.start === 0;
-    on.disabled = last >= found.total;
+    previous.disabled = found.start === 0;
+    next.disabled = last >= found.total;
     start = found.start;
-    back.onclick = () => { start = Math.max(0, start - found.page); move(); };
-    on.onclick = () => { start += found.page; move(); };
+    previous.onclick = () => { start = Math.max(0, start - found.page); move(); };
+    next.onclick = () => { start += found.page; move(); };
     for (const one of list.children) {
       if (wanted && one.dataset.id === wanted) one.open = true;
     }
     wanted = "";
   } catch (error) {
-    if (mine === asked) told.textContent = "Cannot be found: " + error.message;
+    if (request === requests) state.textContent = "Search failed: " + error.message;
   }
-  if (mine === asked) list.setAttribute("aria-busy", "false");
+  if (request === requests) list.setAttribute("aria-busy", "false");
 }
-async function move() { await show(true); told.focus(); }
+async function move() { await show(true); state.focus(); }
 function again(event) {
   start = 0;
   clearTimeout(timer);
@@ -120,22 +116,21 @@ form.addEventListener("submit", (event) => { event.preventDefault(); again(event
 form.addEventListener("reset", (event) => setTimeout(again, 0, event));
 addEventListener("popstate", () => { restore(); show(); });
 for (const way of ["focusin", "click"]) {
-  list.addEventListener(way, (event) => { here = event.target.closest("#found > details"); });
+  list.addEventListener(way, (event) => { current = event.target.closest("#found > details"); });
 }
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, select, textarea")) {
     if (event.key !== "Escape") return;
-    event.preventDefault();  // it would empty the box and leave the questions as they were
+    event.preventDefault();  // Escape would empty the box without a new search
     event.target.blur();
     return;
   }
   if (event.key === "/") { event.preventDefault(); form.elements.q.focus(); }
   if (event.key !== "j" && event.key !== "k") return;
-  const cards = [...list.children], at = cards.indexOf(here);
-  const next = cards[at < 0 ? 0 : at + (event.key === "j" ? 1 : -1)]?.firstChild;
-  if (next) { next.focus(); next.scrollIntoView({block: "nearest"}); }
+  const cards = [...list.children], at = cards.indexOf(current);
+  const head = cards[at < 0 ? 0 : at + (event.key === "j" ? 1 : -1)]?.firstChild;
+  if (head) { head.focus(); head.scrollIntoView({block: "nearest"}); }
 });
 restore();
 show();
-"""
