@@ -16,7 +16,8 @@ from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
 from baselines.libraries.installed import is_installed, names
-from eval.run.hydra_help import CONF, help_text, title
+from eval.rendering.errors import CONF
+from eval.run.hydra_help import help_text, title
 from memsys.store import Parts
 from memsys.strategy import Strategy
 
@@ -91,8 +92,8 @@ def stand_in(parts: dict[str, Any]) -> Parts:
 @pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(CONF)) for p in FILES])
 def test_file_is_short_and_says_what_it_is(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
-    if path.parent.name == "experiment":
-        assert lines.pop(0) == "# @package _global_", "an experiment sets values of any group"
+    if path.parent.name in ("debug", "experiment"):
+        assert lines.pop(0) == "# @package _global_", "it sets values of any group"
     assert re.match(r"# [A-Za-z]", lines[0]), "the first line is what --help shows"
     assert not lines[1].startswith("#"), "one line is enough"
     if path.parent != CONF:
