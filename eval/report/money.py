@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eval.cost import tables as cost_tables
-from eval.cost.ingestion import Ingestion, ingestion
-from eval.pricing.prices import SYSTEM, cost_usd, of_records, pricing_of, repaid_after
+from eval.pricing.prices import SYSTEM, break_even, cost_usd, of_records, pricing_of
 from eval.records.schema import Record
 from eval.rendering.blocks import Block, Part
 from eval.rendering.intervals import Sample, show
@@ -28,10 +27,9 @@ def money(runs: Sequence[Reported]) -> Block:
         parts.append(Table(header, usage))
     else:
         parts.append("No model was called for any question.")
-    written = [_written(run) for run in runs]
     parts += [
-        "What memory costs to write, beside the answers it buys. " + cost_tables.WRITING,
-        Table(*cost_tables.writing(written)),
+        "Cost of ingestion beside the scores. " + cost_tables.INGESTION,
+        Table(*cost_tables.ingestion_table([(r.run, r.summary["by_type"][OVERALL]) for r in runs])),
     ]
     if len(runs) > 1:
         parts += _repaid(runs)
@@ -50,10 +48,6 @@ def ingest_usd(run: Reported) -> float | None:
     conversations = {line["conversation"] for line in lines}
     total = cost_usd((line["usage"] for line in lines), pricing_of(run.manifest))
     return None if total is None or not conversations else total / len(conversations)
-
-
-def _written(run: Reported) -> Ingestion:
-    return ingestion(run.run, run.summary["by_type"][OVERALL])
 
 
 def _mean_usd(run: Reported) -> float | None:
@@ -117,7 +111,7 @@ def _repaid(runs: Sequence[Reported]) -> list[Part]:
     costs = {run.label: (ingest_usd(run), _mean_usd(run)) for run in runs}
     free = [label for label, (ingest, _) in costs.items() if ingest == 0]
     rows = [
-        [label, other, _questions(repaid_after(ingest, each, costs[other][1]))]
+        [label, other, _questions(break_even(ingest, each, costs[other][1]))]
         for label, (ingest, each) in costs.items()
         for other in free
         if other != label and (ingest is None or ingest > 0)

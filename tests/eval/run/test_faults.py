@@ -36,7 +36,9 @@ def test_every_third_question(start: Start, tmp_path: Path, fault: Path, small, 
     case = Case(start, tmp_path, fault, *small, "strategy.fault=third")
     assert case.ended.code == 0
     assert "6 of 21 questions failed; they are in no mean" in case.ended.out
-    assert "the first: ash/2: question 2 of ash is a third one" in case.ended.out
+    assert (
+        "the first: ash/2: retrieve: ValueError: question 2 of ash is a third one" in case.ended.out
+    )
     assert f"resume={case.run.folder.name}" in case.ended.out
     assert list(case.errors) == [i for i in ALL if i[-1] in "25"]
     error = case.errors["beech/5"]
