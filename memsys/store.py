@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from memsys.context.base import ContextWriter
+from memsys.context.writers import ContextWriter
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import MemoryGraph, build_graph
 from memsys.graph.csr import build_csr

@@ -7,7 +7,7 @@ from typing import Any
 
 from eval.datasets.reload import build_trusted, load_original
 from eval.datasets.types import Dataset
-from memsys.context.base import stamp
+from memsys.context.writers import stamp
 from memsys.errors import InputError
 from memsys.memory.base import MemoryBuilder
 from memsys.text.turns import line

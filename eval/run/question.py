@@ -17,7 +17,7 @@ from eval.records.jsonl import Row, json_line
 from eval.records.schema import EvidenceFound, Record
 from eval.run.ingest import THROUGH, Failure, describe, used
 from eval.summary.scoring import question_fields, score_record
-from memsys.context.base import stamp
+from memsys.context.writers import stamp
 from memsys.llm.meter import Meter, Reading
 from memsys.strategy import MemoryStrategy
 from memsys.text.tokens import count_tokens

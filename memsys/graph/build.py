@@ -62,11 +62,7 @@ def _mentions(
     keys: dict[str, EntityKind], frequency: Counter[str], n: int, settings: GraphSettings
 ) -> dict[str, float]:
     """Return the selected entities of one memory with their weights, heaviest first."""
-    kinds = {
-        "name": settings.name_weight,
-        "phrase": 1.0,
-        "keyword": settings.keyword_weight,
-    }
+    kinds = {"name": settings.name_weight, "phrase": 1.0, "keyword": settings.keyword_weight}
     # An entity of a single memory links nothing; one of half the store links everything.
     linking = {
         key: kinds[kind] * math.log(n / frequency[key]) / math.log(n)

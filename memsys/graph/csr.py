@@ -150,11 +150,7 @@ def build_csr(
     n = len(memories)
     distinct, frequency = np.unique(numbers, return_counts=True)
     most = min(max(settings.max_share * n, 2), n - 1)
-    weight_of = {
-        "name": settings.name_weight,
-        "phrase": 1.0,
-        "keyword": settings.keyword_weight,
-    }
+    weight_of = {"name": settings.name_weight, "phrase": 1.0, "keyword": settings.keyword_weight}
     by_kind = np.array([weight_of[kind] for kind in _KINDS])
     links = (frequency > 1) & (frequency <= most)  # few do, so the rest is left out early
     distinct, frequency = np.append(distinct[links], _BEYOND), frequency[links]

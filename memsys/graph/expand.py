@@ -56,10 +56,7 @@ class ExpandedMemory:
 
 
 def expand(
-    graph: MemoryGraph,
-    seeds: Sequence[str],
-    relevance: Callable[[str], float],
-    settings: Expansion,
+    graph: MemoryGraph, seeds: Sequence[str], relevance: Callable[[str], float], settings: Expansion
 ) -> list[ExpandedMemory]:
     """Return the memories within `hops` of the titles of `seeds` (ids, best first), best first.
 

@@ -9,9 +9,8 @@ import faiss
 import numpy as np
 
 from memsys.concurrency import one_thread
-from memsys.stores.exact import best, checked
 from memsys.stores.sqlite import open_store
-from memsys.stores.vectors import Near
+from memsys.stores.vectors import Near, best, checked
 from memsys.types import Vectors
 
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors (

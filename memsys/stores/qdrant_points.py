@@ -8,8 +8,7 @@ from threading import RLock
 from typing import NamedTuple
 from uuid import NAMESPACE_OID, uuid5
 
-from memsys.stores.exact import best, checked
-from memsys.stores.vectors import Near
+from memsys.stores.vectors import Near, best, checked
 from memsys.types import Vectors
 
 BATCH = 500  # points per request: a few megabytes at 384 dimensions

@@ -22,12 +22,7 @@ class GraphExpand(Strategy):
     uses_graph: ClassVar[bool] = True
 
     def __init__(
-        self,
-        parts: Parts,
-        k: int,
-        budget: int | None,
-        start: Start,
-        expansion: Mapping[str, Any],
+        self, parts: Parts, k: int, budget: int | None, start: Start, expansion: Mapping[str, Any]
     ) -> None:
         """Raises InputError on an unknown start or a wrong number in `expansion`."""
         super().__init__(parts, k, budget)

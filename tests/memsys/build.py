@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from memsys.context.base import ContextWriter
-from memsys.context.flat import Flat
+from memsys.context.writers import ContextWriter, Flat
 from memsys.embed.base import Embedder, unit_rows
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.settings import GraphSettings
