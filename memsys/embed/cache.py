@@ -35,22 +35,13 @@ class CachedEmbedder:
         Raises InputError if the file there is not a cache, here or at a later look-up.
         """
         self._embedder = embedder
+        self.name, self.typical_similarity = embedder.name, embedder.typical_similarity
         self._meter = meter
         self._warm = False
         self._path = Path(folder) / f"{_file_name(embedder.name)}.sqlite"
         with self._errors():
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._db = open_shared(self._path, _SCHEMA)
-
-    @property
-    def name(self) -> str:
-        """Name of the embedder."""
-        return self._embedder.name
-
-    @property
-    def typical_similarity(self) -> float:
-        """See Embedder."""
-        return self._embedder.typical_similarity
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), d); missing ones are embedded in batches."""

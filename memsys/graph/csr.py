@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.graph.build import MemoryGraph
+from memsys.graph.build import GraphSettings, MemoryGraph
 from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
-from memsys.graph.settings import GraphSettings
 from memsys.graph.store import ENTITY, MEMORY, Edge, EdgeKind
 from memsys.stores.size import lines
 from memsys.types import Memory

@@ -46,10 +46,7 @@ class Completion:
 class LLM(Protocol):
     """A chat model. The client adds every call to the run's meter."""
 
-    @property
-    def name(self) -> str:
-        """Name of the model, as in manifests and the price list."""
-        ...
+    name: str  # of the model, as in manifests and the price list
 
     def complete(
         self,

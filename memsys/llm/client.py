@@ -97,6 +97,7 @@ class ChatClient(LLM):
     ) -> None:
         """See ChatSettings.open."""
         self._settings, self._meter = settings, meter
+        self.name = settings.model
         fixed = {name: getattr(settings, name) for name in ("temperature", "max_tokens", "seed")}
         self._fixed = {name: value for name, value in fixed.items() if value is not None}
         self._fixed |= settings.extra
@@ -116,11 +117,6 @@ class ChatClient(LLM):
             timeout_s=settings.timeout_s,
             retries=settings.retries,
         )
-
-    @property
-    def name(self) -> str:
-        """Name of the model as requested."""
-        return self._settings.model
 
     def complete(
         self,

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from baselines.bm25 import BM25
+from baselines.rankings import BM25
 from eval.readers import Answer, Reader
 from memsys.errors import InputError
 from memsys.store import Parts

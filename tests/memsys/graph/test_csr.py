@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from baselines.graph_walk import PageRank
 from memsys.graph import csr
-from memsys.graph.build import build_graph
+from memsys.graph.build import GraphSettings, build_graph
 from memsys.graph.csr import CsrStore, build_csr
 from memsys.graph.expand import Expansion, expand
-from memsys.graph.pagerank import PageRank
-from memsys.graph.settings import GraphSettings
 from memsys.graph.store import ENTITY, MEMORY
 from memsys.types import Memory
 

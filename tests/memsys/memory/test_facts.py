@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from omegaconf import OmegaConf
 
-from baselines.bm25 import BM25
 from baselines.mem0 import Mem0
+from baselines.rankings import BM25
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.memory.base import builder_for

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from memsys.errors import InputError
-from memsys.graph.settings import GraphSettings
+from memsys.graph.build import GraphSettings
 from memsys.index.rank import IndexSettings
 from memsys.memory.turns import Turns
 from memsys.store import Parts
