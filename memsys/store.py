@@ -39,7 +39,7 @@ class Store:
     """Memories in order, with indexes that are built on first use, each at most once.
 
     Adding memories drops the indexes: the next query (the warm-up of a run) builds them again. The
-    vectors are kept, so that a new session embeds only its memories.
+    vectors remain, so that a new session embeds only its memories.
     """
 
     def __init__(self, parts: Parts) -> None:

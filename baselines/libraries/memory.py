@@ -20,7 +20,6 @@ from memsys.types import Candidate, Memory, Query, Retrieval, Session
 
 _NOTHING = Retrieval((), "", 0)
 HERE = Path(__file__).parent
-_ADAPTERS = HERE / "adapters"  # scripts that run in the venvs of the libraries
 _VENVS = Path(".venv-baselines")  # in the checkout, unless MEMSYS_BASELINES is set
 _STAMP = "installed"  # written by make when all requirements are installed
 
@@ -62,7 +61,7 @@ class LibraryMemory(Strategy):
                 f"strategy={name}: no model to write the memory; add llm=openai "
                 "(mem0ai, mem0ai_graph and langmem also run with strategy.infer=false)"
             )
-        self._command = [python_of(name), _ADAPTERS / "serve.py", _ADAPTERS / f"{name}.py"]
+        self._command = [python_of(name), HERE / "adapters" / "serve.py", adapter_of(name)]
         self._name, self._infer, self._exchange = name, infer, exchange
         self._timeout_s, self._settings = timeout_s, dict(settings)
         self._open: tuple[Pipe, Gateway, TemporaryDirectory[str]] | None = None
@@ -182,6 +181,11 @@ def python_of(name: str) -> Path:
     if not is_installed(name):
         raise InputError(f"strategy={name}: not installed; make baseline NAME={name}")
     return venv(name) / "bin" / "python"
+
+
+def adapter_of(name: str) -> Path:
+    """Return the script that wraps the library; it runs in the library's venv."""
+    return HERE / "adapters" / f"{name}.py"
 
 
 def _item(messages: list[dict[str, str]], time: datetime, turns: tuple[str, ...]) -> dict[str, Any]:

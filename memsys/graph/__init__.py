@@ -1,1 +1,1 @@
-"""The graph over memories: building, stores, scores and expansion."""
+"""The graph over memories: building, stores and scores."""

@@ -62,14 +62,12 @@ class LLM(Protocol):
         request, which a recording would otherwise answer alike. Raises LLMError without a usable
         answer.
         """
-        ...
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the endpoint's whole answer to the request `body`, with its model set to this one.
 
         For memory libraries behind a gateway. Raises LLMError without a usable answer.
         """
-        ...
 
 
 class LLMError(Exception):

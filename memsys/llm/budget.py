@@ -54,11 +54,9 @@ class CallLedger(Protocol):
 
     def rows(self) -> Iterable[tuple[str, Usage]]:
         """Yield model and tokens of each paid call."""
-        ...
 
     def note(self, model: str, usage: Usage) -> None:
         """Write down a live call at once: a run may be killed at any time."""
-        ...
 
 
 class Budget:

@@ -30,7 +30,6 @@ class Server(Protocol):
 
     def start(self) -> str:
         """Listen, unless it does already; return the base URL, whose path is /v1."""
-        ...
 
 
 class Endpoint:

@@ -171,7 +171,6 @@ class _RelationFile:
         self._db.row_factory = sqlite3.Row
 
     def put_nodes(self, owner: str, nodes: Iterable[Node]) -> None:
-        """Insert or replace `nodes`."""
         self._write(
             "REPLACE INTO nodes VALUES"
             " (:owner, :id, :name, :kind, :vector, :mentions, :created, :last_seen)",
@@ -182,7 +181,6 @@ class _RelationFile:
         )
 
     def put_relations(self, owner: str, relations: Iterable[Relation]) -> None:
-        """Insert or replace `relations`."""
         self._write(
             "REPLACE INTO relations VALUES"
             " (:owner, :source, :name, :target, :mentions, :created, :last_seen, :ended, :turns)",
@@ -190,25 +188,21 @@ class _RelationFile:
         )
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
-        """Delete the relations with these keys."""
         self._write(
             "DELETE FROM relations WHERE owner = ? AND source = ? AND name = ? AND target = ?",
             [(owner, *key) for key in keys],
         )
 
     def clear(self, owner: str) -> None:
-        """Delete everything of `owner`."""
         with self._db:
             self._db.execute("DELETE FROM relations WHERE owner = ?", (owner,))
             self._db.execute("DELETE FROM nodes WHERE owner = ?", (owner,))
 
     def nodes(self, owner: str) -> list[Node]:
-        """Return all nodes of `owner`."""
         rows = self._db.execute("SELECT * FROM nodes WHERE owner = ?", (owner,))
         return [node_of(row, np.frombuffer(row["vector"], dtype=np.float32)) for row in rows]
 
     def relations(self, owner: str) -> list[Relation]:
-        """Return all relations of `owner`."""
         rows = self._db.execute("SELECT * FROM relations WHERE owner = ?", (owner,))
         return [
             relation_of(row["source"], {**row, "turns": json.loads(row["turns"])}, row["target"])
@@ -216,12 +210,10 @@ class _RelationFile:
         ]
 
     def dimension(self) -> int | None:
-        """Return the dimension of the vectors in the file; None without vectors."""
         row = self._db.execute("SELECT length(vector) / 4 FROM nodes LIMIT 1").fetchone()
         return None if row is None else int(row[0])
 
     def close(self) -> None:
-        """Close the file."""
         self._db.close()
 
     def _write(self, statement: str, rows: Sequence[tuple[Any, ...] | Mapping[str, Any]]) -> None:

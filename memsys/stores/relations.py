@@ -67,41 +67,33 @@ class RelationStore(Protocol):
 
         Raises InputError, and stores none, if a vector is not of the store's dimension.
         """
-        ...
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
         """Store `relations`; one with an existing key is replaced.
 
         Raises InputError, and stores none, if an end is not a node of `owner`.
         """
-        ...
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
         """Delete the relations with these keys; unknown ones are ignored, nodes stay."""
-        ...
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
         """Return up to `most` nodes with a cosine to `vector`, shape (d,), of `threshold` or more.
 
         Best first, ties by id. Raises InputError if d is not that of the store.
         """
-        ...
 
     def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
         """Return the existing nodes with these ids (None: all), sorted by id."""
-        ...
 
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
         """Return the relations from or to one of `nodes` (None: all), sorted by key."""
-        ...
 
     def clear(self, owner: str) -> None:
         """Delete everything of `owner`."""
-        ...
 
     def close(self) -> None:
         """Close files and connections; the store cannot be used afterwards."""
-        ...
 
 
 def require_ends(relations: Sequence[Relation], nodes: Collection[str], owner: str) -> None:

@@ -37,11 +37,9 @@ class VectorStore(Protocol):
 
         Raises InputError if d is not that of the store.
         """
-        ...
 
     def drop(self, owner: str, ids: Collection[str]) -> None:
         """Delete `ids`; unknown ones are ignored."""
-        ...
 
     def nearest(
         self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
@@ -51,19 +49,15 @@ class VectorStore(Protocol):
         Best first, ties by id. `among`: consider only these ids. Raises InputError if d is not that
         of the store.
         """
-        ...
 
     def ids(self, owner: str) -> list[str]:
         """Return all ids of `owner`, sorted."""
-        ...
 
     def clear(self, owner: str) -> None:
         """Delete everything of `owner`."""
-        ...
 
     def close(self) -> None:
         """Close files and connections; the store cannot be used afterwards."""
-        ...
 
 
 def cosines(rows: Vectors, vector: Vectors) -> npt.NDArray[np.float64]:

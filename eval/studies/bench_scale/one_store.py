@@ -29,7 +29,7 @@ from memsys.index.rank import top
 from memsys.index.vector import LargeVectors
 from memsys.store import Parts, Store
 from memsys.strategies.graph_expand import GraphExpand
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import VectorOnly
 from memsys.strategy import Strategy
 from memsys.types import Query, Vectors
 

@@ -17,7 +17,7 @@ from memsys.memory.base import builder_for
 from memsys.memory.facts import FactMemoryBuilder, Facts
 from memsys.memory.turns import Turns
 from memsys.strategies.graph_expand import GraphExpand
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import VectorOnly
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.facts.models import Planned, fact, facts
 

@@ -14,8 +14,7 @@ from baselines.rankings import BM25, HybridRank
 from memsys.index.rank import IndexSettings
 from memsys.store import Parts
 from memsys.stores.size import lines
-from memsys.strategies.full_context import FullContext
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import FullContext, VectorOnly
 from memsys.strategy import Strategy
 from memsys.text.tokens import count_tokens
 from tests.memsys.build import SESSIONS, BagOfWords, MakeParts, query
