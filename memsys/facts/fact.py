@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -42,6 +42,13 @@ class Fact:
         named = self.speaker.casefold() in self.content.casefold()
         text = self.content if named else f"{self.speaker}: {self.content}"
         return text if self.event is None or self.event in text else f"{text} ({self.event})"
+
+    def rewritten(self, content: str, speaker: str, turns: tuple[str, ...]) -> Fact:
+        """Return the update of a stored fact by this one: its new `content`, about its `speaker`,
+        supported by the `turns` of the old one and those of this.
+        """
+        both = tuple(dict.fromkeys((*turns, *self.turns)))
+        return replace(self, content=content, event=None, speaker=speaker, turns=both)
 
 
 def as_memory(id_: str, fact: Fact, time: datetime) -> Memory:

@@ -12,7 +12,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple, Protocol, get_args
 
-from memsys.errors import InputError
+from memsys.errors import check_choice, check_whole
 from memsys.facts.extract import ExtractSettings, FactExtractor
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
 from memsys.facts.operations import TOOLS, Calls, Kind, Operation, read_operations, schema
@@ -36,11 +36,8 @@ class UpdateSettings:
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
-        if self.calls not in get_args(Calls):
-            known = ", ".join(get_args(Calls))
-            raise InputError(f"strategy.update.calls: {self.calls!r} is none of {known}")
-        if not isinstance(self.similar, int) or self.similar < 1:
-            raise InputError(f"strategy.update.similar: {self.similar!r}; use 1 or more")
+        check_choice("strategy.update.calls", self.calls, get_args(Calls))
+        check_whole("strategy.update.similar", self.similar)
 
     @cached_property
     def loaded(self) -> Prompt:
@@ -60,7 +57,7 @@ class UpdateSettings:
 
 
 class StoredFact(NamedTuple):
-    """A stored fact as the model is shown it."""
+    """A stored fact as it is shown to the model."""
 
     id: str
     text: str
@@ -131,7 +128,8 @@ class FactWriter:
         """Compare `fact` with the stored facts and apply the operations that the model chooses."""
         stored = self._storage.similar(fact, self._update.similar)
         if not stored:
-            self._apply(Operation("ADD", 0, "", "nothing is stored"), fact, stored, session)
+            first = Operation("ADD", 0, "", "nothing is stored")
+            self.log.append(self._apply(first, fact, stored, session))
             return "done"
         try:
             reply = self._update.ask(self._llm, fact, [one.text for one in stored])
@@ -140,23 +138,18 @@ class FactWriter:
             return "no_answer"
         self.log.append({"step": "decide", "fact": fact.text, "tokens": tokens(reply.usage)})
         read = list(read_operations(reply)) or [fault("decide", "no_operation", "an empty list")]
-        done = [
-            self._apply(one, fact, stored, session)
-            if isinstance(one, Operation)
-            else self._log_fault(one, fact)
-            for one in read
-        ]
-        return "done" if any(done) else "unusable"
-
-    def _log_fault(self, event: Event, fact: Fact) -> bool:
-        self.log.append({**event, "fact": fact.text})
-        return False
+        outcome: Outcome = "unusable"
+        for one in read:
+            event = one if isinstance(one, dict) else self._apply(one, fact, stored, session)
+            self.log.append({**event, "fact": fact.text})
+            outcome = outcome if "fault" in event else "done"
+        return outcome
 
     def _apply(
         self, wanted: Operation, fact: Fact, stored: Sequence[StoredFact], session: Session
-    ) -> bool:
-        """Carry out one operation and return whether it was valid. A number that was not shown, or
-        whose fact no longer exists, is logged and changes nothing.
+    ) -> Event:
+        """Apply one operation and return its event. For a number that was not shown, or whose fact
+        no longer exists, that is a fault, and nothing changes.
         """
         change: FactChange | None = None
         why, storage, time = wanted.why, self._storage, session.time
@@ -164,17 +157,15 @@ class FactWriter:
             change = storage.add(fact, time)
             why = why if change else "it is stored already, word for word"
         elif wanted.kind != "NOOP":
-            if 1 <= wanted.number <= len(stored):
-                id_ = stored[wanted.number - 1].id
-                if wanted.kind == "UPDATE":
-                    change = storage.update(id_, wanted.content, fact, time)
-                else:
-                    change = storage.delete(id_, fact, time)
+            id_ = stored[wanted.number - 1].id if 1 <= wanted.number <= len(stored) else ""
+            if wanted.kind == "UPDATE":
+                change = storage.update(id_, wanted.content, fact, time)
+            else:
+                change = storage.delete(id_, fact, time)
             if change is None:
                 detail = f"{wanted.kind} {wanted.number} of {len(stored)}"
-                return self._log_fault(fault("decide", "unknown_id", detail), fact)
-        self.log.append(applied(fact, why, change))
-        return True
+                return fault("decide", "unknown_id", detail)
+        return applied(fact, why, change)
 
 
 def applied(fact: Fact, why: str, change: FactChange | None) -> Event:

@@ -74,14 +74,12 @@ def read_operations(reply: Completion) -> Iterator[Operation | Event]:
 
     Tool calls take precedence over text; a text has to be JSON of `schema`.
     """
+    for call in reply.tool_calls:
+        try:
+            yield _operation(call.name, json.loads(call.arguments))
+        except ValueError:
+            yield fault("decide", "broken_json", f"{call.name}: {call.arguments}")
     if reply.tool_calls:
-        for call in reply.tool_calls:
-            try:
-                arguments = json.loads(call.arguments)
-            except ValueError:
-                yield fault("decide", "broken_json", f"{call.name}: {call.arguments}")
-                continue
-            yield _operation(call.name, arguments)
         return
     try:
         rows = json.loads(reply.text)["operations"]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt
+from memsys.text.turns import importance
 from memsys.types import Conversation, Memory, Session
 
 
@@ -47,6 +49,11 @@ class WrittenByModel(Protocol):
     def open(self, llm: LLM | None) -> MemoryBuilder:
         """Return a builder for one conversation. Raises InputError if it needs a model."""
         ...
+
+
+def verbatim(id_: str, text: str, time: datetime, speaker: str, turns: tuple[str, ...]) -> Memory:
+    """Return a memory of `text` that is retrieved by that text and nothing else."""
+    return Memory(id_, text, text, time, speaker, turns, importance(text))
 
 
 def builder_for(memory: MemoryBuilder | WrittenByModel, llm: LLM | None) -> MemoryBuilder:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
-from memsys.errors import InputError
+from memsys.errors import InputError, check_choice, check_whole
 from memsys.facts.operations import Calls
 from memsys.llm.prompt import Prompt, load_prompt
 
@@ -39,11 +39,10 @@ class RelationGraphSettings:
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
-        _choice("strategy.graph.calls", self.calls, get_args(Calls))
-        _choice("strategy.graph.on_conflict", self.on_conflict, get_args(OnConflict))
-        _whole("strategy.graph.exchange", self.exchange)
-        _whole("strategy.graph.nodes", self.nodes)
-        _whole("strategy.graph.shown", self.shown)
+        check_choice("strategy.graph.calls", self.calls, get_args(Calls))
+        check_choice("strategy.graph.on_conflict", self.on_conflict, get_args(OnConflict))
+        for name in ("exchange", "nodes", "shown"):
+            check_whole(f"strategy.graph.{name}", getattr(self, name))
         _cosine("strategy.graph.threshold", self.threshold)
         _cosine("strategy.graph.merge", self.merge)
 
@@ -75,24 +74,14 @@ class RelationSettings:
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
-        _choice("strategy.relations.by", self.by, get_args(By))
-        kinds = get_args(QueryEntities)
-        _choice("strategy.relations.query_entities", self.query_entities, kinds)
-        _whole("strategy.relations.limit", self.limit)
-        _whole("strategy.relations.hops", self.hops)
+        check_choice("strategy.relations.by", self.by, get_args(By))
+        ways = get_args(QueryEntities)
+        check_choice("strategy.relations.query_entities", self.query_entities, ways)
+        check_whole("strategy.relations.limit", self.limit)
+        check_whole("strategy.relations.hops", self.hops)
         _cosine("strategy.relations.similarity", self.similarity)
 
 
-def _choice(name: str, value: Any, options: tuple[str, ...]) -> None:
-    if value not in options:
-        raise InputError(f"{name}: {value!r} is none of {', '.join(options)}")
-
-
-def _whole(name: str, value: Any) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(f"{name}: {value!r}; use a whole number of 1 or more")
-
-
-def _cosine(name: str, value: Any) -> None:
+def _cosine(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not -1 <= value <= 1:
         raise InputError(f"{name}: {value!r}; use a cosine, -1 to 1")

@@ -11,19 +11,18 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from typing import Any
-from uuid import uuid4
 
 from memsys.errors import InputError
 from memsys.facts.fact import Fact, as_memory, plain, subject_of
 from memsys.facts.fact_writer import FactChange, FactWriter, StoredFact
 from memsys.facts.procedure import procedure
+from memsys.memory.base import verbatim
 from memsys.service.messages import Messages, ParsedMessages
 from memsys.service.ranking import Ranker
 from memsys.service.records import AddResult, MemoryChange, MemoryRecord
 from memsys.service.setup import Setup
 from memsys.service.writing import About, Writer
-from memsys.text.turns import importance
-from memsys.types import Memory, Session, Turn
+from memsys.types import Session, Turn
 
 
 def write_facts(
@@ -77,15 +76,8 @@ def write_procedure(
     run = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
     record = procedure(setup.llm, run)
     ids = (one.get("id") for one in run)
-    unit = Memory(
-        id=uuid4().hex,
-        content=record.text,
-        index_text=record.text,
-        time=time,
-        speaker="assistant",
-        turns=tuple(id_ for id_ in ids if isinstance(id_, str)),
-        importance=importance(record.text),
-    )
+    turns = tuple(id_ for id_ in ids if isinstance(id_, str))
+    unit = verbatim("new", record.text, time, "assistant", turns)
     return AddResult(tuple(writer.add([unit], about)), record.events)
 
 
@@ -115,12 +107,12 @@ class _OwnerFacts:
             old = self._writer.database.get(id_)
         if old is None:
             return None
-        new_turns = (self._about.public.get(turn, turn) for turn in fact.turns)
-        turns = tuple(dict.fromkeys((*old.turns, *new_turns)))
-        new = replace(fact, content=content, event=None, speaker=old.speaker, turns=turns)
-        metadata = {**old.metadata, **self._about.metadata}
-        change = self._writer.change(id_, as_memory(id_, new, time), metadata)
-        return self._changed(change, fact, time)
+        public = replace(fact, turns=tuple(self._about.public.get(t, t) for t in fact.turns))
+        new = as_memory(id_, public.rewritten(content, old.speaker, old.turns), time)
+        fields: dict[str, Any] = {"memory": new.content, "index_text": new.index_text}
+        fields |= {"time": time, "turns": new.turns, "importance": new.importance}
+        fields["metadata"] = {**old.metadata, **self._about.metadata}
+        return self._changed(self._writer.change(id_, fields), fact, time)
 
     def delete(self, id_: str, fact: Fact, time: datetime) -> FactChange | None:
         return self._changed(next(iter(self._writer.delete([id_])), None), fact, time)

@@ -9,9 +9,8 @@ from typing import Any
 from uuid import uuid4
 
 from memsys.errors import InputError
-from memsys.memory.base import MemoryBuilder
+from memsys.memory.base import MemoryBuilder, verbatim
 from memsys.service.records import check_text
-from memsys.text.turns import importance
 from memsys.types import Memory, Session, Turn
 
 ROLES = ("user", "assistant", "system", "tool")
@@ -68,14 +67,4 @@ def as_units(messages: Messages, parsed: ParsedMessages, builder: MemoryBuilder)
     if not isinstance(messages, str):
         return builder.build(parsed.session)
     (turn,) = parsed.session.turns
-    return [
-        Memory(
-            id=turn.id,
-            content=messages,
-            index_text=messages,
-            time=parsed.session.time,
-            speaker=turn.speaker,
-            turns=(turn.id,),
-            importance=importance(messages),
-        )
-    ]
+    return [verbatim(turn.id, messages, parsed.session.time, turn.speaker, (turn.id,))]

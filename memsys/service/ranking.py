@@ -68,9 +68,7 @@ class Ranker:
         check_start(start)
         self._database, self._vectors = database, vectors
         self._index, self._start, self._weights = index, start, weights
-        self._lexical: dict[
-            str, tuple[int, LexicalIndex | SparseLexicalIndex, list[MemoryRecord]]
-        ] = {}
+        self._lexical: dict[str, tuple[int, _Lexical, list[MemoryRecord]]] = {}
 
     @property
     def wants_vector(self) -> bool:
@@ -132,10 +130,10 @@ class Ranker:
         shelves = [owner.shelf] if owner.user_id is not None else self._database.shelves(owner)
         near = self._near(vector, shelves, among, wanted)
         records = self._database.of([id_ for id_, _ in near])
-        order = self._database.order(records)
+        oldest_first = {id_: place for place, id_ in enumerate(records)}
         near = sorted(
             (one for one in near if one.id in records),
-            key=lambda one: (-one.cosine, order[one.id]),
+            key=lambda one: (-one.cosine, oldest_first[one.id]),
         )
         return [(records[id_], cosine) for id_, cosine in near[:wanted]]
 
