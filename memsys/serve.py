@@ -12,8 +12,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from memsys.errors import InputError
-from memsys.service.memory import Memory
-from memsys.service.setup import load_setup
 
 KEY = "MEMSYS_API_KEY"
 _KEY_LEAST = 16  # characters; a shorter key can be guessed
@@ -56,15 +54,14 @@ def serve(
 
     Raises InputError on invalid arguments, or if the address cannot be used.
     """
-    for package in ("fastapi", "uvicorn"):
-        if find_spec(package) is None:
-            raise InputError(
-                f"memsys.serve: {package} is not installed; pip install -e '.[server]'"
-            )
-    import uvicorn  # noqa: PLC0415 - an extra, as are the next two
+    if missing := [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]:
+        raise InputError(f"serve: {missing[0]} is not installed; pip install -e '.[server]'")
+    import uvicorn  # noqa: PLC0415 - an extra, and the next four need time or extras
 
+    from memsys.service.memory import Memory  # noqa: PLC0415
     from memsys.service.rest.access import AccessPolicy  # noqa: PLC0415
     from memsys.service.rest.app import make_app  # noqa: PLC0415
+    from memsys.service.setup import load_setup  # noqa: PLC0415
 
     loopback = is_loopback(host)
     if not loopback and (key is None or len(key) < _KEY_LEAST):

@@ -35,10 +35,7 @@ class Fact:
 
     @property
     def text(self) -> str:
-        """Return `Speaker: statement (event)`, without the parts that the statement contains.
-
-        Retrieval needs the speaker's name.
-        """
+        """`Speaker: statement (event)`, without the parts that the statement contains."""
         named = self.speaker.casefold() in self.content.casefold()
         text = self.content if named else f"{self.speaker}: {self.content}"
         return text if self.event is None or self.event in text else f"{text} ({self.event})"

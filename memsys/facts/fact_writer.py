@@ -45,10 +45,7 @@ class UpdateSettings:
         return load_prompt(self.prompt, ["memories", "fact"])
 
     def ask(self, llm: LLM, fact: Fact, stored: Sequence[str]) -> Completion:
-        """Ask `llm` which operations `fact` requires, given the texts `stored`, numbered from 1.
-
-        Raises LLMError without a usable reply.
-        """
+        """Ask `llm` which operations `fact` requires, given the texts `stored`. Raises LLMError."""
         listed = "\n".join(f"{n}. {text}" for n, text in enumerate(stored, 1))
         messages = [{"role": "user", "content": self.loaded.fill(memories=listed, fact=fact.text)}]
         if self.calls == "tools":
@@ -65,8 +62,7 @@ class StoredFact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """One entry of the history; `old` and `new` are texts, None before an ADD and after a DELETE.
-
+    """One entry of the history; `old` and `new` are texts, None before an ADD and after a DELETE,
     `time` is that of the session that caused the change, never the wall clock.
     """
 
@@ -83,19 +79,15 @@ class FactStorage(Protocol):
 
     def similar(self, fact: Fact, most: int) -> Sequence[StoredFact]:
         """Return the `most` facts of the same speaker that are most similar, best first."""
-        ...
 
     def add(self, fact: Fact, time: datetime) -> FactChange | None:
         """Store `fact`; return None if the speaker already has a fact of the same words."""
-        ...
 
     def update(self, id_: str, content: str, fact: Fact, time: datetime) -> FactChange | None:
         """Replace the text of a stored fact on account of `fact`; None if there is no such id."""
-        ...
 
     def delete(self, id_: str, fact: Fact, time: datetime) -> FactChange | None:
         """Delete a stored fact on account of `fact`; None if there is no such id."""
-        ...
 
 
 class FactWriter:
@@ -117,10 +109,7 @@ class FactWriter:
 
     def write(self, session: Session, subject: Subject = "user") -> None:
         """Store the facts of `session` about the user or the assistant (see subject_of; people who
-        talk with each other are users).
-
-        Raises LLMError if the model answered for none of the exchanges: the server is down then,
-        and there is no memory to measure.
+        talk with each other are users). Raises LLMError like SessionReader.read.
         """
         self._reader.read(session, subject)
 

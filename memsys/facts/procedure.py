@@ -19,8 +19,6 @@ from memsys.llm.schema import object_schema
 from memsys.types import Usage
 
 _TEXT: Final = {"type": "string"}
-
-
 _STEPS: Final = {"type": "array", "items": object_schema({"action": _TEXT, "result": _TEXT})}
 _SCHEMA: Final = {
     "title": "procedure",

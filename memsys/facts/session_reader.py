@@ -26,7 +26,7 @@ class SessionReader:
         log: list[Event],
         retries: int,
     ) -> None:
-        """`retries`: how often calls without an answer are repeated at the end of a session."""
+        """`retries`: see ExtractSettings."""
         self._extractor, self._take, self._log = extractor, take, log
         self._rounds = 1 + retries
         self._open: dict[str, list[Fact]] = {}  # by an exchange's first turn; [] once all is done

@@ -32,10 +32,7 @@ class MemoryBuilder(ABC):
 
     @abstractmethod
     def build(self, session: Session) -> list[Memory]:
-        """Return the memories of `session` in order; may be empty.
-
-        Ids are unique per conversation.
-        """
+        """Return the memories of `session` in order; ids are unique per conversation."""
 
 
 @runtime_checkable
@@ -48,7 +45,6 @@ class WrittenByModel(Protocol):
 
     def open(self, llm: LLM | None) -> MemoryBuilder:
         """Return a builder for one conversation. Raises InputError if it needs a model."""
-        ...
 
 
 def verbatim(id_: str, text: str, time: datetime, speaker: str, turns: tuple[str, ...]) -> Memory:
@@ -57,8 +53,7 @@ def verbatim(id_: str, text: str, time: datetime, speaker: str, turns: tuple[str
 
 
 def builder_for(memory: MemoryBuilder | WrittenByModel, llm: LLM | None) -> MemoryBuilder:
-    """Return the builder of one conversation: `memory` itself if it has no state.
-
-    Raises InputError like WrittenByModel.open.
+    """Return the builder of one conversation: `memory` itself if it has no state. Raises InputError
+    like WrittenByModel.open.
     """
     return memory.open(llm) if isinstance(memory, WrittenByModel) else memory

@@ -54,7 +54,9 @@ class RelationFinder:
         row = {one.key: n for n, one in enumerate(snapshot.relations)}
         names, by_entity = [], []
         if self._settings.by != "triple":
-            names = self._names(question)
+            by_model = self._settings.query_entities == "llm"
+            question_names = self._extractor.question_entities if by_model else content_words
+            names = list(dict.fromkeys(question_names(question)))
             by_entity = [row[one.key] for one in self._by_entity(question, names)]
         by_triple = []
         if self._settings.by != "entity":
@@ -75,12 +77,8 @@ class RelationFinder:
                 for n in best
             ],
         }
-        return [snapshot.candidate(n, float(cosines[n])) for n in best], trace
-
-    def _names(self, question: str) -> list[str]:
-        if self._settings.query_entities == "llm":
-            return self._extractor.question_entities(question)
-        return list(dict.fromkeys(content_words(question)))
+        memories = snapshot.memories
+        return [Candidate(memories[n], float(cosines[n]), "expanded") for n in best], trace
 
     def _by_entity(self, question: str, names: Sequence[str]) -> list[Relation]:
         """Return the relations around `names`, ranked by BM25 against the question as in mem0ai
@@ -106,9 +104,6 @@ class _Snapshot:
         self.vectors: Vectors = (
             embedder.documents(texts) if texts else np.zeros((0, 1), dtype=np.float32)
         )
-
-    def candidate(self, row: int, score: float) -> Candidate:
-        return Candidate(self.memories[row], score, "expanded")
 
 
 def content_words(question: str) -> Iterator[str]:

@@ -45,10 +45,8 @@ class Form:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The JSON schema of a whole reply.
-
-        Its bounds are for servers that decode by the schema, as small models do not end a list by
-        themselves; `ask` checks the replies of other servers.
+        """The JSON schema of a whole reply, with bounds for servers that decode by it, as small
+        models do not end a list by themselves; `ask` checks the replies of other servers.
         """
         rows = {"type": "array", "items": object_schema(self.row), "maxItems": self.most}
         return object_schema({self.step: rows})
@@ -87,9 +85,8 @@ def ask(
     llm: LLM, form: Form, text: str, calls: Calls, log: list[Event], **fields: Any
 ) -> list[dict[str, Any]] | None:
     """Ask a model by `text` to fill in `form` and return its rows, None if none of its reply can be
-    used. The call, with `fields`, and the faults of its reply are logged.
-
-    Raises LLMError without a reply.
+    used. The call, with `fields`, and the faults of its reply are logged. Raises LLMError without
+    a reply.
     """
     messages = [{"role": "user", "content": text}]
     if calls == "tools":

@@ -122,7 +122,9 @@ class MemoryDatabase:
         return [one for one in records if _fits(one.metadata, filters or {})]
 
     def shelves(self, owner: Owner) -> list[str]:
-        """Return the shelves with memories of `owner`, sorted."""
+        """Return the shelves with memories of `owner`, sorted; a user has one."""
+        if owner.user_id is not None:
+            return [owner.shelf]
         condition, values = _where(owner)
         rows = self._db.execute(
             f"SELECT DISTINCT shelf FROM memories WHERE {condition} ORDER BY shelf",  # noqa: S608

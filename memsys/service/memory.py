@@ -12,8 +12,13 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError, check_choice, check_whole
 from memsys.llm.meter import Meter
 from memsys.service.database import MemoryDatabase
-from memsys.service.inference import write_facts, write_procedure
-from memsys.service.messages import Messages, as_units, parse_messages
+from memsys.service.messages import (
+    Messages,
+    as_units,
+    parse_messages,
+    write_facts,
+    write_procedure,
+)
 from memsys.service.ranking import Ranker
 from memsys.service.records import (
     AddResult,
@@ -45,19 +50,13 @@ class Memory(AbstractContextManager["Memory"]):
 
     def __init__(self, folder: str | Path = FOLDER, setup: Setup | None = None) -> None:
         """Create `folder` if absent. Raises InputError if it, or the setup, cannot be used."""
-        self._setup = setup if setup is not None else load_setup(None)
+        self._setup = setup = setup or load_setup(None)
         path = Path(folder).expanduser()
-        self._database = MemoryDatabase(path, self._setup.embedder.name)
-        embedder = CachedEmbedder(self._setup.embedder, path / "cache", Meter())
-        self._vectors = VectorSync(self._database, self._setup.vectors)
-        self._writer = Writer(self._database, self._vectors, embedder)
-        self._ranker = Ranker(
-            self._database,
-            self._vectors,
-            self._setup.index,
-            self._setup.start,
-            self._setup.weights,
-        )
+        self._database = database = MemoryDatabase(path, setup.embedder.name)
+        self._vectors = vectors = VectorSync(database, setup.vectors)
+        embedder = CachedEmbedder(setup.embedder, path / "cache", Meter())
+        self._writer = Writer(database, vectors, embedder)
+        self._ranker = Ranker(database, vectors, setup.index, setup.start, setup.weights)
 
     @classmethod
     def from_config(cls, source: str | Path, folder: str | Path = FOLDER) -> Self:
@@ -103,9 +102,8 @@ class Memory(AbstractContextManager["Memory"]):
         about = About(owner, checked, kind, parsed.public)
         if writes:
             return write_facts(self._setup, self._writer, self._ranker, about, parsed)
-        return AddResult(
-            tuple(self._writer.add(as_units(messages, parsed, self._setup.builder), about))
-        )
+        units = as_units(messages, parsed, self._setup.builder)
+        return AddResult(tuple(self._writer.add(units, about)))
 
     def search(
         self,

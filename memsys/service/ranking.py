@@ -127,8 +127,7 @@ class Ranker:
         among: list[str] | None = None
         if filters or set(owner.named) != {"user_id"}:  # else all of the shelf is the owner's
             among = [one.id for one in self._database.owned(owner, filters)]
-        shelves = [owner.shelf] if owner.user_id is not None else self._database.shelves(owner)
-        near = self._near(vector, shelves, among, wanted)
+        near = self._near(vector, self._database.shelves(owner), among, wanted)
         records = self._database.of([id_ for id_, _ in near])
         oldest_first = {id_: place for place, id_ in enumerate(records)}
         near = sorted(
@@ -177,7 +176,7 @@ class Ranker:
         ]
 
     def _cosines(self, vector: Vectors, owner: Owner, records: Sequence[MemoryRecord]) -> Scores:
-        shelves = [owner.shelf] if owner.user_id is not None else self._database.shelves(owner)
+        shelves = self._database.shelves(owner)
         ids = [one.id for one in records]
         found = [self._vectors.nearest(s, vector, len(ids), ids) for s in shelves]
         by_id = {id_: cosine for some in found for id_, cosine in some}
