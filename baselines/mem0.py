@@ -75,7 +75,6 @@ class Mem0(Strategy):
 
     def ingest(self, session: Session) -> int:
         """Return the change in the number of facts, negative if more were deleted than added.
-
         Raises LLMError if the model answered for none of the session.
         """
         if self._writer is None:

@@ -14,10 +14,9 @@ from baselines.mem0 import Mem0
 from memsys.errors import InputError
 from memsys.index.rank import Start
 from memsys.relations.extract import RelationExtractor
-from memsys.relations.find import RelationFinder
+from memsys.relations.find import RelationFinder, RelationSettings
 from memsys.relations.graph_writer import GraphWriter
-from memsys.relations.relation_graph import RelationGraph
-from memsys.relations.settings import RelationGraphSettings, RelationSettings
+from memsys.relations.relation_graph import RelationGraph, RelationGraphSettings
 from memsys.store import Parts
 from memsys.stores.relations import RelationStore
 from memsys.stores.size import together

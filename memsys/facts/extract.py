@@ -26,17 +26,15 @@ _NOTHING = "(nothing yet)"
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractSettings:
-    """Settings of the extraction of facts.
+    """Settings of the extraction of facts. `exchange`: new messages per call; `recent`: earlier
+    messages shown with them. `retries`: how often calls without an answer are repeated at the end
+    of a session. `most`: facts per exchange, None for three per message; a small model needs fewer
+    to finish within its output limit. `images`: shown as captions, or described by the model.
 
-    `exchange`: new messages per call; `recent`: earlier messages shown with them. `retries`: how
-    often calls without an answer are repeated at the end of a session. `most`: facts per exchange,
-    None for three per message; a small model needs fewer to finish within its output limit.
-
-    `prompt`, `summary_prompt`, `assistant_prompt`, `image_prompt`: a name under conf/prompts or a
-    path. Without a summary prompt there is no running summary; without an assistant prompt,
-    `prompt` is used for an assistant's facts too. Examples in a prompt are enclosed in <example>
-    and </example>: a fact that repeats them is rejected. `images`: shown as their captions, or
-    described by the model. `place`: the name of these settings in error messages.
+    The prompts are names under conf/prompts or paths. Without a summary prompt there is no running
+    summary; without an assistant prompt, `prompt` is used for an assistant's facts too. Examples in
+    a prompt are enclosed in <example> and </example>: a fact that repeats them is rejected.
+    `place`: the name of these settings in error messages.
     """
 
     prompt: str
@@ -102,9 +100,8 @@ class FactExtractor:
         self, new: Sequence[Turn], time: datetime, log: list[Event], subject: Subject = "user"
     ) -> list[Fact]:
         """Return the candidate facts of `new` turns, said at `time`; may be empty. `subject`: whose
-        facts, which selects the prompt. The call and the faults of its reply are logged.
-
-        Raises LLMError without a usable reply.
+        facts, which selects the prompt. The call and the faults of its reply are logged. Raises
+        LLMError without a usable reply.
         """
         self._describe(new, log)
         first = self._index[new[0].id]
@@ -125,10 +122,8 @@ class FactExtractor:
             facts = list(read_facts(rows, shown, prompt.text, self.summary, log))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise LLMError(f"{self._llm.name}: the reply is no list of facts") from error
-        ids = [turn.id for turn in new]
-        log.append(
-            {"step": "extract", "turns": ids, "facts": len(facts), "tokens": tokens(reply.usage)}
-        )
+        ids, cost = [turn.id for turn in new], tokens(reply.usage)
+        log.append({"step": "extract", "turns": ids, "facts": len(facts), "tokens": cost})
         return facts
 
     def refresh(self, session: Session, log: list[Event]) -> None:
@@ -147,8 +142,7 @@ class FactExtractor:
             log.append(fault("summary", "no_answer", error))
             return
         if reply.finish == "length":  # far beyond the 150 words that the prompt asks for
-            cost = tokens(reply.usage)
-            log.append(fault("summary", "cut_off", reply.text, tokens=cost))
+            log.append(fault("summary", "cut_off", reply.text, tokens=tokens(reply.usage)))
             return
         self._summarised.add(session.id)
         self.summary = reply.text.strip() or self.summary

@@ -66,9 +66,7 @@ class FactBook:
         return self._log_change(new.id, "ADD", None, new.content, fact, time)
 
     def update(self, id_: str, content: str, fact: Fact, time: datetime) -> FactChange | None:
-        """Replace the text of the fact `id_` by `content`, supported by the turns of both facts;
-        return None if there is no such fact.
-        """
+        """Replace a fact's text by `content`, supported by the turns of both facts, or None."""
         old = self._facts.get(id_)
         if old is None:
             return None
@@ -77,9 +75,7 @@ class FactBook:
         return self._log_change(id_, "UPDATE", old.content, new.content, fact, time)
 
     def delete(self, id_: str, fact: Fact, time: datetime) -> FactChange | None:
-        """Delete the fact `id_`, which `fact` contradicts; its history remains. Return None if
-        there is no such fact.
-        """
+        """Delete the fact `id_`, which `fact` contradicts; its history remains."""
         if id_ not in self._facts:
             return None
         self._store.drop(self._owner, [id_])

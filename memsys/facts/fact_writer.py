@@ -24,10 +24,9 @@ from memsys.types import Session
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateSettings:
-    """Settings of the update decision.
-
-    `calls`: by tool calls, or by JSON of a schema for servers without tools. `similar`: number of
-    stored facts that a new one is compared with. `prompt`: a name under conf/prompts or a path.
+    """Settings of the update decision. `calls`: by tool calls, or by JSON of a schema for servers
+    without tools. `similar`: number of stored facts that a new one is compared with. `prompt`: a
+    name under conf/prompts or a path.
     """
 
     calls: Calls

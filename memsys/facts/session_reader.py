@@ -63,13 +63,12 @@ class SessionReader:
             for turns in missing:
                 try:
                     facts = self._extractor.facts(turns, session.time, self._log, subject)
+                    self._open[turns[0].id] = facts
                 except LLMError as error:
                     ids = [turn.id for turn in turns]
                     self._log.append(fault("extract", "no_answer", error, turns=ids))
                     failed.append(turns)
                     last = error
-                else:
-                    self._open[turns[0].id] = facts
             missing = failed
         return missing, last
 

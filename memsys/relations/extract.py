@@ -18,7 +18,7 @@ from memsys.relations.forms import (
     entities_form,
     relations_form,
 )
-from memsys.relations.settings import RelationGraphSettings
+from memsys.relations.relation_graph import RelationGraphSettings
 from memsys.relations.triples import Entity, Triple, is_self, shown
 from memsys.text.terms import terms
 from memsys.text.turns import line

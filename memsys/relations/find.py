@@ -3,21 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from memsys.embed.cache import CachedEmbedder
+from memsys.errors import check_choice, check_cosine, check_whole
 from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import IndexSettings, top
 from memsys.relations.extract import RelationExtractor
 from memsys.relations.relation_graph import RelationGraph
-from memsys.relations.settings import RelationSettings
 from memsys.relations.triples import as_memory, id_of
 from memsys.stores.relations import Relation
 from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, words
 from memsys.types import Candidate, Vectors
+
+By = Literal["entity", "triple", "both"]
+QueryEntities = Literal["llm", "rule"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelationSettings:
+    """Settings of the search.
+
+    `by`: relations are found by the question's entities, by the similarity of question and triple,
+    or both. `query_entities`: the question's entities are named by a model, or are its content
+    words. `limit`: most relations; `similarity`: least cosine of question and triple. `hops`: path
+    length from the question's entities.
+    """
+
+    by: By
+    query_entities: QueryEntities
+    limit: int
+    similarity: float
+    hops: int = 1
+
+    def __post_init__(self) -> None:
+        """Raises InputError on a value out of range."""
+        check_choice("strategy.relations.by", self.by, get_args(By))
+        ways = get_args(QueryEntities)
+        check_choice("strategy.relations.query_entities", self.query_entities, ways)
+        check_whole("strategy.relations.limit", self.limit)
+        check_whole("strategy.relations.hops", self.hops)
+        check_cosine("strategy.relations.similarity", self.similarity)
 
 
 class RelationFinder:

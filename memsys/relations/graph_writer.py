@@ -10,8 +10,7 @@ from datetime import datetime
 from memsys.facts.fact import Event, fault
 from memsys.llm.base import LLMError
 from memsys.relations.extract import RelationExtractor
-from memsys.relations.relation_graph import Applied, Planned, RelationGraph
-from memsys.relations.settings import RelationGraphSettings
+from memsys.relations.relation_graph import Applied, Planned, RelationGraph, RelationGraphSettings
 from memsys.relations.triples import Entity, Triple, id_of
 from memsys.stores.relations import Relation
 from memsys.types import Session, Turn
@@ -99,7 +98,7 @@ class GraphWriter:
         if at.ended is None:
             return False
         if at.ended:
-            self._end(turns, session, at.stored, at.ended)
+            self._end(turns, time, {at.stored[row]: why for row, why in at.ended.items()})
         if planned:
             self._add(planned, time)
         return True
@@ -127,19 +126,11 @@ class GraphWriter:
             more = {"merged": merged} if merged else {}
             self._log_change(operation, id_of(one), text, triple.turns, **more)
 
-    def _end(
-        self,
-        turns: Sequence[Turn],
-        session: Session,
-        stored: Sequence[Relation],
-        reasons: Mapping[int, str],
-    ) -> None:
-        """End the relations whose row in `stored` has a reason."""
-        relations = [stored[row] for row in reasons]
-        texts = self._graph.sentences(relations)
-        operation = self._graph.end(relations, session.time)
-        ids = [turn.id for turn in turns]
-        for one, text, why in zip(relations, texts, reasons.values(), strict=True):
+    def _end(self, turns: Sequence[Turn], time: datetime, ended: Mapping[Relation, str]) -> None:
+        """End the relations `ended`, each for its reason."""
+        texts, ids = self._graph.sentences(ended), [turn.id for turn in turns]
+        operation = self._graph.end(list(ended), time)
+        for (one, why), text in zip(ended.items(), texts, strict=True):
             self._log_change(operation, id_of(one), text, ids, why=why)
 
     def _log_change(

@@ -52,11 +52,9 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """One stored memory.
-
-    `time` is when its messages were said (naive, UTC if a zone was given); `created`, `updated` and
-    `accessed` are wall-clock times, naive UTC. `turns` are the caller's ids of its messages.
-    `importance`: 0 to 1.
+    """One stored memory. `time` is when its messages were said (naive, UTC if a zone was given);
+    `created`, `updated` and `accessed` are wall-clock times, naive UTC. `turns` are the caller's
+    ids of its messages. `importance`: 0 to 1.
     """
 
     id: str

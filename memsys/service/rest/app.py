@@ -10,7 +10,7 @@ from importlib.resources import files
 from string import Template
 from typing import Annotated, Any
 
-from fastapi import FastAPI, HTTPException, Path, Query, Security
+from fastapi import Depends, FastAPI, HTTPException, Path, Query, Security
 from fastapi.responses import HTMLResponse
 from fastapi.security import APIKeyHeader, HTTPBearer
 
@@ -26,6 +26,15 @@ _ABOUT = (
 _PAGE = Template(files(__package__).joinpath("docs.html").read_text(encoding="utf-8"))
 MemoryId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="of a memory")]
 OwnerQuery = Annotated[str | None, Query(min_length=1, max_length=256)]
+
+
+def _owner(
+    user_id: OwnerQuery = None, agent_id: OwnerQuery = None, run_id: OwnerQuery = None
+) -> dict[str, str | None]:
+    return {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
+
+
+OwnerIds = Annotated[dict[str, Any], Depends(_owner)]
 
 
 def make_app(memory: Memory, policy: AccessPolicy) -> FastAPI:
@@ -66,25 +75,18 @@ def _many(app: FastAPI, memory: Memory) -> None:
 
     @app.get("/memories", response_model=schemas.Memories, responses=documented())
     def get_all(
-        user_id: OwnerQuery = None,
-        agent_id: OwnerQuery = None,
-        run_id: OwnerQuery = None,
+        owner: OwnerIds,
         limit: Annotated[int, Query(ge=1, le=schemas.PAGE_MOST)] = 100,
         offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
     ) -> dict[str, Any]:
         """List the memories of an owner, oldest first."""
-        found = memory.get_all(
-            user_id=user_id, agent_id=agent_id, run_id=run_id, limit=limit, offset=offset
-        )
+        found = memory.get_all(**owner, limit=limit, offset=offset)
         return {"results": [one.as_json() for one in found]}
 
     @app.delete("/memories", response_model=schemas.Changes, responses=documented())
-    def delete_all(
-        user_id: OwnerQuery = None, agent_id: OwnerQuery = None, run_id: OwnerQuery = None
-    ) -> dict[str, Any]:
+    def delete_all(owner: OwnerIds) -> dict[str, Any]:
         """Delete all memories of an owner; their history remains."""
-        gone = memory.delete_all(user_id=user_id, agent_id=agent_id, run_id=run_id)
-        return {"results": [one.as_json() for one in gone]}
+        return {"results": [one.as_json() for one in memory.delete_all(**owner)]}
 
     @app.post("/search", response_model=schemas.Results, responses=documented(502))
     def search(body: schemas.SearchRequest) -> dict[str, Any]:

@@ -93,8 +93,6 @@ def _printable(text: object) -> str:
 
 
 def _allowed(app: FastAPI, request: Request) -> list[str]:
-    methods: set[str] = set()
-    for route in app.routes:
-        if isinstance(route, Route) and route.matches(request.scope)[0] != Match.NONE:
-            methods |= route.methods or set()
-    return sorted(methods)
+    routes = [route for route in app.routes if isinstance(route, Route)]
+    matching = [one for one in routes if one.matches(request.scope)[0] != Match.NONE]
+    return sorted({method for one in matching for method in one.methods or ()})
