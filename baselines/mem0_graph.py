@@ -1,7 +1,5 @@
-"""Mem0 with a graph of relations beside its facts.
-
-Chhikara et al., 2025 (arXiv 2504.19413), section 2.2, and the package mem0ai
-(mem0/memory/graph_memory.py). docs/mem0_graph.md lists the differences.
+"""Mem0 with a graph of relations beside its facts (Chhikara et al., 2025, arXiv 2504.19413, section
+2.2; mem0ai, mem0/memory/graph_memory.py). docs/mem0_graph.md lists the differences.
 """
 
 from __future__ import annotations

@@ -20,11 +20,9 @@ Subject = Literal["user", "assistant"]  # the role whose facts are extracted
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A concise statement about one speaker.
-
-    `event` is the date of the event in ISO 8601, as precise as it is known (a year, a month, a day
-    or a span of days), or None if unknown. `turns` are the ids of the turns that support the fact;
-    empty if the model named none of those shown.
+    """A concise statement about one speaker. `event` is the date of the event in ISO 8601, as
+    precise as it is known (a year, a month, a day or a span of days), or None if unknown. `turns`
+    are the ids of the turns that support it; empty if the model named none of those shown.
     """
 
     title: str
@@ -63,9 +61,8 @@ def as_memory(id_: str, fact: Fact, time: datetime) -> Memory:
 
 def subject_of(roles: Iterable[str], agent_id: str | None) -> Subject:
     """Return whose facts to extract from messages of these `roles`: the assistant's if an agent
-    owns the memory and the assistant has said something, else the user's.
-
-    The rule is that of mem0ai (mem0/memory/main.py, `_should_use_agent_memory_extraction`).
+    owns the memory and the assistant has said something, else the user's. The rule is that of
+    mem0ai (mem0/memory/main.py, `_should_use_agent_memory_extraction`).
     """
     return "assistant" if agent_id is not None and "assistant" in roles else "user"
 

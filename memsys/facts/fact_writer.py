@@ -1,7 +1,5 @@
-"""One Mem0 update step, for the benchmark and for the service: extract facts, compare each with
-the stored ones, let a model decide, apply the decision.
-
-The algorithm is that of Mem0 (Chhikara et al., 2025, arXiv 2504.19413, section 2.1).
+"""One update step of Mem0 (Chhikara et al., 2025, arXiv 2504.19413, section 2.1): extract facts,
+compare each with the stored ones, let a model decide, apply the decision.
 """
 
 from __future__ import annotations
@@ -91,9 +89,8 @@ class FactStorage(Protocol):
 
 class FactWriter:
     """Maintains the facts of one owner. An error with one fact loses that fact only and is logged;
-    writing the session again repeats what failed and nothing else.
-
-    `log` lists the events of all calls, changes and errors, `prompts` the templates by role.
+    writing the session again repeats what failed and nothing else. `log` lists the events of all
+    calls, changes and errors, `prompts` the templates by role.
     """
 
     def __init__(

@@ -55,7 +55,7 @@ def schema(stored: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation that a model chose. `number` is that of a stored fact as shown, 0 for none."""
+    """One operation that a model chose. `number`: of the fact in the list shown, 0 for none."""
 
     kind: Kind
     number: int

@@ -40,10 +40,7 @@ class Facts:
 
 
 class FactMemoryBuilder(MemoryBuilder):
-    """Builds the memories of one conversation, one per distinct fact.
-
-    `events` is the log of the extraction, `prompts` the templates by role.
-    """
+    """Builds the memories of one conversation, one per distinct fact; logs the extraction."""
 
     def __init__(self, name: str, llm: LLM, settings: ExtractSettings) -> None:
         """Raises InputError if a prompt cannot be used."""

@@ -28,10 +28,9 @@ _ENDS = ("source", "destination")
 
 
 class RelationExtractor:
-    """Asks a model for entities, for relations between them, and for relations that ended.
-
-    Every method raises LLMError without a reply, and returns None if nothing of the reply can be
-    used; calls and faults are logged.
+    """Asks a model for entities, for relations between them, and for relations that ended. Every
+    method raises LLMError without a reply, and returns None if nothing of the reply can be used;
+    calls and faults are logged.
     """
 
     def __init__(self, llm: LLM, settings: RelationGraphSettings) -> None:
@@ -147,9 +146,8 @@ def _triples(
         if source is None or destination is None:
             continue
         if source == destination or not plain(name) or len(name) > LONGEST:
-            log.append(
-                fault("relations", "bad_argument", f"{label}: needs a short name and two ends")
-            )
+            wrong = f"{label}: needs a short name and two ends"
+            log.append(fault("relations", "bad_argument", wrong))
             continue
         key = plain(source.name), name, plain(destination.name)
         before = triples[key].turns if key in triples else ()

@@ -26,12 +26,10 @@ QueryEntities = Literal["llm", "rule"]
 
 @dataclass(frozen=True, kw_only=True)
 class RelationSettings:
-    """Settings of the search.
-
-    `by`: relations are found by the question's entities, by the similarity of question and triple,
-    or both. `query_entities`: the question's entities are named by a model, or are its content
-    words. `limit`: most relations; `similarity`: least cosine of question and triple. `hops`: path
-    length from the question's entities.
+    """Settings of the search. `by`: relations are found by the question's entities, by the
+    similarity of question and triple, or both. `query_entities`: the question's entities are named
+    by a model, or are its content words. `limit`: most relations; `similarity`: least cosine of
+    question and triple. `hops`: path length from the question's entities.
     """
 
     by: By

@@ -26,13 +26,12 @@ Applied = Literal["ADD", "MENTION", "RENEW", "DELETE", "END"]
 
 @dataclass(frozen=True, kw_only=True)
 class RelationGraphSettings:
-    """Settings of extraction and update.
-
-    `calls`: by tool calls, or by JSON of a schema for servers without tools. `on_conflict`: whether
-    a contradicted relation is deleted or marked as ended. `exchange`: messages per call.
-    `threshold`: least cosine of names at which a stored entity matches a mentioned one; `nodes`:
-    most matches per name; `merge`: least cosine at which two names are one entity. `shown`: most
-    stored relations that a model is asked about. Prompts are names under conf/prompts or paths.
+    """Settings of extraction and update of a relation graph. `calls`: by tool calls, or by JSON of
+    a schema for servers without tools. `on_conflict`: whether a contradicted relation is deleted or
+    marked as ended. `exchange`: messages per call. `threshold`: least cosine of names at which a
+    stored entity matches a mentioned one; `nodes`: most matches per name; `merge`: least cosine at
+    which two names are one entity. `shown`: most stored relations that a model is asked about.
+    Prompts are names under conf/prompts or paths.
     """
 
     calls: Calls

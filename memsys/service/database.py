@@ -19,7 +19,7 @@ from memsys.stores.sqlite import open_shared
 from memsys.types import Vectors
 
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
-# The column of each field of a record beside its owner; changed by `put`, or by `touch` only.
+# The column of each field of a record, without its owner; `touch` alone changes the last two.
 _SAME = "id index_text kind time speaker turns importance metadata created updated".split()
 _CHANGED = {"memory": "content", **{name: name for name in _SAME}}
 _FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
@@ -126,11 +126,8 @@ class MemoryDatabase:
         if owner.user_id is not None:
             return [owner.shelf]
         condition, values = _where(owner)
-        rows = self._db.execute(
-            f"SELECT DISTINCT shelf FROM memories WHERE {condition} ORDER BY shelf",  # noqa: S608
-            values,
-        )
-        return [row[0] for row in rows]
+        query = f"SELECT DISTINCT shelf FROM memories WHERE {condition} ORDER BY shelf"  # noqa: S608
+        return [row[0] for row in self._db.execute(query, values)]
 
     def vectors(self, after: int = 0) -> Iterator[tuple[str, str, Vectors | None]]:
         """Yield shelf, id and vector (None: deleted) of changes with a number above `after`."""

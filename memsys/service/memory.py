@@ -219,5 +219,5 @@ class Memory(AbstractContextManager["Memory"]):
             self._database.close()
 
     def __exit__(self, *error: object) -> None:
-        """Close, at the end of a `with` block."""
+        """Close the memory at the end of a `with` block."""
         self.close()

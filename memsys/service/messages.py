@@ -39,9 +39,8 @@ class ParsedMessages:
 def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
     """Return `messages` as a session at `time`. A text is one message of the user; a message has
     `role` and `content`, and may have `name` (the speaker, else the role) and `id`. System messages
-    are left out, as they describe nobody.
-
-    Turns get new ids, because a caller may use one twice. Raises InputError.
+    are left out, as they describe nobody. Turns get new ids, because a caller may use one twice.
+    Raises InputError.
     """
     listed = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
     if isinstance(listed, Mapping) or not isinstance(listed, Sequence) or not listed:

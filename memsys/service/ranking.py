@@ -95,10 +95,7 @@ class Ranker:
             pool = self._by_vector(vector, owner, filters, wanted)
         else:
             pool = self._by_word(query, vector, owner, filters, wanted)
-        found = [
-            SearchResult(one, self._score(one, relevance, now), relevance)
-            for one, relevance in pool
-        ]
+        found = [SearchResult(one, self._score(one, value, now), value) for one, value in pool]
         return sorted(found, key=lambda one: -one.score)[:top_k]
 
     def similar(
@@ -130,10 +127,8 @@ class Ranker:
         near = self._near(vector, self._database.shelves(owner), among, wanted)
         records = self._database.of([id_ for id_, _ in near])
         oldest_first = {id_: place for place, id_ in enumerate(records)}
-        near = sorted(
-            (one for one in near if one.id in records),
-            key=lambda one: (-one.cosine, oldest_first[one.id]),
-        )
+        near = [one for one in near if one.id in records]
+        near.sort(key=lambda one: (-one.cosine, oldest_first[one.id]))
         return [(records[id_], cosine) for id_, cosine in near[:wanted]]
 
     def _near(
@@ -168,12 +163,9 @@ class Ranker:
         else:
             relevance = min_max(scores)
         best = np.argsort(-relevance, kind="stable")[:wanted]
-        fresh = self._database.of([records[row].id for row in best])  # accesses as they are now
-        return [
-            (fresh[records[row].id], float(relevance[row]))
-            for row in best
-            if records[row].id in fresh
-        ]
+        rated = [(records[row].id, float(relevance[row])) for row in best]
+        fresh = self._database.of([id_ for id_, _ in rated])  # accesses as they are now
+        return [(fresh[id_], value) for id_, value in rated if id_ in fresh]
 
     def _cosines(self, vector: Vectors, owner: Owner, records: Sequence[MemoryRecord]) -> Scores:
         shelves = self._database.shelves(owner)

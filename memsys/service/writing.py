@@ -73,10 +73,8 @@ class Writer:
         vectors = self.embed([memory.content for memory in memories])  # before the transaction
         with self.lock:
             with self.database.writing():
-                changes = [
-                    self.database.put(about.record(memory), vector)
-                    for memory, vector in zip(memories, vectors, strict=True)
-                ]
+                pairs = zip(map(about.record, memories), vectors, strict=True)
+                changes = [self.database.put(record, vector) for record, vector in pairs]
             self._vectors.catch_up()
         return changes
 
