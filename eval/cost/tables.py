@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from eval.cost.ingestion import UNITS, Ingestion
 from eval.pricing.usage import Spending, baseline_of
+from eval.rendering import numbers
 from eval.rendering.tables import score_row
 
 Table = tuple[list[str], list[list[str]]]
@@ -92,10 +93,8 @@ def mean(value: float | None, digits: int = 1) -> str:
 
 
 def dollars(value: float | None) -> str:
-    """Four places; eight for what is below a tenth of a cent."""
-    if value is None:
-        return UNKNOWN
-    return f"{value:,.4f}" if value == 0 or value >= 0.001 else f"{value:.8f}"
+    """Format US dollars; UNKNOWN for None."""
+    return numbers.dollars(value, UNKNOWN)
 
 
 def _written(run: Ingestion, runs: Sequence[Spending]) -> list[tuple[str, str]]:

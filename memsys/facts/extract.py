@@ -31,7 +31,7 @@ class ExtractSettings:
     of a session. `most`: facts per exchange, None for three per message; a small model needs fewer
     to finish within its output limit. `images`: shown as captions, or described by the model.
 
-    The prompts are names under conf/prompts or paths. Without a summary prompt there is no running
+    The prompts are names of shipped prompts or paths. Without a summary prompt there is no running
     summary; without an assistant prompt, `prompt` is used for an assistant's facts too. Examples in
     a prompt are enclosed in <example> and </example>: a fact that repeats them is rejected.
     `place`: the name of these settings in error messages.

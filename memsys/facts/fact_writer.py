@@ -24,7 +24,7 @@ from memsys.types import Session
 class UpdateSettings:
     """Settings of the update decision. `calls`: by tool calls, or by JSON of a schema for servers
     without tools. `similar`: number of stored facts that a new one is compared with. `prompt`: a
-    name under conf/prompts or a path.
+    shipped prompt or a path.
     """
 
     calls: Calls

@@ -12,7 +12,7 @@ import pytest
 from eval.cost import __main__ as cost
 from eval.cost.ingestion import ingestion
 from eval.records.run import load_run
-from eval.report.money import money
+from eval.report.costs import costs_block
 from eval.report.runs import load
 from tests.eval.commands import Run, Start
 
@@ -151,7 +151,7 @@ def test_what_is_not_known_is_not_nothing(
 
 def test_the_report_has_the_same_table(runs: list[Run], capsys: pytest.CaptureFixture[str]) -> None:
     found = shown(capsys, *runs)
-    block = money(load([str(run.folder) for run in runs]))
+    block = costs_block(load([str(run.folder) for run in runs]))
     table = next(
         part for part in block.parts if getattr(part, "header", [""])[0].startswith("what memory")
     )
