@@ -66,6 +66,22 @@ def shared_folder() -> Path:
     return PROJECT / os.environ.get("MEMSYS_SHARED", "../shared")
 
 
+def public_file(name: str, title: str, *samples: str) -> str:
+    """Return the path of the published file `name` in data/ or the shared folder's `name`/.
+
+    `samples`: names of files in the shared folder to use instead. `title`: the data set's name in
+    the InputError if nothing is there.
+    """
+    file, shared = load_sources()[name].file, shared_folder() / name
+    for path in (DATA / file, shared / file, *(shared / sample for sample in samples)):
+        if path.is_file():
+            return str(path)
+    raise InputError(
+        f"{title} is not here: run `python -m eval.fetch {name}`, put the file at data/{file}, "
+        "or set dataset.path=..."
+    )
+
+
 def find_file(name: str | Path) -> Path | None:
     """Return the path of `name`, relative to the current folder or the project; None if neither."""
     given = Path(str(name)).expanduser()  # a name of digits arrives as a number

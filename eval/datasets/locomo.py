@@ -11,12 +11,11 @@ from eval.datasets.answer_key import read_key
 from eval.datasets.checks import Location, as_list, as_object, check_limit, check_names, text
 from eval.datasets.evidence import TurnIds, turn_ids
 from eval.datasets.files import (
-    DATA,
     RawSample,
     json_files,
     load_sources,
+    public_file,
     read_samples,
-    shared_folder,
 )
 from eval.datasets.sessions import read_conversation
 from eval.datasets.subset import open_subset
@@ -114,7 +113,7 @@ class LoCoMo:
     def _samples(self) -> tuple[list[RawSample], list[SourceFile]]:
         samples: dict[str, RawSample] = {}
         files: list[SourceFile] = []
-        for path in json_files(self._path or _default_path()):
+        for path in json_files(self._path or public_file("locomo", "LoCoMo")):
             in_file, source = read_samples(path)
             files.append(source)
             for sample in in_file:
@@ -207,14 +206,3 @@ def _answer(item: dict[str, Any], key: str, where: Location, field: str) -> str 
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise where.error(f"{field}.{key}", f"{value!r} must be a text or a number")
     return str(value)
-
-
-def _default_path() -> str:
-    file = load_sources()["locomo"].file
-    for path in (DATA / file, shared_folder() / "locomo" / file):
-        if path.is_file():
-            return str(path)
-    raise InputError(
-        f"LoCoMo is not here: run `python -m eval.fetch locomo`, put the file at data/{file}, "
-        "or set dataset.path=..."
-    )

@@ -5,7 +5,6 @@ Memory") and any file of its layout: an instance is one history of chats and one
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from eval.datasets.chats import parse_date, read_chats
@@ -17,7 +16,7 @@ from eval.datasets.checks import (
     check_names,
     text,
 )
-from eval.datasets.files import DATA, json_files, load_sources, read_json, shared_folder
+from eval.datasets.files import json_files, public_file, read_json
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.errors import InputError
 from memsys.types import Conversation
@@ -74,7 +73,7 @@ class LongMemEval:
         instances: dict[str, tuple[Conversation, Question]] = {}
         files: list[SourceFile] = []
         repairs: list[str] = []
-        for path in json_files(self._path or _default_path()):
+        for path in json_files(self._path or public_file("longmemeval", "LongMemEval", _SAMPLE)):
             value, source = read_json(path)
             files.append(source)
             if not isinstance(value, list) or not value:
@@ -168,15 +167,3 @@ def _evidence_sessions(
         if id_ not in known:
             raise where.error(f"{field}[{index}]", f"{id_!r} is no session with turns")
     return tuple(dict.fromkeys(ids))
-
-
-def _default_path() -> str:
-    file = load_sources()["longmemeval"].file
-    shared: Path = shared_folder() / "longmemeval"
-    for path in (DATA / file, shared / file, shared / _SAMPLE):
-        if path.is_file():
-            return str(path)
-    raise InputError(
-        f"LongMemEval is not here: run `python -m eval.fetch longmemeval`, put the file at "
-        f"data/{file}, or set dataset.path=..."
-    )

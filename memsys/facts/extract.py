@@ -31,7 +31,7 @@ class ExtractSettings:
     often calls without an answer are repeated at the end of a session. `most`: facts per exchange,
     None for three per message; a small model needs fewer to finish within its output limit.
 
-    `prompt`, `summary_prompt`, `assistant_prompt`, `image_prompt`: a name under conf/prompts or a
+    `prompt`, `summary_prompt`, `assistant_prompt`, `image_prompt`: a shipped prompt or a
     path. Without a summary prompt there is no running summary; without an assistant prompt,
     `prompt` is used for an assistant's facts too. Examples in a prompt are enclosed in <example>
     and </example>: a fact that repeats them is rejected. `images`: shown as their captions, or

@@ -27,7 +27,7 @@ class UpdateSettings:
     """Settings of the update decision.
 
     `calls`: by tool calls, or by JSON of a schema for servers without tools. `similar`: number of
-    stored facts that a new one is compared with. `prompt`: a name under conf/prompts or a path.
+    stored facts that a new one is compared with. `prompt`: the name of a shipped prompt or a path.
     """
 
     calls: Calls

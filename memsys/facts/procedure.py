@@ -44,7 +44,7 @@ def procedure(
     llm: LLM, messages: Sequence[Mapping[str, Any]], prompt: str = "procedure"
 ) -> Procedure:
     """Return the record of an agent's run. `messages` are in OpenAI's chat format: role, content (a
-    text, a list of parts, or None) and tool_calls. `prompt`: a name under conf/prompts or a path.
+    text, a list of parts, or None) and tool_calls. `prompt`: a shipped prompt or a path.
 
     A result that occurs in no message is marked in the record and logged as `not_verbatim`.
     Raises InputError on invalid messages or a prompt without {history}; LLMError if the model

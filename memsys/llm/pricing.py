@@ -13,7 +13,7 @@ import yaml
 from memsys.errors import InputError
 from memsys.types import Usage
 
-PRICING = Path(__file__).parents[2] / "conf" / "pricing.yaml"
+PRICING = Path(__file__).parent / "pricing.yaml"
 _SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}$")  # gpt-4o-2024-08-06 costs what gpt-4o costs
 _UNIT = 1_000_000
 

@@ -23,7 +23,7 @@ class RelationGraphSettings:
     a contradicted relation is deleted or marked as ended. `exchange`: messages per call.
     `threshold`: least cosine of names at which a stored entity matches a mentioned one; `nodes`:
     most matches per name; `merge`: least cosine at which two names are one entity. `shown`: most
-    stored relations that a model is asked about. Prompts are names under conf/prompts or paths.
+    stored relations that a model is asked about. Prompts are names of shipped prompts or paths.
     """
 
     calls: Calls

@@ -33,10 +33,7 @@ class FaissVectors:
         self._db = None if path is None else open_store(path, (_TABLE,), "vector_store")
 
     def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
-        """Store `vectors`, shape (len(ids), d); the last vector of a repeated id counts.
-
-        Raises InputError if d is not that of the store.
-        """
+        """See VectorStore."""
         with self._lock:
             self._known_dimension()
             if not ids:
@@ -51,7 +48,7 @@ class FaissVectors:
             index.put(ids, rows)
 
     def drop(self, owner: str, ids: Collection[str]) -> None:
-        """Delete `ids`; unknown ones are ignored."""
+        """See VectorStore."""
         with self._lock:
             index = self._index(owner)
             present = [id_ for id_ in dict.fromkeys(ids) if id_ in index.row_of]
@@ -67,10 +64,7 @@ class FaissVectors:
     def nearest(
         self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
     ) -> list[Near]:
-        """Return the `most` ids with the highest cosine to `vector`, shape (d,); ties by id.
-
-        Raises InputError if d is not that of the store.
-        """
+        """See VectorStore."""
         with self._lock:
             self._known_dimension()
             query = checked(vector[None], 1, self._dimension, "vector_store")
@@ -79,12 +73,12 @@ class FaissVectors:
             return best(lambda n: index.search(query, n, rows), query[0], most)
 
     def ids(self, owner: str) -> list[str]:
-        """Return all ids of `owner`, sorted."""
+        """See VectorStore."""
         with self._lock:
             return sorted(self._index(owner).ids)
 
     def clear(self, owner: str) -> None:
-        """Delete everything of `owner`."""
+        """See VectorStore."""
         with self._lock:
             if self._db is not None:
                 with self._db:
@@ -92,7 +86,7 @@ class FaissVectors:
             self._indexes[owner] = _Index()
 
     def close(self) -> None:
-        """Close the file."""
+        """See VectorStore."""
         with self._lock:
             if self._db is not None:
                 self._db.close()

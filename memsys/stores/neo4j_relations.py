@@ -58,10 +58,7 @@ class Neo4jRelations:
         self._lock = RLock()  # a run asks from several threads
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
-        """Store `nodes`; one with an existing id is replaced, and its relations stay.
-
-        Raises InputError, and stores none, if a vector is not of the store's dimension.
-        """
+        """See RelationStore."""
         with self._lock:
             latest = list({node.id: node for node in nodes}.values())
             dimension = self._known_dimension()
@@ -81,10 +78,7 @@ class Neo4jRelations:
             self._dimension = dimension
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
-        """Store `relations`; one with an existing key is replaced.
-
-        Raises InputError, and stores none, if an end is not a node of `owner`.
-        """
+        """See RelationStore."""
         with self._lock:
             ends = {end for r in relations for end in (r.source, r.target)}
             rows = self._bolt.read(f"{self._node} RETURN n.id AS id", keys=_keys(owner, ends))
@@ -103,7 +97,7 @@ class Neo4jRelations:
             )
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
-        """Delete the relations with these keys; unknown ones are ignored, nodes stay."""
+        """See RelationStore."""
         with self._lock:
             self._write(
                 f"UNWIND $rows AS row MATCH (:{self._label} {{key: row.from}})"
@@ -113,10 +107,7 @@ class Neo4jRelations:
             )
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
-        """Return up to `most` nodes with a cosine to `vector`, shape (d,), of `threshold` or more.
-
-        Best first, ties by id. Raises InputError if d is not that of the store.
-        """
+        """See RelationStore."""
         with self._lock:
             query = checked(vector[None], 1, self._known_dimension(), "relation_store")[0]
             statement = (
@@ -138,7 +129,7 @@ class Neo4jRelations:
             return [NearNode(seen[id_], cos) for id_, cos in near if cos >= threshold]
 
     def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
-        """Return the existing nodes with these ids (None: all), sorted by id."""
+        """See RelationStore."""
         with self._lock:
             if ids is None:
                 found = self._bolt.read(f"{self._nodes} RETURN n", owner=owner)
@@ -147,7 +138,7 @@ class Neo4jRelations:
             return sorted((_node(one["n"]) for one in found), key=lambda node: node.id)
 
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
-        """Return the relations from or to one of `nodes` (None: all), sorted by key."""
+        """See RelationStore."""
         returned = "RETURN startNode(r).id AS source, r, endNode(r).id AS target"
         with self._lock:
             if nodes is None:
@@ -161,12 +152,12 @@ class Neo4jRelations:
             return [relation for _, relation in sorted({r.key: r for r in once}.items())]
 
     def clear(self, owner: str) -> None:
-        """Delete everything of `owner`."""
+        """See RelationStore."""
         with self._lock:
             self._bolt.write(f"{self._nodes} DETACH DELETE n", [{"owner": owner}])
 
     def close(self) -> None:
-        """Close the connections."""
+        """See RelationStore."""
         with self._lock:
             self._bolt.close()
 

@@ -33,10 +33,7 @@ class NetworkxRelations:
         self._file = None if path is None else RelationFile(path)
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
-        """Store `nodes`; one with an existing id is replaced, and its relations stay.
-
-        Raises InputError, and stores none, if a vector is not of the store's dimension.
-        """
+        """See RelationStore."""
         with self._lock:
             graph = self._graph(owner)
             latest = list({node.id: self._copied(node) for node in nodes}.values())
@@ -50,10 +47,7 @@ class NetworkxRelations:
             self._insert(owner, graph, latest)
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
-        """Store `relations`; one with an existing key is replaced.
-
-        Raises InputError, and stores none, if an end is not a node of `owner`.
-        """
+        """See RelationStore."""
         with self._lock:
             graph = self._graph(owner)
             require_ends(relations, graph, owner)
@@ -62,7 +56,7 @@ class NetworkxRelations:
             _connect(graph, relations)
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
-        """Delete the relations with these keys; unknown ones are ignored, nodes stay."""
+        """See RelationStore."""
         with self._lock:
             graph = self._graph(owner)
             if self._file is not None:
@@ -72,10 +66,7 @@ class NetworkxRelations:
                     graph.remove_edge(source, target, name)
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
-        """Return up to `most` nodes with a cosine to `vector`, shape (d,), of `threshold` or more.
-
-        Best first, ties by id. Raises InputError if d is not that of the store.
-        """
+        """See RelationStore."""
         with self._lock:
             graph = self._graph(owner)
             query = checked(vector[None], 1, self._known_dimension(), "relation_store")[0]
@@ -86,14 +77,14 @@ class NetworkxRelations:
             ]
 
     def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
-        """Return the existing nodes with these ids (None: all), sorted by id."""
+        """See RelationStore."""
         with self._lock:
             stored = self._graph(owner).nodes
             wanted = stored if ids is None else {id_ for id_ in ids if id_ in stored}
             return [stored[id_]["node"] for id_ in sorted(wanted)]
 
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
-        """Return the relations from or to one of `nodes` (None: all), sorted by key."""
+        """See RelationStore."""
         with self._lock:
             graph = self._graph(owner)
             some = None if nodes is None else [id_ for id_ in set(nodes) if id_ in graph]
@@ -104,7 +95,7 @@ class NetworkxRelations:
             return [by_key[key] for key in sorted(by_key)]
 
     def clear(self, owner: str) -> None:
-        """Delete everything of `owner`."""
+        """See RelationStore."""
         with self._lock:
             if self._file is not None:
                 self._file.clear(owner)
@@ -112,7 +103,7 @@ class NetworkxRelations:
             self._vectors.clear(owner)
 
     def close(self) -> None:
-        """Close the file."""
+        """See RelationStore."""
         with self._lock:
             if self._file is not None:
                 self._file.close()

@@ -39,7 +39,7 @@ class QdrantEdgeVectors(QdrantPoints):
         self._size: int | None = None
 
     def close(self) -> None:
-        """Close the folder."""
+        """See VectorStore."""
         with self._lock:
             if self._shard is not None:
                 self._shard.close()

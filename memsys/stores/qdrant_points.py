@@ -35,10 +35,7 @@ class QdrantPoints(ABC):
         self._lock = RLock()  # a run asks from several threads
 
     def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
-        """Store `vectors`, shape (len(ids), d); the last vector of a repeated id counts.
-
-        Raises InputError if d is not that of the store.
-        """
+        """See VectorStore."""
         with self._lock:
             if not ids:
                 return
@@ -52,7 +49,7 @@ class QdrantPoints(ABC):
                 self._upsert(points[start : start + BATCH])
 
     def drop(self, owner: str, ids: Collection[str]) -> None:
-        """Delete `ids`; unknown ones are ignored."""
+        """See VectorStore."""
         with self._lock:
             points = [point_of(owner, id_) for id_ in ids]
             if points and self._dimension() is not None:
@@ -61,10 +58,7 @@ class QdrantPoints(ABC):
     def nearest(
         self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
     ) -> list[Near]:
-        """Return the `most` ids with the highest cosine to `vector`, shape (d,); ties by id.
-
-        Raises InputError if d is not that of the store.
-        """
+        """See VectorStore."""
         with self._lock:
             dimension = self._dimension()
             query = checked(vector[None], 1, dimension, "vector_store")[0]
@@ -74,19 +68,19 @@ class QdrantPoints(ABC):
             return best(lambda n: self._search(owner, query, n, points), query, most)
 
     def ids(self, owner: str) -> list[str]:
-        """Return all ids of `owner`, sorted."""
+        """See VectorStore."""
         with self._lock:
             return [] if self._dimension() is None else sorted(self._ids(owner))
 
     def clear(self, owner: str) -> None:
-        """Delete everything of `owner`."""
+        """See VectorStore."""
         with self._lock:
             if self._dimension() is not None:
                 self._delete_owner(owner)
 
     @abstractmethod
     def close(self) -> None:
-        """Close files and connections."""
+        """See VectorStore."""
 
     @abstractmethod
     def _dimension(self) -> int | None:

@@ -43,7 +43,7 @@ class QdrantVectors(QdrantPoints):
         self._size: int | None = None
 
     def close(self) -> None:
-        """Close the connection."""
+        """See VectorStore."""
         with self._lock:
             if "_client" in self.__dict__:
                 self._client.close()

@@ -62,7 +62,10 @@ class RelationStore(Protocol):
     """
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
-        """Store `nodes`; one with an existing id is replaced, and its relations stay."""
+        """Store `nodes`; one with an existing id is replaced, and its relations stay.
+
+        Raises InputError, and stores none, if a vector is not of the store's dimension.
+        """
         ...
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
@@ -79,7 +82,7 @@ class RelationStore(Protocol):
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
         """Return up to `most` nodes with a cosine to `vector`, shape (d,), of `threshold` or more.
 
-        Best first, ties by id.
+        Best first, ties by id. Raises InputError if d is not that of the store.
         """
         ...
 

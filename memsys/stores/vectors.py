@@ -24,7 +24,7 @@ class VectorStore(Protocol):
     """
 
     def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
-        """Store `vectors`, shape (len(ids), d), under `ids`; existing ids are replaced.
+        """Store `vectors`, shape (len(ids), d), under `ids`; the last vector of an id counts.
 
         Raises InputError if d is not that of the store.
         """
@@ -39,7 +39,8 @@ class VectorStore(Protocol):
     ) -> list[Near]:
         """Return the `most` ids of `owner` with the highest cosine to `vector`, shape (d,).
 
-        Best first, ties by id. `among`: consider only these ids.
+        Best first, ties by id. `among`: consider only these ids. Raises InputError if d is not that
+        of the store.
         """
         ...
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from calendar import month_name
 from collections.abc import Callable
 from datetime import date, timedelta
 
-_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_COUNTED = ("one two three four five six seven eight nine ten", "一 二 三 四 五 六 七 八 九 十")
-_NUMBERS = {word: number for words in _COUNTED for number, word in enumerate(words.split(), 1)} | {
-    "a": 1,
-    "an": 1,
-    "两": 2,
-}
+from memsys.text.dates import MONTHS, WEEKDAYS, week_of, weekday_after, weekday_before
+from memsys.text.numbers import CARDINALS, CHINESE_DIGITS
+
+_WORDS = CARDINALS | CHINESE_DIGITS | {"十": 10}
+_NUMBERS = {word: value for word, value in _WORDS.items() if 1 <= value <= 10} | {"a": 1, "an": 1}
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
 _WRITTEN = re.compile(r"(\d{1,2}) ([a-z]+) (\d{4})(?:,.*)?")  # session times in contexts
 _SPAN = re.compile(r"(\d{4}-\d{2}-\d{2})/(\d{4}-\d{2}-\d{2})")
@@ -41,7 +38,7 @@ _AGO = re.compile(rf"{_MANY} ?(?:ago|前)")
 _IN = re.compile(rf"in {_MANY}")
 _FROM_NOW = re.compile(rf"{_MANY} ?(?:from now|后)")
 _BESIDE = re.compile(rf"(?:the )?({'|'.join(sorted(_NEAR, key=len, reverse=True))}) ?({_UNIT})")
-_WEEKDAY = re.compile(rf"(last|next|this) ({'|'.join(_DAYS)})")
+_WEEKDAY = re.compile(rf"(last|next|this) ({'|'.join(WEEKDAYS)})")
 
 
 def resolve(words: str, said: date) -> str | None:
@@ -61,7 +58,7 @@ def resolve(words: str, said: date) -> str | None:
     steps: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]] = [
         (_AGO, lambda m: _moved(said, m[2], _number(m[1]), -1)),
         (_BESIDE, lambda m: _moved(said, m[2], abs(_NEAR[m[1]]), _NEAR[m[1]] or 1)),
-        (_WEEKDAY, lambda m: _weekday(said, m[1], _DAYS.index(m[2]))),
+        (_WEEKDAY, lambda m: _weekday(said, m[1], WEEKDAYS.index(m[2]))),
         (_IN, lambda m: _moved(said, m[2], _number(m[1]), 1)),
         (_FROM_NOW, lambda m: _moved(said, m[2], _number(m[1]), 1)),
     ]
@@ -90,7 +87,7 @@ def _iso(text: str) -> str | None:
 
 
 def _written(day: str, month: str, year: str) -> str | None:
-    names = [name.casefold() for name in month_name]
+    names = [name.casefold() for name in ("", *MONTHS)]
     return _iso(f"{year}-{names.index(month):02d}-{int(day):02d}") if month in names else None
 
 
@@ -107,7 +104,7 @@ def _moved(said: date, unit: str, number: int | None, sign: int) -> str | None:
         case "day":
             return (said + timedelta(step)).isoformat()
         case "week":
-            monday = said - timedelta(said.weekday()) + timedelta(weeks=step)
+            monday = week_of(said) + timedelta(weeks=step)
             return f"{monday.isoformat()}/{(monday + timedelta(6)).isoformat()}"
         case "month":
             month = date((said.year * 12 + said.month - 1 + step) // 12, 1, 1)
@@ -117,8 +114,7 @@ def _moved(said: date, unit: str, number: int | None, sign: int) -> str | None:
 
 def _weekday(said: date, near: str, weekday: int) -> str:
     if near == "last":
-        back = (said.weekday() - weekday - 1) % 7 + 1
-        return (said - timedelta(back)).isoformat()
+        return weekday_before(said, weekday).isoformat()
     if near == "next":
-        return (said + timedelta((weekday - said.weekday() - 1) % 7 + 1)).isoformat()
-    return (said + timedelta(weekday - said.weekday())).isoformat()
+        return weekday_after(said, weekday).isoformat()
+    return (week_of(said) + timedelta(weekday)).isoformat()

@@ -181,10 +181,11 @@ def _generated(n: int) -> Iterator[tuple[Path, Vectors, dict[str, Vectors]]]:
 
 def _settings(vectors: str, *overrides: str) -> dict[str, Any]:
     """Return the settings of a run with index=large graph=large and these `overrides`."""
-    config = _composed("index=large", "graph=large", f"index.vectors={vectors}", *overrides)
+    large = ("strategy=graph_expand", "index=large", "graph=large")
+    config = _composed(*large, f"index.vectors={vectors}", *overrides)
     groups = ("index", "graph", "context", "memory")
     parts = {name: instantiate(config[name]) for name in groups}
-    return {**parts, "expansion": dict(config.expansion)}
+    return {**parts, "expansion": dict(config.strategy.expansion)}
 
 
 def _composed(*overrides: str) -> DictConfig:

@@ -1,0 +1,86 @@
+"""The house: folders of eval, one direction of imports, no cycle of packages."""
+
+from __future__ import annotations
+
+import ast
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from eval.cli import RENAMED, commands
+
+ROOT = Path(__file__).parents[1]
+TOPS = ("memsys", "baselines", "eval")
+
+
+def package(path: Path) -> str:
+    """The package of a file, two levels deep; a module at the top is one of its own."""
+    return "/".join(path.relative_to(ROOT).with_suffix("").parts[:2])
+
+
+def imported(path: Path) -> set[str]:
+    """Names of the modules that a file may import, dots for slashes."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        elif isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+    return names
+
+
+def package_graph() -> dict[str, set[str]]:
+    """The packages that each package imports."""
+    files = [path for top in TOPS for path in (ROOT / top).rglob("*.py")]
+    of: dict[str, str] = {}
+    for path in files:
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        of[name.removesuffix(".__init__")] = package(path)
+    graph: dict[str, set[str]] = {package(path): set() for path in files}
+    for path in files:
+        own = package(path)
+        graph[own] |= {of[name] for name in imported(path) if name in of} - {own}
+    return graph
+
+
+def test_no_package_imports_itself_through_others() -> None:
+    graph = package_graph()
+    assert len(graph) > 20
+    assert "memsys/store" in graph["memsys/strategy"]
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_a_cycle_would_be_found() -> None:
+    with pytest.raises(CycleError):
+        TopologicalSorter({"a": {"b"}, "b": {"a"}}).prepare()
+
+
+def test_eval_has_folders_and_four_files() -> None:
+    files = {path.name for path in (ROOT / "eval").iterdir() if path.is_file()}
+    assert files == {"__init__.py", "__main__.py", "cli.py", "api.py"}
+
+
+@pytest.mark.parametrize("top", TOPS)
+def test_no_class_of_a_higher_layer_is_named_by_a_string(top: str) -> None:
+    above = TOPS[TOPS.index(top) + 1 :]
+    for path in (ROOT / top).rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                words = node.value.split()
+                named = len(words) == 1 and words[0].startswith(tuple(f"{one}." for one in above))
+                assert not named, f"{path}:{node.lineno}: {node.value}"
+
+
+def test_every_command_is_listed_with_a_sentence() -> None:
+    listed = commands()
+    folders = {path.parent.name for path in (ROOT / "eval").glob("*/__main__.py")}
+    assert set(listed) == folders | {"serve"}
+    assert all(len(line) > 20 for line in listed.values())
+    for new in RENAMED.values():
+        name, _, study = new.partition(".")
+        assert study in commands("eval.studies") if study else name in listed
