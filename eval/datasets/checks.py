@@ -7,7 +7,7 @@ hand-made file can be corrected without reading this code.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from memsys.errors import InputError
@@ -15,14 +15,24 @@ from memsys.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A position in the input: the file's name and the sample's id."""
+    """A sample of an input file, for messages, and a line per repair made in it.
+
+    `lenient`: evidence that names no turn is dropped and reported instead of refused: for a
+    published file, whose faults are known and whose readers cannot change it.
+    """
 
     file: str
     sample: str
+    lenient: bool = False
+    repairs: list[str] = field(default_factory=list)
 
     def at(self, field: str) -> str:
         """Return `file: sample X: field`, the prefix of errors and repairs."""
         return f"{self.file}: sample {self.sample}: {field}"
+
+    def repaired(self, field: str, repair: str) -> None:
+        """Add a repair of `field`."""
+        self.repairs.append(f"{self.at(field)}: {repair}")
 
     def error(self, field: str, problem: str) -> InputError:
         """Return the InputError for `field`; `problem` states the fault and the remedy."""

@@ -56,20 +56,18 @@ def _canonical(turn: str) -> str:
     return f"D{int(match[1])}:{int(match[2])}" if match else turn.strip()
 
 
-def turn_ids(
-    value: Any, known: TurnIds, where: Location, field: str, *, repair: bool
-) -> tuple[tuple[str, ...], list[str]]:
-    """Return ids of existing turns, in order and without repetition, and a line per repair.
+def turn_ids(value: Any, known: TurnIds, where: Location, field: str) -> tuple[str, ...]:
+    """Return ids of existing turns, in order and without repetition; add repairs to `where`.
 
     `value`: an id, a text of several ids, a list of these, or None. A part that names no turn
-    raises InputError. With `repair`, it is dropped instead and reported: for a published file,
-    whose faults are known and whose readers cannot change it.
+    raises InputError, unless `where` is lenient.
     """
     ids: list[str] = []
-    repairs: list[str] = []
-    for raw in _texts(value, where, field):
+    for raw in [] if value is None else value if isinstance(value, list) else [value]:
+        if not isinstance(raw, str):
+            raise where.error(field, f'{raw!r} is not a text; write turn ids as in ["D1:3"]')
         turns, unknown = known.resolve(raw)
-        if unknown and not repair:
+        if unknown and not where.lenient:
             raise where.error(field, f"{unknown[0]!r} is no turn's dia_id; correct or remove it")
         repeated = [turn for turn in turns if turn in ids]
         notes = [f"read as {', '.join(turns)}"] if turns and turns != [raw] else []
@@ -77,14 +75,6 @@ def turn_ids(
         notes += ["dropped: no such turn"] if not turns else []
         notes += [f"repeated, counted once: {', '.join(repeated)}"] if repeated else []
         if notes:
-            repairs.append(f"{where.at(field)}: {raw!r} {'; '.join(notes)}")
+            where.repaired(field, f"{raw!r} {'; '.join(notes)}")
         ids.extend(turn for turn in turns if turn not in ids)
-    return tuple(ids), repairs
-
-
-def _texts(value: Any, where: Location, field: str) -> list[str]:
-    values = [] if value is None else value if isinstance(value, list) else [value]
-    for item in values:
-        if not isinstance(item, str):
-            raise where.error(field, f'{item!r} is not a text; write turn ids as in ["D1:3"]')
-    return values
+    return tuple(ids)

@@ -24,9 +24,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class RawSample:
-    """One conversation with its questions, as plain JSON values."""
+    """One conversation with its questions, as plain JSON values; its id is `where.sample`."""
 
-    id: str
     where: Location
     raw: dict[str, Any]
 
@@ -118,14 +117,13 @@ def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
             f"{path.name}: must be a list of samples, each an object with sample_id, conversation "
             "and qa (see data/README.md)"
         )
-    return [_sample(path.name, index, raw) for index, raw in enumerate(value)], source
-
-
-def _sample(file: str, index: int, raw: Any) -> RawSample:
-    where = Location(file, f"#{index + 1}")
-    item = as_object(raw, where, "sample")
-    sample_id = text(item, "sample_id", where, "sample_id")
-    return RawSample(sample_id, Location(file, sample_id), item)
+    samples = []
+    for number, raw in enumerate(value, 1):
+        where = Location(path.name, f"#{number}")
+        item = as_object(raw, where, "sample")
+        sample_id = text(item, "sample_id", where, "sample_id")
+        samples.append(RawSample(Location(path.name, sample_id), item))
+    return samples, source
 
 
 def read_json(path: Path) -> tuple[Any, SourceFile]:

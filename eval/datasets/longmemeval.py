@@ -103,7 +103,7 @@ def _instance(file: str, index: int, raw: Any) -> tuple[Conversation, Question, 
     item = as_object(raw, where, "instance")
     id_ = text(item, "question_id", where, "question_id")
     where = Location(file, id_)
-    sessions, evidence, repairs = _chats(item, where)
+    sessions, evidence = _chats(item, where)
     category = _category(item, where)
     abstain = id_.endswith(_ABSTAIN)
     asked_at = _date(item.get("question_date"), where, "question_date")
@@ -119,7 +119,7 @@ def _instance(file: str, index: int, raw: Any) -> tuple[Conversation, Question, 
         asked_at=asked_at,
     )
     ordered = tuple(sorted(sessions, key=lambda session: session.time))
-    return Conversation(id_, ROLES, ordered), question, repairs
+    return Conversation(id_, ROLES, ordered), question, where.repairs
 
 
 def _category(item: dict[str, Any], where: Location) -> int:
@@ -153,8 +153,8 @@ def _evidence_sessions(
     return tuple(dict.fromkeys(ids))
 
 
-def _chats(item: dict[str, Any], where: Location) -> tuple[list[Session], list[str], list[str]]:
-    """Return an instance's sessions with turns and evidence in file order, and a line per repair.
+def _chats(item: dict[str, Any], where: Location) -> tuple[list[Session], list[str]]:
+    """Return an instance's sessions with turns, and its evidence, in file order.
 
     A turn's id is `<session id>:<n>`, n being its index in the file; blank turns are dropped but
     counted. A repeated session id gets the suffix `#2`, so that no two turns share an id.
@@ -165,24 +165,23 @@ def _chats(item: dict[str, Any], where: Location) -> tuple[list[Session], list[s
         raise where.error("haystack_sessions", f"{counts}; the three lists must have equal lengths")
     sessions: list[Session] = []
     evidence: list[str] = []
-    repairs: list[str] = []
     for index, rows in enumerate(lists["haystack_sessions"]):
         id_field = f"haystack_session_ids[{index}]"
         name = text({"id": lists["haystack_session_ids"][index]}, "id", where, id_field)
         time = _date(lists["haystack_dates"][index], where, f"haystack_dates[{index}]")
         field = f"haystack_sessions[{index}]"
         if earlier := sum(one.id.partition("#")[0] == name for one in sessions):
-            repairs.append(f"{where.at(field)}: session id {name} repeated; #{earlier + 1} added")
+            where.repaired(field, f"session id {name} repeated; #{earlier + 1} added")
             name = f"{name}#{earlier + 1}"
         turns, marked, blank = _turns(as_list(rows, where, field), where, field, name)
         evidence += marked
         if blank:
-            repairs.append(f"{where.at(field)}: {blank} blank turns dropped")
+            where.repaired(field, f"{blank} blank turns dropped")
         if turns:
             sessions.append(Session(name, time, turns))
     if not sessions:
         raise where.error("haystack_sessions", "no turns; add a session with turns")
-    return sessions, evidence, repairs
+    return sessions, evidence
 
 
 def _date(value: Any, where: Location, field: str) -> datetime:
