@@ -9,8 +9,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from eval.datasets.answer_key import read_key
-from eval.datasets.checks import Location, as_list, as_object, check_limit, check_names, text
-from eval.datasets.evidence import TurnIds, turn_ids
+from eval.datasets.checks import (
+    Location,
+    TurnIds,
+    as_list,
+    as_object,
+    check_limit,
+    check_names,
+    text,
+    turn_ids,
+)
 from eval.datasets.files import RawSample, json_files, load_sources, public_file, read_samples
 from eval.datasets.sessions import read_conversation
 from eval.datasets.subset import open_subset
@@ -33,6 +41,7 @@ class LoCoMo:
     `lite` or the path of a file like it (docs/locomo-lite.md); the other filters apply to it.
     """
 
+    # Checked by load(): Hydra would bury the message of an InputError in its own.
     name: str
     path: str | None = None
     captions: bool = True

@@ -7,8 +7,7 @@ import re
 from datetime import datetime
 from typing import Any
 
-from eval.datasets.checks import Location, as_list, as_object, text
-from eval.datasets.evidence import TurnIds, turn_ids
+from eval.datasets.checks import Location, TurnIds, as_list, as_object, text, turn_ids
 from memsys.types import Conversation, Observation, Session, Turn
 
 _SESSION_KEY = re.compile(r"session_([0-9]+)(_\w+)?")
