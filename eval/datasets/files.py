@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +22,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 DATA = PROJECT / "data"
 SOURCES = DATA / "sources.yaml"
 T = TypeVar("T")
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +147,16 @@ def read_json(path: Path) -> tuple[Any, SourceFile]:
 
 
 def read_text(path: Path) -> tuple[str, SourceFile]:
-    """Return the text of a UTF-8 file and the file's name, size and sha256; raise InputError."""
+    """Return the text of a UTF-8 file, gzipped or not, and the file's name, size and sha256.
+
+    Raises InputError if it cannot be read.
+    """
     try:
         data = path.read_bytes()
-        content = data.decode("utf-8-sig")
+        plain = gzip.decompress(data) if data.startswith(_GZIP) else data
+        content = plain.decode("utf-8-sig")
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path.name}: gzip data is damaged or truncated ({error})") from error
     except OSError as error:
         raise InputError(f"{path.name}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
