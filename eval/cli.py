@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
 from tqdm import tqdm
 
 from memsys.errors import InputError

@@ -10,9 +10,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import Literal, get_args
 
-from memsys.context.writers import stamp
-from memsys.errors import InputError
 from memsys.context.base import stamp
+from memsys.context.writers import stamp
 from memsys.errors import check_choice, check_whole
 from memsys.facts.extraction_reply import TimedTurn, extraction_schema, read_facts
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
