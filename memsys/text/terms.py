@@ -18,7 +18,7 @@ _CJK = re.compile(r"[㐀-鿿豈-﫿]")
 _STEMMER = Stemmer("porter")
 
 # Function words only, question words included.
-STOPWORDS = frozenset((Path(__file__).parent / "stopwords.txt").read_text(encoding="utf-8").split())
+STOPWORDS = frozenset(Path(__file__).with_name("stopwords.txt").read_text("utf-8").split())
 _CJK_STOP = frozenset(
     "的了是在和有吗呢吧啊呀哦嗯也都就还又很我你他她它们这那个么什怎哪谁为着过给把被让"
 )
