@@ -1,4 +1,4 @@
-"""Metrics: one a file, each with formula and source. This module has what a metric is made of."""
+"""Metrics, each with formula and source. This module has what a metric is made of."""
 
 from __future__ import annotations
 

@@ -168,9 +168,9 @@ def of_answers(columns: Mapping[str, str]) -> dict[str, str]:
 
 
 def applies(name: str, answered: Answered) -> bool:
-    """Return whether the score `name` has a value for `answered`, were it answered by nothing.
+    """Return whether the score `name` has a value for `answered`.
 
-    A metric of an earlier configuration, which is not loaded, is taken to need a gold answer.
+    A metric of an earlier configuration, which is not loaded, is assumed to need a gold answer.
     """
     metric = find(name)
     if metric is None:

@@ -73,7 +73,7 @@ def real_date(year: int, month: int, day: int) -> date | None:
 
 
 def nearest_year(said: date, month: int, day: int) -> int:
-    """Return the year that puts month and day nearest to `said`: December in January is past."""
+    """Return the year that puts month and day nearest to `said`: in January, the last December."""
     years = (said.year - 1, said.year, said.year + 1)
     return min(years, key=lambda year: abs((date(year, month, min(day, 28)) - said).days))
 
