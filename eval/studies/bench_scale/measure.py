@@ -19,7 +19,7 @@ from typing import Any, Final, cast
 import numpy as np
 from hydra import compose, initialize_config_module
 from hydra.utils import instantiate
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import VectorOnly
 from omegaconf import DictConfig
 
 from eval.studies.bench_scale.generated_data import (
