@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import importlib
 import runpy
@@ -27,6 +28,14 @@ RENAMED = {
     "regressing.simulate": "studies.regression_power",
 }
 _OUTSIDE = {"serve": "memsys.serve"}  # commands of the memory system itself
+RUN_HELP = "run folder, or id under results/runs"
+
+
+def parser(command: str, description: str, **settings: Any) -> argparse.ArgumentParser:
+    """Return an argument parser for `python -m eval.COMMAND`; `settings` as of ArgumentParser."""
+    return argparse.ArgumentParser(
+        prog=f"python -m eval.{command}", description=description, **settings
+    )
 
 
 def code_of(job: Callable[[], int | None]) -> int:

@@ -6,7 +6,6 @@ measured on the same bytes. A file without a pinned sha256 is not checked, and i
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import http.client
 import sys
@@ -15,7 +14,7 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from eval.cli import code_of, progress
+from eval import cli
 from eval.datasets.files import DATA, PublicFile, load_sources
 from memsys.errors import InputError
 
@@ -59,7 +58,7 @@ def fetch(source: PublicFile, folder: Path, url: str | None = None) -> tuple[Pat
 
 def _download(source: PublicFile, url: str, target: Path, write: Callable[[bytes], object]) -> None:
     received = 0
-    with progress(source.bytes, "B", unit_scale=True, desc=source.file) as bar:
+    with cli.progress(source.bytes, "B", unit_scale=True, desc=source.file) as bar:
         for chunk in _chunks(source, url, target):
             write(chunk)
             bar.update(len(chunk))
@@ -103,14 +102,13 @@ def _sha256(path: Path) -> str:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Download and print the result; return exit code 2 for invalid input, 130 after Ctrl-C."""
-    return code_of(lambda: _fetch(argv))
+    return cli.code_of(lambda: _fetch(argv))
 
 
 def _fetch(argv: Sequence[str] | None) -> None:
     sources = load_sources()
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.fetch",
-        description="Download a public data set and check that it is the published file.",
+    parser = cli.parser(
+        "fetch", "Download a public data set and check that it is the published file."
     )
     known = "; ".join(f"{name}: {_size(one)}, {one.licence}" for name, one in sources.items())
     parser.add_argument("name", choices=list(sources), help=known)

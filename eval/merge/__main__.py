@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from eval.cli import code_of
+from eval import cli
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
 from eval.records.folder import run_id
@@ -26,16 +26,16 @@ _ALIKE = ("schema_version", "choices", "data", "scoring", "llm", "prompts", "jud
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Merge and print; return exit code 2 for invalid input, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.merge",
-        description="Merge runs of the same configuration over different conversations "
+    parser = cli.parser(
+        "merge",
+        "Merge runs of the same configuration over different conversations "
         "(dataset.conversations=[...]) into one, with the records and scores of a run that was "
         "never split.",
     )
-    parser.add_argument("runs", nargs="+", metavar="RUN", help=f"folder, or an id under {RUNS}")
+    parser.add_argument("runs", nargs="+", metavar="RUN", help=cli.RUN_HELP)
     parser.add_argument("--out", type=Path, help="run folder (default: results/runs/<time>_...)")
     options = parser.parse_args(arguments)
-    return code_of(lambda: _merge(options))
+    return cli.code_of(lambda: _merge(options))
 
 
 def _merge(options: argparse.Namespace) -> None:

@@ -28,7 +28,7 @@ from memsys.errors import InputError
 
 # What changes how a run is gone about and not what comes of it: it may be gone on with, and its
 # calls replayed, under others.
-OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing"})
+OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing", "tables"})
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
 OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}

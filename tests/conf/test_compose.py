@@ -93,6 +93,8 @@ def test_the_first_line_says_what_a_file_is(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     if path.parent.name in ("debug", "experiment"):
         assert lines.pop(0) == "# @package _global_", "it sets values of any group"
+    if path.parent.name == "experiment":
+        assert lines.pop(1) == f"# to run: python -m eval.run -m experiment={path.stem}"
     assert re.match(r"# [A-Za-z]", lines[0]), "the first line is what --help shows"
 
 

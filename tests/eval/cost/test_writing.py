@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from eval.cost import __main__ as cost
-from eval.report.money import money
+from eval.report.costs import costs_block
 from eval.report.runs import load
 from tests.eval.commands import Run, Start
 
@@ -148,7 +148,7 @@ def test_what_is_not_known_is_not_nothing(
 
 def test_the_report_has_the_same_table(runs: list[Run], capsys: pytest.CaptureFixture[str]) -> None:
     found = shown(capsys, *runs)
-    block = money(load([str(run.folder) for run in runs]))
+    block = costs_block(load([str(run.folder) for run in runs]))
     table = next(part for part in block.parts if getattr(part, "header", [""])[0] == "ingestion")
     assert {row[0]: row[1:] for row in table.rows} == {
         name: cells for name, cells in found.items() if name != "ingestion"
