@@ -13,9 +13,8 @@ from hydra import compose, initialize_config_module
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
-from eval.audit_judge.correction import correct, judged_records
 from eval.audit_judge.probes import Probe, judge_probes, make_probes, written_probes
-from eval.audit_judge.statistics import audit
+from eval.audit_judge.statistics import audit, correct, judged_records
 from eval.audit_judge.tables import Draw, as_json, corrected_note, corrected_table, report
 from eval.audit_judge.wrong_answers import published_answers, published_files
 from eval.cli import code_of

@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from eval.audit_judge.correction import ENOUGH, OVERALL, CorrectedType
 from eval.audit_judge.probes import KINDS
-from eval.audit_judge.statistics import Audit
+from eval.audit_judge.statistics import ENOUGH, OVERALL, Audit, CorrectedType
 from eval.rendering.numbers import interval, share
 from eval.rendering.tables import type_name
 from eval.stats.interval import Interval

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.cli import code_of
+from eval import cli
 from eval.cost import tables as cost_tables
 from eval.pricing.prices import pricing_of
 from eval.pricing.usage import Spending, spending
@@ -19,16 +18,14 @@ from memsys.errors import InputError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the costs; return exit code 2 for invalid input, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.cost",
-        description="Tokens and dollars of runs by phase and per question, and the break-even: the "
+    parser = cli.parser(
+        "cost",
+        "Tokens and dollars of runs by phase and per question, and the break-even: the "
         "number of questions of a conversation from which ingestion and questions cost less than "
         "the full_context run among them. Tokens are as the endpoints report them, prices those of "
         "each run's manifest.",
     )
-    parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="a run folder, or an id under results/runs"
-    )
+    parser.add_argument("runs", nargs="+", metavar="RUN", help=cli.RUN_HELP)
     parser.add_argument(
         "--writing",
         action="store_true",
@@ -36,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "scores",
     )
     options = parser.parse_args(arguments)
-    return code_of(lambda: _show(options.runs, writing=options.writing))
+    return cli.code_of(lambda: _show(options.runs, writing=options.writing))
 
 
 def _show(names: Sequence[str], *, writing: bool) -> None:

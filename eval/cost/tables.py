@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf
 
 from eval.pricing.prices import break_even
 from eval.pricing.usage import (
@@ -16,7 +15,7 @@ from eval.pricing.usage import (
 )
 from eval.records.run import Run
 from eval.records.schema import Cell, IngestLine
-from eval.rendering.numbers import ABSENT, dollars, interval, number
+from eval.rendering.numbers import ABSENT, dollars, interval, number, questions
 from eval.stats.interval import Interval
 
 Table = tuple[list[str], list[list[str]]]
@@ -86,18 +85,14 @@ def ingestion_table(runs: Sequence[tuple[Run, Cell]]) -> Table:
     return ["ingestion", *(run.label for run, _ in runs)], rows
 
 
-def questions(count: float | None, digits: int = 1) -> str:
-    """Format a break-even, see eval.pricing.prices.break_even."""
-    return "never" if count == inf else number(count, digits, UNKNOWN)
-
-
 def _break_even(run: Spending, runs: Sequence[Spending]) -> str:
     if run.run.strategy == FULL_CONTEXT:
         return ABSENT
     baseline = full_context_of(run, runs)
     if baseline is None:
         return "no such run"
-    return questions(break_even(run.conversation.usd, run.question.usd, baseline.question.usd))
+    after = break_even(run.conversation.usd, run.question.usd, baseline.question.usd)
+    return questions(after, absent=UNKNOWN)
 
 
 def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str, str]:

@@ -69,13 +69,12 @@ class Spending:
 def spending(run: Run) -> Spending:
     """Sum the usage of `run` by phase."""
     pricing, records = pricing_of(run.manifest), list(run.records.values())
-    ingests: list[Mapping[str, Any] | None] = [line["usage"] for line in run.ingests]
-    ingests = ingests or [None]  # unknown without lines
-    phases = {INGEST: _summed(ingests, pricing)}
+    usages: dict[str, list[dict[str, Any] | None]] = {
+        INGEST: [line["usage"] for line in run.ingests] or [None]  # unknown without lines
+    }
     for phase in PHASES:
-        usages = [r["usage"] and r["usage"].get(phase, {}) for r in records]
-        phases[phase] = _summed(usages, pricing)
-    return Spending(run, phases)
+        usages[phase] = [r["usage"] and r["usage"].get(phase, {}) for r in records]
+    return Spending(run, {phase: _summed(used, pricing) for phase, used in usages.items()})
 
 
 def full_context_of(run: Spending, runs: Sequence[Spending]) -> Spending | None:

@@ -11,19 +11,44 @@ import gzip
 import hashlib
 import json
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from memsys.errors import InputError
 from memsys.llm.recording import RecordedAnswer
 
-FORMAT, VERSION = "memsys-calls", 1
+_FORMAT, _VERSION = "memsys-calls", 1
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("key", "path", "model", "body", "created"), (str,)),
     "status": (int,),
     "latency_ms": (int, float),
     **dict.fromkeys(("input_tokens", "output_tokens"), (int, type(None))),
 }
+
+
+def write_bundle(path: Path, answers: Sequence[RecordedAnswer]) -> None:
+    """Write `answers` to `path`, whole or not at all; equal answers give equal bytes.
+
+    Raises InputError if the file cannot be written.
+    """
+    lines = "".join(
+        json.dumps(answer._asdict(), ensure_ascii=True, sort_keys=True) + "\n" for answer in answers
+    ).encode()
+    header = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "count": len(answers),
+        "sha256": hashlib.sha256(lines).hexdigest(),
+    }
+    data = gzip.compress((json.dumps(header) + "\n").encode() + lines, mtime=0)
+    part = path.with_name(path.name + ".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_bytes(data)
+        part.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error}); name another file") from error
 
 
 def read_bundle(path: Path) -> list[RecordedAnswer]:
@@ -37,12 +62,12 @@ def read_bundle(path: Path) -> list[RecordedAnswer]:
         header = json.loads(first)
     except ValueError:
         header = None
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
+    if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise InputError(f"{path}: not a bundle of recorded calls (python -m eval.cache export)")
-    if header.get("version") != VERSION:
+    if header.get("version") != _VERSION:
         raise InputError(
             f"{path}: a bundle of version {header.get('version')}, and this memsys reads "
-            f"{VERSION}; use the memsys that wrote it"
+            f"{_VERSION}; use the memsys that wrote it"
         )
     if hashlib.sha256(rest).hexdigest() != header.get("sha256"):
         raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 from eval.stats.interval import Interval
 
@@ -32,6 +33,11 @@ def dollars(value: float | None, absent: str = ABSENT) -> str:
     if value is None:
         return absent
     return f"{value:,.4f}" if value == 0 or value >= 0.001 else f"{value:.8f}"
+
+
+def questions(count: float | None, digits: int = 1, absent: str = ABSENT) -> str:
+    """Format a break-even in questions, `never` for infinity; `absent` for None."""
+    return "never" if count == inf else number(count, digits, absent)
 
 
 def p_value(p: float) -> str:

@@ -8,7 +8,7 @@ from eval.cost import tables as cost_tables
 from eval.pricing.prices import PHASES, SYSTEM, break_even, of_records, pricing_of
 from eval.pricing.usage import Spending, spending
 from eval.rendering.blocks import Block, Part, Table
-from eval.rendering.numbers import dollars, interval, number
+from eval.rendering.numbers import dollars, interval, number, questions
 from eval.report.runs import ReportedRun
 from eval.summary.sample import Sample
 
@@ -94,7 +94,7 @@ def _break_even(runs: Sequence[ReportedRun], spent: Sequence[Spending]) -> list[
     }
     free = [label for label, (ingest, _) in costs.items() if ingest == 0]
     rows = [
-        [label, other, cost_tables.questions(break_even(ingest, question, costs[other][1]), 0)]
+        [label, other, questions(break_even(ingest, question, costs[other][1]), 0, _UNKNOWN)]
         for label, (ingest, question) in costs.items()
         for other in free
         if other != label and ingest != 0

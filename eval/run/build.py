@@ -89,7 +89,7 @@ def build(
     use_configured(config.get("metric"))
     source = instantiate(config.dataset)
     check_compatibility(choices, source, config.llm)
-    dataset = _limited(source.load(), config.questions)
+    dataset = limited(source.load(), config.questions)
     meter = Meter()
     models = _open_models(config, meter, ledger)
     parts = Parts(
@@ -120,7 +120,7 @@ def build(
     return Built(dataset, meter, models, lambda: make(**given), strategy.prompts)
 
 
-def _limited(dataset: Dataset, limit: int | None) -> Dataset:
+def limited(dataset: Dataset, limit: int | None) -> Dataset:
     """Return `dataset` with its first `limit` questions and their conversations; None: all."""
     if limit is None:
         return dataset

@@ -19,7 +19,6 @@ from typing import Any, Final, cast
 import numpy as np
 from hydra import compose, initialize_config_module
 from hydra.utils import instantiate
-from memsys.strategies.vector_only import VectorOnly
 from omegaconf import DictConfig
 
 from eval.studies.bench_scale.generated_data import (
@@ -38,6 +37,7 @@ from memsys.index.vector import LargeVectors
 from memsys.llm.meter import Meter
 from memsys.store import Parts, Store
 from memsys.strategies.graph_expand import GraphExpand
+from memsys.strategies.plain import VectorOnly
 from memsys.types import Query, Session, Turn, Vectors
 
 SEED, ASKED, K = 0, 200, 10
