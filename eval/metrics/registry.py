@@ -173,9 +173,7 @@ def applies(name: str, answered: Answered) -> bool:
     A metric of an earlier configuration, which is not loaded, is assumed to need a gold answer.
     """
     metric = find(name)
-    if metric is None:
-        return answered.gold is not None
-    return _value(metric, answered) is not None
+    return (answered.gold if metric is None else _value(metric, answered)) is not None
 
 
 def score(answered: Answered) -> Scores:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from eval.readers.dates import find_dates
 from eval.readers.dates_zh import find_dates_zh
@@ -73,15 +72,10 @@ class Evidence:
     other: float
 
 
-def said_on(memory: Memory) -> date:
-    """Return the day of the memory's session."""
-    return memory.time.date()
-
-
 def dates_in(sentence: Sentence, memory: Memory, chinese: bool) -> tuple[DateMention, ...]:
     """Return the dates that a sentence mentions, resolved against its session."""
     find = find_dates_zh if chinese else find_dates
-    return () if sentence.caption else find(sentence.text, said_on(memory))
+    return () if sentence.caption else find(sentence.text, memory.time.date())
 
 
 def root_weights(question: ParsedQuestion, candidates: Sequence[Candidate]) -> dict[str, float]:
@@ -118,7 +112,7 @@ def _in_time(question: ParsedQuestion, memory: Memory) -> float:
     """Return 1 if the session falls in a period asked about, falling off to 0 at two weeks away."""
     best = 0.0
     for mention in question.dates:
-        day = said_on(memory)
+        day = memory.time.date()
         away = max((mention.period.first - day).days, (day - mention.period.last).days, 0)
         best = max(best, 1.0 - away / _NEAR_DAYS)
     return best

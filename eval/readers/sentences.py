@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from memsys.text.tables import load_table
@@ -75,13 +76,8 @@ class Sentence:
 
 
 def _cut(text: str) -> list[str]:
-    parts: list[str] = []
-    start = 0
-    for end in _END.finditer(text):
-        parts.append(text[start : end.end()].strip())
-        start = end.end()
-    parts.append(text[start:].strip())
-    return [part for part in parts if part]
+    ends = [0, *(end.end() for end in _END.finditer(text)), len(text)]
+    return [part for start, end in pairwise(ends) if (part := text[start:end].strip())]
 
 
 def _is_name(text: str) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.readers.evidence import ScoredSentence, dates_in, said_on
+from eval.readers.evidence import ScoredSentence, dates_in
 from eval.readers.question import ParsedQuestion
 from eval.readers.sentences import root, roots
 from memsys.text.dates import coarsen, on_day
@@ -52,7 +52,7 @@ def when(question: ParsedQuestion, sentences: Sequence[ScoredSentence], reach: i
     top = sentences[0]
     if best is None or best[0] < top.score - 0.5:
         return coarsen(
-            on_day(said_on(top.memory), question.chinese), question.unit, question.chinese
+            on_day(top.memory.time.date(), question.chinese), question.unit, question.chinese
         )
     return best[1]
 
@@ -109,7 +109,7 @@ def how_many(
     if ordinals:
         return spell(max(ordinals))
     best = max((item.cover for item in near), default=0.0)
-    days = {said_on(item.memory) for item in near if item.cover >= max(_ALIKE * best, 0.3)}
+    days = {item.memory.time.date() for item in near if item.cover >= max(_ALIKE * best, 0.3)}
     return spell(len(days)) if days else None
 
 
