@@ -29,8 +29,8 @@ from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.schema import Record, Summary
 from eval.rendering.contrasts import comma_separated
+from eval.rendering.errors import blame, one_line
 from eval.run.experiment import composed, execute
-from eval.run.sweep_errors import blame
 from eval.summary.contrast import contrast
 from eval.summary.measures import choose
 from eval.summary.sample import Sample
@@ -109,14 +109,14 @@ def run(*overrides: str) -> Run:
     try:
         config, choices = composed(overrides)
     except (HydraException, OmegaConfBaseException) as error:
-        raise InputError(blame(error)) from error
+        raise InputError(blame(error) or one_line(error)) from error
     folder = runs.RUNS / run_id(config.resume, choices["strategy"])
     folder.mkdir(parents=True, exist_ok=True)
     try:
         execute(config, choices, folder, config.resume, arguments=overrides)
     except (HydraException, InputError) as error:
         discard_if_empty(folder)
-        raise InputError(blame(error)) from error
+        raise InputError(blame(error) or one_line(error)) from error
     return load(folder)
 
 

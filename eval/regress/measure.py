@@ -19,10 +19,10 @@ from eval.records.run import error_of
 from eval.records.schema import Record
 from eval.regress.by_question import of_records
 from eval.regress.pins import DIGITS, SCORES, Outcome
+from eval.rendering.errors import blame, one_line
 from eval.run.build import build
 from eval.run.experiment import composed
 from eval.run.runner import Runner
-from eval.run.sweep_errors import blame
 from eval.summary.measures import JUDGE
 from eval.summary.summarise import summarise
 from memsys.errors import InputError
@@ -44,12 +44,12 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
             config, choices = composed([*arguments, *_answers_from(bundle, live, Path(folder))])
             built = build(config, choices)
             resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-            described = built.models.described()
+            described = built.described()
             manifest = describe("regress", resolved, choices, built.dataset, described)
             records = Runner(built, Path(folder), config.concurrency).run()
             called = _called([*records, *read_lines(Path(folder) / INGEST)])
     except (HydraException, OmegaConfBaseException) as error:
-        raise InputError(blame(error)) from error
+        raise InputError(blame(error) or one_line(error)) from error
     except BudgetReached as error:
         raise InputError(f"{error}; a pin needs the whole run") from error
     _check_answered(records, some=called)

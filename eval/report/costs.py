@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eval.cost import tables as cost_tables
-from eval.cost.ingestion import ingestion
-from eval.pricing.prices import PHASES, SYSTEM, of_records, pricing_of, repaid_after
+from eval.pricing.prices import PHASES, SYSTEM, break_even, of_records, pricing_of
 from eval.pricing.usage import Spending, spending
 from eval.rendering.blocks import Block, Part, Table
 from eval.rendering.numbers import dollars, interval, number
@@ -35,16 +34,11 @@ def costs_block(runs: Sequence[ReportedRun]) -> Block:
         parts += ["Model calls and tokens, as reported by the endpoints:", Table(header, usage)]
     else:
         parts.append("No model was called for any question.")
-    parts.append("Cost of ingestion beside the scores. " + cost_tables.WRITING)
-    parts.append(Table(*cost_tables.writing([ingestion(run, run.overall) for run in runs])))
+    parts.append("Cost of ingestion beside the scores. " + cost_tables.INGESTION)
+    parts.append(Table(*cost_tables.ingestion_table([(run, run.overall) for run in runs])))
     if len(runs) > 1:
         parts += _break_even(runs, spent)
     return Block("costs", "Costs", parts)
-
-
-def _ingestion_usd(run: ReportedRun, spent: Spending) -> float | None:
-    """Mean US dollars of ingesting a conversation; None where no ingestion is recorded."""
-    return spent.ingest_usd if run.ingests else None
 
 
 def _dollars(run: ReportedRun, spent: Spending) -> list[str]:
@@ -59,7 +53,7 @@ def _dollars(run: ReportedRun, spent: Spending) -> list[str]:
         run.label,
         f"{len(costs):,}" + ("" if complete else f" ({known:,} known)"),
         interval(mean, 4, _per_thousand, _UNKNOWN),
-        dollars(_ingestion_usd(run, spent), _UNKNOWN),
+        dollars(spent.conversation.usd, _UNKNOWN),
         verdicts if run.judged else "no judge",
     ]
 
@@ -95,12 +89,12 @@ def _usage(run: ReportedRun) -> list[list[str]]:
 def _break_even(runs: Sequence[ReportedRun], spent: Sequence[Spending]) -> list[Part]:
     """The break-even of each run against each run whose ingestion was free."""
     costs = {
-        run.label: (_ingestion_usd(run, one), one.question_usd)
+        run.label: (one.conversation.usd, one.question.usd)
         for run, one in zip(runs, spent, strict=True)
     }
     free = [label for label, (ingest, _) in costs.items() if ingest == 0]
     rows = [
-        [label, other, _questions(repaid_after(ingest, question, costs[other][1]))]
+        [label, other, cost_tables.questions(break_even(ingest, question, costs[other][1]), 0)]
         for label, (ingest, question) in costs.items()
         for other in free
         if other != label and ingest != 0
@@ -111,7 +105,3 @@ def _break_even(runs: Sequence[ReportedRun], spent: Sequence[Spending]) -> list[
     if not free:
         return ["No run ingested for free, so there is no break-even."]
     return ["Ingestion was free in all of these runs, so there is no break-even."]
-
-
-def _questions(after: float | None) -> str:
-    return "never" if after == float("inf") else number(after, 0, _UNKNOWN)

@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from eval.datasets.types import Dataset
 from eval.judges.llm import LLMJudgeSettings
 from eval.judges.panel import PanelSettings
-from eval.pricing.prices import repaid_after
+from eval.pricing.prices import break_even
 from eval.readers.llm import PLACES, LLMReaderSettings
 from eval.rendering.tables import plain
 from eval.run.estimate_ingest import (
@@ -73,7 +73,7 @@ def show_estimate(config: DictConfig) -> None:
         ingest = _usd(remember, pricing, "about")
         if strategy == "full_context":
             full_usd = each
-        repaid = repaid_after(None if ingest is None else ingest / conversations, each, full_usd)
+        repaid = break_even(None if ingest is None else ingest / conversations, each, full_usd)
         rows.append(
             [
                 strategy,

@@ -18,8 +18,8 @@ from eval.records.jsonl import MANIFEST
 from eval.records.manifest import OPERATIONAL, load_manifest
 from eval.records.run import RUNS, Run, load_run
 from eval.records.schema import Manifest
+from eval.rendering.errors import CONF, blame, one_line
 from eval.run import hydra_help as naming
-from eval.run.sweep_errors import blame
 from memsys.errors import InputError
 
 
@@ -58,13 +58,13 @@ def load_grid(name: str, overrides: Sequence[str] = ()) -> Grid:
     """
     naming.register()
     try:
-        with initialize_config_dir(str(naming.CONF.resolve()), version_base="1.3"):
+        with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
             config = compose("config", [f"experiment={name}"], return_hydra_config=True)
         params = config.hydra.sweeper.params or {}
         texts = [f"{key}={values}" for key, values in params.items()]
         parsed = OverridesParser.create().parse_overrides([*texts, *overrides])
     except HydraException as error:
-        raise InputError(blame(error)) from error
+        raise InputError(blame(error) or one_line(error)) from error
     values: dict[str, list[str]] = {}  # overrides replace the values of the file
     for one in parsed:
         key = one.get_key_element()
@@ -82,7 +82,7 @@ def load_grid(name: str, overrides: Sequence[str] = ()) -> Grid:
         settings = tuple(f"{key}={value}" for key, value in chosen.items())
         jobs.append(Job(settings, group, chosen[varied[-1]]))
     command = shlex.join(["python", "-m", "eval.run", "-m", f"experiment={name}", *overrides])
-    title = naming.title(naming.CONF / "experiment" / f"{name}.yaml")
+    title = naming.title(CONF / "experiment" / f"{name}.yaml")
     tables = cast(
         dict[str, Any], OmegaConf.to_container(config.get("tables") or OmegaConf.create())
     )

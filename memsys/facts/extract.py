@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Literal, get_args
 
-from memsys.context.base import stamp
+from memsys.context.writers import stamp
 from memsys.errors import InputError, check_choice, check_whole
 from memsys.facts.extraction_reply import TimedTurn, extraction_schema, read_facts
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens

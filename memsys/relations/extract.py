@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from memsys.context.base import stamp
+from memsys.context.writers import stamp
 from memsys.facts.fact import Event, fault, plain
 from memsys.llm.base import LLM, LLMError
 from memsys.relations.forms import (

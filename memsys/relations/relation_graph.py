@@ -16,7 +16,7 @@ from memsys.facts.fact import plain
 from memsys.facts.operations import Calls
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.relations.triples import Entity, Triple, verbalised
-from memsys.stores.relations import Node, Relation, RelationStore, node_row, relation_row
+from memsys.stores.relations import Node, Relation, RelationStore, row_of
 from memsys.stores.size import lines, singles
 from memsys.types import Vectors
 
@@ -135,8 +135,8 @@ class RelationGraph:
         """
         nodes, edges = self._store.nodes(self._owner), self._store.relations(self._owner)
         vectors = singles(node.vector for node in nodes)
-        rows = [{n: v for n, v in node_row(node).items() if n != "embedding"} for node in nodes]
-        size = lines(rows) + vectors + lines(relation_row(edge) for edge in edges)
+        rows = [row_of(node) for node in nodes]
+        size = lines(rows) + vectors + lines(row_of(edge) for edge in edges)
         return {"nodes": len(nodes), "edges": len(edges), "bytes": size}
 
     def ends(self, relations: Collection[Relation]) -> list[tuple[Node, Node]]:

@@ -29,7 +29,7 @@ from memsys.index.rank import top
 from memsys.index.vector import LargeVectors
 from memsys.store import Parts, Store
 from memsys.strategies.graph_expand import GraphExpand
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import VectorOnly
 from memsys.strategy import Strategy
 from memsys.types import Query, Vectors
 
@@ -49,14 +49,14 @@ def measure(n: int, vectors: str) -> dict[str, Any]:
         del parts
         gc.collect()
         resident = resident_bytes()
-        index = store._derived.by_vector
+        index = store.by_vector
         assert isinstance(index, LargeVectors)  # noqa: S101
         plain = _strategy(VectorOnly(parts_of(config, store._parts.embedder), K, 2048), store)
         expanding = _strategy(
             GraphExpand(plain.parts, K, 2048, "vector", config["expansion"]), store
         )
         last = store.memories[-1].time
-        words = store._derived.by_word
+        words = store.by_word
         jobs: dict[str, Callable[[str], object]] = {
             "raw vector search": lambda text: index.nearest(asked[text], K),
             "vector_only": lambda text: plain.retrieve(Query("q", text, "c", last)),
@@ -112,8 +112,8 @@ def _fill(parts: Parts, n: int) -> tuple[Store, dict[str, float]]:
     generated = list(memories(n, SEED))  # before the clock starts
     steps: dict[str, Callable[[], object]] = {
         "memories": lambda: store.add(generated),
-        "vectors": lambda: store._derived.by_vector,
-        "words": lambda: store._derived.by_word,
+        "vectors": lambda: store.by_vector,
+        "words": lambda: store.by_word,
         "graph": lambda: (store.rows, store.graph),
     }
     for name, step in steps.items():

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, HTTPException, Query, Security
+from fastapi import FastAPI, HTTPException, Query, Security
 from fastapi import Path as InPath
 from fastapi.responses import HTMLResponse
 from fastapi.security import APIKeyHeader, HTTPBearer
@@ -25,15 +25,6 @@ _ABOUT = (
 _PAGE = Path(__file__).with_name("docs.html.j2").read_text(encoding="utf-8")
 MemoryId = Annotated[str, InPath(pattern="^[0-9a-f]{32}$", description="of a memory")]
 OwnerQuery = Annotated[str | None, Query(min_length=1, max_length=256)]
-
-
-def _owner(
-    user_id: OwnerQuery = None, agent_id: OwnerQuery = None, run_id: OwnerQuery = None
-) -> dict[str, str | None]:
-    return {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-
-
-OwnerIds = Annotated[dict[str, Any], Depends(_owner)]
 
 
 def make_app(memory: Memory, policy: AccessPolicy) -> FastAPI:
@@ -75,18 +66,25 @@ def _many(app: FastAPI, memory: Memory) -> None:
 
     @app.get("/memories", response_model=schemas.Memories, responses=documented())
     def get_all(
-        owner: OwnerIds,
+        user_id: OwnerQuery = None,
+        agent_id: OwnerQuery = None,
+        run_id: OwnerQuery = None,
         limit: Annotated[int, Query(ge=1, le=schemas.PAGE_MOST)] = 100,
         offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
     ) -> dict[str, Any]:
         """List the memories of an owner, oldest first."""
-        found = memory.get_all(**owner, limit=limit, offset=offset)
+        found = memory.get_all(
+            user_id=user_id, agent_id=agent_id, run_id=run_id, limit=limit, offset=offset
+        )
         return {"results": [one.as_json() for one in found]}
 
     @app.delete("/memories", response_model=schemas.Changes, responses=documented())
-    def delete_all(owner: OwnerIds) -> dict[str, Any]:
+    def delete_all(
+        user_id: OwnerQuery = None, agent_id: OwnerQuery = None, run_id: OwnerQuery = None
+    ) -> dict[str, Any]:
         """Delete all memories of an owner; their history remains."""
-        return {"results": [one.as_json() for one in memory.delete_all(**owner)]}
+        deleted = memory.delete_all(user_id=user_id, agent_id=agent_id, run_id=run_id)
+        return {"results": [one.as_json() for one in deleted]}
 
     @app.post("/search", response_model=schemas.Results, responses=documented(502))
     def search(body: schemas.SearchRequest) -> dict[str, Any]:

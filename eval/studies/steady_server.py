@@ -39,11 +39,11 @@ def steady_server(delay_s: float) -> Iterator[str]:
         process.join()
 
 
-def _run(told: Connection, delay_s: float) -> None:
-    asyncio.run(_serve(told, delay_s))
+def _run(started: Connection, delay_s: float) -> None:
+    asyncio.run(_serve(started, delay_s))
 
 
-async def _serve(told: Connection, delay_s: float) -> None:
+async def _serve(started: Connection, delay_s: float) -> None:
     body = json.dumps(_ANSWER).encode()
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
     reply = head.encode() + b"\r\n\r\n" + body
@@ -61,5 +61,5 @@ async def _serve(told: Connection, delay_s: float) -> None:
             writer.close()
 
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    told.send(server.sockets[0].getsockname()[1])
+    started.send(server.sockets[0].getsockname()[1])
     await server.serve_forever()
