@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from eval.pricing.prices import break_even
-from eval.pricing.usage import FULL_CONTEXT, INGEST, Spending, each, full_context_of, spending
+from eval.pricing.usage import (
+    FULL_CONTEXT,
+    INGEST,
+    Spending,
+    each,
+    full_context_of,
+    spending,
+)
 from eval.records.run import Run
 from eval.records.schema import Cell, IngestLine
 from eval.rendering.numbers import ABSENT, dollars, interval, number, questions

@@ -41,11 +41,6 @@ def costs_block(runs: Sequence[ReportedRun]) -> Block:
     return Block("costs", "Costs", parts)
 
 
-def _ingestion_usd(run: ReportedRun, spent: Spending) -> float | None:
-    """Mean US dollars of ingesting a conversation; None where no ingestion is recorded."""
-    return spent.conversation.usd if run.ingests else None
-
-
 def _dollars(run: ReportedRun, spent: Spending) -> list[str]:
     pricing, records = pricing_of(run.manifest), list(run.records.values())
     costs = [of_records([record], SYSTEM, pricing) for record in records]
@@ -58,7 +53,7 @@ def _dollars(run: ReportedRun, spent: Spending) -> list[str]:
         run.label,
         f"{len(costs):,}" + ("" if complete else f" ({known:,} known)"),
         interval(mean, 4, _per_thousand, _UNKNOWN),
-        dollars(_ingestion_usd(run, spent), _UNKNOWN),
+        dollars(spent.conversation.usd, _UNKNOWN),
         verdicts if run.judged else "no judge",
     ]
 
@@ -94,7 +89,7 @@ def _usage(run: ReportedRun) -> list[list[str]]:
 def _break_even(runs: Sequence[ReportedRun], spent: Sequence[Spending]) -> list[Part]:
     """The break-even of each run against each run whose ingestion was free."""
     costs = {
-        run.label: (_ingestion_usd(run, one), one.question.usd)
+        run.label: (one.conversation.usd, one.question.usd)
         for run, one in zip(runs, spent, strict=True)
     }
     free = [label for label, (ingest, _) in costs.items() if ingest == 0]

@@ -14,7 +14,7 @@ from eval.records.run import Run, load_runs
 from eval.records.schema import Cell, Summary
 from eval.stats.interval import Interval
 from eval.summary.summarise import OVERALL, summarise
-from memsys.context.base import stamp
+from memsys.context.writers import stamp
 from memsys.errors import InputError
 from memsys.memory.base import MemoryBuilder
 from memsys.text.turns import line

@@ -18,7 +18,7 @@ from eval.records.schema import EvidenceFound, Record
 from eval.run.failures import END_THE_RUN, Failure
 from eval.run.ingest import used
 from eval.summary.scoring import question_fields, score_record
-from memsys.context.base import stamp
+from memsys.context.writers import stamp
 from memsys.llm.meter import Meter, Reading
 from memsys.strategy import MemoryStrategy
 from memsys.text.tokens import count_tokens

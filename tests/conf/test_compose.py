@@ -15,7 +15,7 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
-from baselines.libraries.installed import is_installed, names
+from baselines.libraries.memory import is_installed, names
 from eval.rendering.errors import CONF
 from eval.run.hydra_help import help_text, title
 from memsys.store import Parts

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from baselines.bm25 import BM25
+from baselines.rankings import BM25
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
 from eval.readers import Answer, Reader

@@ -10,10 +10,10 @@ import pytest
 from eval.regress.__main__ import main
 from eval.regress.pins import EXPECTED, load_pin
 from memsys.memory.turns import Turns
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import VectorOnly
 
 STRATEGY = """# Ours
-_target_: memsys.strategies.vector_only.VectorOnly
+_target_: memsys.strategies.plain.VectorOnly
 _partial_: true
 k: 5
 budget: null

@@ -1,16 +1,27 @@
-"""The whole conversation: the ceiling of recall and of cost."""
+"""Strategies without a graph: vector search, and the whole conversation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
+from memsys.index.rank import Start
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query
 
 
+class VectorOnly(Strategy):
+    """Top k by cosine within the conversation: the baseline that a graph has to beat."""
+
+    start: ClassVar[Start | None] = "vector"
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Rank by cosine, -1 to 1."""
+        return self.best(self.store.ranking(query.text, "vector")), {}
+
+
 class FullContext(Strategy):
-    """All memories in order; with a budget, the newest that fit."""
+    """All memories in order, or the newest that fit the budget: the ceiling of recall and cost."""
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:  # noqa: ARG002
         """Rank all memories with score 1, oldest first: a session is written in rank order."""

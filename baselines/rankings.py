@@ -1,4 +1,4 @@
-"""Lexical search by BM25."""
+"""Lexical search, and the hybrid with vector search from which graph strategies may start."""
 
 from __future__ import annotations
 
@@ -18,3 +18,13 @@ class BM25(Strategy):
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by BM25, 0 or more."""
         return self.best(self.store.bm25(query.text)), {}
+
+
+class HybridRank(Strategy):
+    """Top k by the convex mix of BM25 and cosine; its weight is `index.alpha`."""
+
+    start: ClassVar[Start | None] = "hybrid"
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Rank by the mix, 0 to 1."""
+        return self.best(self.store.relevance(query.text, "hybrid")), {}
