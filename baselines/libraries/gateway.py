@@ -101,16 +101,12 @@ class Gateway:
             raise LLMError(f"dimensions: the embedder has {vectors.shape[1]}")
         packed = body.get("encoding_format") == "base64"
         tokens = sum(count_tokens(text) for text in texts)
+        rows = [_packed(vector) if packed else vector.tolist() for vector in vectors]
         return {
             "object": "list",
             "model": self._embedder.name,
             "data": [
-                {
-                    "object": "embedding",
-                    "index": i,
-                    "embedding": _packed(v) if packed else v.tolist(),
-                }
-                for i, v in enumerate(vectors)
+                {"object": "embedding", "index": i, "embedding": r} for i, r in enumerate(rows)
             ],
             "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
         }

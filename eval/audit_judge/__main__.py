@@ -13,9 +13,8 @@ from hydra import compose, initialize_config_module
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
-from eval.audit_judge.correction import correct, judged_records
 from eval.audit_judge.probes import Probe, judge_probes, make_probes, written_probes
-from eval.audit_judge.statistics import audit
+from eval.audit_judge.statistics import audit, correct, judged_records
 from eval.audit_judge.tables import Draw, as_json, corrected_note, corrected_table, report
 from eval.audit_judge.wrong_answers import published_answers, published_files
 from eval.cli import code_of
@@ -25,8 +24,8 @@ from eval.judges.recorded import RecordedJudge, RecordedSettings, read_judged
 from eval.records.jsonl import write_json
 from eval.records.run import load_run
 from eval.records.schema import Record
+from eval.rendering.errors import blame
 from eval.rendering.tables import markdown, plain
-from eval.run.sweep_errors import blame
 from memsys.errors import InputError
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, BudgetReached

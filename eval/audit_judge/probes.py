@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from tqdm import tqdm
 
-from eval.audit_judge.reformat import reformatted
-from eval.audit_judge.wording import REFUSALS, buried, vague
+from eval.audit_judge.wording import REFUSALS, buried, reformatted, vague
 from eval.audit_judge.wrong_answers import WrongAnswers
 from eval.datasets.types import ADVERSARIAL, Question
 from eval.judges.judge import Judge

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,13 +22,13 @@ PROJECT = Path(__file__).resolve().parents[2]
 DATA = PROJECT / "data"
 SOURCES = DATA / "sources.yaml"
 T = TypeVar("T")
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
 class RawSample:
-    """One conversation with its questions, as plain JSON values."""
+    """One conversation with its questions, as plain JSON values; its id is `where.sample`."""
 
-    id: str
     where: Location
     raw: dict[str, Any]
 
@@ -118,14 +120,13 @@ def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
             f"{path.name}: must be a list of samples, each an object with sample_id, conversation "
             "and qa (see data/README.md)"
         )
-    return [_sample(path.name, index, raw) for index, raw in enumerate(value)], source
-
-
-def _sample(file: str, index: int, raw: Any) -> RawSample:
-    where = Location(file, f"#{index + 1}")
-    item = as_object(raw, where, "sample")
-    sample_id = text(item, "sample_id", where, "sample_id")
-    return RawSample(sample_id, Location(file, sample_id), item)
+    samples = []
+    for number, raw in enumerate(value, 1):
+        where = Location(path.name, f"#{number}")
+        item = as_object(raw, where, "sample")
+        sample_id = text(item, "sample_id", where, "sample_id")
+        samples.append(RawSample(Location(path.name, sample_id), item))
+    return samples, source
 
 
 def read_json(path: Path) -> tuple[Any, SourceFile]:
@@ -146,10 +147,16 @@ def read_json(path: Path) -> tuple[Any, SourceFile]:
 
 
 def read_text(path: Path) -> tuple[str, SourceFile]:
-    """Return the text of a UTF-8 file and the file's name, size and sha256; raise InputError."""
+    """Return the text of a UTF-8 file, gzipped or not, and the file's name, size and sha256.
+
+    Raises InputError if it cannot be read.
+    """
     try:
         data = path.read_bytes()
-        content = data.decode("utf-8-sig")
+        plain = gzip.decompress(data) if data.startswith(_GZIP) else data
+        content = plain.decode("utf-8-sig")
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path.name}: gzip data is damaged or truncated ({error})") from error
     except OSError as error:
         raise InputError(f"{path.name}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from eval.cache.steady_server import steady_server
 from eval.cli import parser
+from eval.studies.steady_server import steady_server
 from memsys.llm.client import ChatClient, ChatSettings
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording

@@ -13,8 +13,9 @@ from eval.datasets.reload import load_original
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.reading import read, triple
 from eval.records.run import Run, load_run
-from eval.rendering.intervals import Sample, show
+from eval.rendering.numbers import interval
 from eval.rendering.tables import plain as as_table
+from eval.summary.sample import Sample
 from memsys.errors import InputError
 from memsys.facts.fact import plain
 
@@ -55,7 +56,7 @@ def row(run: Run) -> list[str]:
         run.label,
         f"{len(shown):,}",
         *(
-            show(Sample([float(one) for one in hits], conversations, run.seed).share())
+            interval(Sample([float(one) for one in hits], conversations, run.seed).share())
             for hits in shares
         ),
     ]

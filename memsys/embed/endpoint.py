@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +14,9 @@ from memsys.embed.base import Embedder, unit_rows
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, Limits
 from memsys.llm.endpoint import Endpoint
-from memsys.llm.exchange import Exchange
-from memsys.llm.meter import Call
+from memsys.llm.meter import Call, Exchange
+from memsys.llm.pricing import usage_of
 from memsys.llm.recording import Recording
-from memsys.llm.usage import usage_of
 from memsys.text.addresses import check_address, check_key
 from memsys.types import Usage, Vectors
 
@@ -45,7 +45,7 @@ class EndpointEmbedder(Embedder):
         self._timeout_s, self._retries = timeout_s, retries
         # Two servers may give one name to two models: the address is part of the identity.
         self.name = f"{model}-{hashlib.sha256(base_url.encode()).hexdigest()[:8]}"
-        self._own = threading.local()
+        self._last = threading.local()
         self._endpoint: Endpoint | None = None
 
     def open(self, recording: Recording, budget: Budget | None = None) -> None:
@@ -77,21 +77,18 @@ class EndpointEmbedder(Embedder):
             self.open(Recording("", "off"))
         assert self._endpoint is not None  # noqa: S101 - for the type checker
         body = {"model": self.model, "input": list(texts), "encoding_format": "float"}
-        self._own.call = None
-
-        def check(answer: Mapping[str, Any]) -> None:
-            _vectors(answer, self.model, len(texts))
-
-        exchange = Exchange(check)
+        self._last.call = None
+        read = partial(_vectors, model=self.model, expected=len(texts))
+        exchange = Exchange(read)
         try:
             answer = self._endpoint.post("/embeddings", body, exchange)
         except LLMError:
-            self._own.call = exchange.call(self.model, None)
+            self._last.call = exchange.call(self.model, None)
             raise
-        vectors = _vectors(answer, self.model, len(texts))
         usage = usage_of(answer) or Usage(calls=1)
-        self._own.call = exchange.call(self.model, usage)
-        return unit_rows(vectors), usage
+        vectors = unit_rows(read(answer))
+        self._last.call = exchange.call(self.model, usage)
+        return vectors, usage
 
     def last_call(self) -> Call | None:
         """Return the call of this thread's last `embed`, failed ones included.
@@ -99,7 +96,7 @@ class EndpointEmbedder(Embedder):
         None if that call ended the run, or before the first. Its times are the honest ones: timing
         `embed` from outside would count pauses between attempts, and a replay as fast.
         """
-        call: Call | None = getattr(self._own, "call", None)
+        call: Call | None = getattr(self._last, "call", None)
         return call
 
 

@@ -7,11 +7,39 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
+from memsys.errors import InputError
 from memsys.graph.entities import EntityKind, entities
-from memsys.graph.settings import GraphSettings
 from memsys.graph.store import ENTITY, MEMORY, EdgeKind, GraphStore, NetworkXStore
 from memsys.types import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSettings:
+    """Settings of the rules that link memories.
+
+    `max_entities`: number of entities per memory, rarest first. `max_share`: an entity in more than
+    this share of the memories is too common to link and is dropped. `keyword_weight` and
+    `name_weight`: weight of a single common word, and of a name or quoted phrase; a phrase has 1.
+    `store`: networkx, or csr for large stores (memsys/graph/csr.py).
+    """
+
+    max_entities: int
+    max_share: float
+    keyword_weight: float
+    name_weight: float
+    store: Literal["networkx", "csr"] = "networkx"
+
+    def __post_init__(self) -> None:
+        """Raise InputError on a value outside its range."""
+        if self.store not in ("networkx", "csr"):
+            raise InputError(f"graph.store: {self.store!r} is none of networkx, csr")
+        if self.max_entities < 1:
+            raise InputError(f"graph.max_entities: {self.max_entities}; use 1 or more")
+        for name in ("max_share", "keyword_weight", "name_weight"):
+            if not 0 < getattr(self, name) <= 1:
+                raise InputError(f"graph.{name}: {getattr(self, name)} is not in (0, 1]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +90,7 @@ def _mentions(
     keys: dict[str, EntityKind], frequency: Counter[str], n: int, settings: GraphSettings
 ) -> dict[str, float]:
     """Return the selected entities of one memory with their weights, heaviest first."""
-    kinds = {
-        "name": settings.name_weight,
-        "phrase": 1.0,
-        "keyword": settings.keyword_weight,
-    }
+    kinds = {"name": settings.name_weight, "phrase": 1.0, "keyword": settings.keyword_weight}
     # An entity of a single memory links nothing; one of half the store links everything.
     linking = {
         key: kinds[kind] * math.log(n / frequency[key]) / math.log(n)

@@ -15,9 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.graph.build import MemoryGraph
+from memsys.graph.build import GraphSettings, MemoryGraph
 from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
-from memsys.graph.settings import GraphSettings
 from memsys.graph.store import ENTITY, MEMORY, Edge, EdgeKind
 from memsys.stores.size import lines
 from memsys.types import Memory
@@ -150,11 +149,7 @@ def build_csr(
     n = len(memories)
     distinct, frequency = np.unique(numbers, return_counts=True)
     most = min(max(settings.max_share * n, 2), n - 1)
-    weight_of = {
-        "name": settings.name_weight,
-        "phrase": 1.0,
-        "keyword": settings.keyword_weight,
-    }
+    weight_of = {"name": settings.name_weight, "phrase": 1.0, "keyword": settings.keyword_weight}
     by_kind = np.array([weight_of[kind] for kind in _KINDS])
     links = (frequency > 1) & (frequency <= most)  # few do, so the rest is left out early
     distinct, frequency = np.append(distinct[links], _BEYOND), frequency[links]

@@ -32,15 +32,12 @@ class Keys(Protocol[Key]):
         They are its key (None if it is no entity by itself), the bigrams of a Chinese run, whether
         it is capitalised, and whether it ends a sentence.
         """
-        ...
 
     def quoted(self, text: str) -> Key | None:
         """Return the key of a quoted phrase; None without a content word."""
-        ...
 
     def phrase(self, before: Key, key: Key) -> Key:
         """Return the key of two adjacent words."""
-        ...
 
 
 def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind]:

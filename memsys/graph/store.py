@@ -30,13 +30,11 @@ class GraphStore(Protocol):
 
         `mentions_only`: without RELATED_TO edges, which are expensive if there are many.
         """
-        ...
 
     def size(self) -> dict[str, int]:
         """Return `nodes` (memories and entities with an edge), `edges` (each once, of both kinds)
         and their `bytes` (memsys/stores/size.py).
         """
-        ...
 
 
 class NetworkXStore:

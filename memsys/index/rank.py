@@ -83,11 +83,9 @@ class Ranking(Protocol):
 
     def best(self, k: int | None) -> list[tuple[int, float]]:
         """Return rows and scores of the `k` best (None: all), best first."""
-        ...
 
     def of(self, row: int) -> float:
         """Return the score of any row."""
-        ...
 
 
 class Dense:

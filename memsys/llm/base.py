@@ -46,10 +46,7 @@ class Completion:
 class LLM(Protocol):
     """A chat model. The client adds every call to the run's meter."""
 
-    @property
-    def name(self) -> str:
-        """Name of the model, as in manifests and the price list."""
-        ...
+    name: str  # of the model, as in manifests and the price list
 
     def complete(
         self,
@@ -65,14 +62,12 @@ class LLM(Protocol):
         request, which a recording would otherwise answer alike. Raises LLMError without a usable
         answer.
         """
-        ...
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the endpoint's whole answer to the request `body`, with its model set to this one.
 
         For memory libraries behind a gateway. Raises LLMError without a usable answer.
         """
-        ...
 
 
 class LLMError(Exception):

@@ -7,7 +7,6 @@ import importlib.util
 import threading
 import weakref
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 from memsys.errors import InputError
@@ -73,12 +72,7 @@ class LocalServer:
         """Return the server, not started."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Stop the server if it was started."""
         self.stop()
 

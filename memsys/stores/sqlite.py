@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from memsys.errors import InputError
@@ -31,6 +33,21 @@ def open_shared(path: Path, schema: str) -> sqlite3.Connection:
     db.execute("PRAGMA synchronous=NORMAL")
     db.execute(schema)
     return db
+
+
+@contextmanager
+def cache_errors(path: Path, content: str) -> Iterator[None]:
+    """Turn an error of the cache file at `path` into an InputError that names it and `content`."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"cache={path.parent}: not a usable folder ({error}); name another"
+        ) from error
+    except sqlite3.DatabaseError as error:
+        raise InputError(
+            f"{path}: not usable as {content} ({error}); delete it, or set cache= to another folder"
+        ) from error
 
 
 def open_store(path: str, tables: tuple[str, ...], store: str) -> sqlite3.Connection:

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from eval.datasets.synthetic.dialogue import dialogue
 from eval.datasets.synthetic.parameters import Parameters
+from eval.datasets.synthetic.world import dialogue
 from eval.datasets.types import Dataset, Question, SourceFile
 from memsys.errors import InputError
 

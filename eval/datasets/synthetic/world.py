@@ -1,74 +1,44 @@
-"""A small world: names, chains of facts that change, visits, and questions about them."""
+"""A small world of facts that change, stated in a conversation, and questions about them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise, product
 from random import Random
 
-from eval.datasets.synthetic.language import RELATIONS, VISIT, Statement, WorldFact
-from eval.datasets.synthetic.parameters import Parameters
-from memsys.errors import InputError
-
-_FIRST = (
-    "Al Bel Cor Dar El Fen Gar Hal Ist Jor Kel Lor Mar Nev Or Per Quin Ros Sel Tor Ul Vel Wil Yor"
+from eval.datasets.synthetic.languages import (
+    LANGUAGES,
+    RELATIONS,
+    VISIT,
+    Language,
+    Statement,
+    WorldFact,
 )
-_LAST = "ba bert da den do fin gar la len lo mar na nel ra ric sa sen ta ton va ven wyn"
-_FIRM = "Bakery Foundry Library Mill Clinic Workshop Nursery Press"
-_TOWN = "Port Upper Lower Saint Mount Old"
-_DISH = "Stew Soup Pie Dumplings Bread Pudding"
-_SURNAME = "沈林苏顾程陆宋叶江秦许傅郑彭范石"
-_GIVEN = "青望明若云知远初晓清文安然思书禾舒朗宁溪"
-_ZH = {
-    "firm": ("面包店", "图书馆", "诊所", "工坊", "书店", "苗圃"),
-    "town": ("镇", "村", "城"),
-    "dish": ("饼", "汤", "粥", "面"),
-}
+from eval.datasets.synthetic.parameters import Parameters
+from eval.datasets.types import ADVERSARIAL, TYPES, Question
+from memsys.errors import InputError
+from memsys.types import Conversation, Session, Turn
+
+_MULTI_HOP, _TEMPORAL, _SINGLE_HOP, _FORMER = 1, 2, 4, 6
+_TYPES = {**TYPES, _FORMER: "former_value"}  # not a type of LoCoMo
 
 
 class Names:
-    """Invented, unique names of one conversation, which no model can have learnt.
+    """Invented, unique names of one conversation, which no model can have learnt."""
 
-    Kinds of names: person, firm, town, dish.
-    """
+    def __init__(self, language: Language, random: Random) -> None:
+        self._language, self._random, self._used = language, random, set[str]()
 
-    def __init__(self, language: str, random: Random) -> None:
-        self._make = self._chinese if language == "zh" else self._english
-        self._random, self._used = random, set[str]()
-
-    def new(self, kind: str) -> str:
-        """Return an unused name."""
-        return self._fresh(lambda: self._make(kind))
-
-    def first(self) -> str:
-        """Return an unused first name, for a speaker."""
-        return self._fresh(lambda: self._make("person").split()[0])
-
-    def _fresh(self, make: Callable[[], str]) -> str:
-        while (name := make()) in self._used:
-            pass
-        self._used.add(name)
-        return name
-
-    def _english(self, kind: str) -> str:
-        one, other = self._word(), self._word()
-        if kind == "person":
-            return f"{one} {other}"
-        if kind == "town":
-            return f"{self._random.choice(_TOWN.split())} {one}"
-        return f"{one} {self._random.choice((_FIRM if kind == 'firm' else _DISH).split())}"
-
-    def _word(self) -> str:
-        ends = self._random.choices(_LAST.split(), k=self._random.choice((1, 2)))
-        return self._random.choice(_FIRST.split()) + "".join(ends)
-
-    def _chinese(self, kind: str) -> str:
-        given = "".join(self._random.sample(_GIVEN, 2))
-        if kind == "person":
-            return self._random.choice(_SURNAME) + given
-        return given + self._random.choice(_ZH[kind])
+    def new(self, kind: str, *, first: bool = False) -> str:
+        """Return an unused name of a person, firm, town or dish; its `first` word only if so."""
+        while True:
+            name = self._language.invent(kind, self._random)
+            name = name.split()[0] if first else name
+            if name not in self._used:
+                self._used.add(name)
+                return name
 
 
 class FreeTurns:
@@ -201,3 +171,78 @@ def session_times(sessions: int, random: Random) -> Iterator[datetime]:
     for _ in range(sessions):
         yield day + timedelta(minutes=random.randrange(24 * 60))
         day += timedelta(days=random.randint(3, 10))
+
+
+def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Question]]:
+    """Return conversation `number` and its questions; the same for the same arguments."""
+    random = Random(f"{parameters.seed}/{number}")  # noqa: S311 - a world, not a secret
+    language = LANGUAGES[parameters.language]
+    names = Names(language, random)
+    world = SmallWorld(names, random, FreeTurns(parameters, random), parameters.past)
+    chains = [world.chain(parameters.hops, parameters.updates) for _ in range(parameters.chains)]
+    visits = [world.visit(parameters.relative_dates) for _ in range(parameters.visits)]
+    personal = [one for one in chains if RELATIONS[one.chain[0]][0] == "person"]
+    unanswerable = [world.unanswerable(one) for one in personal[: parameters.unanswerable]]
+    former = [world.former(one) for one in chains] if parameters.past else []
+    for _ in range(parameters.near):
+        world.near()
+    speakers = (names.new("person", first=True), names.new("person", first=True))
+    sessions = _sessions(parameters, language, world.statements, speakers, random)
+    conversation = Conversation(f"world-{number}", speakers, sessions)
+    turns = [turn for session in sessions for turn in session.turns]
+    starts = [session.time.date() for session in sessions]
+
+    def question(index: int, asked: WorldQuestion) -> Question:
+        gold, category = asked.answer, _MULTI_HOP if parameters.hops > 1 else _SINGLE_HOP
+        day = None
+        if asked.until is not None:
+            category = _FORMER
+            stated, changed = (
+                starts[turn // parameters.turns] for turn in (asked.evidence[0], asked.until)
+            )
+            day = stated + (changed - stated) // 2
+        elif asked.chain[0].startswith(VISIT):
+            category = _TEMPORAL
+            visit = next(one for one in world.statements if one.turn == asked.evidence[0])
+            gold = language.days_before(starts[visit.turn // parameters.turns], visit.back)
+        elif gold is None:
+            category = ADVERSARIAL
+        return Question(
+            id=f"{conversation.id}/{index}",
+            conversation=conversation.id,
+            category=category,
+            type=_TYPES[category],
+            text=language.ask(asked.subject, asked.chain, day),
+            gold=gold,
+            evidence=tuple(turns[turn].id for turn in asked.evidence),
+            adversarial=next(one.answer for one in chains) if gold is None else None,
+        )
+
+    return conversation, [
+        question(i, one) for i, one in enumerate([*chains, *visits, *unanswerable, *former])
+    ]
+
+
+def _sessions(
+    parameters: Parameters,
+    language: Language,
+    statements: list[Statement],
+    speakers: tuple[str, str],
+    random: Random,
+) -> tuple[Session, ...]:
+    """Return the sessions: statements in their turns, small talk in all others."""
+    by_turn = {one.turn: one for one in statements}
+    sessions = []
+    for number, time in enumerate(session_times(parameters.sessions, random)):
+        turns = []
+        for at in range(parameters.turns):
+            statement = by_turn.get(number * parameters.turns + at)
+            if statement is None:
+                line = random.choice(language.small_talk)
+                text = line.format(n=speakers[(at + 1) % 2], i=random.randint(2, 90))
+            else:
+                sentence = language.sentence(statement, time.date())
+                text = random.choice(language.frames).format(sentence)
+            turns.append(Turn(f"D{number + 1}:{at + 1}", speakers[at % 2], text))
+        sessions.append(Session(f"session_{number + 1}", time, tuple(turns)))
+    return tuple(sessions)

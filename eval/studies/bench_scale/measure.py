@@ -37,7 +37,7 @@ from memsys.index.vector import LargeVectors
 from memsys.llm.meter import Meter
 from memsys.store import Parts, Store
 from memsys.strategies.graph_expand import GraphExpand
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import VectorOnly
 from memsys.types import Query, Session, Turn, Vectors
 
 SEED, ASKED, K = 0, 200, 10
@@ -56,12 +56,12 @@ def large_store(vectors: str, n: int) -> dict[str, Any]:
         del parts
         gc.collect()
         resident = _resident_bytes()
-        index = store._derived.by_vector
+        index = store.by_vector
         assert isinstance(index, LargeVectors)  # noqa: S101
         plain = VectorOnly(_parts(config, store._parts.embedder), K, _BUDGET)
         expanding = GraphExpand(plain.parts, K, _BUDGET, "vector", config["expansion"])
         plain.store = expanding.store = store
-        words, last = store._derived.by_word, store.memories[-1]
+        words, last = store.by_word, store.memories[-1]
         jobs: dict[str, Callable[[str], object]] = {
             "raw vector search": lambda text: index.nearest(asked[text], K),
             "vector_only": lambda text: plain.retrieve(Query("q", text, "c", last.time)),
@@ -203,8 +203,8 @@ def _fill(parts: Parts, n: int) -> tuple[Store, dict[str, float]]:
     generated = list(memories(n, SEED))  # before the clock starts
     steps: dict[str, Callable[[], object]] = {
         "memories": lambda: store.add(generated),
-        "vectors": lambda: store._derived.by_vector,
-        "words": lambda: store._derived.by_word,
+        "vectors": lambda: store.by_vector,
+        "words": lambda: store.by_word,
         "graph": lambda: (store.rows, store.graph),
     }
     for name, step in steps.items():

@@ -6,9 +6,8 @@ import json
 
 import pytest
 
-from eval.audit_judge.correction import ENOUGH, correct, judged_records
 from eval.audit_judge.probes import Probe, ProbeOutcome, judge_probes
-from eval.audit_judge.statistics import audit
+from eval.audit_judge.statistics import ENOUGH, audit, correct, judged_records
 from eval.audit_judge.tables import as_json, corrected_note, corrected_table, kinds_table, sentences
 from eval.judges.judge import Judgement
 from memsys.errors import InputError

@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 
 from eval.audit_judge.probes import KINDS, RIGHT, make_probes, written_probes
-from eval.audit_judge.reformat import reformatted
-from eval.audit_judge.wording import buried, vague
+from eval.audit_judge.wording import buried, reformatted, vague
 from eval.audit_judge.wrong_answers import WrongAnswers
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Question

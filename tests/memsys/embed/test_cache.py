@@ -189,5 +189,5 @@ def test_a_file_that_is_damaged_further_in_is_named(tmp_path: Path) -> None:
 
 def test_a_cache_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("mine")
-    with pytest.raises(InputError, match="cache: not a folder"):
+    with pytest.raises(InputError, match="cache: not a usable folder"):
         CachedEmbedder(BagOfWords(), tmp_path / "cache", Meter())

@@ -5,8 +5,7 @@ from math import log
 import pytest
 
 from memsys.errors import InputError
-from memsys.graph.build import build_graph
-from memsys.graph.settings import GraphSettings
+from memsys.graph.build import GraphSettings, build_graph
 from memsys.graph.store import Edge
 from tests.memsys.build import memory
 

@@ -7,8 +7,8 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.graph.build import MemoryGraph
-from memsys.graph.expand import ExpandedMemory, Expansion, expand
 from memsys.graph.store import Edge, NetworkXStore
+from memsys.strategies.graph_expand import ExpandedMemory, Expansion, expand
 
 
 class Counting(NetworkXStore):
