@@ -16,7 +16,8 @@ _USAGE = """memsys: benchmark the long-term memory of a conversational agent
   python -m eval.run dataset=locomo dataset.path=my.json     on your own conversations
   python -m eval.run -m strategy=vector_only,graph_expand    several runs and a table of them
   python -m eval.run -m experiment=NAME                      an experiment of those below, all its
-                                                             runs: docs/experiments.md, docs/kept.md
+                                                             runs: docs/experiments.md,
+                                                             docs/maintained-memory.md
   python -m eval.run -m hydra/launcher=joblib strategy=...   in several processes, or on a cluster:
                                                              docs/distributed.md
   python -m eval.run ... debug=default                       try it on five questions first
