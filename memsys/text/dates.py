@@ -73,7 +73,7 @@ def real_date(year: int, month: int, day: int) -> date | None:
 
 
 def nearest_year(said: date, month: int, day: int) -> int:
-    """Return the year that puts month and day nearest to `said`: December in January is past."""
+    """Return the year that puts month and day nearest to `said`: in January, the last December."""
     years = (said.year - 1, said.year, said.year + 1)
     return min(years, key=lambda year: abs((date(year, month, min(day, 28)) - said).days))
 
@@ -116,6 +116,12 @@ def write_day(day: date, chinese: bool = False) -> str:
 def on_day(day: date, chinese: bool = False) -> Period:
     """Return the period of one known day."""
     return Period(day, day, "day", write_day(day, chinese))
+
+
+def on_date(year: int, month: int, day: int, chinese: bool = False) -> Period | None:
+    """Return the period of that date, or None where the calendar has no such day."""
+    found = real_date(year, month, day)
+    return on_day(found, chinese) if found else None
 
 
 def in_month(day: date, chinese: bool = False) -> Period:
