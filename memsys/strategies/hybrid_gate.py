@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from memsys.index.rank import Start
 from memsys.llm.base import LLM, LLMError
@@ -47,15 +47,14 @@ class HybridGate(GraphExpand):
         )
         llm, prompt = self.parts.llm, self.prompts.get("gate")
         if not decision.open and llm and prompt and spans_domains(query.text, llm, prompt):
-            decision = replace(decision, open=True, rule="domains")
+            decision = decision._replace(open=True, rule="domains")
         if not decision.open:
-            return self.best(relevance), {"gate": asdict(decision), "expansion": []}
+            return self.best(relevance), {"gate": decision._asdict(), "expansion": []}
         candidates, trace = self.expanded(relevance)
-        return candidates, {"gate": asdict(decision), **trace}
+        return candidates, {"gate": decision._asdict(), **trace}
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """Whether the gate opened, and by which rule: word:<word>, similarity, domains, or closed."""
 
     open: bool
