@@ -14,7 +14,7 @@ from memsys.llm.prompt import Prompt, load_prompt
 from memsys.llm.schema import object_schema
 from memsys.store import Parts
 from memsys.strategies.graph_expand import GraphExpand
-from memsys.text.terms import is_cjk, words
+from memsys.text.terms import words
 from memsys.types import Candidate, Query
 
 
@@ -80,19 +80,15 @@ class Gate:
     def decide(self, query: str, similarities: Sequence[float], typical: float) -> Decision:
         """Return the decision for `query`, given the cosines of its direct results."""
         mean = fmean(similarities) if similarities else 0.0
-        word = self._word(query)
-        if word is not None:
-            return Decision(True, f"word:{word}", mean)
+        present = set(words(query))
+        hits = [word for word in self.english if word in present]
+        hits += [word for word in self.chinese if word in query]
+        if hits:
+            return Decision(True, f"word:{hits[0]}", mean)
         threshold = typical if self.similarity is None else self.similarity
         if mean < threshold:
             return Decision(True, "similarity", mean)
         return Decision(False, "closed", mean)
-
-    def _word(self, query: str) -> str | None:
-        present = set(words(query))
-        english = [word for word in self.english if word in present]
-        chinese = [word for word in self.chinese if word in query] if is_cjk(query) else []
-        return next(iter([*english, *chinese]), None)
 
 
 def spans_domains(query: str, llm: LLM, prompt: Prompt) -> bool:
