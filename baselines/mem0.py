@@ -1,7 +1,6 @@
-"""A memory that a language model maintains, after Mem0.
-
-Chhikara et al., 2025: Mem0, building production-ready AI agents with scalable long-term memory
-(arXiv 2504.19413), section 2.1. docs/mem0.md describes the algorithm and the differences.
+"""A memory that a language model maintains, after Mem0 (Chhikara et al., 2025: Building
+production-ready AI agents with scalable long-term memory, arXiv 2504.19413, section 2.1).
+docs/mem0.md describes the algorithm and the differences.
 """
 
 from __future__ import annotations
@@ -50,10 +49,8 @@ class Mem0(Strategy):
         update: Mapping[str, Any],
         vector_store: VectorStore | None = None,
     ) -> None:
-        """`infer`: False stores the memories of `parts.memory` and asks no model.
-        `vector_store`: see FactBook.
-
-        Raises InputError without a model, or if a setting or prompt cannot be used.
+        """`infer`: False stores the memories of `parts.memory` and asks no model. `vector_store`:
+        see FactBook. Raises InputError without a model, or if a setting or prompt cannot be used.
         """
         super().__init__(parts, k, budget)
         self._book = FactBook(parts.embedder, vector_store)
@@ -75,7 +72,6 @@ class Mem0(Strategy):
 
     def ingest(self, session: Session) -> int:
         """Return the change in the number of facts, negative if more were deleted than added.
-
         Raises LLMError if the model answered for none of the session.
         """
         if self._writer is None:

@@ -1,7 +1,5 @@
-"""Mem0 with a graph of relations beside its facts.
-
-Chhikara et al., 2025 (arXiv 2504.19413), section 2.2, and the package mem0ai
-(mem0/memory/graph_memory.py). docs/mem0_graph.md lists the differences.
+"""Mem0 with a graph of relations beside its facts (Chhikara et al., 2025, arXiv 2504.19413, section
+2.2; mem0ai, mem0/memory/graph_memory.py). docs/mem0_graph.md lists the differences.
 """
 
 from __future__ import annotations
@@ -14,10 +12,9 @@ from baselines.mem0 import Mem0
 from memsys.errors import InputError
 from memsys.index.rank import Start
 from memsys.relations.extract import RelationExtractor
-from memsys.relations.find import RelationFinder
+from memsys.relations.find import RelationFinder, RelationSettings
 from memsys.relations.graph_writer import GraphWriter
-from memsys.relations.relation_graph import RelationGraph
-from memsys.relations.settings import RelationGraphSettings, RelationSettings
+from memsys.relations.relation_graph import RelationGraph, RelationGraphSettings
 from memsys.store import Parts
 from memsys.stores.relations import RelationStore
 from memsys.stores.size import together

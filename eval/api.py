@@ -20,7 +20,6 @@ from matplotlib.axes import Axes
 from omegaconf.errors import OmegaConfBaseException
 
 from eval.compare.comparable import objections
-from eval.compare.tables import comma_separated
 from eval.datasets.types import ADVERSARIAL
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records import run as runs
@@ -29,11 +28,12 @@ from eval.records.folder import discard_if_empty, run_id
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.schema import Record, Summary
-from eval.rendering.intervals import Sample
+from eval.rendering.contrasts import comma_separated
+from eval.rendering.errors import blame, one_line
 from eval.run.experiment import composed, execute
-from eval.run.sweep_errors import blame
 from eval.summary.contrast import contrast
 from eval.summary.measures import choose
+from eval.summary.sample import Sample
 from eval.summary.shared import share
 from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
@@ -109,14 +109,14 @@ def run(*overrides: str) -> Run:
     try:
         config, choices = composed(overrides)
     except (HydraException, OmegaConfBaseException) as error:
-        raise InputError(blame(error)) from error
+        raise InputError(blame(error) or one_line(error)) from error
     folder = runs.RUNS / run_id(config.resume, choices["strategy"])
     folder.mkdir(parents=True, exist_ok=True)
     try:
         execute(config, choices, folder, config.resume, arguments=overrides)
     except (HydraException, InputError) as error:
         discard_if_empty(folder)
-        raise InputError(blame(error)) from error
+        raise InputError(blame(error) or one_line(error)) from error
     return load(folder)
 
 

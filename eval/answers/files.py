@@ -1,32 +1,90 @@
-"""Read a file of answers in any known format, gzipped or not."""
+"""Files of answers, gzipped or not, in any layout, read as rows of one type."""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from eval.answers.columns import AnswerRow, read_rows
+from eval.answers import values
 from eval.answers.layouts import AUTO, Item, detect, read_items
+from eval.datasets.files import read_text
+from eval.datasets.types import SourceFile
+from eval.metrics.registry import reported
 from memsys.errors import InputError
 
-_GZIP = b"\x1f\x8b"
+# Field -> the columns it may be read from; the first one in the file is used.
+_NAMES = {
+    "conversation": ("sample_id", "conversation_id", "conversation"),
+    "index": ("qa_index", "question_index"),
+    "id": ("id", "question_id"),  # <sample_id>/<qa_index>, as in our own records
+    "question": ("question",),
+    "answer": ("response", "prediction", "answer"),
+    "gold": ("gold", "gold_answer", "golden_answer", "ground_truth"),
+    "category": ("category",),
+    "judge": ("judge", "llm_score", "verdict"),
+    "context_tokens": ("context_tokens",),
+    "search_seconds": ("search_seconds", "search_time"),
+    "answer_seconds": ("answer_seconds", "response_time"),
+    "total_seconds": ("total_seconds", "total_time"),
+    "error": ("error",),
+    **{name: (column,) for name, column in reported().items()},
+}
+_PARSERS: Mapping[str, Callable[[Any, str, str], Any]] = {
+    "index": values.whole,
+    "question": values.text,
+    "answer": values.text,
+    "error": values.failure,
+    "gold": values.text,
+    "category": values.label,
+    "judge": values.verdict,
+    "context_tokens": values.whole,
+    "search_seconds": values.amount,
+    "answer_seconds": values.amount,
+    "total_seconds": values.amount,
+}
+# Mem0 searches the memories of both speakers, one after the other.
+_TWO_SEARCHES = (
+    ("speaker_1_memory_time", "speaker_2_memory_time"),
+    ("speaker1_memory_time", "speaker2_memory_time"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """One answer; None for what the file does not contain or leaves blank.
+
+    `conversation` and `category` are the file's labels, not the data set's. `error`: set if the row
+    says that answering failed. `judge`: 0 to 1. `reported`: scores in the file, by the names of our
+    metrics.
+    """
+
+    place: str
+    conversation: str
+    index: int | None
+    question: str | None
+    answer: str
+    error: str | None = None
+    gold: str | None = None
+    category: str | None = None
+    judge: float | None = None
+    context_tokens: int | None = None
+    search_seconds: float | None = None
+    answer_seconds: float | None = None
+    total_seconds: float | None = None
+    reported: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFile:
-    """A file of answers: name, size in bytes, sha256 (both of the file on disk), format, rows.
+    """A file of answers: name, size and sha256 of the file on disk, layout, rows.
 
     `items`: the raw rows, in the order of `rows`. `columns`: the file's column by our name of the
     field (`answer` -> `response`).
     """
 
-    name: str
-    bytes: int
-    sha256: str
+    source: SourceFile
     format: str
     columns: Mapping[str, str]
     items: tuple[Item, ...]
@@ -39,20 +97,103 @@ def read_answers(path: Path, layout: str = AUTO) -> AnswerFile:
     Raises InputError naming the file and the place in it if it cannot be read or has another
     format.
     """
-    try:
-        data = path.read_bytes()
-        plain = gzip.decompress(data) if data.startswith(_GZIP) else data
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: gzip data is damaged or truncated ({error})") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    try:
-        text = plain.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 (byte {error.start}); save it as UTF-8") from error
+    text, source = read_text(path)
     if layout == AUTO:
         layout = detect(text, path.name)
     items = read_items(text, layout, path.name)
-    rows, columns = read_rows(items, path.name)
-    digest = hashlib.sha256(data).hexdigest()
-    return AnswerFile(path.name, len(data), digest, layout, columns, tuple(items), tuple(rows))
+    rows, columns = _rows(items, path.name)
+    return AnswerFile(source, layout, columns, tuple(items), tuple(rows))
+
+
+def _rows(items: Sequence[Item], name: str) -> tuple[list[AnswerRow], dict[str, str]]:
+    """Return the rows in file order, and the column of each field.
+
+    If the answer is in `response` or `prediction`, a column `answer` is the gold, as in Mem0's
+    files. Raises InputError if there is no column for the answer, the conversation or the
+    question, or a value cannot be read.
+    """
+    present = dict.fromkeys(key for item in items for key in item.fields)
+    columns, names = _columns(present), ", ".join(present)
+    if columns.get("answer") == "answer" and "gold" not in columns and items[0].group is not None:
+        del columns["answer"]  # the gold answer in Mem0's layout
+    if "answer" not in columns:
+        raise InputError(
+            f"{name}: no column for the answer; name it response, prediction or (not in Mem0's "
+            "layout, where that is the gold) answer "
+            f"(columns found: {names})"
+        )
+    if columns["answer"] != "answer" and "gold" not in columns and "answer" in present:
+        columns["gold"] = "answer"
+    if not columns.keys() & {"conversation", "id"} and any(i.group is None for i in items):
+        raise InputError(
+            f"{name}: no column for the conversation; name it sample_id (columns found: {names})"
+        )
+    if not columns.keys() & {"question", "index", "id"}:
+        raise InputError(
+            f"{name}: no column for the question; name it question, or give its place in the "
+            f"conversation's qa list as qa_index (columns found: {names})"
+        )
+    rows = [_row(item, columns, f"{name}: {item.place}") for item in items]
+    pair = next((pair for pair in _TWO_SEARCHES if present.keys() >= set(pair)), None)
+    if pair is not None and "search_seconds" not in columns:
+        columns["search_seconds"] = " + ".join(pair)
+    return rows, columns
+
+
+def _columns(present: Iterable[str]) -> dict[str, str]:
+    """Return the file's column by field; `id` only if conversation and index have no column."""
+    available = set(present)
+    columns = {
+        ours: next(theirs for theirs in names if theirs in available)
+        for ours, names in _NAMES.items()
+        if available.intersection(names)
+    }
+    if "conversation" in columns and "index" in columns:
+        columns.pop("id", None)
+    return columns
+
+
+def _row(item: Item, columns: Mapping[str, str], place: str) -> AnswerRow:
+    def value(ours: str, parse: Callable[[Any, str, str], Any]) -> Any:
+        if ours not in columns:
+            return None
+        return parse(item.fields.get(columns[ours]), place, columns[ours])
+
+    fields = {ours: value(ours, parse) for ours, parse in _PARSERS.items()}
+    ids = value("id", values.text), value("conversation", values.text)
+    conversation, index = _place(item, place, *ids)
+    if fields["search_seconds"] is None:
+        fields["search_seconds"] = _two_searches(item, place)
+    fields["answer"] = fields["answer"] or ""
+    fields["index"] = fields["index"] if index is None else index
+    scores = {name: value(name, values.amount) for name in reported()}
+    return AnswerRow(
+        place=item.place,
+        conversation=conversation,
+        reported={name: score for name, score in scores.items() if score is not None},
+        **fields,
+    )
+
+
+def _place(
+    item: Item, place: str, identity: str | None, conversation: str | None
+) -> tuple[str, int | None]:
+    """Return the file's label of the conversation, and the index if the id contains one."""
+    index = None
+    if identity is not None:
+        sample, slash, number = identity.rpartition("/")
+        if slash and number.isdecimal():
+            conversation, index = conversation or sample, int(number)
+    label = conversation if item.group is None else item.group
+    if label is None:
+        raise InputError(f"{place}: has no conversation; fill in sample_id")
+    return label.strip(), index
+
+
+def _two_searches(item: Item, place: str) -> float | None:
+    for pair in _TWO_SEARCHES:
+        times = [values.amount(item.fields.get(name), place, name) for name in pair]
+        known = [time for time in times if time is not None]
+        if len(known) == len(pair):
+            return sum(known)
+    return None

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from eval.answers.columns import AnswerRow
+from eval.answers.files import AnswerRow
 from eval.datasets.types import Dataset, Question
 
 # Why a row is not scored.
@@ -20,20 +20,7 @@ NO_INDEX = "no such qa_index in its conversation"
 OTHER_QUESTION = "the question at its qa_index is another"
 REPEATED = "its question is answered by an earlier row"
 NOTHING = "neither a question nor a qa_index"
-_QUOTES = str.maketrans(
-    {
-        "’": "'",
-        "‘": "'",
-        "‛": "'",
-        "`": "'",
-        "´": "'",
-        "“": '"',
-        "”": '"',
-        "„": '"',
-        "«": '"',
-        "»": '"',
-    }
-)
+_QUOTES = str.maketrans("’‘‛`´“”„«»", "'''''" + '"""""')
 
 
 @lru_cache(maxsize=65_536)

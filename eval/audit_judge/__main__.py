@@ -25,8 +25,8 @@ from eval.judges.recorded import RecordedJudge, RecordedSettings, read_judged
 from eval.records.jsonl import write_json
 from eval.records.run import load_run
 from eval.records.schema import Record
+from eval.rendering.errors import blame
 from eval.rendering.tables import markdown, plain
-from eval.run.sweep_errors import blame
 from memsys.errors import InputError
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, BudgetReached

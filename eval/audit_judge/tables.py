@@ -108,28 +108,13 @@ def corrected_note(corrections: Sequence[CorrectedType], rejects_probed: bool) -
 
 def as_json(audit: Audit, corrected: Sequence[CorrectedType]) -> dict[str, Any]:
     """Return all statistics as plain JSON; nan and infinity become null."""
-    panel = audit.panel
-    plain = {
-        "kinds": [asdict(one) for one in audit.kinds],
-        "false_rejects": None if audit.false_rejects is None else asdict(audit.false_rejects),
-        "lengths": {name: asdict(one) for name, one in audit.lengths.items()},
-        "halves": {name: list(pair) for name, pair in audit.halves.items()},
-        "self_agreement": {name: asdict(one) for name, one in audit.self_agreement.items()},
-        "panel": None
-        if panel is None
-        else {
-            "members": {name: asdict(one) for name, one in panel.members.items()},
-            "pairs": [{"members": list(pair), **asdict(one)} for pair, one in panel.pairs.items()],
-            "all": None if panel.all_members is None else asdict(panel.all_members),
-        },
-        "corrected": [_typed(one) for one in corrected],
-    }
+    plain = asdict(audit) | {"corrected": [asdict(one) for one in corrected]}
+    if (panel := audit.panel) is not None:
+        plain["panel"]["pairs"] = [
+            {"members": pair, **asdict(one)} for pair, one in panel.pairs.items()
+        ]
+        plain["panel"]["all"] = plain["panel"].pop("all_members")
     return _finite(plain)  # type: ignore[no-any-return]
-
-
-def _typed(one: CorrectedType) -> dict[str, Any]:
-    shares = {kind: None if c is None else c._asdict() for kind, c in one.corrected.items()}
-    return asdict(one) | {"corrected": shares}
 
 
 def _finite(value: Any) -> Any:

@@ -8,9 +8,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.cache.bundle import read_bundle, write_bundle
+from eval.cache.bundle import write_bundle
 from eval.cache.calls import answers_of
 from eval.cli import code_of
+from eval.records.bundle import read_bundle
 from eval.rendering.tables import plain
 from memsys.errors import InputError
 from memsys.llm.pricing import load_pricing

@@ -24,7 +24,7 @@ from eval.datasets.types import AnswerKey, KeyChange, Question, SourceFile
 from memsys.errors import InputError
 
 KEYS = ("original", "corrected", "excluded")
-_STEM = "answer_key_errors"
+_STEM, _ENDINGS = "answer_key_errors", ("jsonl", "json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,8 @@ class KeyReader:
 
     def describe(self, questions: Sequence[Question]) -> AnswerKey:
         """Return the key's description for the loaded `questions`."""
-        wrong = tuple(
-            question.id
-            for question in questions
-            if question.id in self.entries and self.entries[question.id].changes_score
-        )
+        changed = {identity for identity, entry in self.entries.items() if entry.changes_score}
+        wrong = tuple(question.id for question in questions if question.id in changed)
         return AnswerKey(self.name, self.overlay, self.texts, wrong)
 
     def _changed(self, question: Question) -> Question:
@@ -108,42 +105,38 @@ def read_key(
         path = find_file(key_file)
         if path is None or not path.is_file():
             raise InputError(f"{key_file}: no such file; correct dataset.key_file")
+    errors: Mapping[str, Correction] = {}
     overlay_path = path if path and is_overlay(read_errors(path)[0]) else _shipped_overlay(files)
-    if overlay_path is None:
-        if path is not None:
-            return _from_errors(name, path, conversations)
-        if name == "original":
-            return KeyReader(name)
+    if overlay_path is not None:
+        overlay = read_overlay(overlay_path)
+        if not belongs(overlay, files):
+            raise InputError(
+                f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use "
+                "the file it was made for, or make an overlay of this one by python -m "
+                "eval.studies.overlay"
+            )
+        errors_path = path if path != overlay_path else None
+        if errors_path is None and name == "corrected":
+            errors_path = _texts(overlay, overlay_path)
+        texts = None
+        if errors_path is not None:
+            value, texts = read_errors(errors_path)
+            errors = corrections(errors_path, value, conversations)
+            _check_texts(overlay, overlay_path, errors_path, errors)
+        entries = {entry.id: entry for entry in overlay.entries}
+        key = KeyReader(name, str(overlay_path), overlay.file, texts, entries, errors)
+    elif path is not None:
+        value, file = read_errors(path)
+        errors = corrections(path, value, conversations)
+        entries = {entry.id: entry for entry in make_entries(errors.values())}
+        key = KeyReader(name, str(path), file, file, entries, errors)
+    elif name == "original":
+        key = KeyReader(name)
+    else:
         raise InputError(
             f"dataset.key={name}: no errors are known in {_names(files)}; list them in a file "
             "(data/README.md) and add dataset.key_file=..., or use dataset.key=original"
         )
-    overlay = read_overlay(overlay_path)
-    if not belongs(overlay, files):
-        raise InputError(
-            f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use the "
-            "file it was made for, or make an overlay of this one by python -m eval.studies.overlay"
-        )
-    errors_path = path if path != overlay_path else None
-    if errors_path is None and name == "corrected":
-        errors_path = _texts(overlay, overlay_path)
-    entries = {entry.id: entry for entry in overlay.entries}
-    errors: Mapping[str, Correction] = {}
-    texts = None
-    if errors_path is not None:
-        value, texts = read_errors(errors_path)
-        errors = corrections(errors_path, value, conversations)
-        _check_texts(overlay, overlay_path, errors_path, errors)
-    key = KeyReader(name, str(overlay_path), overlay.file, texts, entries, errors)
-    key.check_conversations(conversations)
-    return key
-
-
-def _from_errors(name: str, path: Path, conversations: Sequence[str]) -> KeyReader:
-    value, file = read_errors(path)
-    errors = corrections(path, value, conversations)
-    entries = {entry.id: entry for entry in make_entries(errors.values())}
-    key = KeyReader(name, str(path), file, file, entries, errors)
     key.check_conversations(conversations)
     return key
 
@@ -162,13 +155,9 @@ def _shipped_overlay(files: Sequence[SourceFile]) -> Path | None:
 
 def _texts(overlay: Overlay, path: Path) -> Path:
     """Return the first existing file of corrected answers; InputError says where to get one."""
-    candidates = [
-        path.parent / overlay.texts.name,
-        DATA / f"{_STEM}.jsonl",
-        DATA / f"{_STEM}.json",
-        shared_folder() / "locomo" / f"{_STEM}.jsonl",
-    ]
-    for candidate in candidates:
+    folder = shared_folder() / "locomo"
+    names = (path.parent / overlay.texts.name, *(DATA / f"{_STEM}.{end}" for end in _ENDINGS))
+    for candidate in (*names, folder / f"{_STEM}.jsonl"):
         if candidate.is_file():
             return candidate
     raise InputError(

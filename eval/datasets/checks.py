@@ -1,28 +1,45 @@
 """Checks of the values in conversation files and of the settings that filter a data set.
 
 Each failed check is one InputError that names file, sample and field (or the setting), so that a
-hand-made file can be corrected without reading this code.
+hand-made file can be corrected without reading this code. Hand-written evidence contains several
+ids in one text ("D8:6; D9:17"), zeros ("D30:05") and stray colons ("D:11:26"): an id is repaired
+only if it can mean exactly one turn, as a silent guess or loss would change evidence recall.
 """
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from memsys.errors import InputError
 
+_SEPARATORS = re.compile(r"[;,、；，\s]+")
+_DIALOGUE_ID = re.compile(r"D:?([0-9]{1,9}):([0-9]{1,9})", re.IGNORECASE)
+
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A position in the input: the file's name and the sample's id."""
+    """A sample of an input file, for messages, and a line per repair made in it.
+
+    `lenient`: evidence that names no turn is dropped and reported instead of refused: for a
+    published file, whose faults are known and whose readers cannot change it.
+    """
 
     file: str
     sample: str
+    lenient: bool = False
+    repairs: list[str] = field(default_factory=list)
 
     def at(self, field: str) -> str:
         """Return `file: sample X: field`, the prefix of errors and repairs."""
         return f"{self.file}: sample {self.sample}: {field}"
+
+    def repaired(self, field: str, repair: str) -> None:
+        """Add a repair of `field`."""
+        self.repairs.append(f"{self.at(field)}: {repair}")
 
     def error(self, field: str, problem: str) -> InputError:
         """Return the InputError for `field`; `problem` states the fault and the remedy."""
@@ -80,3 +97,65 @@ def check_names(option: str, given: Any, valid: Iterable[str]) -> None:
     if unknown:
         shown = ", ".join(names[:10]) + (" ..." if len(names) > 10 else "")
         raise InputError(f"dataset.{option}: {unknown[0]!r} is not one of {shown}")
+
+
+class TurnIds:
+    """The ids of a conversation's turns, found by exact id or by an unambiguous misspelling."""
+
+    def __init__(self, ids: Iterable[str]) -> None:
+        self._exact = frozenset(ids)
+        self._by_canonical: dict[str, list[str]] = defaultdict(list)
+        for turn in self._exact:
+            self._by_canonical[_canonical(turn)].append(turn)
+
+    def find(self, raw: str) -> str | None:
+        """Return the turn that `raw` names, or None if it could mean none or several."""
+        if raw in self._exact:
+            return raw
+        candidates = self._by_canonical.get(_canonical(raw), [])
+        return candidates[0] if len(candidates) == 1 else None
+
+    def resolve(self, raw: str) -> tuple[list[str], list[str]]:
+        """Return the turns that a text of one or more ids names, and the parts that name none."""
+        whole = self.find(raw)
+        if whole is not None:
+            return [whole], []
+        turns: list[str] = []
+        unknown: list[str] = []
+        for part in [part for part in _SEPARATORS.split(raw) if part] or [raw]:
+            turn = self.find(part)
+            if turn is None:
+                unknown.append(part)
+            elif turn not in turns:
+                turns.append(turn)
+        return turns, unknown
+
+
+def _canonical(turn: str) -> str:
+    """Return `D11:5` for `D:011:05` and `d11:5`; an id of another form unchanged."""
+    match = _DIALOGUE_ID.fullmatch(turn.strip())
+    return f"D{int(match[1])}:{int(match[2])}" if match else turn.strip()
+
+
+def turn_ids(value: Any, known: TurnIds, where: Location, field: str) -> tuple[str, ...]:
+    """Return ids of existing turns, in order and without repetition; add repairs to `where`.
+
+    `value`: an id, a text of several ids, a list of these, or None. A part that names no turn
+    raises InputError, unless `where` is lenient.
+    """
+    ids: list[str] = []
+    for raw in [] if value is None else value if isinstance(value, list) else [value]:
+        if not isinstance(raw, str):
+            raise where.error(field, f'{raw!r} is not a text; write turn ids as in ["D1:3"]')
+        turns, unknown = known.resolve(raw)
+        if unknown and not where.lenient:
+            raise where.error(field, f"{unknown[0]!r} is no turn's dia_id; correct or remove it")
+        repeated = [turn for turn in turns if turn in ids]
+        notes = [f"read as {', '.join(turns)}"] if turns and turns != [raw] else []
+        notes += [f"{', '.join(unknown)} dropped: no such turn"] if turns and unknown else []
+        notes += ["dropped: no such turn"] if not turns else []
+        notes += [f"repeated, counted once: {', '.join(repeated)}"] if repeated else []
+        if notes:
+            where.repaired(field, f"{raw!r} {'; '.join(notes)}")
+        ids.extend(turn for turn in turns if turn not in ids)
+    return tuple(ids)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 import os
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,13 +22,13 @@ PROJECT = Path(__file__).resolve().parents[2]
 DATA = PROJECT / "data"
 SOURCES = DATA / "sources.yaml"
 T = TypeVar("T")
+_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
 class RawSample:
-    """One conversation with its questions, as plain JSON values."""
+    """One conversation with its questions, as plain JSON values; its id is `where.sample`."""
 
-    id: str
     where: Location
     raw: dict[str, Any]
 
@@ -66,6 +68,22 @@ def shared_folder() -> Path:
     return PROJECT / os.environ.get("MEMSYS_SHARED", "../shared")
 
 
+def public_file(name: str, title: str, *samples: str) -> str:
+    """Return the path of the published file `name` in data/ or the shared folder's `name`/.
+
+    `samples`: names of files in the shared folder to use instead. `title`: the data set's name in
+    the InputError if nothing is there.
+    """
+    file, shared = load_sources()[name].file, shared_folder() / name
+    for path in (DATA / file, shared / file, *(shared / sample for sample in samples)):
+        if path.is_file():
+            return str(path)
+    raise InputError(
+        f"{title} is not here: run `python -m eval.fetch {name}`, put the file at data/{file}, "
+        "or set dataset.path=..."
+    )
+
+
 def find_file(name: str | Path) -> Path | None:
     """Return the path of `name`, relative to the current folder or the project; None if neither."""
     given = Path(str(name)).expanduser()  # a name of digits arrives as a number
@@ -102,14 +120,13 @@ def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
             f"{path.name}: must be a list of samples, each an object with sample_id, conversation "
             "and qa (see data/README.md)"
         )
-    return [_sample(path.name, index, raw) for index, raw in enumerate(value)], source
-
-
-def _sample(file: str, index: int, raw: Any) -> RawSample:
-    where = Location(file, f"#{index + 1}")
-    item = as_object(raw, where, "sample")
-    sample_id = text(item, "sample_id", where, "sample_id")
-    return RawSample(sample_id, Location(file, sample_id), item)
+    samples = []
+    for number, raw in enumerate(value, 1):
+        where = Location(path.name, f"#{number}")
+        item = as_object(raw, where, "sample")
+        sample_id = text(item, "sample_id", where, "sample_id")
+        samples.append(RawSample(Location(path.name, sample_id), item))
+    return samples, source
 
 
 def read_json(path: Path) -> tuple[Any, SourceFile]:
@@ -130,10 +147,16 @@ def read_json(path: Path) -> tuple[Any, SourceFile]:
 
 
 def read_text(path: Path) -> tuple[str, SourceFile]:
-    """Return the text of a UTF-8 file and the file's name, size and sha256; raise InputError."""
+    """Return the text of a UTF-8 file, gzipped or not, and the file's name, size and sha256.
+
+    Raises InputError if it cannot be read.
+    """
     try:
         data = path.read_bytes()
-        content = data.decode("utf-8-sig")
+        plain = gzip.decompress(data) if data.startswith(_GZIP) else data
+        content = plain.decode("utf-8-sig")
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path.name}: gzip data is damaged or truncated ({error})") from error
     except OSError as error:
         raise InputError(f"{path.name}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:

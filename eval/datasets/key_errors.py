@@ -165,17 +165,12 @@ def make_entries(
 
     `golds`: values of `Entry.gold` to reuse, by question id and hash of the corrected text.
     """
-    reused = golds or {}
-    return tuple(
-        Entry(
-            one.id,
-            one.error_type,
-            sha256(one.golden),
-            sha256(one.correct),
-            reused.get((one.id, sha256(one.correct)), "text"),
-        )
-        for one in errors
-    )
+    entries = []
+    for one in errors:
+        correct = sha256(one.correct)
+        gold = (golds or {}).get((one.id, correct), "text")
+        entries.append(Entry(one.id, one.error_type, sha256(one.golden), correct, gold))
+    return tuple(entries)
 
 
 def is_overlay(value: Any) -> bool:
@@ -192,13 +187,10 @@ def read_overlay(path: Path) -> Overlay:
     if len({entry.id for entry in overlay.entries}) < len(overlay.entries):
         raise InputError(f"{path}: an id occurs twice; {_REBUILD}")
     for entry in overlay.entries:
-        if not isinstance(entry.gold, str) and not _valid(entry.gold):
+        ranges = [] if isinstance(entry.gold, str) else entry.gold
+        if not entry.gold or not all(0 <= start < end for start, end in ranges):
             raise InputError(f"{path}: gold of {entry.id}: not ranges [start, end]; {_REBUILD}")
     return overlay
-
-
-def _valid(ranges: Sequence[tuple[int, int]]) -> bool:
-    return len(ranges) > 0 and all(0 <= start < end for start, end in ranges)
 
 
 def write_overlay(path: Path, overlay: Overlay) -> None:

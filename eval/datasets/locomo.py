@@ -4,20 +4,22 @@ and any file of its layout, which data/README.md describes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from eval.datasets.answer_key import read_key
-from eval.datasets.checks import Location, as_list, as_object, check_limit, check_names, text
-from eval.datasets.evidence import TurnIds, turn_ids
-from eval.datasets.files import (
-    DATA,
-    RawSample,
-    json_files,
-    load_sources,
-    read_samples,
-    shared_folder,
+from eval.datasets.checks import (
+    Location,
+    TurnIds,
+    as_list,
+    as_object,
+    check_limit,
+    check_names,
+    text,
+    turn_ids,
 )
+from eval.datasets.files import RawSample, json_files, load_sources, public_file, read_samples
 from eval.datasets.sessions import read_conversation
 from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
@@ -25,6 +27,7 @@ from memsys.errors import InputError
 from memsys.types import Conversation
 
 
+@dataclass(frozen=True, kw_only=True)
 class LoCoMo:
     """Conversations and questions of one file, or of a folder's *.json in name order.
 
@@ -38,29 +41,16 @@ class LoCoMo:
     `lite` or the path of a file like it (docs/locomo-lite.md); the other filters apply to it.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        path: str | None = None,
-        captions: bool = True,
-        conversations: Sequence[str] | None = None,
-        types: Sequence[str] | None = None,
-        limit: int | None = None,
-        key: str = "original",
-        key_file: str | None = None,
-        subset: str | None = None,
-    ) -> None:
-        # Checked by load(), not here: Hydra would bury the message of an InputError in its own.
-        self.name = name
-        self._path = path
-        self._captions = captions
-        self._conversations = conversations
-        self._types = types
-        self._limit = limit
-        self._key = key
-        self._key_file = key_file
-        self._subset = subset
+    # Checked by load(): Hydra would bury the message of an InputError in its own.
+    name: str
+    path: str | None = None
+    captions: bool = True
+    conversations: Sequence[str] | None = None
+    types: Sequence[str] | None = None
+    limit: int | None = None
+    key: str = "original"
+    key_file: str | None = None
+    subset: str | None = None
 
     def load(self) -> Dataset:
         """Read, check and filter; conversations with no question left are omitted.
@@ -70,28 +60,32 @@ class LoCoMo:
         sample and field; also if a filter names something unknown, no question is left, or the
         answer key's errors belong to other data.
         """
-        self._check_filters()
+        check_limit(self.limit)
+        check_names("types", self.types, TYPES.values())
         samples, files = self._samples()
-        subset = None
-        if self._subset is not None:
-            subset = open_subset(self._subset, files, [sample.id for sample in samples])
-        key = read_key(self._key, self._key_file, files, [sample.id for sample in samples])
+        ids = list(samples)
+        check_names("conversations", self.conversations, ids)
+        subset = None if self.subset is None else open_subset(self.subset, files, ids)
+        key = read_key(self.key, self.key_file, files, ids)
         published = load_sources()["locomo"].sha256
         published_files = {file.name for file in files if file.sha256 == published}
         conversations: list[Conversation] = []
         questions: list[Question] = []
         repairs: list[str] = []
-        for sample in self._selected(samples):
-            repair = sample.where.file in published_files
-            conversation, asked, lines = _read(sample, captions=self._captions, repair=repair)
-            asked = key.apply(sample.id, asked)
+        for id_, sample in samples.items():
+            if self.conversations is not None and id_ not in self.conversations:
+                continue
+            where = replace(sample.where, lenient=sample.where.file in published_files)
+            conversation = read_conversation(sample.raw, where, captions=self.captions)
+            turns = [turn.id for session in conversation.sessions for turn in session.turns]
+            asked = key.apply(id_, _questions(sample.raw, TurnIds(turns), where))
             if subset is not None:
-                asked = subset.select(sample.id, asked)
-            asked = self._filtered(asked)
+                asked = subset.select(id_, asked)
+            asked = [q for q in asked if self.types is None or q.type in self.types][: self.limit]
             if asked:
                 conversations.append(conversation)
                 questions.extend(asked)
-                repairs.extend(lines)
+                repairs.extend(where.repairs)
         if not questions:
             raise InputError(
                 f"{', '.join(file.name for file in files)}: no question is left; widen "
@@ -107,79 +101,42 @@ class LoCoMo:
             subset=None if subset is None else subset.used,
         )
 
-    def _check_filters(self) -> None:
-        check_limit(self._limit)
-        check_names("types", self._types, TYPES.values())
-
-    def _samples(self) -> tuple[list[RawSample], list[SourceFile]]:
+    def _samples(self) -> tuple[dict[str, RawSample], list[SourceFile]]:
         samples: dict[str, RawSample] = {}
         files: list[SourceFile] = []
-        for path in json_files(self._path or _default_path()):
+        for path in json_files(self.path or public_file("locomo", "LoCoMo")):
             in_file, source = read_samples(path)
             files.append(source)
             for sample in in_file:
-                if sample.id in samples:
-                    other = samples[sample.id].where.file
-                    raise sample.where.error(
+                where = sample.where
+                if where.sample in samples:
+                    other = samples[where.sample].where.file
+                    raise where.error(
                         "sample_id", f"used twice (before in {other}); give each sample its own"
                     )
-                samples[sample.id] = sample
-        return list(samples.values()), files
-
-    def _selected(self, samples: list[RawSample]) -> list[RawSample]:
-        check_names("conversations", self._conversations, [sample.id for sample in samples])
-        if self._conversations is None:
-            return samples
-        return [sample for sample in samples if sample.id in self._conversations]
-
-    def _filtered(self, questions: list[Question]) -> list[Question]:
-        of_types = [q for q in questions if self._types is None or q.type in self._types]
-        return of_types[: self._limit]
+                samples[where.sample] = sample
+        return samples, files
 
 
-def _read(
-    sample: RawSample, *, captions: bool, repair: bool
-) -> tuple[Conversation, list[Question], list[str]]:
-    conversation, repairs = read_conversation(
-        sample.id, sample.raw, sample.where, captions=captions, repair=repair
-    )
-    turns = [turn.id for session in conversation.sessions for turn in session.turns]
-    questions, more = read_questions(sample.id, sample.raw, turns, sample.where, repair=repair)
-    return conversation, questions, repairs + more
-
-
-def read_questions(
-    sample_id: str, raw: dict[str, Any], turns: Iterable[str], where: Location, *, repair: bool
-) -> tuple[list[Question], list[str]]:
-    """Return the questions in the `qa` of the sample `raw`, in file order, and a line per repair.
-
-    `turns`: ids of the sample's turns. `repair`: see `turn_ids`. Raises InputError for a missing or
-    unreadable field.
-    """
-    known = TurnIds(turns)
+def _questions(raw: dict[str, Any], turns: TurnIds, where: Location) -> list[Question]:
+    """Return the questions in the `qa` of the sample `raw`, in file order."""
     questions: list[Question] = []
-    repairs: list[str] = []
     for index, row in enumerate(as_list(raw.get("qa"), where, "qa")):
         field = f"qa[{index}]"
         item = as_object(row, where, field)
         category = _category(item.get("category"), where, f"{field}.category")
-        evidence, lines = turn_ids(
-            item.get("evidence"), known, where, f"{field}.evidence", repair=repair
-        )
-        repairs.extend(lines)
+        evidence = turn_ids(item.get("evidence"), turns, where, f"{field}.evidence")
         gold = _answer(item, "answer", where, field)
         if category == ADVERSARIAL and gold is not None:
             # Two published items have one: it denies the premise, where the type asks to abstain.
-            repairs.append(
-                f"{where.at(field)}.answer: {gold!r} ignored: type 5 requires to abstain"
-            )
+            where.repaired(f"{field}.answer", f"{gold!r} ignored: type 5 requires to abstain")
             gold = None
         elif category != ADVERSARIAL and gold is None:
             raise where.error(f"{field}.answer", "missing or empty; only category 5 may omit it")
         questions.append(
             Question(
-                id=f"{sample_id}/{index}",
-                conversation=sample_id,
+                id=f"{where.sample}/{index}",
+                conversation=where.sample,
                 category=category,
                 type=TYPES[category],
                 text=text(item, "question", where, f"{field}.question"),
@@ -188,7 +145,7 @@ def read_questions(
                 adversarial=_answer(item, "adversarial_answer", where, field),
             )
         )
-    return questions, repairs
+    return questions
 
 
 def _category(value: Any, where: Location, field: str) -> int:
@@ -207,14 +164,3 @@ def _answer(item: dict[str, Any], key: str, where: Location, field: str) -> str 
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise where.error(f"{field}.{key}", f"{value!r} must be a text or a number")
     return str(value)
-
-
-def _default_path() -> str:
-    file = load_sources()["locomo"].file
-    for path in (DATA / file, shared_folder() / "locomo" / file):
-        if path.is_file():
-            return str(path)
-    raise InputError(
-        f"LoCoMo is not here: run `python -m eval.fetch locomo`, put the file at data/{file}, "
-        "or set dataset.path=..."
-    )

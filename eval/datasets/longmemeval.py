@@ -4,23 +4,17 @@ Memory") and any file of its layout: an instance is one history of chats and one
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from eval.datasets.chats import parse_date, read_chats
-from eval.datasets.checks import (
-    Location,
-    as_list,
-    as_object,
-    check_limit,
-    check_names,
-    text,
-)
-from eval.datasets.files import DATA, json_files, load_sources, read_json, shared_folder
+from eval.datasets.checks import Location, as_list, as_object, check_limit, check_names, text
+from eval.datasets.files import json_files, public_file, read_json
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.errors import InputError
-from memsys.types import Conversation
+from memsys.types import Conversation, Session, Turn
 
 # The file's `question_type` with _ for -, by ids that no LoCoMo type has. 5 is adversarial as in
 # LoCoMo: a question_id that ends in _abs, whatever its question_type.
@@ -35,8 +29,12 @@ LONGMEMEVAL_TYPES: dict[int, str] = {
 }
 _ABSTAIN = "_abs"
 _SAMPLE = "oracle_sample97.json"
+_DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2})(?: \([A-Za-z]{3}\))? (\d{2}):(\d{2})")
+_HISTORY = ("haystack_sessions", "haystack_session_ids", "haystack_dates")
+ROLES = ("user", "assistant")
 
 
+@dataclass(frozen=True, kw_only=True)
 class LongMemEval:
     """Histories and their questions in one file, or in a folder's *.json in name order.
 
@@ -47,85 +45,68 @@ class LongMemEval:
     this data set are listed, so only original and None are valid.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        path: str | None = None,
-        conversations: Sequence[str] | None = None,
-        types: Sequence[str] | None = None,
-        limit: int | None = None,
-        key: str = "original",
-        key_file: str | None = None,
-    ) -> None:
-        # Checked by load(), not here: Hydra would bury the message of an InputError in its own.
-        self.name = name
-        self._path = path
-        self._conversations = conversations
-        self._types = types
-        self._limit = limit
-        self._key, self._key_file = key, key_file
+    name: str
+    path: str | None = None
+    conversations: Sequence[str] | None = None
+    types: Sequence[str] | None = None
+    limit: int | None = None
+    key: str = "original"
+    key_file: str | None = None
 
     def load(self) -> Dataset:
         """Read, check and filter. Raises InputError naming file, question id and field; also if
         a filter names something unknown or no question is left.
         """
-        self._check_options()
-        instances: dict[str, tuple[Conversation, Question]] = {}
+        check_limit(self.limit)
+        check_names("types", self.types, LONGMEMEVAL_TYPES.values())
+        if self.key != "original" or self.key_file is not None:
+            raise InputError(
+                f"dataset.key={self.key}: no errors of LongMemEval's key are listed here; use "
+                "dataset.key=original without dataset.key_file"
+            )
+        instances: dict[str, tuple[Conversation, Question, list[str]]] = {}
         files: list[SourceFile] = []
-        repairs: list[str] = []
-        for path in json_files(self._path or _default_path()):
+        for path in json_files(self.path or public_file("longmemeval", "LongMemEval", _SAMPLE)):
             value, source = read_json(path)
             files.append(source)
             if not isinstance(value, list) or not value:
                 raise InputError(f"{path.name}: must be a list of LongMemEval instances")
             for index, raw in enumerate(value):
-                conversation, question, lines = _instance(path.name, index, raw)
-                if conversation.id in instances:
-                    where = Location(path.name, conversation.id)
+                instance = _instance(path.name, index, raw)
+                id_ = instance[0].id
+                if id_ in instances:
+                    where = Location(path.name, id_)
                     raise where.error("question_id", "used twice; give each instance its own")
-                instances[conversation.id] = (conversation, question)
-                repairs.extend(lines)
-        check_names("conversations", self._conversations, instances)
-        selected = [pair for pair in instances.values() if self._wanted(pair[1])][: self._limit]
+                instances[id_] = instance
+        check_names("conversations", self.conversations, instances)
+        selected = [one for one in instances.values() if self._wanted(one[1])][: self.limit]
         if not selected:
             raise InputError(
                 f"{', '.join(file.name for file in files)}: no question is left; widen "
                 "dataset.conversations and dataset.types"
             )
-        names = {f"sample {conversation.id}:" for conversation, _ in selected}
+        conversations, questions, repairs = zip(*selected, strict=True)
+        lines = tuple(line for one in repairs for line in one)
         return Dataset(
-            self.name,
-            tuple(conversation for conversation, _ in selected),
-            tuple(question for _, question in selected),
-            tuple(files),
-            tuple(line for line in repairs if any(name in line for name in names)),
-            types=LONGMEMEVAL_TYPES,
+            self.name, conversations, questions, tuple(files), lines, types=LONGMEMEVAL_TYPES
         )
 
-    def _check_options(self) -> None:
-        check_limit(self._limit)
-        if self._key != "original" or self._key_file is not None:
-            raise InputError(
-                f"dataset.key={self._key}: no errors of LongMemEval's key are listed here; use "
-                "dataset.key=original without dataset.key_file"
-            )
-        check_names("types", self._types, LONGMEMEVAL_TYPES.values())
-
     def _wanted(self, question: Question) -> bool:
-        return (self._types is None or question.type in self._types) and (
-            self._conversations is None or question.conversation in self._conversations
+        return (self.types is None or question.type in self.types) and (
+            self.conversations is None or question.conversation in self.conversations
         )
 
 
 def _instance(file: str, index: int, raw: Any) -> tuple[Conversation, Question, list[str]]:
-    item = as_object(raw, Location(file, f"#{index + 1}"), "instance")
-    id_ = text(item, "question_id", Location(file, f"#{index + 1}"), "question_id")
+    """Return the chats and the question of an instance, and a line per repair."""
+    where = Location(file, f"#{index + 1}")
+    item = as_object(raw, where, "instance")
+    id_ = text(item, "question_id", where, "question_id")
     where = Location(file, id_)
-    chats = read_chats(id_, item, where)
+    sessions, evidence = _chats(item, where)
     category = _category(item, where)
     abstain = id_.endswith(_ABSTAIN)
-    asked_at = parse_date(item.get("question_date"), where, "question_date")
+    asked_at = _date(item.get("question_date"), where, "question_date")
     question = Question(
         id=f"{id_}/0",
         conversation=id_,
@@ -133,11 +114,12 @@ def _instance(file: str, index: int, raw: Any) -> tuple[Conversation, Question, 
         type=LONGMEMEVAL_TYPES[ADVERSARIAL if abstain else category],
         text=text(item, "question", where, "question"),
         gold=None if abstain else _answer(item.get("answer"), where),
-        evidence=chats.evidence,
-        evidence_sessions=_evidence_sessions(item, chats.sessions, where),
+        evidence=tuple(evidence),
+        evidence_sessions=_evidence_sessions(item, {one.id for one in sessions}, where),
         asked_at=asked_at,
     )
-    return chats.conversation, question, list(chats.repairs)
+    ordered = tuple(sorted(sessions, key=lambda session: session.time))
+    return Conversation(id_, ROLES, ordered), question, where.repairs
 
 
 def _category(item: dict[str, Any], where: Location) -> int:
@@ -152,31 +134,93 @@ def _answer(value: Any, where: Location) -> str:
     """Return the gold answer as text; some of the published ones are numbers."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         state = "missing" if value is None else "is no text or number"
-        raise where.error("answer", f"{state}; only questions that end in {_ABSTAIN} may omit it")
-    if not str(value).strip():
-        raise where.error("answer", f"empty; only questions that end in {_ABSTAIN} may omit it")
-    return str(value)
+    elif str(value).strip():
+        return str(value)
+    else:
+        state = "empty"
+    raise where.error("answer", f"{state}; only questions that end in {_ABSTAIN} may omit it")
 
 
 def _evidence_sessions(
-    item: dict[str, Any], sessions: Iterable[str], where: Location
+    item: dict[str, Any], sessions: set[str], where: Location
 ) -> tuple[str, ...]:
     """Return the ids of the sessions with the answer; InputError for one without turns."""
-    field, known = "answer_session_ids", set(sessions)
+    field = "answer_session_ids"
     ids = as_list(item.get(field), where, field)
     for index, id_ in enumerate(ids):
-        if id_ not in known:
+        if id_ not in sessions:
             raise where.error(f"{field}[{index}]", f"{id_!r} is no session with turns")
     return tuple(dict.fromkeys(ids))
 
 
-def _default_path() -> str:
-    file = load_sources()["longmemeval"].file
-    shared: Path = shared_folder() / "longmemeval"
-    for path in (DATA / file, shared / file, shared / _SAMPLE):
-        if path.is_file():
-            return str(path)
-    raise InputError(
-        f"LongMemEval is not here: run `python -m eval.fetch longmemeval`, put the file at "
-        f"data/{file}, or set dataset.path=..."
-    )
+def _chats(item: dict[str, Any], where: Location) -> tuple[list[Session], list[str]]:
+    """Return an instance's sessions with turns, and its evidence, in file order.
+
+    A turn's id is `<session id>:<n>`, n being its index in the file; blank turns are dropped but
+    counted. A repeated session id gets the suffix `#2`, so that no two turns share an id.
+    """
+    lists = {key: as_list(item.get(key), where, key) for key in _HISTORY}
+    if len({len(one) for one in lists.values()}) > 1:
+        counts = ", ".join(f"{len(one)} {key}" for key, one in lists.items())
+        raise where.error("haystack_sessions", f"{counts}; the three lists must have equal lengths")
+    sessions: list[Session] = []
+    evidence: list[str] = []
+    for index, rows in enumerate(lists["haystack_sessions"]):
+        id_field = f"haystack_session_ids[{index}]"
+        name = text({"id": lists["haystack_session_ids"][index]}, "id", where, id_field)
+        time = _date(lists["haystack_dates"][index], where, f"haystack_dates[{index}]")
+        field = f"haystack_sessions[{index}]"
+        if earlier := sum(one.id.partition("#")[0] == name for one in sessions):
+            where.repaired(field, f"session id {name} repeated; #{earlier + 1} added")
+            name = f"{name}#{earlier + 1}"
+        turns, marked, blank = _turns(as_list(rows, where, field), where, field, name)
+        evidence += marked
+        if blank:
+            where.repaired(field, f"{blank} blank turns dropped")
+        if turns:
+            sessions.append(Session(name, time, turns))
+    if not sessions:
+        raise where.error("haystack_sessions", "no turns; add a session with turns")
+    return sessions, evidence
+
+
+def _date(value: Any, where: Location, field: str) -> datetime:
+    """Return the naive time of "2023/05/20 (Sat) 02:21"; raise InputError for another form."""
+    if value is None:
+        raise where.error(field, 'missing; add it, as in "2023/05/20 (Sat) 02:21"')
+    match = _DATE.fullmatch(value.strip()) if isinstance(value, str) else None
+    try:
+        if match is None:
+            raise ValueError
+        year, month, day, hour, minute = map(int, match.groups())
+        return datetime(year, month, day, hour, minute)
+    except ValueError:
+        remedy = 'write it as "2023/05/20 (Sat) 02:21"'
+        raise where.error(field, f"{value!r} is no time; {remedy}") from None
+
+
+def _turns(
+    rows: list[Any], where: Location, field: str, session: str
+) -> tuple[tuple[Turn, ...], list[str], int]:
+    """Return the turns, the ids of those that contain the answer, and the number of blank ones."""
+    turns: list[Turn] = []
+    marked: list[str] = []
+    for index, row in enumerate(rows):
+        at = f"{field}[{index}]"
+        item = as_object(row, where, at)
+        role, content = item.get("role"), item.get("content")
+        if role not in ROLES:
+            raise where.error(f"{at}.role", f"{role!r}; use {' or '.join(ROLES)}")
+        if not isinstance(content, str):
+            raise where.error(f"{at}.content", "missing or no text; must be a text")
+        has_answer = item.get("has_answer")
+        if has_answer not in (None, True, False):
+            raise where.error(f"{at}.has_answer", f"{has_answer!r}; must be true or false")
+        if not content.strip():
+            if has_answer:
+                raise where.error(f"{at}.content", "empty, but has_answer; add its text")
+            continue
+        turns.append(Turn(id=f"{session}:{index}", speaker=role, text=content))
+        if has_answer:
+            marked.append(f"{session}:{index}")
+    return tuple(turns), marked, len(rows) - len(turns)

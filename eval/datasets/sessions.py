@@ -7,8 +7,7 @@ import re
 from datetime import datetime
 from typing import Any
 
-from eval.datasets.checks import Location, as_list, as_object, text
-from eval.datasets.evidence import TurnIds, turn_ids
+from eval.datasets.checks import Location, TurnIds, as_list, as_object, text, turn_ids
 from memsys.types import Conversation, Observation, Session, Turn
 
 _SESSION_KEY = re.compile(r"session_([0-9]+)(_\w+)?")
@@ -22,13 +21,11 @@ _TIME = re.compile(
 )
 
 
-def read_conversation(
-    sample_id: str, raw: dict[str, Any], where: Location, *, captions: bool, repair: bool
-) -> tuple[Conversation, list[str]]:
-    """Return the conversation of the sample `raw`, and a line per repair in its observations.
+def read_conversation(raw: dict[str, Any], where: Location, *, captions: bool) -> Conversation:
+    """Return the conversation of the sample `raw`.
 
-    `captions`: include image captions. `repair`: see `turn_ids`. Raises InputError for a missing or
-    unreadable field, an id used twice, or no turn at all.
+    `captions`: include image captions. Raises InputError for a missing or unreadable field, an id
+    used twice, or no turn at all.
     """
     fields = as_object(raw.get("conversation"), where, "conversation")
     sessions: list[Session] = []
@@ -39,8 +36,11 @@ def read_conversation(
             sessions.append(Session(key, _time(fields, f"{key}_date_time", where), turns))
     if not sessions:
         raise where.error("conversation", "no turns; add session_1 and session_1_date_time")
-    observed, repairs = read_observations(raw.get("observation"), sessions, where, repair=repair)
-    return Conversation(sample_id, _speakers(fields, observed), tuple(observed)), repairs
+    observed = _observed(raw.get("observation"), sessions, where)
+    named = [fields.get(key) for key in ("speaker_a", "speaker_b")]
+    speaking = [turn.speaker for session in sessions for turn in session.turns]
+    speakers = [name for name in named if isinstance(name, str) and name.strip()] + speaking
+    return Conversation(where.sample, tuple(dict.fromkeys(speakers)), tuple(observed))
 
 
 def _session_keys(fields: dict[str, Any], where: Location) -> list[str]:
@@ -131,67 +131,45 @@ def parse_time(raw: str) -> datetime:
     return datetime(int(year), _MONTHS.index(names[0]) + 1, int(day), hours, int(minute))
 
 
-def _speakers(fields: dict[str, Any], sessions: list[Session]) -> tuple[str, ...]:
-    """Return speaker_a and speaker_b if given, then all other speakers in order of appearance."""
-    named = [fields.get(key) for key in ("speaker_a", "speaker_b")]
-    speaking = [turn.speaker for session in sessions for turn in session.turns]
-    return tuple(dict.fromkeys([n for n in named if isinstance(n, str) and n.strip()] + speaking))
-
-
-def read_observations(
-    value: Any, sessions: list[Session], where: Location, *, repair: bool
-) -> tuple[list[Session], list[str]]:
-    """Return `sessions` with their observations, and a line per repaired turn id.
+def _observed(value: Any, sessions: list[Session], where: Location) -> list[Session]:
+    """Return `sessions` with their observations.
 
     `value`: {"session_1_observation": {"Speaker": [["text", "D1:3"], ...]}}, or None. The ids may
     be one, several in a text, or a list. A fact may cite turns of its session and of earlier ones,
-    never of later ones, which would leak the future. Raises InputError.
+    never of later ones, which would leak the future.
     """
     if value is None:
-        return sessions, []
-    by_session = _by_session(as_object(value, where, "observation"), sessions, where)
-    observed: list[Session] = []
-    repairs: list[str] = []
-    past_turns: list[str] = []
-    for session in sessions:
-        past_turns.extend(turn.id for turn in session.turns)
-        observations: list[Observation] = []
-        known = TurnIds(past_turns)
-        key = f"observation.{session.id}_observation"
-        for speaker, rows in by_session.get(session.id, {}).items():
-            for index, row in enumerate(as_list(rows, where, f"{key}.{speaker}")):
-                field = f"{key}.{speaker}[{index}]"
-                observation, lines = _observation(speaker, row, known, where, field, repair=repair)
-                observations.append(observation)
-                repairs.extend(lines)
-        observed.append(dataclasses.replace(session, observations=tuple(observations)))
-    return observed, repairs
-
-
-def _by_session(
-    raw: dict[str, Any], sessions: list[Session], where: Location
-) -> dict[str, dict[str, Any]]:
-    ids = {session.id for session in sessions}
+        return sessions
     by_session: dict[str, dict[str, Any]] = {}
-    for key, speakers in raw.items():
+    for key, speakers in as_object(value, where, "observation").items():
         match = _OBSERVATION_KEY.fullmatch(key)
-        if match is None or match[1] not in ids:
+        if match is None or match[1] not in {session.id for session in sessions}:
             raise where.error(
                 f"observation.{key}",
                 "belongs to no session; name it session_N_observation, for an existing session",
             )
         by_session[match[1]] = as_object(speakers, where, f"observation.{key}")
-    return by_session
+    observed: list[Session] = []
+    past_turns: list[str] = []
+    for session in sessions:
+        past_turns.extend(turn.id for turn in session.turns)
+        past = TurnIds(past_turns)
+        key = f"observation.{session.id}_observation"
+        observations = tuple(
+            _observation(speaker, row, past, where, f"{key}.{speaker}[{index}]")
+            for speaker, rows in by_session.get(session.id, {}).items()
+            for index, row in enumerate(as_list(rows, where, f"{key}.{speaker}"))
+        )
+        observed.append(dataclasses.replace(session, observations=observations))
+    return observed
 
 
-def _observation(
-    speaker: str, row: Any, known: TurnIds, where: Location, field: str, *, repair: bool
-) -> tuple[Observation, list[str]]:
+def _observation(speaker: str, row: Any, past: TurnIds, where: Location, field: str) -> Observation:
     match row:
         case [str(fact), (str() | list()) as ids] if fact.strip():
-            turns, repairs = turn_ids(ids, known, where, field, repair=repair)
+            turns = turn_ids(ids, past, where, field)
         case _:
             raise where.error(field, 'must be a text and its turns, as in ["...", "D1:3"]')
-    if not turns and not repair:
+    if not turns and not where.lenient:
         raise where.error(field, "names no turn; add the dia_id it is taken from")
-    return Observation(speaker, fact, turns), repairs
+    return Observation(speaker, fact, turns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from eval.judges.judge import Judgement, ModelByName
 from eval.metrics.abstention import abstains
@@ -38,12 +38,8 @@ def gold_recall(answer: str, gold: str) -> float:
 class GoldRecallSettings:
     """Settings of `judge=gold_recall`. `threshold`: least gold recall that passes an answer."""
 
+    needs_llm: ClassVar = False
     threshold: float = THRESHOLD
-
-    @property
-    def needs_llm(self) -> bool:
-        """False: verdicts follow from a rule."""
-        return False
 
     def open(self, llm: LLM | None, named: ModelByName | None = None) -> GoldRecall:
         """Return the stand-in. Raises InputError unless 0 < threshold <= 1."""

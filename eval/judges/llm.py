@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from eval.judges.judge import Judgement, ModelByName, total_usage
 from memsys.errors import InputError
@@ -41,14 +41,10 @@ class LLMJudgeSettings:
     configured one.
     """
 
+    needs_llm: ClassVar = True
     rubric: str = "generous"
     runs: int = 1
     model: str | None = None
-
-    @property
-    def needs_llm(self) -> bool:
-        """True: every verdict is a reply of the model."""
-        return True
 
     @property
     def prompt(self) -> Prompt:

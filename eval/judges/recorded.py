@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from eval.answers.columns import AnswerRow
-from eval.answers.files import read_answers
-from eval.answers.layouts import read_items
+from eval.answers.files import AnswerRow, read_answers
 from eval.answers.values import verdict
 from eval.judges.judge import Judgement, ModelByName
 from eval.records.run import load_run
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 
-_GZIP = b"\x1f\x8b"
 _RUNS = "judgments"  # column with a list of verdicts, one per run of the judge
 
 
@@ -40,12 +36,8 @@ class JudgedAnswer:
 class RecordedSettings:
     """Settings of `judge=recorded`. `path`: a file of answers with verdicts, or a run folder."""
 
+    needs_llm: ClassVar = False
     path: str | None = None
-
-    @property
-    def needs_llm(self) -> bool:
-        """False: verdicts are looked up."""
-        return False
 
     def open(self, llm: LLM | None, named: ModelByName | None = None) -> RecordedJudge:
         """Return the judge. Raises InputError without a path, or if it contains no verdict."""
@@ -114,10 +106,7 @@ def _of_run(folder: Path) -> Iterator[JudgedAnswer]:
 
 def _of_file(path: Path) -> Iterator[JudgedAnswer]:
     file = read_answers(path)
-    data = path.read_bytes()
-    text = (gzip.decompress(data) if data.startswith(_GZIP) else data).decode("utf-8-sig")
-    items = read_items(text, file.format, file.name)  # for the runs, which a Row does not have
-    for row, item in zip(file.rows, items, strict=True):
+    for row, item in zip(file.rows, file.items, strict=True):
         verdicts = _verdicts(row, item.fields, f"{path}: {row.place}")
         if row.question is None or row.gold is None:
             if not verdicts:

@@ -1,1 +1,79 @@
-"""Metrics: one a file, each with formula and source; registry.py lists them."""
+"""Metrics: one a file, each with formula and source. This module has what a metric is made of."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Literal
+
+Scores = dict[str, float | None]
+AppliesTo = Literal["gold", "answer", "retrieval", "sessions"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """An answered question, as a metric sees it.
+
+    `category` is the question type's id, 5 where abstaining is right; `gold` is None where the
+    question has no answer. `evidence` and `retrieved` are turn ids, `sessions` the ids of sessions
+    that count as evidence; `retrieved` and `sessions` are None where they are unknown.
+    """
+
+    category: int
+    gold: str | None
+    answer: str
+    evidence: Collection[str] = ()
+    retrieved: Collection[str] | None = None
+    sessions: Collection[str] | None = None
+    question: str = ""
+    id: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric(ABC):
+    """A score of one answered question. Subclasses add their parameters and `score`.
+
+    `name`: key in a record's `scores`. `column`: key in a cell of a summary (the name, if empty).
+    `title`: heading in tables (the name with spaces, if empty). `applies_to`: "gold", questions
+    with a gold answer; "answer", all questions; "retrieval", those whose retrieved turns are known;
+    "sessions", those among them that name evidence sessions (the key is absent from other records).
+    Where a metric does not apply, the score is None and `score` is not called. `order`: rank
+    among the scores of a record. `in_tables`: shown in the tables of runs. `pinned`: compared by
+    `eval.regress`. `reported_as`: column of the same score in result files of Mem0's scripts.
+    """
+
+    name: str
+    title: str = ""
+    column: str = ""
+    applies_to: AppliesTo = "gold"
+    order: int = 100
+    in_tables: bool = True
+    pinned: bool = False
+    reported_as: str = ""
+
+    def __post_init__(self) -> None:
+        """Fill in title and column."""
+        object.__setattr__(self, "title", self.title or self.name.replace("_", " "))
+        object.__setattr__(self, "column", self.column or self.name)
+
+    @abstractmethod
+    def score(self, answered: Answered) -> float | None:
+        """Return the score, 0 to 1, or None where there is none, which is not 0."""
+
+    def applies(self, answered: Answered) -> bool:
+        """Return whether `answered` has what `applies_to` requires."""
+        if self.applies_to in ("retrieval", "sessions"):
+            return answered.retrieved is not None
+        return self.applies_to == "answer" or answered.gold is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextMetric(Metric):
+    """A metric of the answer and the gold answer alone: `compute(answer, gold)`."""
+
+    compute: Callable[[str, str], float]
+
+    def score(self, answered: Answered) -> float | None:
+        """See Metric."""
+        return None if answered.gold is None else self.compute(answered.answer, answered.gold)

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from math import exp
 
-from eval.metrics.registry import TextMetric, register
+from eval.metrics import TextMetric
+from eval.metrics.registry import register
 from eval.metrics.tokens import word_tokens
 
 

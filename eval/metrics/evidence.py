@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from eval.metrics.registry import Answered, Metric, register
+from eval.metrics import Answered, Metric
+from eval.metrics.registry import register
 
 SESSIONS = "evidence_session_recall"
 

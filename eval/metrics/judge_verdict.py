@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eval.metrics.registry import Answered, Metric, register
+from eval.metrics import Answered, Metric
+from eval.metrics.registry import register
 
 
 @dataclass(frozen=True, kw_only=True)

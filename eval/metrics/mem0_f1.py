@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from eval.metrics import TextMetric
 from eval.metrics.overlap import overlap_f1
-from eval.metrics.registry import TextMetric, register
+from eval.metrics.registry import register
 
 _SPACES = str.maketrans(".,!?", "    ")
 

@@ -6,8 +6,9 @@ two sentences have at least their full stop in common.
 
 from __future__ import annotations
 
+from eval.metrics import TextMetric
 from eval.metrics.overlap import overlap_f1
-from eval.metrics.registry import TextMetric, register
+from eval.metrics.registry import register
 from eval.metrics.tokens import word_tokens
 
 

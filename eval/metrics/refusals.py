@@ -38,7 +38,7 @@ _CAN = rf"(?:cannot|can't|can{_NOT}|could{_NOT})"
 _NO = r"^(?:there(?:'s| is| are| was| were) |i (?:have|found|find|see) )?no\b"
 _OTHER = r" (?:other|further|additional)\b"  # "no other games mentioned" answers with the rest
 EXACT = (
-    r"\b(?:exact|specific|explicit|precise|direct)(?:ly)?\b|具体|明确|确切"  # only it is missing
+    r"\b(?:exact|specific|explicit|precise|direct)(?:ly)?\b|具体|明确|确切"  # as in "no exact date"
 )
 
 _ENGLISH = (

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple
 
-from eval.datasets.synthetic.language import Language, WorldFact
-from eval.datasets.synthetic.languages import LANGUAGES, parse_question
+from eval.datasets.synthetic.languages import LANGUAGES, Language, WorldFact, parse_question
 from eval.readers import Answer, Reader
 from memsys.types import Candidate, Retrieval
 

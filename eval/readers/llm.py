@@ -20,7 +20,7 @@ _ANSWER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LLMReaderSettings:
-    """`prompt`: one of conf/prompts, or the path of a text file with {context} and {question}."""
+    """`prompt`: a shipped prompt, or the path of a text file with {context} and {question}."""
 
     prompt: str
 

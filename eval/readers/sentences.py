@@ -77,8 +77,8 @@ def roots_by_speaker(
 def sentences(content: str, speaker: str) -> tuple[Sentence, ...]:
     """Return the sentences of a memory's content in order.
 
-    Lines have the form `Speaker: words [image: caption]`. A line without a
-    speaker belongs to `speaker`, that of the memory.
+    Lines have the form `Speaker: words [image: caption]`. A line without a speaker belongs to
+    `speaker`, that of the memory.
     """
     found: list[Sentence] = []
     for line in content.split("\n"):

@@ -52,3 +52,14 @@ def interval(
         form(part, digits) for part in (estimate.value, estimate.low, estimate.high)
     )
     return f"{value} [{low}, {high}]"
+
+
+def points(value: float, digits: int = 1) -> str:
+    """Format a share of 0 to 1 in points of 100, as `31.2`."""
+    return number(100 * value, digits)
+
+
+def percent(found: Interval | None, *, with_n: bool = False) -> str:
+    """Format a share as `31.2% [28.0%, 34.4%]`, with ` n=90` on request; ABSENT for None."""
+    n = f" n={found.n}" if found is not None and with_n else ""
+    return interval(found, 1, share) + n

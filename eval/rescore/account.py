@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval.answers.columns import AnswerRow
-from eval.answers.files import AnswerFile
+from eval.answers.files import AnswerFile, AnswerRow
 from eval.answers.match import Matching, normalise
 from eval.datasets.types import TYPES, Dataset, Question
 from eval.records.answer_key_views import under_original

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, cast
 
 from tqdm import tqdm
 
-from eval.answers.columns import AnswerRow
-from eval.answers.files import AnswerFile, read_answers
+from eval.answers.files import AnswerFile, AnswerRow, read_answers
 from eval.answers.layouts import describe_layout
 from eval.answers.match import Matching, match
 from eval.datasets.types import Dataset, Question
@@ -116,7 +115,7 @@ def _manifest(
 ) -> Manifest:
     file = source.file
     imported = {
-        "file": {"name": file.name, "bytes": file.bytes, "sha256": file.sha256},
+        "file": asdict(file.source),
         "format": file.format,
         "columns": dict(file.columns),
     }

@@ -20,7 +20,7 @@ from eval.run.experiment import execute, options_of
 def _main(config: DictConfig) -> None:
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
-    with sweep_errors.one_line(folder, sweep=job.mode == RunMode.MULTIRUN):
+    with sweep_errors.shown(folder, sweep=job.mode == RunMode.MULTIRUN):
         _run(config, options_of(job.runtime.choices), folder)
 
 

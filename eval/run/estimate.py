@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from eval.datasets.types import Dataset
 from eval.judges.llm import LLMJudgeSettings
 from eval.judges.panel import PanelSettings
-from eval.pricing.prices import repaid_after
+from eval.pricing.prices import break_even
 from eval.readers.llm import PLACES, LLMReaderSettings
 from eval.rendering.tables import plain
 from eval.run.estimate_ingest import (
@@ -73,7 +73,7 @@ def show_estimate(config: DictConfig) -> None:
         ingest = _usd(remember, pricing, "about")
         if strategy == "full_context":
             full_usd = each
-        repaid = repaid_after(None if ingest is None else ingest / conversations, each, full_usd)
+        repaid = break_even(None if ingest is None else ingest / conversations, each, full_usd)
         rows.append(
             [
                 strategy,
@@ -127,8 +127,10 @@ def _stages(config: DictConfig, dataset: Dataset, strategy: str) -> Iterator[Sta
         yield Stage("remember", embedder.model, batches, remember, remember)
         queries = Usage(0, sum(count_tokens(q.text) for q in dataset.questions), 0)
         yield Stage("retrieve", embedder.model, asked, queries, queries)
-    if isinstance(llm, ChatSettings) and strategy == "hybrid_gate" and config.gate.domains:
-        yield _gate(config, dataset, llm)
+    if isinstance(llm, ChatSettings) and strategy == "hybrid_gate":
+        prompt = _settings_of(config, strategy)["gate"]["domains"]
+        if prompt:
+            yield _gate(prompt, dataset, llm)
     golds = [count_tokens(q.gold) for q in dataset.questions if q.gold is not None]
     answer = fmean(golds) if golds else 0.0
     if isinstance(reader, LLMReaderSettings) and isinstance(llm, ChatSettings):
@@ -162,9 +164,9 @@ def _stages(config: DictConfig, dataset: Dataset, strategy: str) -> Iterator[Sta
             )
 
 
-def _gate(config: DictConfig, dataset: Dataset, llm: ChatSettings) -> Stage:
+def _gate(prompt: str, dataset: Dataset, llm: ChatSettings) -> Stage:
     """The gate's model, as if nothing but it ever opened the gate; the warm-up queries too."""
-    frame = count_tokens(load_prompt(config.gate.domains, ["question"]).fill(question=""))
+    frame = count_tokens(load_prompt(prompt, ["question"]).fill(question=""))
     texts = [count_tokens(question.text) for question in dataset.questions]
     calls = len(texts) + len(dataset.conversations)
     read = round(calls * (frame + fmean(texts)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from eval.stats.interval import ClusterBootstrap, critical_value, wilson
 
@@ -26,7 +25,8 @@ class Rate:
     error: float
 
 
-class CorrectedShare(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CorrectedShare:
     """A corrected share of right answers and its interval, clipped to 0 to 1.
 
     `outside`: the estimate was outside of 0 to 1, so the rates contradict the apparent share.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from eval.datasets.types import Question
-from eval.metrics.registry import Answered, Scores, score, unscored
+from eval.metrics import Answered, Scores
+from eval.metrics.registry import score, unscored
 from eval.records.jsonl import Row
 from eval.records.schema import Record
 

@@ -16,7 +16,7 @@ from eval.metrics.protocols import protocols
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
 from eval.records.schema import Cell, Manifest, Record, Summary
-from eval.stats.interval import ClusterBootstrap
+from eval.stats.interval import RESAMPLES, ClusterBootstrap
 from eval.summary.judge import judged
 from eval.summary.protocols import by_protocol
 from eval.summary.scoring import answered_question
@@ -27,17 +27,18 @@ OVERALL = "overall"  # all types but 5, which measures abstention, not answers
 
 
 def summarise(
-    records: Sequence[Record], manifest: Manifest, seed: int, resamples: int = 1000
+    records: Sequence[Record], manifest: Manifest, seed: int, resamples: int | None = None
 ) -> Summary:
     """The summary of a run; docs/records.md describes its shape.
 
     A failed question is counted in `errors` and is in no mean; `<score>_errors_as_zero` counts it
     as 0. What the answer key leaves out is in `n`, and in no cell but those of `original_key`.
-    Intervals are 95%, see ClusterBootstrap.
+    Intervals are 95%, see ClusterBootstrap; `resamples`: None for those of the configuration.
     """
     names = manifest["scoring"]
-    pricing = pricing_of(manifest)
-    own = (manifest.get("config") or {}).get("metric")  # the user's metrics
+    pricing, config = pricing_of(manifest), manifest.get("config") or {}
+    resamples = resamples or config.get("resamples") or RESAMPLES
+    own = config.get("metric")  # the user's metrics
     scored = registry.columns({name for record in records for name in record["scores"]}, own)
     columns = {"f1": protocols(names)[0].f1, **scored}  # column -> key of a record's scores
     counted = [record for record in records if not left_out(record)]

@@ -125,7 +125,7 @@ class Budget:
         if price is None:
             raise InputError(
                 f"{model}: no known price, so no budget can hold; add it to the price list "
-                "(conf/pricing.yaml; 0 for a model of your own), or run without a budget"
+                "(memsys/llm/pricing.yaml; 0 for a model of your own), or run without a budget"
             )
         return price
 

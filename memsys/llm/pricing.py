@@ -15,7 +15,7 @@ from memsys.errors import InputError
 from memsys.text.tokens import count_tokens
 from memsys.types import Usage
 
-PRICING = Path(__file__).parents[2] / "conf" / "pricing.yaml"
+PRICING = Path(__file__).parent / "pricing.yaml"
 _SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}$")  # gpt-4o-2024-08-06 costs what gpt-4o costs
 _UNIT = 1_000_000
 _READ = ("messages", "tools", "response_format", "input")  # fields that the model reads

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from memsys.errors import InputError
 
-PROMPTS = Path(__file__).parents[2] / "conf" / "prompts"
+PROMPTS = Path(__file__).parent / "prompts"
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -39,8 +39,8 @@ class Prompt:
 
 
 def load_prompt(name: str, places: Sequence[str]) -> Prompt:
-    """Return the prompt `conf/prompts/<name>.txt`, or that in the file at the path `name`. Raises
-    InputError if there is none, or one of `places` is missing in it.
+    """Return the prompt `memsys/llm/prompts/<name>.txt`, or that in the file at the path `name`.
+    Raises InputError if there is none, or one of `places` is missing in it.
     """
     path = PROMPTS / f"{name}.txt"
     if not path.is_file():

@@ -14,7 +14,7 @@ from memsys.llm.prompt import Prompt, load_prompt
 from memsys.llm.schema import object_schema
 from memsys.store import Parts
 from memsys.strategies.graph_expand import GraphExpand
-from memsys.text.terms import words
+from memsys.text.terms import is_cjk, words
 from memsys.types import Candidate, Query
 
 
@@ -82,7 +82,7 @@ class Gate:
         mean = fmean(similarities) if similarities else 0.0
         present = set(words(query))
         hits = [word for word in self.english if word in present]
-        hits += [word for word in self.chinese if word in query]
+        hits += [word for word in self.chinese if is_cjk(query) and word in query]
         if hits:
             return Decision(True, f"word:{hits[0]}", mean)
         threshold = typical if self.similarity is None else self.similarity

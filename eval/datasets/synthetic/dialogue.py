@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from eval.datasets.synthetic.language import RELATIONS, VISIT, Language, Statement
-from eval.datasets.synthetic.languages import LANGUAGES
+from eval.datasets.synthetic.languages import LANGUAGES, RELATIONS, VISIT, Language, Statement
 from eval.datasets.synthetic.parameters import Parameters
 from eval.datasets.synthetic.world import FreeTurns, Names, SmallWorld, WorldQuestion, session_times
 from eval.datasets.types import ADVERSARIAL, TYPES, Question
@@ -13,34 +12,13 @@ from memsys.types import Conversation, Session, Turn
 
 _MULTI_HOP, _TEMPORAL, _SINGLE_HOP, _FORMER = 1, 2, 4, 6
 _TYPES = {**TYPES, _FORMER: "former_value"}  # not a type of LoCoMo
-_CHAT = {
-    "en": (
-        "How was your week, {n}? Mine went by too fast.",
-        "The rain did not stop for {i} hours here.",
-        "I slept badly again, about {i} hours.",
-        "That makes me smile, {n}.",
-        "Let us talk about the garden: {i} pots are empty.",
-        "I read {i} pages last night and forgot them all.",
-        "You are right about that, {n}.",
-        "My tea got cold while we were talking.",
-    ),
-    "zh": (
-        "{n}，这周过得怎么样？我觉得太快了。",
-        "这里的雨下了{i}个小时。",
-        "我又没睡好，大概睡了{i}个小时。",
-        "{n}，听你这么说我很高兴。",
-        "说说花园吧，还有{i}个花盆空着。",
-        "昨晚看了{i}页书，全忘了。",
-        "{n}，你说得对。",
-        "聊着聊着茶都凉了。",
-    ),
-}
 
 
 def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Question]]:
     """Return conversation `number` and its questions; the same for the same arguments."""
     random = Random(f"{parameters.seed}/{number}")  # noqa: S311 - a world, not a secret
-    names, language = Names(parameters.language, random), LANGUAGES[parameters.language]
+    language = LANGUAGES[parameters.language]
+    names = Names(language, random)
     world = SmallWorld(names, random, FreeTurns(parameters, random), parameters.past)
     chains = [world.chain(parameters.hops, parameters.updates) for _ in range(parameters.chains)]
     visits = [world.visit(parameters.relative_dates) for _ in range(parameters.visits)]
@@ -49,7 +27,7 @@ def dialogue(parameters: Parameters, number: int) -> tuple[Conversation, list[Qu
     former = [world.former(one) for one in chains] if parameters.past else []
     for _ in range(parameters.near):
         world.near()
-    speakers = (names.first(), names.first())
+    speakers = (names.new("person", first=True), names.new("person", first=True))
     sessions = _sessions(parameters, language, world.statements, speakers, random)
     conversation = Conversation(f"world-{number}", speakers, sessions)
     turns = [turn for session in sessions for turn in session.turns]
@@ -101,7 +79,7 @@ def _sessions(
         for at in range(parameters.turns):
             statement = by_turn.get(number * parameters.turns + at)
             if statement is None:
-                line = random.choice(_CHAT[parameters.language])
+                line = random.choice(language.small_talk)
                 text = line.format(n=speakers[(at + 1) % 2], i=random.randint(2, 90))
             else:
                 sentence = language.sentence(statement, time.date())

@@ -1,47 +1,164 @@
-"""The languages of `dataset=synthetic`, by code."""
+"""The grammar of `dataset=synthetic`: relations, sentences, questions and names of each language.
+
+Three parts use it: the generator, which writes facts; the reader that knows it
+(eval/readers/chain.py), so that all it misses was lost before reading; and the model that writes
+memories (model.py). The texts are in languages.yaml.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from datetime import date
-from typing import ClassVar, Final
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+from random import Random
+from typing import Final, NamedTuple
 
-from eval.datasets.synthetic.language import (
-    RELATIONS,
-    VISIT,
-    Language,
-    ParsedQuestion,
-    personal,
-)
+import yaml
+
+from memsys.text.relative_dates import resolve
+
+RELATIONS: Final = {  # kinds of subject and value
+    "neighbour": ("person", "person"),
+    "cousin": ("person", "person"),
+    "teacher": ("person", "person"),
+    "workplace": ("person", "firm"),
+    "town": ("firm", "town"),
+    "dish": ("town", "dish"),
+}
+VISIT: Final = "visit "  # before a place: relation of a person and the day of the visit
+
+
+class WorldFact(NamedTuple):
+    """The `relation` of `subject` is `value`."""
+
+    subject: str
+    relation: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One fact stated in the turn number `turn` of the conversation.
+
+    `former`: its value before. `back`: for a visit (whose value is the place), days between the
+    visit and the statement; `relative`: whether the day is expressed in relative words.
+    """
+
+    turn: int
+    fact: WorldFact
+    former: str | None = None
+    back: int = 0
+    relative: bool = False
+
+
+class ParsedQuestion(NamedTuple):
+    """The end of `chain` starting at `subject` is asked for, now or on a former `day`."""
+
+    subject: str
+    chain: tuple[str, ...]
+    day: date | None = None
+
+
+@dataclass(frozen=True)
+class Language(ABC):
+    """A language: its texts, as languages.yaml describes them, and what needs rules.
+
+    `days`: words for one day ago, two days ago, ... `frames`: utterances around a sentence.
+    """
+
+    sentences: Mapping[str, str]
+    names: Mapping[str, str]
+    update: str
+    visit: str
+    days: Sequence[str]
+    dated: str
+    frames: Sequence[str]
+    patterns: Mapping[str, str]
+    small_talk: Sequence[str]
+    name_parts: Mapping[str, str]
+
+    def sentence(self, statement: Statement, said: date) -> str:
+        """Return a statement made on the day `said` as a sentence without its full stop."""
+        fact = statement.fact
+        if not fact.relation.startswith(VISIT):
+            current = self.sentences[fact.relation].format(s=fact.subject, v=fact.value)
+            if statement.former is None:
+                return current
+            return self.update.format(f=current, o=statement.former)
+        day = self.days[statement.back - 1]
+        if not statement.relative:
+            day = self.dated.format(self.days_before(said, statement.back))
+        return self.visit.format(s=fact.subject, v=fact.value, d=day)
+
+    def restate(self, fact: WorldFact) -> str:
+        """Return a parsed fact as a full sentence; a visit with its day."""
+        if not fact.relation.startswith(VISIT):
+            return self.frames[0].format(
+                self.sentences[fact.relation].format(s=fact.subject, v=fact.value)
+            )
+        place, day = fact.relation.removeprefix(VISIT), self.dated.format(fact.value)
+        return self.frames[0].format(self.visit.format(s=fact.subject, v=place, d=day))
+
+    def days_before(self, said: date, back: int) -> str:
+        """Return the day `back` days before `said`, as it is written."""
+        return self.written(said - timedelta(back))
+
+    def read(self, text: str, said: date) -> Iterator[WorldFact]:
+        """Yield every fact in a `text` of the day `said`; a visit's value is its written day."""
+        for relation, sentence in self.sentences.items():
+            # As a sentence, or as a graph shows a relation; some are the same.
+            for form in dict.fromkeys((sentence, f"{{s}} {self.names[relation]} {{v}}")):
+                for match in re.finditer(form.format(**self.patterns), text):
+                    yield WorldFact(match["s"], relation, match["v"])
+        for match in re.finditer(self.visit.format(**self.patterns), text):
+            if day := self._day(match["d"], said):
+                yield WorldFact(match["s"], VISIT + match["v"], self.written(day))
+
+    def _day(self, words: str, said: date) -> date | None:
+        if day := self.parse(words):
+            return day
+        resolved = resolve(words, said)
+        if resolved and len(resolved) == len("2023-05-06"):
+            return date.fromisoformat(resolved)
+        return None
+
+    @abstractmethod
+    def written(self, day: date) -> str:
+        """Return a day as it is written."""
+
+    @abstractmethod
+    def parse(self, words: str) -> date | None:
+        """Return the day in the form of `written`; None for another form."""
+
+    @abstractmethod
+    def ask(self, subject: str, chain: tuple[str, ...], day: date | None = None) -> str:
+        """Return the question for the end of a chain, now or on a former `day`, or for the day of a
+        visit.
+        """
+
+    @abstractmethod
+    def parse_question(self, question: str) -> ParsedQuestion | None:
+        """Parse a question written by `ask`; None for any other."""
+
+    @abstractmethod
+    def invent(self, kind: str, random: Random) -> str:
+        """Return a random name of a person, firm, town or dish."""
+
+    def _part(self, kind: str, random: Random) -> str:
+        return random.choice(self.name_parts[kind].split())
+
+
+def personal(relation: str) -> bool:
+    """Return whether the value of `relation` is a person."""
+    return RELATIONS[relation][1] == "person"
 
 
 class English(Language):
     """English: possessives of persons, else `of`, as in the workplace of Velma Orr's cousin."""
 
-    sentences: ClassVar = {
-        **{relation: f"{{s}}'s {relation} is {{v}}" for relation in RELATIONS},
-        "workplace": "{s} works at {v}",
-        "town": "{s} stands in {v}",
-        "dish": "{s} is known for {v}",
-    }
-    names: ClassVar = {
-        **{relation: f"has as {relation}" for relation in RELATIONS},
-        "workplace": "works at",
-        "town": "stands in",
-        "dish": "is known for",
-    }
-    update = "{f} now; before, it was {o}"
-    visit = "{s} visited {v} {d}"
-    days = ("yesterday", "the day before yesterday", "three days ago", "four days ago")
-    dated = "on {}"
-    frames = ("{}.", "By the way, {}.", "I heard that {}.", "As far as I know, {}.")
-    _NAME: Final = "[A-Z][a-z]+(?: [A-Z][a-z]+)*"
-    patterns: ClassVar = {
-        "s": f"(?P<s>{_NAME})",
-        "v": f"(?P<v>{_NAME})",
-        "d": r"(?:on )?(?P<d>[^.;]+)",
-    }
     _MONTHS: Final = tuple(f"{date(2000, month, 1):%B}" for month in range(1, 13))
 
     def written(self, day: date) -> str:
@@ -85,37 +202,21 @@ class English(Language):
                 return ParsedQuestion(rest, tuple(chain), day) if chain else None
             chain.insert(0, relation)
 
+    def invent(self, kind: str, random: Random) -> str:
+        """See Language."""
+        one, other = self._word(random), self._word(random)
+        if kind == "person":
+            return f"{one} {other}"
+        part = self._part(kind, random)
+        return f"{part} {one}" if kind == "town" else f"{one} {part}"
+
+    def _word(self, random: Random) -> str:
+        ends = random.choices(self.name_parts["end"].split(), k=random.choice((1, 2)))
+        return self._part("start", random) + "".join(ends)
+
 
 class Chinese(Language):
     """Chinese: every relation by 的, as in 沈青禾的表亲的单位."""
-
-    _WORDS: Final = {
-        "neighbour": "邻居",
-        "cousin": "表亲",
-        "teacher": "老师",
-        "workplace": "单位",
-        "town": "所在地",
-        "dish": "名菜",
-    }
-    sentences: ClassVar = {
-        "neighbour": "{s}的邻居是{v}",
-        "cousin": "{s}的表亲是{v}",
-        "teacher": "{s}的老师是{v}",
-        "workplace": "{s}的单位是{v}",
-        "town": "{s}的所在地是{v}",
-        "dish": "{s}的名菜是{v}",
-    }
-    names: ClassVar = {relation: f"的{word}是" for relation, word in _WORDS.items()}
-    update = "{f}；以前是{o}"
-    visit = "{s}在{d}去了{v}"
-    days = ("昨天", "前天", "三天前", "四天前")
-    dated = "{}"
-    frames = ("{}。", "对了，{}。", "听人说，{}。", "据我所知，{}。")
-    patterns: ClassVar = {
-        "s": "(?P<s>[一-龥]{2,6}?)",
-        "v": r"(?P<v>[一-龥]{2,6})(?=[。；\n]|$| \()",
-        "d": "(?P<d>[^。；]+?)",
-    }
 
     def written(self, day: date) -> str:
         """Return a day as in `2023年5月6日`."""
@@ -131,14 +232,14 @@ class Chinese(Language):
         if chain[0].startswith(VISIT):
             return f"{subject}什么时候去了{chain[0].removeprefix(VISIT)}？"
         wanted = "谁" if personal(chain[-1]) else "什么"
-        text = "的".join([subject, *(self._WORDS[one] for one in chain)]) + f"是{wanted}？"
+        text = "的".join([subject, *(self._word(one) for one in chain)]) + f"是{wanted}？"
         return text if day is None else f"{self.written(day)}那天，{text}"
 
     def parse_question(self, question: str) -> ParsedQuestion | None:
         """See Language."""
         if visit := re.fullmatch(r"(.+)什么时候去了(.+)？", question):
             return ParsedQuestion(visit[1], (VISIT + visit[2],))
-        relations = {word: relation for relation, word in self._WORDS.items()}
+        relations = {self._word(relation): relation for relation in RELATIONS}
         whole = re.fullmatch(r"(?:(.+)那天，)?(.+?)((?:的\w+?)+)是(?:谁|什么)？", question)
         words = whole[3].split("的")[1:] if whole else []
         if whole is None or any(word not in relations for word in words):
@@ -146,8 +247,22 @@ class Chinese(Language):
         chain = tuple(relations[word] for word in words)
         return ParsedQuestion(whole[2], chain, self.parse(whole[1] or ""))
 
+    def invent(self, kind: str, random: Random) -> str:
+        """See Language."""
+        given = "".join(random.sample(self.name_parts["given"].split(), 2))
+        if kind == "person":
+            return self._part("surname", random) + given
+        return given + self._part(kind, random)
 
-LANGUAGES: Final[Mapping[str, Language]] = {"en": English(), "zh": Chinese()}
+    def _word(self, relation: str) -> str:
+        return self.names[relation].removeprefix("的").removesuffix("是")
+
+
+_TEXTS = yaml.safe_load(Path(__file__).with_name("languages.yaml").read_text(encoding="utf-8"))
+LANGUAGES: Final[Mapping[str, Language]] = {
+    "en": English(**_TEXTS["en"]),
+    "zh": Chinese(**_TEXTS["zh"]),
+}
 
 
 def parse_question(question: str) -> tuple[Language, ParsedQuestion] | None:

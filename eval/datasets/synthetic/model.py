@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, Final
 
-from eval.datasets.synthetic.language import VISIT, WorldFact
-from eval.datasets.synthetic.languages import parse_question
+from eval.datasets.synthetic.languages import VISIT, WorldFact, parse_question
 from eval.datasets.synthetic.reading import (
     MissingPartError,
     day_in,

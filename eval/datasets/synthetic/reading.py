@@ -1,18 +1,19 @@
-"""Parsing of prompts by the model that knows the grammar: parts, messages, days, facts."""
+"""Prompts and replies of the model that knows the grammar: parts, messages, facts, tool calls."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from eval.datasets.synthetic.language import RELATIONS, VISIT, Language, WorldFact
-from eval.datasets.synthetic.languages import LANGUAGES
+from eval.datasets.synthetic.languages import LANGUAGES, RELATIONS, VISIT, Language, WorldFact
 
 _LINE = re.compile(r"(\d+)\. (.*)")
 _KINDS = {"firm": "organisation", "town": "place", "dish": "thing"}
+ANY_DAY = date(2000, 1, 1)  # of messages whose prompt has no day
 _VISITED = "visited"  # relation of a visit in a graph, which stores no days
 
 
@@ -101,3 +102,28 @@ def entities_of(fact: WorldFact) -> Mapping[str, str]:
     of, to = RELATIONS[fact.relation]
     kinds = {fact.subject: _KINDS.get(of, of), fact.value: _KINDS.get(to, to)}
     return {name: kind for name, kind in kinds.items() if name}
+
+
+def tool_names(body: Mapping[str, Any]) -> list[str]:
+    """Return the names of the tools that a chat request offers."""
+    return [tool["function"]["name"] for tool in body.get("tools", ())]
+
+
+def json_message(value: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a message whose content is a JSON object."""
+    return {"role": "assistant", "content": json.dumps(value, ensure_ascii=False)}
+
+
+def calling(calls: Iterable[tuple[str, Mapping[str, Any]]], otherwise: str) -> dict[str, Any]:
+    """Return a message that calls tools by name with arguments; without calls, says `otherwise`."""
+    rows = [
+        {
+            "id": f"call_{number}",
+            "type": "function",
+            "function": {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)},
+        }
+        for number, (name, arguments) in enumerate(calls)
+    ]
+    if not rows:
+        return {"role": "assistant", "content": otherwise}
+    return {"role": "assistant", "content": None, "tool_calls": rows}

@@ -9,18 +9,25 @@ from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-from eval.datasets.synthetic.libraries import graphiti, langmem, mem0ai, mem0ai_graph
+from eval.datasets.synthetic.libraries import graphiti, langmem, mem0ai
 from eval.datasets.synthetic.model import UnknownPromptError, answer
+from eval.datasets.synthetic.reading import calling, json_message, tool_names
 from memsys.text.tokens import count_tokens
 
 # Modules with `message_of(body, misses)`: the message that answers a chat request of the library,
 # with `content` and, if tools are called, `tool_calls`; None for a request of another library.
-_LIBRARIES: Final = (graphiti, langmem, mem0ai, mem0ai_graph)
+_LIBRARIES: Final = (graphiti, langmem, mem0ai)
 _TOOLS: Final = {
     "note_entities": "entities",
     "note_relations": "relations",
     "end_relations": "conflicts",
     "ADD": "operations",
+}
+_ARGUMENTS: Final = {
+    "ADD": ("why",),
+    "NOOP": ("why",),
+    "UPDATE": ("id", "content", "why"),
+    "DELETE": ("id", "why"),
 }
 _REMEDY: Final = (
     "llm=grammar answers only prompts that write memories (strategy=mem0, mem0_graph, "
@@ -40,19 +47,12 @@ class GrammarServer:
         """Start to listen if not yet done; return `http://127.0.0.1:PORT/v1`."""
         with self._lock:
             if not self._base_url:
-                server = _Listening(("127.0.0.1", 0), _Handler)
+                server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
                 threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-                weakref.finalize(self, server.end)
+                weakref.finalize(self, server.server_close)  # first in, last out
+                weakref.finalize(self, server.shutdown)
                 self._base_url = f"http://127.0.0.1:{server.server_address[1]}/v1"
             return self._base_url
-
-
-class _Listening(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def end(self) -> None:
-        self.shutdown()
-        self.server_close()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -107,44 +107,20 @@ def reply(body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _own_message(body: Mapping[str, Any], misses: float) -> dict[str, Any]:
     """Return the reply to a prompt of this project."""
-    tools = [tool["function"]["name"] for tool in body.get("tools", ())]
+    tools = tool_names(body)
     schema = body.get("response_format", {}).get("json_schema", {}).get("name")
     step = _TOOLS.get(tools[0], "") if tools else schema or "summary"
     answered = answer(step, _prompt(body), misses)
-    message: dict[str, Any] = {"role": "assistant", "content": None}
     if isinstance(answered, str):
-        return message | {"content": answered}
-    if tools:
-        return message | {"tool_calls": _calls(step, tools[0], answered)}
-    return message | {"content": json.dumps({step: answered}, ensure_ascii=False)}
+        return {"role": "assistant", "content": answered}
+    if not tools:
+        return json_message({step: answered})
+    if step != "operations":
+        return calling([(tools[0], {step: answered})], "")
+    kinds = [(row["operation"], row) for row in answered]
+    calls = [(kind, {name: row[name] for name in _ARGUMENTS[kind]}) for kind, row in kinds]
+    return calling(calls, "")
 
 
 def _prompt(body: Mapping[str, Any]) -> str:
     return "\n".join(str(message["content"]) for message in body["messages"])
-
-
-def _calls(step: str, tool: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one call per operation with the tool's arguments, or one call with a whole list."""
-    if step == "operations":
-        calls = [
-            (row["operation"], {name: row[name] for name in _ARGUMENTS[row["operation"]]})
-            for row in rows
-        ]
-    else:
-        calls = [(tool, {step: rows})]
-    return [
-        {
-            "id": f"call_{number}",
-            "type": "function",
-            "function": {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)},
-        }
-        for number, (name, arguments) in enumerate(calls)
-    ]
-
-
-_ARGUMENTS: Final = {
-    "ADD": ("why",),
-    "NOOP": ("why",),
-    "UPDATE": ("id", "content", "why"),
-    "DELETE": ("id", "why"),
-}

@@ -2,73 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import pairwise, product
 from random import Random
 
-from eval.datasets.synthetic.language import RELATIONS, VISIT, Statement, WorldFact
+from eval.datasets.synthetic.languages import RELATIONS, VISIT, Language, Statement, WorldFact
 from eval.datasets.synthetic.parameters import Parameters
 from memsys.errors import InputError
 
-_FIRST = (
-    "Al Bel Cor Dar El Fen Gar Hal Ist Jor Kel Lor Mar Nev Or Per Quin Ros Sel Tor Ul Vel Wil Yor"
-)
-_LAST = "ba bert da den do fin gar la len lo mar na nel ra ric sa sen ta ton va ven wyn"
-_FIRM = "Bakery Foundry Library Mill Clinic Workshop Nursery Press"
-_TOWN = "Port Upper Lower Saint Mount Old"
-_DISH = "Stew Soup Pie Dumplings Bread Pudding"
-_SURNAME = "沈林苏顾程陆宋叶江秦许傅郑彭范石"
-_GIVEN = "青望明若云知远初晓清文安然思书禾舒朗宁溪"
-_ZH = {
-    "firm": ("面包店", "图书馆", "诊所", "工坊", "书店", "苗圃"),
-    "town": ("镇", "村", "城"),
-    "dish": ("饼", "汤", "粥", "面"),
-}
-
 
 class Names:
-    """Invented, unique names of one conversation, which no model can have learnt.
+    """Invented, unique names of one conversation, which no model can have learnt."""
 
-    Kinds of names: person, firm, town, dish.
-    """
+    def __init__(self, language: Language, random: Random) -> None:
+        self._language, self._random, self._used = language, random, set[str]()
 
-    def __init__(self, language: str, random: Random) -> None:
-        self._make = self._chinese if language == "zh" else self._english
-        self._random, self._used = random, set[str]()
-
-    def new(self, kind: str) -> str:
-        """Return an unused name."""
-        return self._fresh(lambda: self._make(kind))
-
-    def first(self) -> str:
-        """Return an unused first name, for a speaker."""
-        return self._fresh(lambda: self._make("person").split()[0])
-
-    def _fresh(self, make: Callable[[], str]) -> str:
-        while (name := make()) in self._used:
-            pass
-        self._used.add(name)
-        return name
-
-    def _english(self, kind: str) -> str:
-        one, other = self._word(), self._word()
-        if kind == "person":
-            return f"{one} {other}"
-        if kind == "town":
-            return f"{self._random.choice(_TOWN.split())} {one}"
-        return f"{one} {self._random.choice((_FIRM if kind == 'firm' else _DISH).split())}"
-
-    def _word(self) -> str:
-        ends = self._random.choices(_LAST.split(), k=self._random.choice((1, 2)))
-        return self._random.choice(_FIRST.split()) + "".join(ends)
-
-    def _chinese(self, kind: str) -> str:
-        given = "".join(self._random.sample(_GIVEN, 2))
-        if kind == "person":
-            return self._random.choice(_SURNAME) + given
-        return given + self._random.choice(_ZH[kind])
+    def new(self, kind: str, *, first: bool = False) -> str:
+        """Return an unused name of a person, firm, town or dish; its `first` word only if so."""
+        while True:
+            name = self._language.invent(kind, self._random)
+            name = name.split()[0] if first else name
+            if name not in self._used:
+                self._used.add(name)
+                return name
 
 
 class FreeTurns:

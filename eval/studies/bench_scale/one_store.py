@@ -85,10 +85,14 @@ def measure(n: int, vectors: str) -> dict[str, Any]:
 
 def settings(vectors: str, *overrides: str) -> dict[str, Any]:
     """Return the settings of a run with index=large graph=large and these `overrides`."""
-    config = composed("index=large", "graph=large", f"index.vectors={vectors}", *overrides)
+    config = composed(
+        *("strategy=graph_expand", "index=large", "graph=large"),
+        f"index.vectors={vectors}",
+        *overrides,
+    )
     groups = ("index", "graph", "context", "memory")
     parts = {name: instantiate(config[name]) for name in groups}
-    return {**parts, "expansion": dict(config.expansion)}
+    return {**parts, "expansion": dict(config.strategy.expansion)}
 
 
 def composed(*overrides: str) -> DictConfig:

@@ -77,7 +77,7 @@ def read_answered(paths: Sequence[Path], dataset: Dataset) -> Answered:
             raise InputError(f"{path}: verdicts on only some questions; judge all or none")
         verdicts.append([np.nan if one is None else one for one in judged])
         f1.append([locomo_f1(rows[q.id].answer, q.gold, q.category) for q in asked])
-        files.append(SourceFile(file.name, file.bytes, file.sha256))
+        files.append(file.source)
         names.append(path.name.partition(".")[0])
     return Answered(
         tuple(q.id for q in asked),

@@ -9,20 +9,40 @@ import numpy as np
 from eval.datasets.subset import Floats
 from eval.rendering.numbers import interval, signed
 from eval.studies.lite.answers import Answered
-from eval.studies.lite.build import ESTIMATORS_SHIPPED, SHIPPED
-from eval.studies.lite.error_statistics import (
+from eval.studies.lite.item_response import fit
+from eval.studies.lite.sampling import Indices, Strata
+from eval.studies.lite.validation import (
+    CHOICES,
+    Errors,
+    Estimators,
+    LeftOut,
     least_difference,
     paired,
     rank_correlation,
     reach,
 )
-from eval.studies.lite.item_response import fit
-from eval.studies.lite.sampling import Indices, Strata
-from eval.studies.lite.validation import Errors, Estimators, LeftOut
 from eval.summary.subset_score import weighted_mean
 
 TableCells = tuple[list[str], list[list[str]]]
+SHIPPED = CHOICES[1]
+ESTIMATORS_SHIPPED: Mapping[str, str] = {"judge": "p-IRT", "locomo_f1": "weighted mean"}
 BASELINE = (SHIPPED, "weighted mean")
+# What is compared, choice and estimator of one and of the other.
+_COMPARED = (
+    ("p-IRT less weighted mean, both stratified random", (SHIPPED, "p-IRT"), BASELINE),
+    ("gp-IRT less weighted mean, both stratified random", (SHIPPED, "gp-IRT"), BASELINE),
+    (
+        "difficulty steps less stratified random, both p-IRT",
+        ("difficulty steps", "p-IRT"),
+        (SHIPPED, "p-IRT"),
+    ),
+    ("balanced less stratified random, both p-IRT", ("balanced", "p-IRT"), (SHIPPED, "p-IRT")),
+    (
+        "balanced less stratified random, both weighted means",
+        ("balanced", "weighted mean"),
+        BASELINE,
+    ),
+)
 _HEAD = ["questions", "estimator", "MAE", "bias", "less than stratified random", "95% of errors"]
 
 
@@ -65,21 +85,8 @@ def comparisons_table(
     Paired differences of mean absolute errors on the judge's verdicts, a column per grouping of
     `validated` (family, system, publisher); `judged`: positions of the systems with verdicts.
     """
-    comparisons = {
-        "p-IRT less weighted mean, both stratified random": ((SHIPPED, "p-IRT"), BASELINE),
-        "gp-IRT less weighted mean, both stratified random": ((SHIPPED, "gp-IRT"), BASELINE),
-        "difficulty steps less stratified random, both p-IRT": (
-            ("difficulty steps", "p-IRT"),
-            (SHIPPED, "p-IRT"),
-        ),
-        "balanced less stratified random, both p-IRT": (("balanced", "p-IRT"), (SHIPPED, "p-IRT")),
-        "balanced less stratified random, both weighted means": (
-            ("balanced", "weighted mean"),
-            BASELINE,
-        ),
-    }
     rows = []
-    for text, (one, other) in comparisons.items():
+    for text, one, other in _COMPARED:
         row = [text]
         for left in validated.values():
             groups = [left.groups[i] for i in judged]

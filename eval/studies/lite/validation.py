@@ -1,4 +1,4 @@
-"""Validation of subset estimates on systems that were left out of the model's fit."""
+"""Errors of subset estimates on systems that were left out of the model's fit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from eval.datasets.subset import Floats
+from eval.stats.interval import Interval
 from eval.studies.lite.answers import Answered
 from eval.studies.lite.item_response import ItemModel, fit
 from eval.studies.lite.sampling import Indices, Strata
@@ -18,6 +19,7 @@ CHOICES = ("simple random", "stratified random", "difficulty steps", "balanced")
 ESTIMATORS = ("mean", "weighted mean", "p-IRT", "gp-IRT")
 _ABILITIES = slice(15, 56, 5)  # of GRID, -2 to 6: the abilities at which subsets are balanced
 
+_RESAMPLES = 2000
 Errors = Mapping[tuple[str, str], Floats]  # (choice, estimator) -> (S, draws): estimate - truth
 
 
@@ -78,19 +80,15 @@ def leave_out(
             for choice, chosen in _choices(strata, model, stratified, draw):
                 for i in out:
                     scores = answered.f1[i]
-                    means = _means(strata, chosen, scores)
-                    for estimator, value in zip(ESTIMATORS[:2], means, strict=True):
-                        f1[choice, estimator][i, draw] = value - scores.mean()
+                    weighted = weighted_mean(strata.weights[chosen], scores[chosen])
+                    f1[choice, "mean"][i, draw] = scores[chosen].mean() - scores.mean()
+                    f1[choice, "weighted mean"][i, draw] = weighted - scores.mean()
                     if i in judged:
                         right = answered.verdicts[i]
                         estimates = estimators.estimate(chosen, right[chosen])
                         for estimator, value in zip(ESTIMATORS, estimates, strict=True):
                             judge[choice, estimator][i, draw] = value - right.mean()
     return LeftOut(judge, f1, tuple(groups))
-
-
-def _means(strata: Strata, chosen: Indices, scores: Floats) -> list[float]:
-    return [float(scores[chosen].mean()), weighted_mean(strata.weights[chosen], scores[chosen])]
 
 
 def _choices(
@@ -102,3 +100,59 @@ def _choices(
     yield CHOICES[1], stratified[0].astype(np.intp)
     yield CHOICES[2], strata.by_difficulty(rng, model.difficulties)
     yield CHOICES[3], strata.balanced(stratified, model.curves[:, _ABILITIES])
+
+
+def paired(errors: Floats, baseline: Floats, groups: Sequence[str] | None, seed: int) -> Interval:
+    """Return the mean of |errors| - |baseline|, both (S, draws) of the same systems and draws.
+
+    With its 95% interval; below 0 the first is better. The percentile interval resamples systems
+    (whole `groups` (S) if given) and draws together, as both are samples (crossed bootstrap: Owen,
+    2007, "The pigeonhole bootstrap").
+    """
+    difference = np.abs(errors) - np.abs(baseline)
+    systems, draws = difference.shape
+    rng = np.random.default_rng(seed)
+    names, member = np.unique(groups or np.arange(systems).astype(str), return_inverse=True)
+    means = np.empty(_RESAMPLES)
+    for one in range(_RESAMPLES):
+        times = np.bincount(rng.integers(0, len(names), len(names)), minlength=len(names))[member]
+        share = np.bincount(rng.integers(0, draws, draws), minlength=draws) / draws
+        means[one] = times @ (difference @ share) / times.sum()
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Interval(float(difference.mean()), float(low), float(high))
+
+
+def reach(errors: Floats) -> float:
+    """Half width of an estimate's 95% interval: the 95% quantile of |`errors`| (S, draws) of
+    systems that were left out.
+    """
+    return float(np.quantile(np.abs(errors), 0.95))
+
+
+def coverage(errors: Floats, groups: Sequence[str]) -> float:
+    """Share of estimates whose interval contains the truth, its reach from the other groups."""
+    covered = 0
+    for name in dict.fromkeys(groups):
+        others = np.asarray(groups) != name
+        covered += int((np.abs(errors[~others]) <= reach(errors[others])).sum())
+    return covered / errors.size
+
+
+def least_difference(errors: Floats, groups: Sequence[str]) -> float:
+    """95% quantile of |error of i - error of j| over pairs of systems of different groups.
+
+    Two estimates on the same subset have to differ by more for their order to be certain.
+    """
+    member = np.asarray(groups)
+    first, second = np.triu_indices(len(member), 1)
+    other = member[first] != member[second]
+    gaps = np.abs(errors[first[other]] - errors[second[other]])
+    return float(np.quantile(gaps, 0.95))
+
+
+def rank_correlation(errors: Floats, truth: Floats) -> float:
+    """Spearman's rho of estimates and `truth` (S,) over systems, averaged over draws."""
+    from scipy.stats import rankdata  # noqa: PLC0415 - takes a second
+
+    expected = rankdata(truth)
+    return float(np.mean([np.corrcoef(rankdata(truth + one), expected)[0, 1] for one in errors.T]))

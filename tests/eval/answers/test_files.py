@@ -51,8 +51,8 @@ def test_gzip_is_known_by_its_bytes_and_hashed_as_it_lies(
     file = read_answers(unmarked)
     assert file.format == "jsonl"
     assert len(file.rows) == len(rows)
-    assert file.bytes == unmarked.stat().st_size
-    assert file.sha256 == hashlib.sha256(unmarked.read_bytes()).hexdigest()
+    assert file.source.bytes == unmarked.stat().st_size
+    assert file.source.sha256 == hashlib.sha256(unmarked.read_bytes()).hexdigest()
 
 
 def test_mem0_on_a_single_line_is_not_taken_for_json_lines(tmp_path: Path) -> None:

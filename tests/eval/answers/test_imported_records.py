@@ -1,6 +1,6 @@
 import pytest
 
-from eval.answers.columns import AnswerRow
+from eval.answers.files import AnswerRow
 from eval.datasets.types import Dataset
 from eval.rescore.imports import record
 

@@ -131,7 +131,7 @@ def test_nothing_at_the_path(tmp_path):
 
 def test_default_path_is_data_then_shared_then_help(sample, tmp_path, monkeypatch):
     data, shared = tmp_path / "data", tmp_path / "shared"
-    monkeypatch.setattr(module, "DATA", data)
+    monkeypatch.setattr("eval.datasets.files.DATA", data)
     monkeypatch.setenv("MEMSYS_SHARED", str(shared))
     read = LoCoMo(name="locomo")
     with pytest.raises(InputError) as none:

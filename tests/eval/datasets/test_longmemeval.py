@@ -137,7 +137,7 @@ def test_a_file_of_another_shape_is_refused(tmp_path: Path):
 
 
 def test_where_it_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "DATA", tmp_path / "data")
+    monkeypatch.setattr("eval.datasets.files.DATA", tmp_path / "data")
     monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "shared"))
     read = LongMemEval(name="longmemeval")
     with pytest.raises(InputError, match=r"python -m eval\.fetch longmemeval"):

@@ -10,7 +10,8 @@ import pytest
 from eval.browse.questions import Questions
 from eval.compare.__main__ import main as compare
 from eval.datasets.files import shared_folder
-from eval.metrics.registry import Answered, score
+from eval.metrics import Answered
+from eval.metrics.registry import score
 from eval.report.__main__ import main as report
 from eval.report.runs import load
 from eval.rescore.__main__ import main as rescore

@@ -7,7 +7,7 @@ import hashlib
 
 import pytest
 
-from eval.datasets.evidence import TurnIds
+from eval.datasets.checks import TurnIds
 from eval.datasets.files import load_sources
 from memsys.errors import InputError
 

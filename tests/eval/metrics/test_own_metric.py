@@ -111,7 +111,7 @@ def test_run_without_the_metric_does_not_have_it(
         ("# @package metric.exact_match\n", "", "the first line of the metric's YAML"),
         ("exact_match.ExactMatch", "exact_match.Missing", "Missing"),
         ("title:", "colour:", "colour"),
-        ("exact_match.ExactMatch", "builtins.dict", "is no eval.metrics.registry.Metric"),
+        ("exact_match.ExactMatch", "builtins.dict", "is no eval.metrics.Metric"),
         ("metric.exact_match", "metric.bleu1", "bleu1 is taken by bleu1"),
     ],
 )

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 import eval.metrics
-from eval.metrics import registry
+from eval.metrics import Answered, TextMetric, registry
 from eval.metrics.protocols import PROTOCOLS
-from eval.metrics.registry import Answered, TextMetric
 from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS
 from eval.rendering.run_tables import report_md
 from eval.rendering.tables import by_type
@@ -20,7 +19,8 @@ from eval.summary.scoring import score_record
 from memsys.errors import InputError
 
 NEW = """
-from eval.metrics.registry import TextMetric, register
+from eval.metrics import TextMetric
+from eval.metrics.registry import register
 
 register(TextMetric(name="same_length", compute=lambda answer, gold: len(answer) == len(gold)))
 """

@@ -103,7 +103,7 @@ def test_a_run_that_cannot_be_is_a_fail_that_says_why(
     out = capsys.readouterr().out
     assert "- a: In 'config': Could not find 'strategy/ours'" in out
     assert "- b: none.json: no such file" in out
-    assert "- c: command: -m: a pin is of one run" in out
+    assert "- c: -m: a single run takes" in out
     assert "Traceback" not in out
 
 

@@ -72,7 +72,11 @@ def test_calls_are_counted_by_stage(start: Start, small: tuple[str, ...]) -> Non
     assert embedded["vector_only"]["calls"] == str(21 + 21 + 6)  # queries, sessions
     assert embedded["full_context"]["calls"] == "21"
     assert plain["hybrid_gate"]["calls"] == str(21 + 21 + 3)  # the gate's, warm-ups too
-    closed = estimated(start("estimate=true", *MODELS, "gate.domains=null", *small))
+    closed = estimated(
+        start(
+            "estimate=true", *MODELS, "strategy=hybrid_gate", "strategy.gate.domains=null", *small
+        )
+    )
     assert closed["hybrid_gate"] == closed["vector_only"]
     assert plain["vector_only"]["judge"] == "0.00"
     for name in ("full_context", "vector_only"):
@@ -145,7 +149,11 @@ def test_the_gates_calls_are_at_most_the_estimated_ones(
     server: FaultyServer, start: Start, small: tuple[str, ...]
 ) -> None:
     found = estimated(start("estimate=true", *MODELS, *small))["hybrid_gate"]
-    options = ("gate.english=[]", "gate.similarity=-1", f"llm.base_url={server.base_url}")
+    options = (
+        "strategy.gate.english=[]",
+        "strategy.gate.similarity=-1",
+        f"llm.base_url={server.base_url}",
+    )
     ended = start("strategy=hybrid_gate", *MODELS, *options, "llm.cache=off", *small)
     assert ended.code == 0, ended.err
     assert server.requests == number(found["calls"])  # every question came to the gate's model

@@ -10,7 +10,7 @@ from memsys.llm.prompt import load_prompt
 from memsys.strategies.hybrid_gate import Decision, Gate, spans_domains
 from memsys.types import Usage
 
-CONF = Path(__file__).parents[3] / "conf" / "gate" / "default.yaml"
+CONF = Path(__file__).parents[3] / "conf" / "strategy" / "hybrid_gate.yaml"
 GATE = Gate(english=["suggest", "other", "also"], chinese=["建议", "其他"], similarity=0.7)
 FOUND = (0.9, 0.8)  # mean .85: similarity keeps the gate shut
 
@@ -60,7 +60,7 @@ def test_nothing_found_opens() -> None:
 
 
 def test_the_words_that_are_shipped_can_match() -> None:
-    shipped = yaml.safe_load(CONF.read_text(encoding="utf-8"))
+    shipped = yaml.safe_load(CONF.read_text(encoding="utf-8"))["gate"]
     gate = Gate(**shipped)
     for word in shipped["english"]:
         assert gate.decide(f"So {word.capitalize()}, then?", FOUND, 0.1).rule == f"word:{word}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from omegaconf import OmegaConf
+import yaml
 
 from baselines.mem0 import Mem0
 from baselines.rankings import BM25
@@ -71,7 +71,7 @@ def test_what_was_done_is_logged() -> None:
 @pytest.mark.parametrize("kind", ["vector", "words", "graph", "mem0 without operations"])
 def test_any_strategy_can_use_them(parts: MakeParts, kind: str) -> None:
     given = parts(memory=unit(), llm=Planned(REPLIES))
-    expansion: Any = OmegaConf.to_container(OmegaConf.load(CONF / "expansion" / "one_hop.yaml"))
+    expansion = yaml.safe_load((CONF / "strategy" / "graph_expand.yaml").read_text())["expansion"]
     if kind == "vector":
         one: Any = VectorOnly(given, 9, None)
     elif kind == "words":

@@ -36,7 +36,7 @@ def graph_expand(
     parts: Parts, k: int = 3, budget: int | None = None, start: Start = "vector", **change: Any
 ) -> GraphExpand:
     """`change`: numbers of the expansion."""
-    expansion = {**conf("expansion/one_hop"), **change}
+    expansion = {**conf("strategy/graph_expand")["expansion"], **change}
     return GraphExpand(parts, k, budget, start, expansion)
 
 
@@ -44,7 +44,7 @@ def hybrid_gate(
     parts: Parts, k: int = 3, budget: int | None = None, start: Start = "vector", **change: Any
 ) -> HybridGate:
     """`change`: numbers of the gate or of the expansion."""
-    gate = conf("gate/default")
+    gate = conf("strategy/hybrid_gate")["gate"]
     gate.update({name: change.pop(name) for name in tuple(change) if name in gate})
-    expansion = {**conf("expansion/one_hop"), **change}
+    expansion = {**conf("strategy/graph_expand")["expansion"], **change}
     return HybridGate(parts, k, budget, start, expansion, gate)

@@ -9,13 +9,15 @@ from __future__ import annotations
 import json
 from ast import literal_eval
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, time
+from datetime import UTC, datetime, time
 from typing import Any, Final
 
-from eval.datasets.synthetic.language import VISIT, Language, WorldFact
+from eval.datasets.synthetic.languages import VISIT, Language, WorldFact
 from eval.datasets.synthetic.reading import (
+    ANY_DAY,
     MissingPartError,
     entities_of,
+    json_message,
     lines_as_messages,
     noticed,
     part,
@@ -24,7 +26,6 @@ from eval.datasets.synthetic.reading import (
 )
 
 Rows = list[dict[str, Any]]
-_ANY_DAY: Final = date(2000, 1, 1)  # if only names are requested
 _MOST_CHARACTERS: Final = 1000  # of a summary, as the prompt demands
 
 
@@ -41,13 +42,13 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
         answer = _ANSWERS[name](str(body["messages"][-1]["content"]), misses)
     except (MissingPartError, KeyError, ValueError, SyntaxError):
         return None  # another program's schema of that name
-    return {"role": "assistant", "content": json.dumps(answer, ensure_ascii=False)}
+    return json_message(answer)
 
 
 def _entities(prompt: str, misses: float) -> dict[str, Rows]:
     """Return each message's speaker, as the prompt demands, then the entities of its facts."""
     names: dict[str, None] = {}
-    said = lines_as_messages(part(prompt, "CURRENT MESSAGE"), _ANY_DAY)
+    said = lines_as_messages(part(prompt, "CURRENT MESSAGE"), ANY_DAY)
     for message in noticed(said, "graphiti entities", misses):
         names[message.speaker] = None
         for _, fact in read(message.text, message.day):

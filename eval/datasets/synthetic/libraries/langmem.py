@@ -6,18 +6,21 @@ patch one (PatchDoc). It has no time, so relative days remain as stated.
 
 from __future__ import annotations
 
-import json
 import re
 from ast import literal_eval
 from collections.abc import Iterator, Mapping
-from datetime import date
 from typing import Any, Final, NamedTuple
 
-from eval.datasets.synthetic.language import VISIT
-from eval.datasets.synthetic.languages import LANGUAGES
-from eval.datasets.synthetic.reading import lines_as_messages, noticed, read
+from eval.datasets.synthetic.languages import LANGUAGES, VISIT
+from eval.datasets.synthetic.reading import (
+    ANY_DAY,
+    calling,
+    lines_as_messages,
+    noticed,
+    read,
+    tool_names,
+)
 
-_ANY_DAY: Final = date(2000, 1, 1)  # the prompt has none
 _SESSION: Final = re.compile(r"<(session_[\w-]+)>\n(.*)\n</\1>", re.DOTALL)
 _STORED: Final = re.compile(r"<instance id=(\S+) schema_type=\"Memory\">\n(.*?)\n</instance>")
 _WHY: Final = "another value holds now"
@@ -37,23 +40,19 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
     Patches each stored memory of a changed fact and creates one of each new fact. If nothing
     changes but a tool call is required, returns a patch without edits.
     """
-    tools = {tool["function"]["name"] for tool in body.get("tools", ())}
     session = _SESSION.search(str(body["messages"][-1]["content"]))
-    if "Memory" not in tools or session is None:
+    if "Memory" not in tool_names(body) or session is None:
         return None
     stored = list(_stored(str(body["messages"][0]["content"])))
     latest = {
         one.key: one  # later statements win
-        for message in noticed(lines_as_messages(session[2], _ANY_DAY), "langmem", misses)
+        for message in noticed(lines_as_messages(session[2], ANY_DAY), "langmem", misses)
         for one in _facts(message.text)
     }
     made = [call for one in latest.values() for call in _calls(one, stored)]
     if not made and stored and body.get("tool_choice") == "required":
         made = [_patch(stored[0][0], [], "nothing new")]
-    if not made:
-        return {"role": "assistant", "content": "Nothing new."}
-    rows = [_called(number, *one) for number, one in enumerate(made)]
-    return {"role": "assistant", "content": None, "tool_calls": rows}
+    return calling(made, "Nothing new.")
 
 
 def _calls(
@@ -73,12 +72,6 @@ def _patch(name: str, patches: list[dict[str, Any]], why: str) -> tuple[str, dic
     return "PatchDoc", {"json_doc_id": name, "planned_edits": why, "patches": patches}
 
 
-def _called(number: int, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    arguments = json.dumps(given, ensure_ascii=False)
-    function = {"name": name, "arguments": arguments}
-    return {"id": f"call_{number}", "type": "function", "function": function}
-
-
 def _stored(prompt: str) -> Iterator[tuple[str, list[_Stated]]]:
     """Yield the names of shown memories and their facts; memories are Python literals."""
     for match in _STORED.finditer(prompt):
@@ -87,7 +80,7 @@ def _stored(prompt: str) -> Iterator[tuple[str, list[_Stated]]]:
 
 def _facts(text: str) -> Iterator[_Stated]:
     """Yield the facts in `text`; a visit's key includes its day, so only equal words are equal."""
-    for language, fact in read(text, _ANY_DAY):
+    for language, fact in read(text, ANY_DAY):
         if not fact.relation.startswith(VISIT):
             yield _Stated((fact.subject, fact.relation), fact.value, language.restate(fact))
     for language in LANGUAGES.values():

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval.datasets.synthetic.language import Language
-from eval.datasets.synthetic.languages import LANGUAGES, parse_question
+from eval.datasets.synthetic.languages import LANGUAGES, Language, parse_question
 from eval.datasets.types import Question
 from memsys.errors import InputError
 from memsys.types import Memory

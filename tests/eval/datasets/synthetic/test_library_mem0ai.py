@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from eval.datasets.synthetic.libraries import mem0ai, mem0ai_graph
+from eval.datasets.synthetic.libraries import mem0ai
 from eval.datasets.synthetic.served import reply
 from tests.baselines.libraries.real import MADE, needs
 from tests.eval.commands import Run, run_main
@@ -80,7 +80,7 @@ def test_a_new_memory_is_what_no_shown_one_tells_and_links_to_its_subject() -> N
 def test_facts_are_those_of_the_messages_with_days_from_the_prompts() -> None:
     lines = "".join(f"user: {one}\n" for one in SAID)
     body = asking(f"{FORMER} Today's date is 2023-05-09.", f"Input:\n{lines}")
-    assert content(mem0ai_graph.message_of(body, 0.0)) == {"facts": [COUSIN, VISIT]}
+    assert content(mem0ai.message_of(body, 0.0)) == {"facts": [COUSIN, VISIT]}
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_facts_are_those_of_the_messages_with_days_from_the_prompts() -> None:
 def test_a_value_takes_the_place_of_the_one_before(
     known: list[str], changes: list[tuple[str, str, str]]
 ) -> None:
-    rows = content(mem0ai_graph.message_of(update(known, [COUSIN]), 0.0))["memory"]
+    rows = content(mem0ai.message_of(update(known, [COUSIN]), 0.0))["memory"]
     shown = [(row["id"], row["event"], row["text"]) for row in rows]
     expected = [(i, event, text or known[int(i)]) for i, event, text in changes]
     assert shown == expected
@@ -111,9 +111,9 @@ def test_a_value_takes_the_place_of_the_one_before(
 
 def test_a_visit_is_beside_other_visits_and_the_last_of_two_values_holds() -> None:
     other = "Nev Lar visited Port Lan on 7 May 2023."
-    rows = content(mem0ai_graph.message_of(update([other], [VISIT]), 0.0))["memory"]
+    rows = content(mem0ai.message_of(update([other], [VISIT]), 0.0))["memory"]
     assert [row["event"] for row in rows] == ["NONE", "ADD"]
-    rows = content(mem0ai_graph.message_of(update([], [FORMER, COUSIN]), 0.0))["memory"]
+    rows = content(mem0ai.message_of(update([], [FORMER, COUSIN]), 0.0))["memory"]
     assert [row["text"] for row in rows] == [COUSIN]
 
 
@@ -127,7 +127,7 @@ def test_it_names_the_entities_of_messages_and_of_questions() -> None:
         ("How are you?", {}),
     ):
         body = asking("Name them.", text, tool="extract_entities")
-        ((name, given),) = called(mem0ai_graph.message_of(body, 0.0))
+        ((name, given),) = called(mem0ai.message_of(body, 0.0))
         assert name == "extract_entities"
         assert {row["entity"]: row["entity_type"] for row in given["entities"]} == kinds
 
@@ -135,7 +135,7 @@ def test_it_names_the_entities_of_messages_and_of_questions() -> None:
 def test_it_states_relations_and_drops_those_that_have_another_end_now() -> None:
     text = f"List of entities: ['velma_orr']. \n\nText: {LINES}"
     ((name, given),) = called(
-        mem0ai_graph.message_of(asking("Relate.", text, tool="establish_relationships"), 0.0)
+        mem0ai.message_of(asking("Relate.", text, tool="establish_relationships"), 0.0)
     )
     assert name == "establish_relationships"
     assert given["entities"] == [
@@ -154,9 +154,7 @@ def test_it_states_relations_and_drops_those_that_have_another_end_now() -> None
     def dropped(stored: list[str]) -> list[tuple[str, Any]]:
         shown = "\n".join(stored)
         told = f"They are: {shown} \n\n New Information: {LINES}"
-        return called(
-            mem0ai_graph.message_of(asking("Drop.", told, tool="delete_graph_memory"), 0.0)
-        )
+        return called(mem0ai.message_of(asking("Drop.", told, tool="delete_graph_memory"), 0.0))
 
     former = relation("velma_orr", "has_as_cousin", "lor_nen")
     assert dropped(stored) == [("delete_graph_memory", former)]
@@ -170,14 +168,14 @@ def test_what_is_overlooked_is_a_share_of_the_messages_and_another_in_each_step(
     assert len(rows) == pytest.approx(300, abs=30)
     lines = "".join(f"user: {one}\n" for one in said)
     facts = asking("Today's date is 2023-05-09.", f"Input:\n{lines}")
-    heard = content(mem0ai_graph.message_of(facts, 0.25))["facts"]
+    heard = content(mem0ai.message_of(facts, 0.25))["facts"]
     assert len(heard) == pytest.approx(300, abs=30)
     text = asking("Relate.", "Text: " + "\n".join(said), tool="establish_relationships")
-    ((_, given),) = called(mem0ai_graph.message_of(text, 0.25))
+    ((_, given),) = called(mem0ai.message_of(text, 0.25))
     related = {row["source"] for row in given["entities"]}
     assert len(related) == pytest.approx(300, abs=30)
     assert related != {one.partition("'")[0] for one in heard}
-    assert content(mem0ai_graph.message_of(facts, 1.0)) == {"facts": []}
+    assert content(mem0ai.message_of(facts, 1.0)) == {"facts": []}
 
 
 def test_the_server_answers_the_libraries_and_not_what_is_none_of_theirs() -> None:
@@ -190,7 +188,6 @@ def test_the_server_answers_the_libraries_and_not_what_is_none_of_theirs() -> No
         asking("Call it.", SAID[0], tool="note_entities"),
     ):
         assert mem0ai.message_of(body, 0.0) is None
-        assert mem0ai_graph.message_of(body, 0.0) is None
 
 
 SMALL = (

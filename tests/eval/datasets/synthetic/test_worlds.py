@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from eval.datasets.synthetic.dataset import Synthetic
-from eval.datasets.synthetic.language import VISIT
-from eval.datasets.synthetic.languages import LANGUAGES
+from eval.datasets.synthetic.languages import LANGUAGES, VISIT
 from eval.datasets.types import Dataset
 from eval.readers.chain import ChainReader
 from memsys.errors import InputError

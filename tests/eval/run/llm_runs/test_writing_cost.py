@@ -8,7 +8,10 @@ from eval.cost import __main__ as cost
 from tests.eval.run.llm_runs.keeping import Mem0Model
 from tests.eval.run.llm_runs.served import Scripted
 
-PRICE = {"input": 0.15, "output": 0.6}  # of gpt-4o-mini in conf/pricing.yaml, a million tokens
+PRICE = {
+    "input": 0.15,
+    "output": 0.6,
+}  # dollars a million tokens of gpt-4o-mini
 
 
 def test_writing_by_a_model_is_told_by_session(
