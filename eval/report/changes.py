@@ -18,7 +18,7 @@ LARGEST = 10  # gains, and losses, that are shown
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreChange:
+class QuestionChange:
     """A question of types 1 to 4, and its score in a run minus that in the first run."""
 
     id: str
@@ -67,10 +67,10 @@ def difference(first: Run, run: Run, id_: str, key: str) -> float | None:
     return None if before is None or after is None else after - before
 
 
-def largest(first: Run, run: Run, key: str) -> tuple[list[ScoreChange], list[ScoreChange]]:
+def largest(first: Run, run: Run, key: str) -> tuple[list[QuestionChange], list[QuestionChange]]:
     """Return up to LARGEST gains and up to LARGEST losses, each sorted from the largest."""
     found = [
-        ScoreChange(id_, change)
+        QuestionChange(id_, change)
         for id_, record in first.records.items()
         if record["category"] != ADVERSARIAL
         and (change := difference(first, run, id_, key)) is not None
