@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baselines.graph_walk import PageRank
+from baselines.rankings import PageRank
 from memsys.graph import csr
 from memsys.graph.build import ENTITY, MEMORY, GraphSettings, build_graph
 from memsys.graph.csr import CsrStore, build_csr
