@@ -34,9 +34,8 @@ class GraphWalk(Strategy):
         steps: int,
         weight: float,
     ) -> None:
-        """`seeds`: direct results where the walk starts, in proportion to their relevance.
-
-        Raises InputError on an unknown start or a number out of range.
+        """`seeds`: direct results where the walk starts, in proportion to their relevance. Raises
+        InputError on an unknown start or a number out of range.
         """
         super().__init__(parts, k, budget)
         check_start(start)
@@ -106,10 +105,9 @@ class PageRank:
         }
 
     def scores(self, restart: Mapping[int, float], damping: float, steps: int) -> Scores:
-        """Return the probability of the walk at each memory, shape (n,).
-
-        x <- (1 - damping) r + damping x P, repeated `steps` times from x = r. `restart`: rows and
-        weights, normalised to r. The share of a memory without mentions is lost in a step.
+        """Return the probability of the walk at each memory, shape (n,). x <- (1 - damping) r +
+        damping x P, repeated `steps` times from x = r. `restart`: rows and weights, normalised to
+        r. The share of a memory without mentions is lost in a step.
         """
         start = np.zeros(self._size)
         start[list(restart)] = list(restart.values())

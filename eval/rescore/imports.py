@@ -12,7 +12,7 @@ from typing import Any, cast
 from tqdm import tqdm
 
 from eval.answers.files import AnswerFile, AnswerRow, read_answers
-from eval.answers.layouts import describe_layout
+from eval.answers.layouts import LAYOUTS
 from eval.answers.match import Matching, match
 from eval.datasets.types import Dataset, Question
 from eval.metrics.abstention import abstains
@@ -133,7 +133,7 @@ def _manifest(
         **manifest,
         "kind": IMPORTED,
         "command": shlex.join(["python", "-m", "eval.rescore", str(source.path), *flags]),
-        "import": {**imported, "format_name": describe_layout(file.format)},
+        "import": {**imported, "format_name": LAYOUTS[file.format]},
         "matching": dict(counts),
         "warnings": warnings(counts),
     }

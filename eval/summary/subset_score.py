@@ -80,23 +80,23 @@ def _score(subset: Subset, records: Sequence[Record], name: str) -> dict[str, An
 
 
 def weighted_mean(weights: Floats, scores: Floats) -> float:
-    """Stratified (Hansen-Hurwitz) mean: sum of w s over sum of w; both of shape (n,)."""
+    """Return the stratified (Hansen-Hurwitz) mean: sum of w s over sum of w; both of shape (n,)."""
     return float(weights @ scores / weights.sum())
 
 
 def p_irt(curves: Floats, rest: Floats, unseen: int, answers: Floats) -> float:
-    """Performance-IRT (Maia Polo et al., 2024, tinyBenchmarks, arXiv 2402.14992).
+    """Return the estimate of performance-IRT (Maia Polo et al., 2024, tinyBenchmarks).
 
-    The mean of the n scores seen and of the model's expectation for the `unseen` questions:
-    `curves` (n, T) of the questions seen, `rest` (T,) the sum of the curves of the others,
-    `answers` (n,) scores from 0 to 1.
+    Source: arXiv 2402.14992. The mean of the n scores seen and of the model's expectation for the
+    `unseen` questions: `curves` (n, T) of the questions seen, `rest` (T,) the sum of the curves of
+    the others, `answers` (n,) scores from 0 to 1.
     """
     posterior = ability(np.log(curves), np.log(1 - curves), answers)
     return float((answers.sum() + rest @ posterior) / (len(answers) + unseen))
 
 
 def ability(right: Floats, wrong: Floats, answers: Floats) -> Floats:
-    """Posterior (len(GRID),), summing to 1, of a system's ability from `answers` (n,).
+    """Return the posterior (len(GRID),), summing to 1, of a system's ability from `answers` (n,).
 
     `right`, `wrong` (n, len(GRID)): logarithms of the chances of a right and of a wrong answer;
     `answers` 0 to 1, a share where several verdicts were averaged. The prior is wide: Normal(1, 3).
@@ -108,7 +108,7 @@ def ability(right: Floats, wrong: Floats, answers: Floats) -> Floats:
 
 
 def sentences(summary: Summary) -> list[str]:
-    """The estimates as sentences; none if the run was not on a subset."""
+    """Return the estimates as sentences; none if the run was not on a subset."""
     subset = summary["subset"]
     if subset is None:
         return []
