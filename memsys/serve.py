@@ -55,7 +55,7 @@ def serve(
     Raises InputError on invalid arguments, or if the address cannot be used.
     """
     if missing := [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]:
-        raise InputError(f"serve: {missing[0]} is not installed; pip install -e '.[server]'")
+        raise InputError(f"memsys.serve: {missing[0]} is not installed; pip install -e '.[server]'")
     import uvicorn  # noqa: PLC0415 - an extra, and the next four need time or extras
 
     from memsys.service.memory import Memory  # noqa: PLC0415

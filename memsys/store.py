@@ -109,7 +109,6 @@ class Store:
 
     def relevance(self, query: str, start: Start, similarity: Scores | None = None) -> Scores:
         """Return the relevance of every memory, shape (n,): cosine, or BM25 or hybrid in 0..1.
-
         `similarity`: the cosines, if the caller has them; avoids embedding the query twice.
         """
         if start == "lexical":
@@ -121,7 +120,6 @@ class Store:
 
     def ranking(self, query: str, start: Start, cosines: Ranking | None = None) -> Ranking:
         """Return the ranking by `relevance`; over a large index, only what is read is scored.
-
         `cosines`: the vector ranking, if the caller has it; avoids embedding the query twice.
         """
         if start == "vector":

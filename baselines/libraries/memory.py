@@ -20,14 +20,11 @@ from memsys.types import Candidate, Memory, Query, Retrieval, Session
 
 _NOTHING = Retrieval((), "", 0)
 HERE = Path(__file__).parent
-_VENVS = Path(".venv-baselines")  # in the checkout, unless MEMSYS_BASELINES is set
-_STAMP = "installed"  # written by make when all requirements are installed
 
 
 class LibraryMemory(Strategy):
-    """The k memories that the library returns for the query, by its score.
-
-    Further results (relations of a graph) are added to the k, within the budget.
+    """The k memories that the library returns for the query, by its score. Further results
+    (relations of a graph) are added to the k, within the budget.
     """
 
     def __init__(
@@ -69,9 +66,8 @@ class LibraryMemory(Strategy):
         self.events: list[dict[str, Any]] = []
 
     def ingest(self, session: Session) -> int:
-        """Return how many memories the library reports as new or changed.
-
-        Raises LibraryError if it fails; InputError and BudgetReached if a call does.
+        """Return how many memories the library reports as new or changed. Raises LibraryError if it
+        fails; InputError and BudgetReached if a call does.
         """
         if self._open is None:
             self._start(session)
@@ -162,19 +158,18 @@ def names() -> list[str]:
 
 def venv(name: str) -> Path:
     """Return the folder of the library's venv, whether it exists or not."""
-    folder = os.environ.get("MEMSYS_BASELINES")
-    return (Path(folder) if folder else HERE.parents[1] / _VENVS) / name
+    folder = os.environ.get("MEMSYS_BASELINES") or HERE.parents[1] / ".venv-baselines"
+    return Path(folder) / name
 
 
 def is_installed(name: str) -> bool:
-    """Return whether `make baseline` has succeeded for `name`."""
-    return (venv(name) / _STAMP).is_file()
+    """Return whether `make baseline`, which writes the file `installed`, succeeded for `name`."""
+    return (venv(name) / "installed").is_file()
 
 
 def python_of(name: str) -> Path:
-    """Return the interpreter of the library's venv.
-
-    Raises InputError with the command that installs it, or with the known names.
+    """Return the interpreter of the library's venv. Raises InputError with the command that
+    installs it, or with the known names.
     """
     if name not in names():
         raise InputError(f"strategy.name: {name!r} is no known library; use {', '.join(names())}")

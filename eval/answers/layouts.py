@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +14,13 @@ from memsys.errors import InputError
 _DELIMITERS = ",;\t"
 _FIELD_CHARACTERS = 1 << 27  # a context of a whole conversation is longer than csv's own limit
 _KNOWN = {"question", "sample_id", "qa_index", "answer", "prediction", "response"}
-_DESCRIBED = {
+LAYOUTS = {  # with their names in messages
     "mem0": "Mem0's layout ({conversation index: [{question, response, ...}]})",
     "jsonl": "JSON lines",
     "csv": "CSV",
 }
 AUTO = "auto"
-FORMATS = (AUTO, *_DESCRIBED)
+FORMATS = (AUTO, *LAYOUTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,6 @@ class Item:
     group: str | None = None
 
 
-def describe_layout(layout: str) -> str:
-    """Return a layout's name for messages."""
-    return _DESCRIBED[layout]
-
-
 def detect(text: str, name: str) -> str:
     """Return `mem0`, `jsonl` or `csv`, judged by `text`; raise InputError if it is none."""
     start = text.lstrip()[:1]
@@ -52,18 +47,14 @@ def detect(text: str, name: str) -> str:
     if start != "[" and len(_KNOWN.intersection(header)) >= 2:
         return "csv"
     raise InputError(
-        f"{name}: unknown format; it must be {_DESCRIBED['mem0']}, JSON lines of one object a "
+        f"{name}: unknown format; it must be {LAYOUTS['mem0']}, JSON lines of one object a "
         "question, or CSV with a header (see docs/bring-your-own-answers.md)"
     )
 
 
 def read_items(text: str, layout: str, name: str) -> list[Item]:
     """Return the rows of `text` in file order; raise InputError naming the invalid place."""
-    readers: dict[str, Callable[[str, str], list[Item]]] = {
-        "mem0": _mem0,
-        "jsonl": _json_lines,
-        "csv": _csv,
-    }
+    readers = {"mem0": _mem0, "jsonl": _json_lines, "csv": _csv}
     items = readers[layout](text, name)
     if not items:
         raise InputError(f"{name}: contains no answers")
@@ -129,11 +120,9 @@ def _is_lines(text: str) -> bool:
 
 
 def _is_mem0(value: Any) -> bool:
-    return (
-        isinstance(value, dict)
-        and bool(value)
-        and all(isinstance(rows, list) for rows in value.values())
-    )
+    if not isinstance(value, dict) or not value:
+        return False
+    return all(isinstance(rows, list) for rows in value.values())
 
 
 def _json(text: str, place: str) -> Any:

@@ -77,12 +77,7 @@ def make_probes(
     questions.
     """
     asked = _shuffled(questions, seed)
-    wrong = WrongAnswers(asked, seed)
-    specific = _written_or_by_rule(written, "wrong_specific", wrong.specific)
-
-    def long_wrong(question: Question) -> str | None:
-        answer = specific(question)
-        return None if answer is None else buried(answer)
+    specific = _written_or_by_rule(written, "wrong_specific", WrongAnswers(asked, seed).specific)
 
     makers: dict[str, Callable[[Question], str | None]] = {
         "gold": lambda q: q.gold,
@@ -90,7 +85,7 @@ def make_probes(
         "gold_long": lambda q: buried(q.gold or ""),
         "wrong_specific": specific,
         "wrong_vague": _written_or_by_rule(written, "wrong_vague", vague),
-        "wrong_long": long_wrong,
+        "wrong_long": lambda q: buried(answer) if (answer := specific(q)) is not None else None,
         "empty": lambda q: None if abstains(q.gold or "") else "",
         "refusal": _refusal,
     }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from statistics import fmean
 
 from eval.audit_judge.probes import KINDS, RIGHT, ProbeOutcome
 from eval.datasets.types import ADVERSARIAL, TYPES
@@ -108,11 +107,8 @@ def _halves(outcomes: Sequence[ProbeOutcome], kind: str) -> tuple[float, float] 
     if len(of_kind) < 2:
         return None
     middle = len(of_kind) // 2
-    shorter, longer = (
-        float(np.mean([one.passed for one in half]))
-        for half in (of_kind[:middle], of_kind[middle:])
-    )
-    return shorter, longer
+    passed = [float(one.passed) for one in of_kind]
+    return fmean(passed[:middle]), fmean(passed[middle:])
 
 
 def _self_agreement(outcomes: Sequence[ProbeOutcome], seed: int) -> dict[str, Interval]:

@@ -11,6 +11,7 @@ import yaml
 
 from eval.datasets.types import Question
 from eval.metrics.normalise import terms
+from memsys.text.dates import MONTHS
 from memsys.text.terms import STOPWORDS, is_cjk
 
 _TEXTS = yaml.safe_load(Path(__file__).with_name("wording.yaml").read_text(encoding="utf-8"))
@@ -23,10 +24,7 @@ _VAGUE = {
 _TOPIC = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _TOPIC_WORDS = 4
 _ASKING = STOPWORDS | set("s t many much long often date day month year time".split())
-_MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
-_ANY = "|".join(_MONTHS)
+_ANY = "|".join(MONTHS)
 _DAY_FIRST = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({_ANY}),? (\d{{4}})\b")
 _MONTH_FIRST = re.compile(rf"\b({_ANY}) (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})\b")
 _CHINESE = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})[日号]")
@@ -100,7 +98,7 @@ def _dates(text: str) -> str:
     text, count = _DAY_FIRST.subn(lambda m: f"{m[2]} {_ordinal(int(m[1]))}, {m[3]}", text)
     if not count:
         text = _MONTH_FIRST.sub(
-            lambda m: f"{m[3]}-{_MONTHS.index(m[1]) + 1:02}-{int(m[2]):02}", text
+            lambda m: f"{m[3]}-{MONTHS.index(m[1]) + 1:02}-{int(m[2]):02}", text
         )
     return _CHINESE.sub(lambda m: f"{m[1]}-{int(m[2]):02}-{int(m[3]):02}", text)
 

@@ -142,7 +142,7 @@ def read_json(path: Path) -> tuple[Any, SourceFile]:
         raise InputError(f"{path.name}: not JSON ({where}: {error.msg}); correct it") from error
     except _RepeatedKeyError as error:
         raise InputError(
-            f"{path.name}: key {error} occurs twice in one object; rename one"
+            f"{path.name}: key {str(error)!r} occurs twice in one object; rename one"
         ) from None
 
 
@@ -180,14 +180,12 @@ def validate(schema: type[T], value: Any, where: str, remedy: str) -> T:
         raise InputError(f"{where}: {problem}; {remedy}") from error
 
 
-class _RepeatedKeyError(Exception):
-    """A key occurs twice in one JSON object; json would silently drop the first value."""
-
-
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    unique: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in unique:
-            raise _RepeatedKeyError(repr(key))
-        unique[key] = value
-    return unique
+    keys = [key for key, _ in pairs]
+    if len(set(keys)) < len(keys):  # json would silently drop the first value
+        raise _RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
+    return dict(pairs)
+
+
+class _RepeatedKeyError(Exception):
+    pass

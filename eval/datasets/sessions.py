@@ -8,13 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from eval.datasets.checks import Location, TurnIds, as_list, as_object, text, turn_ids
+from memsys.text.dates import MONTH_NUMBERS
 from memsys.types import Conversation, Observation, Session, Turn
 
 _SESSION_KEY = re.compile(r"session_([0-9]+)(_\w+)?")
 _OBSERVATION_KEY = re.compile(r"(session_[0-9]+)_observation")
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
 _TIME = re.compile(
     r"([0-9]{1,2}):([0-9]{2})\s*([ap])m\s+on\s+([0-9]{1,2})\s+([a-z]+),?\s+([0-9]{4})",
     re.IGNORECASE,
@@ -122,13 +120,10 @@ def parse_time(raw: str) -> datetime:
     if match is None:
         return datetime.fromisoformat(raw.strip()).replace(tzinfo=None)
     hour, minute, half, day, month, year = match.groups()
-    if not 1 <= int(hour) <= 12:
-        raise ValueError(raw)
-    names = [name for name in _MONTHS if month.lower() in (name, name[:3])]
-    if not names:
+    if not 1 <= int(hour) <= 12 or month.lower() not in MONTH_NUMBERS:
         raise ValueError(raw)
     hours = int(hour) % 12 + (12 if half.lower() == "p" else 0)
-    return datetime(int(year), _MONTHS.index(names[0]) + 1, int(day), hours, int(minute))
+    return datetime(int(year), MONTH_NUMBERS[month.lower()], int(day), hours, int(minute))
 
 
 def _observed(value: Any, sessions: list[Session], where: Location) -> list[Session]:

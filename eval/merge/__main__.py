@@ -75,6 +75,10 @@ def _check(part: Path, manifest: Manifest, first: Path, other: Manifest) -> None
         raise InputError(
             f"{part}: its status is {manifest['status']}; finish it by resume={manifest['run_id']}"
         )
+    if manifest["config"].get("questions"):
+        raise InputError(
+            f"{part}: was run with questions=, so it is no part of a whole; run it again"
+        )
     for field in _ALIKE:
         if manifest.get(field) != other.get(field):
             raise InputError(

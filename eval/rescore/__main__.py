@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.answers.layouts import AUTO, FORMATS, describe_layout
+from eval.answers.layouts import AUTO, FORMATS, LAYOUTS
 from eval.cli import code_of
 from eval.datasets.answer_key import KEYS
 from eval.datasets.locomo import LoCoMo
@@ -111,7 +111,7 @@ def _rescore(options: argparse.Namespace) -> None:
 def _import(source: Import, options: argparse.Namespace) -> Summary:
     file = source.file
     how = "detected" if options.format == AUTO else "by --format"
-    print(f"{source.path}: {describe_layout(file.format)} ({how}), {len(file.rows):,} rows")
+    print(f"{source.path}: {LAYOUTS[file.format]} ({how}), {len(file.rows):,} rows")
     columns = [
         ours if ours == column else f"{ours} from {column}" for ours, column in file.columns.items()
     ]

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from eval.answers.files import AnswerFile, AnswerRow
+from eval.answers.files import AnswerFile
 from eval.answers.match import Matching, normalise
-from eval.datasets.types import TYPES, Dataset, Question
+from eval.datasets.types import TYPES, Dataset
 from eval.records.answer_key_views import under_original
 from eval.records.schema import Record
 
@@ -26,7 +26,7 @@ _OPTIONAL: dict[str, Callable[[Record], Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Number of rows by the file's category label and the official category."""
+    """Numbers of rows by the file's category label and the official category."""
 
     counts: Mapping[tuple[str, int], int]
 
@@ -43,8 +43,7 @@ class Labels:
         """
         if not self.relabelled:
             return None
-        labels = [label for label, _ in self.counts]
-        officials = [official for _, official in self.counts]
+        labels, officials = zip(*self.counts, strict=True)
         one_to_one = len(set(labels)) == len(labels) and len(set(officials)) == len(officials)
         if not one_to_one:
             return (
@@ -74,16 +73,6 @@ class Labels:
         return header, rows
 
 
-def count_labels(answers: Mapping[str, AnswerRow], questions: Mapping[str, Question]) -> Labels:
-    """Count the labels of the matched rows; `answers` and `questions` are by question id."""
-    counts = Counter(
-        (row.category, questions[identity].category)
-        for identity, row in answers.items()
-        if row.category is not None
-    )
-    return Labels(dict(counts))
-
-
 def _same(label: str, official: int) -> bool:
     return label in (str(official), TYPES[official])
 
@@ -98,7 +87,12 @@ def account(
     """
     records = list(map(under_original, records))
     questions = {question.id: question for question in dataset.questions}
-    labels = count_labels(matching.answers, questions)
+    categories = [
+        (row.category, questions[identity].category)
+        for identity, row in matching.answers.items()
+        if row.category is not None
+    ]
+    labels = Labels(Counter(categories))
     asked = Counter(question.type for question in dataset.questions)
     answered = Counter(questions[identity].type for identity in matching.answers)
     golds = [

@@ -12,7 +12,7 @@ from typing import Any, cast
 from tqdm import tqdm
 
 from eval.answers.files import AnswerFile, AnswerRow, read_answers
-from eval.answers.layouts import describe_layout
+from eval.answers.layouts import LAYOUTS
 from eval.answers.match import Matching, match
 from eval.datasets.types import Dataset, Question
 from eval.metrics.abstention import abstains
@@ -20,14 +20,7 @@ from eval.metrics.protocols import PROTOCOLS
 from eval.records.folder import begin, locked
 from eval.records.jsonl import RECORDS, write_lines
 from eval.records.manifest import NO_MODELS, describe
-from eval.records.schema import (
-    MANIFEST_DEFAULTS,
-    RECORD_DEFAULTS,
-    ErrorEntry,
-    Manifest,
-    Record,
-    Summary,
-)
+from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS, Manifest, Record, Summary
 from eval.rendering.run_tables import report_md
 from eval.rendering.tables import markdown
 from eval.rescore.account import account
@@ -78,7 +71,10 @@ def write_import(source: Import, folder: Path, options: Mapping[str, str]) -> Su
     began = perf_counter()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: exists and is not empty; name another folder by --out")
-    records = _records(source)
+    answers = source.matching.answers
+    asked = [question for question in source.dataset.questions if question.id in answers]
+    bar = tqdm(asked, desc=source.name, unit="answer", disable=None)
+    records = [record(question, answers[question.id]) for question in bar]
     scored = perf_counter() - began
     counts = account(source.file, source.matching, source.dataset, records)
     manifest = _manifest(source, folder.name, options, counts)
@@ -100,14 +96,6 @@ def add_account(folder: Path, manifest: Manifest) -> None:
         lines += ["", table]
     with (folder / "report.md").open("a", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
-
-
-def _records(source: Import) -> list[Record]:
-    """Return the records of matched questions in the data set's order."""
-    answers = source.matching.answers
-    asked = [question for question in source.dataset.questions if question.id in answers]
-    bar = tqdm(asked, desc=source.name, unit="answer", disable=None)
-    return [record(question, answers[question.id]) for question in bar]
 
 
 def _manifest(
@@ -133,7 +121,7 @@ def _manifest(
         **manifest,
         "kind": IMPORTED,
         "command": shlex.join(["python", "-m", "eval.rescore", str(source.path), *flags]),
-        "import": {**imported, "format_name": describe_layout(file.format)},
+        "import": {**imported, "format_name": LAYOUTS[file.format]},
         "matching": dict(counts),
         "warnings": warnings(counts),
     }
@@ -147,12 +135,13 @@ def record(question: Question, row: AnswerRow) -> Record:
     has no answer and no score.
     """
     failed = row.error is not None
+    error = {"phase": "answer", "kind": AS_REPORTED, "message": row.error}
     latency = _latency(row)
     fields = {
         **RECORD_DEFAULTS,
         **question_fields(question),
         "status": "error" if failed else "ok",
-        "error": _failure(row.error),
+        "error": error if failed else None,
         "answer": None if failed else row.answer,
         "abstained": None if failed else abstains(row.answer),
         "retrieved": None,
@@ -171,12 +160,6 @@ def record(question: Question, row: AnswerRow) -> Record:
     }
     unscored = cast(Record, fields)
     return cast(Record, fields | score_record(unscored, row.judge))
-
-
-def _failure(message: str | None) -> ErrorEntry | None:
-    if message is None:
-        return None
-    return {"phase": "answer", "kind": AS_REPORTED, "message": message}
 
 
 def _latency(row: AnswerRow) -> dict[str, float | None]:

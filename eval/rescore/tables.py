@@ -20,56 +20,89 @@ _COPIED = 0.9  # share of answers equal to the gold answer that no reader reache
 
 def sentences(account: Account) -> list[str]:
     """Return a sentence for each fact about the import, such as unmatched rows, that applies."""
-    lines = [_matched(account)]
-    if account["unmatched"]:
-        lines.append(_unmatched(account))
-    if account["ambiguous"]:
-        lines.append(
+    first = "".join(
+        f"\n  {row['place']}: {row['reason']}"
+        + (f": {row['question']!r}" if row["question"] else "")
+        for row in account["unmatched_first"]
+    )
+    placed, moved = account["conversations"], account["conversations_moved"]
+    named = {
+        label: id_
+        for label, id_ in placed.items()
+        if id_ not in (None, label) and not label.isdecimal()
+    }
+    cells = account["unanswered_by_type"]
+    left = sum(cell["unanswered"] for cell in cells.values())
+    present = [f"{_OPTIONAL[name]} ({n:,})" for name, n in account["told"].items() if n]
+    absent = [_OPTIONAL[name] for name, n in account["told"].items() if not n]
+    answered = account["matched"] - account["errors"]
+    candidates = [  # whether a sentence applies, and the sentence
+        (True, _matched(account)),
+        (account["unmatched"], f"{_not_scored(account)}, the first:{first}"),
+        (
+            account["ambiguous"],
             f"Paired in order: {_rows(account['ambiguous'])} whose question the data set asks "
-            "twice, and neither gold nor category decides which is meant."
-        )
-    lines += _conversations(account)
-    if account["unanswered_by_type"]:
-        lines.append(_unanswered(account))
-    if account["categories_sentence"]:
-        lines.append(account["categories_sentence"])
-    if account["gold_differs"]:
-        first = ", ".join(account["gold_differs_first"])
-        lines.append(
-            f"Another gold answer than the data set's: {_rows(account['gold_differs'])} ({first} "
-            "first); scores are against the data set's."
-        )
-    if account["empty_answers"]:
-        lines.append(f"Empty answers, scored as such: {account['empty_answers']:,}.")
-    return lines + _scores(account) + _reported(account)
+            "twice, and neither gold nor category decides which is meant.",
+        ),
+        (
+            moved,
+            "Conversations at another position than in the data set, by their questions: "
+            f"{_pairs({label: placed[label] for label in moved})}.",
+        ),
+        (named, f"Conversations identified by their questions: {_pairs(named)}."),
+        (
+            cells,
+            f"Without a row, and in no mean: {left:,} of {account['questions']:,} questions "
+            f"({_share(cells)}).",
+        ),
+        (account["categories_sentence"], account["categories_sentence"]),
+        (
+            account["gold_differs"],
+            f"Another gold answer than the data set's: {_rows(account['gold_differs'])} "
+            f"({', '.join(account['gold_differs_first'])} first); scores are against the data "
+            "set's.",
+        ),
+        (
+            account["empty_answers"],
+            f"Empty answers, scored as such: {account['empty_answers']:,}.",
+        ),
+        *(
+            (
+                True,
+                f"The file's {reported()[name]} equals the {name} computed here in "
+                f"{count['equal']:,} of {count['rows']:,} rows.",
+            )
+            for name, count in account["reported_scores"].items()
+        ),
+        (present, f"As reported by the file: {', '.join(present)} of {answered:,}."),
+        (absent, f"Not in the file: {', '.join(absent)}."),
+    ]
+    return [sentence for applies, sentence in candidates if applies]
 
 
 def warnings(account: Account) -> list[str]:
     """Return a sentence for each reason why this import's means may mislead."""
-    lines = []
-    if account["unmatched"]:
-        lines.append(_not_scored(account))
-    partly = {
-        name: cell
-        for name, cell in account["unanswered_by_type"].items()
-        if cell["unanswered"] < cell["of"]
-    }
-    if partly:
-        lines.append(
-            f"{_share(partly)} have no row: the means cover only the questions in the file"
-        )
-    if account["categories_relabelled"]:
-        lines.append(account["categories_sentence"])
-    same = account["same_as_gold"]
-    if same > _COPIED * account["with_gold"]:
-        lines.append(
+    cells = account["unanswered_by_type"]
+    partly = {name: cell for name, cell in cells.items() if cell["unanswered"] < cell["of"]}
+    same, judged = account["same_as_gold"], account["told"]["verdicts"]
+    candidates = [
+        (account["unmatched"], _not_scored(account)),
+        (
+            partly,
+            f"{_share(partly)} have no row: the means cover only the questions in the file",
+        ),
+        (account["categories_relabelled"], account["categories_sentence"]),
+        (
+            same > _COPIED * account["with_gold"],
             f"{same:,} of {account['with_gold']:,} answers are the gold answer word for word: the "
-            "column read as the answer may be the gold's"
-        )
-    judged = account["told"]["verdicts"]
-    if 0 < judged < account["matched"] - account["errors"]:
-        lines.append(f"only {judged:,} of {account['matched']:,} answers have a judge's verdict")
-    return lines
+            "column read as the answer may be the gold's",
+        ),
+        (
+            0 < judged < account["matched"] - account["errors"],
+            f"only {judged:,} of {account['matched']:,} answers have a judge's verdict",
+        ),
+    ]
+    return [sentence for applies, sentence in candidates if applies]
 
 
 def labels_table(account: Account, draw: Callable[[list[str], list[list[str]]], str]) -> str | None:
@@ -100,66 +133,16 @@ def _rows(count: int) -> str:
     return f"{count:,} row" + ("s" if count != 1 else "")
 
 
+def _pairs(conversations: Mapping[str, str]) -> str:
+    return ", ".join(f"{label} is {id_}" for label, id_ in conversations.items())
+
+
 def _not_scored(account: Account) -> str:
     reasons = ", ".join(f"{reason}: {n:,}" for reason, n in account["unmatched_by_reason"].items())
     return f"Not scored: {account['unmatched']:,} of {_rows(account['rows'])} ({reasons})"
-
-
-def _unmatched(account: Account) -> str:
-    first = "".join(
-        f"\n  {row['place']}: {row['reason']}"
-        + (f": {row['question']!r}" if row["question"] else "")
-        for row in account["unmatched_first"]
-    )
-    return f"{_not_scored(account)}, the first:{first}"
-
-
-def _conversations(account: Account) -> list[str]:
-    placed = account["conversations"]
-    moved = account["conversations_moved"]
-    lines = []
-    if moved:
-        pairs = ", ".join(f"{label} is {placed[label]}" for label in moved)
-        lines.append(
-            f"Conversations at another position than in the data set, by their questions: {pairs}."
-        )
-    named = {
-        label: id_
-        for label, id_ in placed.items()
-        if id_ not in (None, label) and not label.isdecimal()
-    }
-    if named:
-        pairs = ", ".join(f"{label} is {id_}" for label, id_ in named.items())
-        lines.append(f"Conversations identified by their questions: {pairs}.")
-    return lines
-
-
-def _unanswered(account: Account) -> str:
-    cells = account["unanswered_by_type"]
-    left = sum(cell["unanswered"] for cell in cells.values())
-    return (
-        f"Without a row, and in no mean: {left:,} of {account['questions']:,} questions "
-        f"({_share(cells)})."
-    )
 
 
 def _share(cells: Mapping[str, Mapping[str, int]]) -> str:
     return ", ".join(
         f"{cell['unanswered']:,} of {cell['of']:,} {name}" for name, cell in cells.items()
     )
-
-
-def _scores(account: Account) -> list[str]:
-    return [
-        f"The file's {reported()[name]} equals the {name} computed here in {count['equal']:,} of "
-        f"{count['rows']:,} rows."
-        for name, count in account["reported_scores"].items()
-    ]
-
-
-def _reported(account: Account) -> list[str]:
-    answered = account["matched"] - account["errors"]
-    present = [f"{_OPTIONAL[name]} ({n:,})" for name, n in account["told"].items() if n]
-    absent = [_OPTIONAL[name] for name, n in account["told"].items() if not n]
-    lines = [f"As reported by the file: {', '.join(present)} of {answered:,}."] if present else []
-    return lines + ([f"Not in the file: {', '.join(absent)}."] if absent else [])

@@ -143,7 +143,7 @@ def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) ->
     budget = Budget(settings.budget_usd, pricing, ledger)
     embedder = instantiate(config.embedder)
     if isinstance(embedder, EndpointEmbedder):
-        embedder.open(recording, budget)
+        embedder.open(recording, meter, budget)
     llm = settings.open(recording, meter, budget)
     reader = instantiate(config.reader)
     if isinstance(reader, LLMReaderSettings):

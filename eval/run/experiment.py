@@ -91,13 +91,13 @@ def execute(
         manifest = folders.begin(folder, manifest, resume)
         _show_start(manifest, built.dataset)
         if note is not None:
-            print(note)
+            print(note, file=sys.stderr)
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
         runner = Runner(built, folder, config.concurrency)
         try:
             records = runner.run()
         except (KeyboardInterrupt, *END_THE_RUN):
-            folders.interrupt(folder, manifest, runner.clock.seconds(), began)
+            folders.interrupt(folder, manifest, runner.seconds, began)
             print(
                 "\nstopped; the records written so far remain. Resume by:\n"
                 f"  {manifest['command']} resume={folder.name}",
@@ -106,8 +106,7 @@ def execute(
             raise
         manifest["warnings"] += runner.warnings
         manifest["system"] = runner.details or manifest.get("system")
-        seconds = runner.clock.seconds()
-        summary = close(folder, manifest, records, seconds, began, report_md)
+        summary = close(folder, manifest, records, runner.seconds, began, report_md)
         _show_end(folder, summary, records)
 
 

@@ -15,15 +15,15 @@ _USAGE = """memsys: benchmark the long-term memory of a conversational agent
   python -m eval.run dataset=locomo strategy=graph_expand    on LoCoMo
   python -m eval.run dataset=locomo dataset.path=my.json     on your own conversations
   python -m eval.run -m strategy=vector_only,graph_expand    several runs and a table of them
-  python -m eval.run -m experiment=NAME                      an experiment of those below, all its
-                                                             runs: docs/experiments.md, docs/kept.md
-  python -m eval.run -m hydra/launcher=joblib strategy=...   in several processes, or on a cluster:
+  python -m eval.run -m experiment=NAME                      all runs of an experiment listed below:
+                                                             docs/experiments.md
+  python -m eval.run -m hydra/launcher=joblib strategy=...   several processes, or a cluster:
                                                              docs/distributed.md
   python -m eval.run ... debug=default                       try it on five questions first
   python -m eval.run ... resume=RUN_ID                       resume a run that stopped
 
-Any value of the configuration can be set on the command line (k=5, strategy.start=hybrid);
-`python -m eval.run --cfg job --resolve ...` prints it whole.
+All values of the configuration can be set on the command line (k=5, strategy.start=hybrid);
+`python -m eval.run --cfg job --resolve ...` prints all of them.
 
 """
 

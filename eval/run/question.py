@@ -28,23 +28,14 @@ _NOTHING = Retrieval((), "", 0)
 _DIGITS = 6  # of candidates' scores
 
 
-class Spent(NamedTuple):
-    """Wall-clock milliseconds of one question by part."""
-
-    retrieve_ms: float
-    answer_ms: float
-    judge_ms: float
-    score_ms: float
-
-
 class Asked(NamedTuple):
-    """A record, its line of records.jsonl, its time by part, the recorded calls it used, and its
-    failure.
+    """A record, its line of records.jsonl, wall-clock seconds by part, the recorded calls it used,
+    and its failure.
     """
 
     record: Record
     line: str
-    spent: Spent
+    seconds: dict[str, float]
     calls: list[Row]
     failure: Failure | None
 
@@ -87,10 +78,6 @@ class Trial:
             raise
         except Exception as error:
             self.failure = Failure.of(name, error)
-
-    def wall_ms(self, name: str) -> float:
-        """Wall-clock milliseconds of a phase; 0 if it was not reached."""
-        return self._reading(name).wall_ms
 
     def calls(self) -> list[Row]:
         """Return one row for each recorded model call that was used."""
@@ -204,11 +191,9 @@ def _asked(trial: Trial) -> Asked:
         trial.retrieval, trial.answer, trial.judgement = _NOTHING, None, None
         record = trial.record()
         line = json_line(record)
-    score_ms = (perf_counter() - started) * 1000
-    spent = Spent(
-        trial.wall_ms("retrieve"), trial.wall_ms("answer"), trial.wall_ms("judge"), score_ms
-    )
-    return Asked(record, line, spent, trial.calls(), trial.failure)
+    seconds = {name: reading.wall_ms / 1000 for name, reading in trial.readings.items()}
+    seconds["score"] = perf_counter() - started
+    return Asked(record, line, seconds, trial.calls(), trial.failure)
 
 
 def _evidence_found(question: Question, retrieval: Retrieval) -> EvidenceFound:

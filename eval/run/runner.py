@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,35 +16,13 @@ from eval.records.schema import IngestLine, Record
 from eval.run.build import Built
 from eval.run.failures import FailureLog
 from eval.run.ingest import ingest
-from eval.run.question import Agent, Asked, Spent, ask, failed
+from eval.run.question import Agent, Asked, ask, failed
 from memsys.concurrency import ordered_results
 from memsys.errors import InputError
 from memsys.strategy import MemoryStrategy
 from memsys.types import Conversation
 
-
-@dataclass(slots=True)
-class Clock:
-    """Seconds by part of a run; the rest is the harness. With several questions at once the parts
-    add up to more than the wall time.
-    """
-
-    ingest: float = 0.0
-    retrieve: float = 0.0
-    answer: float = 0.0
-    judge: float = 0.0
-    score: float = 0.0
-
-    def add(self, spent: Spent) -> None:
-        """Add the parts of one question."""
-        self.retrieve += spent.retrieve_ms / 1000
-        self.answer += spent.answer_ms / 1000
-        self.judge += spent.judge_ms / 1000
-        self.score += spent.score_ms / 1000
-
-    def seconds(self) -> dict[str, float]:
-        """Return the seconds by part."""
-        return asdict(self)
+_PARTS = ("ingest", "retrieve", "answer", "judge", "score")  # of a run; the rest is the harness
 
 
 @dataclass(slots=True)
@@ -83,14 +61,15 @@ class Runner:
     """Runs the data set of `built` into `folder`, and skips questions that have a record there.
 
     Up to `concurrency` questions wait for their reader and judge at once; retrieval is always one
-    at a time, so that its latency is undisturbed. `details` describe the system behind the
+    at a time, so that its latency is undisturbed. `seconds`: wall time by part, which with several
+    questions at once adds up to more than passed. `details` describe the system behind the
     strategy, for the manifest.
     """
 
     built: Built
     folder: Path
     concurrency: int = 1
-    clock: Clock = field(default_factory=Clock)
+    seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_PARTS, 0.0))
     warnings: list[str] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
     _failures: FailureLog = field(init=False)
@@ -136,7 +115,8 @@ class Runner:
                     bar.set_description(conversation.id)
                     for one in ordered_results(map(job, left), self.concurrency):
                         done[one.record["id"]] = one.record
-                        self.clock.add(one.spent)
+                        for part, seconds in one.seconds.items():
+                            self.seconds[part] += seconds
                         self._failures.note(one.record["id"], one.failure)
                         writers.note_calls(one.calls)
                         writers.records.write_line(one.line)
@@ -168,7 +148,7 @@ class Runner:
                 writers.ingests.write(line)
 
         ingested = ingest(conversation, strategy, self.built.meter, note)
-        self.clock.ingest += ingested.wall_ms / 1000
+        self.seconds["ingest"] += ingested.wall_ms / 1000
         failure = ingested.failure
         self._failures.note(conversation.id, failure)
         if failure:

@@ -61,9 +61,7 @@ class ClusterBootstrap:
 
         `two_stage` resamples questions within conversations too and takes percentiles.
         """
-        data: Floats = np.array(
-            [np.nan if value is None else value for value in values], dtype=np.float64
-        )
+        data: Floats = np.array(values, dtype=np.float64)  # None becomes nan
         known = ~np.isnan(data)
         if not known.any():
             return None
@@ -107,18 +105,18 @@ class ClusterBootstrap:
         return _interval(value, resampled, level, len(features), count)
 
     def _draw(self, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
-        """How often each conversation is in each resample, shape (resamples, count)."""
+        """Return how often each conversation is in each resample, shape (resamples, count)."""
         return rng.multinomial(count, np.full(count, 1 / count), size=self._resamples)
 
     def _means_by_cluster(self, data: Floats, member: NDArray[np.intp], count: int) -> Floats:
-        """Means of resamples of whole conversations, shape (resamples,)."""
+        """Return means of resamples of whole conversations, shape (resamples,)."""
         drawn = self._draw(np.random.default_rng(self._seed), count)
         sums = np.bincount(member, weights=data, minlength=count)
         sizes = np.bincount(member, minlength=count)
         return np.asarray((drawn @ sums) / (drawn @ sizes))
 
     def _means_by_question(self, data: Floats, member: NDArray[np.intp], count: int) -> Floats:
-        """Means of resamples of conversations and of the questions within, (resamples,)."""
+        """Return means of resamples of conversations and of their questions, (resamples,)."""
         rng = np.random.default_rng(self._seed)
         drawn = self._draw(rng, count)
         sums = np.zeros(self._resamples)
@@ -132,7 +130,7 @@ class ClusterBootstrap:
 
 
 def _interval(value: float, resampled: Floats, level: float, n: int, count: int) -> Interval:
-    """The interval of ClusterBootstrap from the statistic's `resampled` values, 2 or more."""
+    """Return the interval of ClusterBootstrap from 2 or more `resampled` values."""
     error = float(resampled.std(ddof=1))
     if count > 1:
         error *= float(np.sqrt(count / (count - 1)))

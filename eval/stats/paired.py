@@ -99,6 +99,5 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = [0.0] * len(p_values)
     highest = 0.0
     for rank, i in enumerate(order):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[i]))
-        adjusted[i] = highest
+        adjusted[i] = highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[i]))
     return adjusted

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.datasets.subset import GRID, Chosen, Floats, Subset, chances, read_subset
+from eval.datasets.subset import GRID, Floats, Subset, chances, read_subset
 from eval.records.answer_key_views import ORIGINAL, key_name
 from eval.records.schema import Manifest, Record, Summary
 from memsys.errors import InputError
@@ -26,8 +26,7 @@ def full_score(records: Sequence[Record], manifest: Manifest) -> dict[str, Any] 
     used = manifest["subset"]
     if used is None:
         return None
-    result: dict[str, Any] = {"name": used["name"], "questions": used["questions"]}
-    result["of"] = used["of"]
+    result = {"name": used["name"], "questions": used["questions"], "of": used["of"]}
     try:
         subset, file = read_subset(str(manifest["config"]["dataset"]["subset"]))
     except InputError as error:
@@ -42,7 +41,6 @@ def full_score(records: Sequence[Record], manifest: Manifest) -> dict[str, Any] 
 def _reason(
     subset: Subset, records: Sequence[Record], manifest: Manifest, *, same: bool
 ) -> str | None:
-    """Return why the records allow no estimate, or None."""
     if not same:
         return "the subset's file has changed since the run"
     if key_name(manifest) != ORIGINAL:
@@ -64,8 +62,11 @@ def _score(subset: Subset, records: Sequence[Record], name: str) -> dict[str, An
     values = np.array([scored[question.id] for question in questions])
     weighted = weighted_mean(np.array([question.weight for question in questions]), values)
     validated = subset.validated[name]
-    by_model = validated.estimator == "p-IRT"
-    estimate = _by_model(subset, questions, values) if by_model else weighted
+    estimate = weighted
+    if validated.estimator == "p-IRT":  # questions without a score are left out of both parts
+        curves = chances(np.array([question.curve for question in questions]))
+        unseen = subset.of - len(subset.questions)
+        estimate = p_irt(curves, chances(np.array(subset.rest)) * unseen, unseen, values)
     low, high = max(0.0, estimate - validated.reach), min(1.0, estimate + validated.reach)
     return {
         "n": len(questions),
@@ -76,13 +77,6 @@ def _score(subset: Subset, records: Sequence[Record], name: str) -> dict[str, An
         "estimator": validated.estimator,
         "least_difference": validated.least_difference,
     }
-
-
-def _by_model(subset: Subset, questions: Sequence[Chosen], values: Floats) -> float:
-    """Estimate by p-IRT; questions of the subset without a score are left out of both parts."""
-    curves = chances(np.array([question.curve for question in questions]))
-    unseen = subset.of - len(subset.questions)
-    return p_irt(curves, chances(np.array(subset.rest)) * unseen, unseen, values)
 
 
 def weighted_mean(weights: Floats, scores: Floats) -> float:

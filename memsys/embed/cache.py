@@ -23,16 +23,14 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB
 class CachedEmbedder:
     """An embedder with a cache in an SQLite file (write-ahead log: safe for several processes).
 
-    An embedder that records its calls itself (`records_calls`) is always asked, and replays.
-
-    A query is embedded alone and its live latency is stored with its vector, so that a replayed
-    query reports its live latency. The time of a batch of documents is divided evenly.
+    An embedder that records its calls itself (`records_calls`) is always asked, and replays. A
+    query is embedded alone and its live latency is stored with its vector, so that a replayed query
+    reports its live latency. The time of a batch of documents is divided evenly.
     """
 
     def __init__(self, embedder: Embedder, folder: str | Path, meter: Meter) -> None:
-        """Open the cache in `folder`, which is created if absent.
-
-        Raises InputError if the file there is not a cache, here or at a later look-up.
+        """Open the cache in `folder`, which is created if absent. Raises InputError if the file
+        there is not a cache, here or at a later look-up.
         """
         self._embedder = embedder
         self.name, self.typical_similarity = embedder.name, embedder.typical_similarity
@@ -52,18 +50,9 @@ class CachedEmbedder:
         """Return the unit vector of one query, shape (d,)."""
         return np.asarray(self._look_up("query", [text])[0])
 
-    def _recorded(self, kind: Kind, texts: Sequence[str]) -> Vectors:
-        """Embed by an embedder that replays; no batch is split, so that each is found again."""
-        try:
-            vectors, _ = self._embedder.embed(self._marked(kind, texts))
-        finally:  # a failed call is replayed too
-            if (call := self._embedder.last_call()) is not None:
-                self._meter.note(call)
-        return vectors
-
     def _look_up(self, kind: Kind, texts: Sequence[str]) -> Vectors:
         if self._embedder.records_calls:
-            return self._recorded(kind, texts)
+            return self._embedder.embed(self._marked(kind, texts))[0]
         started = time.perf_counter()
         keys = [hashlib.sha256(f"{kind}\0{text}".encode()).hexdigest() for text in texts]
         marks = ",".join("?" * len(keys))

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Literal, get_args
 
 from memsys.context.writers import stamp
-from memsys.errors import check_choice, check_whole
+from memsys.errors import InputError, check_choice, check_whole
 from memsys.facts.extraction_reply import TimedTurn, extraction_schema, read_facts
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
 from memsys.llm.base import LLM, LLMError
@@ -53,8 +53,8 @@ class ExtractSettings:
         check_whole(f"{self.place}.exchange", self.exchange)
         check_whole(f"{self.place}.recent", self.recent, 0)
         check_whole(f"{self.place}.retries", self.retries, 0)
-        if self.most is not None:
-            check_whole(f"{self.place}.most", self.most)
+        if self.most is not None and (not isinstance(self.most, int) or self.most < 1):
+            raise InputError(f"{self.place}.most: {self.most!r}; use 1 or more, or null")
         check_choice(f"{self.place}.images", self.images, get_args(Images))
 
     @cached_property

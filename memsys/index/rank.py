@@ -61,7 +61,6 @@ def min_max(scores: Scores) -> Scores:
 
 def convex(vector: Scores, lexical: Scores, alpha: float) -> Scores:
     """Return alpha * vector + (1 - alpha) * lexical, shape (n,), each min-max scaled per query.
-
     Convex combination (Bruch, Gai and Ingber, 2023), which scored above rank fusion here.
     """
     return alpha * min_max(vector) + (1 - alpha) * min_max(lexical)

@@ -15,9 +15,8 @@ from memsys.types import Usage
 
 
 class Limits:
-    """Allows `concurrency` calls at once, started at least 60 / `requests_per_minute` s apart.
-
-    It limits one client in one process: divide a server's limit among several processes.
+    """Allows `concurrency` calls at once, started at least 60 / `requests_per_minute` s apart. It
+    limits one client in one process: divide a server's limit among several processes.
     """
 
     def __init__(self, concurrency: int, requests_per_minute: float | None) -> None:
@@ -66,9 +65,8 @@ class Budget:
         self, limit_usd: float | None, pricing: Pricing, ledger: CallLedger | None = None
     ) -> None:
         """`limit_usd` None: nothing is refused and no price is needed, but the ledger is written,
-        so that the run can be resumed under a limit. The calls in the ledger count as spent.
-
-        Raises InputError unless the limit is above 0, or if a call in the ledger has no price.
+        so that the run can be resumed under a limit. The calls in the ledger count as spent. Raises
+        InputError unless the limit is above 0, or if a call in the ledger has no price.
         """
         if limit_usd is not None and not 0 < limit_usd < float("inf"):
             raise InputError(f"llm.budget_usd: {limit_usd}; give a number above 0")

@@ -70,10 +70,8 @@ class ChatSettings:
         Limits(self.concurrency, self.requests_per_minute)
 
     def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> ChatClient:
-        """Return the client of one run.
-
-        Raises InputError if calls may be live and the key is missing, or if a price or token limit
-        that the budget needs is missing.
+        """Return the client of one run. Raises InputError if calls may be live and the key is
+        missing, or if a price or token limit that the budget needs is missing.
         """
         return ChatClient(self, recording, meter, budget)
 
@@ -174,10 +172,9 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 def completion(
     answer: Mapping[str, Any], model: str, schema: Mapping[str, Any] | None = None
 ) -> Completion:
-    """Return the first choice of `answer`. `schema`: the JSON schema its text must match.
-
-    A text cut off by the length limit is returned, with `finish` "length", unless there is a
-    schema. A missing field is an error: raises LLMError naming `model` and what is wrong.
+    """Return the first choice of `answer`. `schema`: the JSON schema its text must match. A text
+    cut off by the length limit is returned, with `finish` "length", unless there is a schema. A
+    missing field is an error: raises LLMError naming `model` and what is wrong.
     """
     if isinstance(answer.get("error"), Mapping):  # some gateways send errors with status 200
         raise LLMError(f"{model}: {str(answer['error'].get('message'))[:200]}")

@@ -45,14 +45,12 @@ class Call:
 
 @dataclass(slots=True)
 class Exchange:
-    """A running call.
-
-    The client sets `check`, which raises LLMError on an unusable answer, and `sample`. The
-    transport sets the rest: `latency_ms`, live latency of the successful attempt; `waited_ms`, the
-    time before that attempt (queue, rate limit, failed attempts and the pauses after them);
-    `created`, when the answer was live (ISO, UTC); `stopped`, an error that must not be retried;
-    `rejected`, the usage of a complete answer that failed the check, or of no tokens if a server
-    was reached and no answer came. Either failure is recorded under `key`.
+    """A running call. The client sets `check`, which raises LLMError on an unusable answer, and
+    `sample`. The transport sets the rest: `latency_ms`, live latency of the successful attempt;
+    `waited_ms`, the time before that attempt (queue, rate limit, failed attempts and the pauses
+    after them); `created`, when the answer was live (ISO, UTC); `stopped`, an error that must not
+    be retried; `rejected`, the usage of a complete answer that failed the check, or of no tokens if
+    a server was reached and no answer came. Either failure is recorded under `key`.
     """
 
     check: Check
@@ -114,10 +112,9 @@ def key_of(method: str, path: str, body: Mapping[str, Any], sample: int) -> str:
 
 
 def rejected_key(key: str) -> str:
-    """Return the key under which the last failure of the request `key` is recorded.
-
-    A failure is an answer that failed its check, or no answer after all retries. A replayed run
-    fails in the same way; a live call never reads it.
+    """Return the key under which the last failure of the request `key` is recorded. A failure is an
+    answer that failed its check, or no answer after all retries. A replayed run fails in the same
+    way; a live call never reads it.
     """
     return hashlib.sha256(f"{key} rejected".encode()).hexdigest()
 
@@ -148,10 +145,8 @@ class Reading:
 
 
 class Meter:
-    """Collects the calls of the current phase. One per run; phases never nest.
-
-    Safe for several threads: a phase belongs to the thread that opened it, as do the calls
-    noted there.
+    """Collects the calls of the current phase. One per run; phases never nest. Safe for several
+    threads: a phase belongs to the thread that opened it, as do the calls noted there.
     """
 
     def __init__(self) -> None:

@@ -53,9 +53,8 @@ class Pricing:
 
 
 def load_pricing(path: str | Path = PRICING) -> Pricing:
-    """Return the price list at `path`: as_of, source, and models: {name: {input, output}}.
-
-    Raises InputError naming the file and the wrong entry.
+    """Return the price list at `path`: as_of, source, and models: {name: {input, output}}. Raises
+    InputError naming the file and the wrong entry.
     """
     path = Path(path).expanduser()
     try:
@@ -66,27 +65,22 @@ def load_pricing(path: str | Path = PRICING) -> Pricing:
         raise InputError(f"{path}: a price list has as_of, source and models, and nothing else")
     if not isinstance(loaded["models"], dict):
         raise InputError(f"{path}: models: give name: {{input: 1.0, output: 2.0}} for each")
-    prices = {str(name): _price(path, name, row) for name, row in loaded["models"].items()}
+    prices = {}
+    for name, row in loaded["models"].items():
+        values = list(row.values()) if isinstance(row, dict) else []
+        is_number = [type(one) in {int, float} and 0 <= one < float("inf") for one in values]
+        if not all(is_number) or not values or set(row) != {"input", "output"}:
+            raise InputError(
+                f"{path}: models: {name}: {row!r}; "
+                "give {input: 1.0, output: 2.0}, US dollars for a million tokens"
+            )
+        prices[str(name)] = Price(float(row["input"]), float(row["output"]))
     return Pricing(str(loaded["as_of"]), str(loaded["source"]), prices)
 
 
-def _price(path: Path, name: object, row: Any) -> Price:
-    complete = isinstance(row, dict) and set(row) == {"input", "output"}
-    # `not 0 <=` is true of NaN as well.
-    if not complete or any(
-        type(value) not in {int, float} or not 0 <= value < float("inf") for value in row.values()
-    ):
-        raise InputError(
-            f"{path}: models: {name}: {row!r}; "
-            "give {input: 1.0, output: 2.0}, US dollars for a million tokens"
-        )
-    return Price(float(row["input"]), float(row["output"]))
-
-
 def usage_of(answer: Mapping[str, Any]) -> Usage | None:
-    """Return the usage that the endpoint reports; None if it reports none that is usable.
-
-    An answer to an embedding request has no output tokens.
+    """Return the usage that the endpoint reports; None if it reports none that is usable. An answer
+    to an embedding request has no output tokens.
     """
     reported = answer.get("usage")
     if not isinstance(reported, Mapping):
@@ -98,9 +92,8 @@ def usage_of(answer: Mapping[str, Any]) -> Usage | None:
 
 
 def input_tokens(body: Mapping[str, Any]) -> int:
-    """Return an upper bound of the input tokens of a request: the o200k tokens of its JSON.
-
-    An image counts as the most that OpenAI's models bill at low detail.
+    """Return an upper bound of the input tokens of a request: the o200k tokens of its JSON. An
+    image counts as the most that OpenAI's models bill at low detail.
     """
     read = {name: body[name] for name in _READ if name in body}
     images: list[str] = []
@@ -119,9 +112,8 @@ def input_tokens(body: Mapping[str, Any]) -> int:
 
 
 def output_limit(body: Mapping[str, Any]) -> int | None:
-    """Return the largest number of output tokens that `body` allows; None if it sets no limit.
-
-    A request for embeddings has no `messages` and no output tokens.
+    """Return the largest number of output tokens that `body` allows; None if it sets no limit. A
+    request for embeddings has no `messages` and no output tokens.
     """
     if "messages" not in body:
         return 0

@@ -88,19 +88,17 @@ class Recording:
         return sorted(set(rows))
 
     def keep(self, answers: Iterable[RecordedAnswer]) -> int:
-        """Record all of `answers` or, on an error, none; return how many were new.
-
-        The first answer of a key wins: one already recorded stays. Raises InputError.
+        """Record all of `answers` or, on an error, none; return how many were new. The first answer
+        of a key wins: one already recorded stays. Raises InputError.
         """
         insert = "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         with self._errors(), self._guard, self._db:
             return self._db.executemany(insert, answers).rowcount
 
     def keep_failed(self, row: RecordedAnswer) -> RecordedAnswer:
-        """Record the last failure of a request; return the row that is recorded now.
-
-        Of several unusable answers the first stays; a failure without an answer replaces any row
-        and is replaced by any. Raises InputError.
+        """Record the last failure of a request; return the row that is recorded now. Of several
+        unusable answers the first stays; a failure without an answer replaces any row and is
+        replaced by any. Raises InputError.
         """
         first = self.find(row.key)
         if first is not None and first.answered and row.answered:
@@ -122,9 +120,8 @@ class Recording:
 
     @contextmanager
     def claim(self, key: str) -> Iterator[None]:
-        """Claim `key` for this thread, among all threads and processes that share the file.
-
-        Of equal requests at the same time, one goes to the server; the others find its answer.
+        """Claim `key` for this thread, among all threads and processes that share the file. Of
+        equal requests at the same time, one goes to the server; the others find its answer.
         """
         if self.mode == "off":
             yield

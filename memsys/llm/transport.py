@@ -87,7 +87,7 @@ class RecordingTransport(httpx2.BaseTransport):
         self, request: httpx2.Request, body: Mapping[str, Any], exchange: Exchange
     ) -> httpx2.Response:
         model = str(body.get("model", ""))
-        settle = _not_billed if self._budget is None else self._budget.reserve(model, body)
+        settle = self._budget.reserve(model, body) if self._budget else lambda _: None
         started = time.perf_counter()
         exchange.attempts += 1
         exchange.waited_ms = exchange.spent_ms
@@ -162,10 +162,6 @@ def _parsed(data: bytes) -> Mapping[str, Any]:
     return answer
 
 
-def _not_billed(usage: Usage | None) -> None:
-    """Do nothing: the run has no budget."""
-
-
 def _without_key(text: str, request: httpx2.Request) -> str:
     """Return `text` without the key, which a server may repeat."""
     key = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -180,9 +176,8 @@ def _response(status: int, headers: Mapping[str, str], data: bytes) -> httpx2.Re
 def explain(
     error: openai.OpenAIError, model: str, key_variable: str, timeout_s: float, attempts: int
 ) -> LLMError | InputError:
-    """Return `error` as an LLMError, or as an InputError if configuration or account cause it.
-
-    The message contains no secret, although a server may repeat one.
+    """Return `error` as an LLMError, or as an InputError if configuration or account cause it. The
+    message contains no secret, although a server may repeat one.
     """
     tries = f"{attempts} attempt{'s' if attempts != 1 else ''}"
     if isinstance(error, openai.APITimeoutError):
@@ -209,10 +204,9 @@ def explain(
 
 
 def status_to_keep(error: openai.OpenAIError) -> int | None:
-    """Return the status under which a failure after all retries is recorded.
-
-    The server's status, or 0 if no answer was complete. None if no server was reached, so that
-    there is nothing to replay.
+    """Return the status under which a failure after all retries is recorded. The server's status,
+    or 0 if no answer was complete. None if no server was reached, so that there is nothing to
+    replay.
     """
     if isinstance(error, openai.APIStatusError):
         return error.status_code

@@ -28,9 +28,8 @@ _IN = "IN (SELECT value FROM json_each(?))"
 
 
 class MemoryDatabase:
-    """The file `memories.sqlite` of a folder. Several processes may write it; within one process,
-    callers hold the lock of memsys.service.writing.Writer. A change and its entry in the history
-    are one transaction.
+    """The file `memories.sqlite` of a folder. Several processes may write it; within one, callers
+    hold the lock of Writer. A change and its entry in the history are one transaction.
     """
 
     def __init__(self, folder: Path, embedder: str) -> None:

@@ -88,7 +88,7 @@ def load_setup(source: str | Path | None) -> Setup:
     embedder = _instantiated(config["embedder"], "embedder", where)
     off = Recording("", "off")  # never record what users say
     if isinstance(embedder, EndpointEmbedder):
-        embedder.open(off)
+        embedder.open(off, Meter())
     llm = _instantiated(config["llm"], "llm", where).open(off, Meter(), None)
     facts = strategy if kind.writes_memory else _composed({"strategy": "mem0"}, where)["strategy"]
     store = config["vector_store"]

@@ -161,9 +161,8 @@ def _connect(graph: nx.MultiDiGraph, relations: Sequence[Relation]) -> None:
 
 
 class _RelationFile:
-    """The rows of a relation store; each method is one transaction.
-
-    Raises InputError if the file at `path` cannot be opened.
+    """The rows of a relation store; each method is one transaction. Raises InputError if the file
+    at `path` cannot be opened.
     """
 
     def __init__(self, path: str) -> None:

@@ -26,10 +26,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """`source` -`name`-> `target`, both ids of nodes; these three are its identity.
-
-    `ended` is when it became invalid, None while it is valid. `turns` are the ids of its evidence
-    turns.
+    """`source` -`name`-> `target`, both ids of nodes; these three are its identity. `ended` is when
+    it became invalid, None while it is valid. `turns` are the ids of its evidence turns.
     """
 
     source: str
@@ -63,15 +61,13 @@ class RelationStore(Protocol):
     """
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
-        """Store `nodes`; one with an existing id is replaced, and its relations stay.
-
-        Raises InputError, and stores none, if a vector is not of the store's dimension.
+        """Store `nodes`; one with an existing id is replaced, and its relations stay. Raises
+        InputError, and stores none, if a vector is not of the store's dimension.
         """
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
-        """Store `relations`; one with an existing key is replaced.
-
-        Raises InputError, and stores none, if an end is not a node of `owner`.
+        """Store `relations`; one with an existing key is replaced. Raises InputError, and stores
+        none, if an end is not a node of `owner`.
         """
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
@@ -79,7 +75,6 @@ class RelationStore(Protocol):
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
         """Return up to `most` nodes with a cosine to `vector`, shape (d,), of `threshold` or more.
-
         Best first, ties by id. Raises InputError if d is not that of the store.
         """
 
@@ -108,9 +103,8 @@ def require_ends(relations: Sequence[Relation], nodes: Collection[str], owner: s
 
 
 def row_of(record: Node | Relation) -> dict[str, Any]:
-    """Return the fields of `record` as plain values, times in ISO 8601.
-
-    The vector of a node is left out: its form depends on the engine.
+    """Return the fields of `record` as plain values, times in ISO 8601. The vector of a node is
+    left out: its form depends on the engine.
     """
     row = {field.name: getattr(record, field.name) for field in fields(record)}
     row.pop("vector", None)
@@ -122,15 +116,8 @@ def row_of(record: Node | Relation) -> dict[str, Any]:
 
 def node_of(row: Mapping[str, Any], vector: Vectors) -> Node:
     """Return the node of a `row_of` and its `vector`, shape (d,)."""
-    return Node(
-        id=row["id"],
-        name=row["name"],
-        kind=row["kind"],
-        vector=vector,
-        mentions=row["mentions"],
-        created=datetime.fromisoformat(row["created"]),
-        last_seen=datetime.fromisoformat(row["last_seen"]),
-    )
+    names = ("id", "name", "kind", "mentions")
+    return Node(**{name: row[name] for name in names}, **_times(row), vector=vector)
 
 
 def relation_of(source: str, row: Mapping[str, Any], target: str) -> Relation:
@@ -141,8 +128,11 @@ def relation_of(source: str, row: Mapping[str, Any], target: str) -> Relation:
         name=row["name"],
         target=target,
         mentions=row["mentions"],
-        created=datetime.fromisoformat(row["created"]),
-        last_seen=datetime.fromisoformat(row["last_seen"]),
         ended=None if ended is None else datetime.fromisoformat(ended),
         turns=tuple(row["turns"] or ()),
+        **_times(row),
     )
+
+
+def _times(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: datetime.fromisoformat(row[name]) for name in ("created", "last_seen")}

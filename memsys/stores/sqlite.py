@@ -14,9 +14,8 @@ _PATIENCE_S = 60  # how long to wait while another process locks the file
 
 
 def open_shared(path: Path, schema: str) -> sqlite3.Connection:
-    """Return a connection to the file at `path`, created if absent, with a write-ahead log.
-
-    Several threads may use it, one at a time. Raises sqlite3.DatabaseError.
+    """Return a connection to the file at `path`, created if absent, with a write-ahead log. Several
+    threads may use it, one at a time. Raises sqlite3.DatabaseError.
     """
     db = sqlite3.connect(path, timeout=_PATIENCE_S, check_same_thread=False)
     deadline = time.monotonic() + _PATIENCE_S
@@ -52,7 +51,6 @@ def cache_errors(path: Path, content: str) -> Iterator[None]:
 
 def open_store(path: str, tables: tuple[str, ...], store: str) -> sqlite3.Connection:
     """Return a connection to a store's file, created with its folder and `tables` (SQL) if absent.
-
     Each write is on disk when it returns. Raises InputError, naming the setting `store`, if the
     file cannot be opened.
     """

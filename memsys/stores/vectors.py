@@ -34,7 +34,6 @@ class VectorStore(Protocol):
 
     def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
         """Store `vectors`, shape (len(ids), d), under `ids`; the last vector of an id counts.
-
         Raises InputError if d is not that of the store.
         """
 
@@ -44,10 +43,9 @@ class VectorStore(Protocol):
     def nearest(
         self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
     ) -> list[Near]:
-        """Return the `most` ids of `owner` with the highest cosine to `vector`, shape (d,).
-
-        Best first, ties by id. `among`: consider only these ids. Raises InputError if d is not that
-        of the store.
+        """Return the `most` ids of `owner` with the highest cosine to `vector`, shape (d,). Best
+        first, ties by id. `among`: consider only these ids. Raises InputError if d is not that of
+        the store.
         """
 
     def ids(self, owner: str) -> list[str]:
@@ -62,7 +60,6 @@ class VectorStore(Protocol):
 
 def cosines(rows: Vectors, vector: Vectors) -> npt.NDArray[np.float64]:
     """Return the cosine of a unit `vector`, shape (d,), and each of the unit `rows`, shape (n, d).
-
     Equal rows get equal cosines at any position, which a matrix product does not guarantee.
     """
     products: npt.NDArray[np.float64] = np.multiply(rows, vector, dtype=np.float64)
@@ -71,7 +68,6 @@ def cosines(rows: Vectors, vector: Vectors) -> npt.NDArray[np.float64]:
 
 def best(fetch: Fetch, vector: Vectors, most: int) -> list[Near]:
     """Return the `most` nearest to the unit `vector`: best first by `cosines`, ties by id.
-
     `fetch(n)` returns ids and vectors, shape (up to n, d), of an engine's n best (all, if there are
     fewer). It is called for more if the engine's order may have cut a tie.
     """
@@ -90,10 +86,9 @@ def best(fetch: Fetch, vector: Vectors, most: int) -> list[Near]:
 
 
 def checked(vectors: Vectors, count: int, dimension: int | None, store: str) -> Vectors:
-    """Return a copy of `vectors` in single precision, shape (count, d).
-
-    Raises InputError unless they are `count` finite vectors of `dimension` (None: any); `store` is
-    the setting that the message names.
+    """Return a copy of `vectors` in single precision, shape (count, d). Raises InputError unless
+    they are `count` finite vectors of `dimension` (None: any); `store` is the setting that the
+    message names.
     """
     rows: Vectors = np.array(vectors, dtype=np.float32, order="C")
     if rows.ndim != 2 or len(rows) != count:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 from memsys.errors import InputError
-from memsys.graph.build import MemoryGraph
-from memsys.graph.store import MEMORY, Edge, EdgeKind
+from memsys.graph.build import MEMORY, Edge, EdgeKind, MemoryGraph
 from memsys.index.rank import Ranking, Start, check_start
 from memsys.store import Parts
 from memsys.strategy import Strategy
@@ -17,14 +16,12 @@ from memsys.types import Candidate, Query
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """Parameters of an expansion.
-
-    `seeds`: number of direct results to start from. `neighbours`: number of related entities
-    followed from each entity, heaviest first. `hops`: 1, from the title of a seed, or 2, once more
-    from these entities. `per_seed`: largest number of memories a seed adds. `threshold`: least
-    relevance of an added memory; its score is edge_weight * edge + relevance_weight * relevance.
-    `edges`: kinds of edges followed. `reserved`: how many of the k places only added memories get;
-    with 0 they compete with direct results by score.
+    """Parameters of an expansion. `seeds`: number of direct results to start from. `neighbours`:
+    number of related entities followed from each entity, heaviest first. `hops`: 1, from the title
+    of a seed, or 2, once more from these entities. `per_seed`: largest number of memories a seed
+    adds. `threshold`: least relevance of an added memory; its score is edge_weight * edge +
+    relevance_weight * relevance. `edges`: kinds of edges followed. `reserved`: how many of the k
+    places only added memories get; with 0 they compete with direct results by score.
     """
 
     seeds: int
@@ -50,8 +47,7 @@ class Expansion:
             raise InputError(f"expansion.hops: {self.hops!r}; use 1 or 2")
 
 
-@dataclass(frozen=True, slots=True)
-class ExpandedMemory:
+class ExpandedMemory(NamedTuple):
     """A memory added by an expansion, its path (seed memory and entity), and its score."""
 
     memory: str
@@ -104,7 +100,7 @@ class GraphExpand(Strategy):
             for one in added
             if one.memory not in present
         ]
-        trace = {"expansion": [asdict(one) for one in added]}
+        trace = {"expansion": [one._asdict() for one in added]}
         if self._expansion.reserved:
             extra = [*extra[: self._expansion.reserved], *direct[len(retained) :]]
             extra = list(dict.fromkeys(extra))[: max(k - len(retained), 0)]
@@ -140,7 +136,6 @@ def _reach(
     graph: MemoryGraph, titles: Sequence[str], settings: Expansion
 ) -> tuple[list[dict[str, float]], dict[str, list[Edge]]]:
     """Return, per title, the entities reached with the weight of their path; and all their edges.
-
     Of several paths to an entity the shortest counts, then the first.
     """
     ways = [{title: 1.0} for title in titles]  # the title and all entities reached from it

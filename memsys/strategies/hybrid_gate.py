@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from memsys.index.rank import Start
 from memsys.llm.base import LLM, LLMError
@@ -47,15 +47,14 @@ class HybridGate(GraphExpand):
         )
         llm, prompt = self.parts.llm, self.prompts.get("gate")
         if not decision.open and llm and prompt and spans_domains(query.text, llm, prompt):
-            decision = replace(decision, open=True, rule="domains")
+            decision = decision._replace(open=True, rule="domains")
         if not decision.open:
-            return self.best(relevance), {"gate": asdict(decision), "expansion": []}
+            return self.best(relevance), {"gate": decision._asdict(), "expansion": []}
         candidates, trace = self.expanded(relevance)
-        return candidates, {"gate": asdict(decision), **trace}
+        return candidates, {"gate": decision._asdict(), **trace}
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """Whether the gate opened, and by which rule: word:<word>, similarity, domains, or closed."""
 
     open: bool
@@ -81,19 +80,15 @@ class Gate:
     def decide(self, query: str, similarities: Sequence[float], typical: float) -> Decision:
         """Return the decision for `query`, given the cosines of its direct results."""
         mean = fmean(similarities) if similarities else 0.0
-        word = self._word(query)
-        if word is not None:
-            return Decision(True, f"word:{word}", mean)
+        present = set(words(query))
+        hits = [word for word in self.english if word in present]
+        hits += [word for word in self.chinese if is_cjk(query) and word in query]
+        if hits:
+            return Decision(True, f"word:{hits[0]}", mean)
         threshold = typical if self.similarity is None else self.similarity
         if mean < threshold:
             return Decision(True, "similarity", mean)
         return Decision(False, "closed", mean)
-
-    def _word(self, query: str) -> str | None:
-        present = set(words(query))
-        english = [word for word in self.english if word in present]
-        chinese = [word for word in self.chinese if word in query] if is_cjk(query) else []
-        return next(iter([*english, *chinese]), None)
 
 
 def spans_domains(query: str, llm: LLM, prompt: Prompt) -> bool:

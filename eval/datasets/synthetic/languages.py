@@ -18,6 +18,7 @@ from typing import Final, NamedTuple
 
 import yaml
 
+from memsys.text.dates import MONTHS
 from memsys.text.relative_dates import resolve
 
 RELATIONS: Final = {  # kinds of subject and value
@@ -120,10 +121,8 @@ class Language(ABC):
     def _day(self, words: str, said: date) -> date | None:
         if day := self.parse(words):
             return day
-        resolved = resolve(words, said)
-        if resolved and len(resolved) == len("2023-05-06"):
-            return date.fromisoformat(resolved)
-        return None
+        resolved = resolve(words, said) or ""
+        return date.fromisoformat(resolved) if len(resolved) == len("2023-05-06") else None
 
     @abstractmethod
     def written(self, day: date) -> str:
@@ -159,18 +158,14 @@ def personal(relation: str) -> bool:
 class English(Language):
     """English: possessives of persons, else `of`, as in the workplace of Velma Orr's cousin."""
 
-    _MONTHS: Final = tuple(f"{date(2000, month, 1):%B}" for month in range(1, 13))
-
     def written(self, day: date) -> str:
         """Return a day as in `6 May 2023`."""
-        return f"{day.day} {self._MONTHS[day.month - 1]} {day.year}"
+        return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
     def parse(self, words: str) -> date | None:
         """See Language."""
-        match = re.fullmatch(rf"(\d+) ({'|'.join(self._MONTHS)}) (\d+)", words)
-        return (
-            date(int(match[3]), self._MONTHS.index(match[2]) + 1, int(match[1])) if match else None
-        )
+        match = re.fullmatch(rf"(\d+) ({'|'.join(MONTHS)}) (\d+)", words)
+        return date(int(match[3]), MONTHS.index(match[2]) + 1, int(match[1])) if match else None
 
     def ask(self, subject: str, chain: tuple[str, ...], day: date | None = None) -> str:
         """See Language."""

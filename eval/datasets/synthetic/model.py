@@ -40,21 +40,17 @@ def answer(step: str, prompt: str, misses: float = 0.0) -> str | Rows:
 
     Raises UnknownPromptError.
     """
-    unknown = UnknownPromptError(f"no prompt of {', '.join(_STEPS)}")
-    if step not in _STEPS:
-        raise unknown
     try:
         return _STEPS[step](prompt, misses)
-    except MissingPartError as error:
-        raise unknown from error
+    except (KeyError, MissingPartError) as error:
+        raise UnknownPromptError(f"no prompt of {', '.join(_STEPS)}") from error
 
 
 def _facts(prompt: str, misses: float) -> Rows:
     rows = []
     for message in noticed(messages(part(prompt, "new_messages"), None), "facts", misses):
         for language, fact in read(message.text, message.day):
-            visit = fact.relation.startswith(VISIT)
-            day = language.parse(fact.value) if visit else None
+            day = language.parse(fact.value) if fact.relation.startswith(VISIT) else None
             rows.append(
                 {
                     "title": fact.relation.split()[0],
@@ -79,20 +75,16 @@ def _operations(prompt: str, misses: float) -> Rows:
                     continue
                 if old.value == new.value:
                     return [_operation("NOOP", why="known already")]
-                if rows:
-                    rows.append(_operation("DELETE", number, why="another value holds now"))
-                else:
-                    content, why = language.restate(new), "another value holds now"
-                    rows.append(_operation("UPDATE", number, content, why))
+                kind, content = ("DELETE", "") if rows else ("UPDATE", language.restate(new))
+                rows.append(_operation(kind, number, content, why="another value holds now"))
     return rows or [_operation("ADD", why="not known yet")]
 
 
-def _operation(kind: str, number: int = 0, content: str = "", why: str = "") -> dict[str, Any]:
+def _operation(kind: str, number: int = 0, content: str = "", *, why: str) -> dict[str, Any]:
     return {"operation": kind, "id": number, "content": content, "why": why}
 
 
 def _entities(prompt: str, misses: float) -> Rows:
-    """Return the entities of messages, or of a question."""
     text = part(prompt, "text")
     kinds: dict[str, str] = {}
     for _, line in numbered(text):
@@ -118,7 +110,6 @@ def _relations(prompt: str, misses: float) -> Rows:
 
 
 def _conflicts(prompt: str, misses: float) -> Rows:
-    """Return the stored relations that a new relation replaces."""
     del misses
     new = {(f.subject, f.relation): f.value for _, f in read(part(prompt, "new_relations"))}
     return [

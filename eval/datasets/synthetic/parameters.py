@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
 from eval.datasets.synthetic.languages import LANGUAGES
 from memsys.errors import InputError
 
 _MAX_HOPS = 4  # person, person, firm, town, dish: longer chains would consist of persons only
+_SHARES = ("distractors", "relative_dates")
 Tellers = Literal["any", "one"]
 _VISITS = 0.25  # questions about a day per question about a chain
 
@@ -40,25 +41,21 @@ class Parameters:
     def __post_init__(self) -> None:
         """Raise InputError for a parameter out of range, or if no question fits the turns."""
         least = {"conversations": 1, "sessions": 1, "turns": 2, "hops": 1, "updates": 0, "seed": 0}
-        for name, lowest in least.items():
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
-                raise InputError(
-                    f"dataset.{name}: {value!r}; use a whole number of {lowest} or more"
-                )
-        for name in ("distractors", "relative_dates"):
-            share = getattr(self, name)
-            if not isinstance(share, int | float) or not 0 <= share <= 1:
-                raise InputError(f"dataset.{name}: {share!r}; use a share of 0 to 1")
-        if self.hops > _MAX_HOPS:
-            raise InputError(f"dataset.hops: {self.hops}; use 1 to {_MAX_HOPS}")
-        for name, valid in (("language", tuple(LANGUAGES)), ("tellers", get_args(Tellers))):
-            if getattr(self, name) not in valid:
-                raise InputError(
-                    f"dataset.{name}: {getattr(self, name)!r} is none of {', '.join(valid)}"
-                )
-        if not isinstance(self.past, bool):
-            raise InputError(f"dataset.past: {self.past!r}; use true or false")
+        words = {"language": tuple(LANGUAGES), "tellers": get_args(Tellers)}
+        for name, value in asdict(self).items():
+            lowest, valid, problem = least.get(name), words.get(name), ""
+            if lowest is not None and (type(value) is not int or value < lowest):
+                problem = f"; use a whole number of {lowest} or more"
+            elif name in _SHARES and not (isinstance(value, int | float) and 0 <= value <= 1):
+                problem = "; use a share of 0 to 1"
+            elif name == "hops" and value > _MAX_HOPS:
+                problem = f"; use 1 to {_MAX_HOPS}"
+            elif valid and value not in valid:
+                problem = f" is none of {', '.join(valid)}"
+            elif name == "past" and not isinstance(value, bool):
+                problem = "; use true or false"
+            if problem:
+                raise InputError(f"dataset.{name}: {value!r}{problem}")
         if self.past and not 1 <= self.updates < self.sessions:
             raise InputError(
                 f"dataset.past: requires dataset.updates of 1 to {self.sessions - 1}, one less "

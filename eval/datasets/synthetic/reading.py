@@ -32,10 +32,9 @@ class MissingPartError(Exception):
 
 def part(prompt: str, name: str) -> str:
     """Return the text between the lines `<name>` and `</name>`; raise MissingPartError."""
-    found = re.search(rf"<{name}>\n(.*?)\n?</{name}>", prompt, re.DOTALL)
-    if found is None:
-        raise MissingPartError(name)
-    return found[1]
+    if match := re.search(rf"<{name}>\n(.*?)\n?</{name}>", prompt, re.DOTALL):
+        return match[1]
+    raise MissingPartError(name)
 
 
 def numbered(text: str) -> Iterator[tuple[int, str]]:

@@ -106,7 +106,6 @@ def reply(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _own_message(body: Mapping[str, Any], misses: float) -> dict[str, Any]:
-    """Return the reply to a prompt of this project."""
     tools = tool_names(body)
     schema = body.get("response_format", {}).get("json_schema", {}).get("name")
     step = _TOOLS.get(tools[0], "") if tools else schema or "summary"

@@ -134,9 +134,8 @@ class SmallWorld:
         stated = [one for one in self.statements if (one.fact.subject, one.fact.relation) == key]
         at = self._random.randrange(len(stated) - 1)
         value, evidence = stated[at].fact.value, (stated[at].turn,)
-        return WorldQuestion(
-            current.subject, current.chain[:1], value, evidence, stated[at + 1].turn
-        )
+        until = stated[at + 1].turn
+        return WorldQuestion(current.subject, current.chain[:1], value, evidence, until)
 
     def visit(self, relative_share: float) -> WorldQuestion:
         """State a person's visit to a town; ask for its day, relative to the day of the session."""
@@ -149,11 +148,8 @@ class SmallWorld:
 
     def unanswerable(self, current: WorldQuestion) -> WorldQuestion:
         """Ask for a fact about the subject of `current` that is never stated."""
-        others = [
-            relation
-            for relation, (of, _) in RELATIONS.items()
-            if of == "person" and relation != current.chain[0]
-        ]
+        others = [one for one, (of, _) in RELATIONS.items() if of == "person"]
+        others = [one for one in others if one != current.chain[0]]
         return WorldQuestion(current.subject, (self._random.choice(others),), None, ())
 
     def near(self) -> None:

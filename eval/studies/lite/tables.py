@@ -14,8 +14,8 @@ from eval.studies.lite.sampling import Indices, Strata
 from eval.studies.lite.validation import (
     CHOICES,
     Errors,
-    Estimators,
     LeftOut,
+    estimate,
     least_difference,
     paired,
     rank_correlation,
@@ -104,9 +104,9 @@ def shipped_table(answered: Answered, strata: Strata, chosen: Indices) -> TableC
         row = [name, family, *["-"] * 4]
         if i in answered.judged:
             others = [j for j in answered.judged if answered.families[j] != family]
-            estimators = Estimators(strata.weights, fit(answered.verdicts[others]).curves)
-            plain, weighted, model, _ = estimators.estimate(chosen, right[chosen])
-            row[2:] = [f"{value:.3f}" for value in (right.mean(), plain, weighted, model)]
+            curves = fit(answered.verdicts[others]).curves
+            estimates = estimate(strata.weights, curves, chosen, right[chosen])[:3]
+            row[2:] = [f"{value:.3f}" for value in (right.mean(), *estimates)]
         weighted = weighted_mean(strata.weights[chosen], f1[chosen])
         rows.append([*row, f"{f1.mean():.3f}", f"{weighted:.3f}"])
     judge = [f"judge {name}" for name in ("all", "mean", "weighted", ESTIMATORS_SHIPPED["judge"])]

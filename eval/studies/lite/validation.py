@@ -23,24 +23,19 @@ _RESAMPLES = 2000
 Errors = Mapping[tuple[str, str], Floats]  # (choice, estimator) -> (S, draws): estimate - truth
 
 
-class Estimators:
-    """The ESTIMATORS of the mean score on Q questions under one fitted model."""
+def estimate(weights: Floats, curves: Floats, chosen: Indices, answers: Floats) -> list[float]:
+    """Estimate the mean score on Q questions by each of ESTIMATORS.
 
-    def __init__(self, weights: Floats, curves: Floats) -> None:
-        """`weights` (Q,): share of all questions a chosen one represents; `curves` (Q, T)."""
-        self._weights, self._curves, self._total = weights, curves, curves.sum(0)
-
-    def estimate(self, chosen: Indices, answers: Floats) -> list[float]:
-        """Estimate by each of ESTIMATORS from `answers` (n,) to the questions `chosen` (n,).
-
-        gp-IRT (generalised p-IRT: Maia Polo et al., 2024) is halfway between weighted mean and
-        p-IRT: with so few systems an estimate of the two shares would be noise.
-        """
-        curves = self._curves[chosen]
-        unseen = len(self._curves) - len(chosen)
-        model = p_irt(curves, self._total - curves.sum(0), unseen, answers)
-        weighted = weighted_mean(self._weights[chosen], answers)
-        return [float(np.mean(answers)), weighted, model, (weighted + model) / 2]
+    `weights` (Q,): share of all questions a chosen one represents; `curves` (Q, T) of the fitted
+    model; `answers` (n,) to the questions `chosen` (n,). gp-IRT (generalised p-IRT: Maia Polo et
+    al., 2024) is halfway between weighted mean and p-IRT: with so few systems an estimate of the
+    two shares would be noise.
+    """
+    seen = curves[chosen]
+    rest = curves.sum(0) - seen.sum(0)
+    model = p_irt(seen, rest, len(curves) - len(chosen), answers)
+    weighted = weighted_mean(weights[chosen], answers)
+    return [float(np.mean(answers)), weighted, model, (weighted + model) / 2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +70,6 @@ def leave_out(
     for name in tqdm(list(dict.fromkeys(groups)), desc=label, unit="fit", disable=None):
         out = [i for i, group in enumerate(groups) if group == name]
         model = fit(answered.verdicts[[i for i in sorted(judged) if i not in out]])
-        estimators = Estimators(strata.weights, model.curves)
         for draw, stratified in enumerate(subsets):
             for choice, chosen in _choices(strata, model, stratified, draw):
                 for i in out:
@@ -85,8 +79,8 @@ def leave_out(
                     f1[choice, "weighted mean"][i, draw] = weighted - scores.mean()
                     if i in judged:
                         right = answered.verdicts[i]
-                        estimates = estimators.estimate(chosen, right[chosen])
-                        for estimator, value in zip(ESTIMATORS, estimates, strict=True):
+                        found = estimate(strata.weights, model.curves, chosen, right[chosen])
+                        for estimator, value in zip(ESTIMATORS, found, strict=True):
                             judge[choice, estimator][i, draw] = value - right.mean()
     return LeftOut(judge, f1, tuple(groups))
 
@@ -106,8 +100,8 @@ def paired(errors: Floats, baseline: Floats, groups: Sequence[str] | None, seed:
     """Return the mean of |errors| - |baseline|, both (S, draws) of the same systems and draws.
 
     With its 95% interval; below 0 the first is better. The percentile interval resamples systems
-    (whole `groups` (S) if given) and draws together, as both are samples (crossed bootstrap:
-    Owen, 2007, "The pigeonhole bootstrap").
+    (whole `groups` (S) if given) and draws together, as both are samples (crossed bootstrap: Owen,
+    2007, "The pigeonhole bootstrap").
     """
     difference = np.abs(errors) - np.abs(baseline)
     systems, draws = difference.shape

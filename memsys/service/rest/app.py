@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from html import escape
 from importlib.metadata import version
-from importlib.resources import files
-from string import Template
+from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, HTTPException, Path, Query, Security
+from fastapi import FastAPI, HTTPException, Query, Security
+from fastapi import Path as InPath
 from fastapi.responses import HTMLResponse
 from fastapi.security import APIKeyHeader, HTTPBearer
+from jinja2 import Environment
 
 from memsys.service.memory import Memory
 from memsys.service.rest import schemas
@@ -23,18 +22,9 @@ _ABOUT = (
     "Memories are separate by owner: at least one of user_id, agent_id and run_id is required. "
     "Errors are JSON of the schema Error."
 )
-_PAGE = Template(files(__package__).joinpath("docs.html").read_text(encoding="utf-8"))
-MemoryId = Annotated[str, Path(pattern="^[0-9a-f]{32}$", description="of a memory")]
+_PAGE = Path(__file__).with_name("docs.html.j2").read_text(encoding="utf-8")
+MemoryId = Annotated[str, InPath(pattern="^[0-9a-f]{32}$", description="of a memory")]
 OwnerQuery = Annotated[str | None, Query(min_length=1, max_length=256)]
-
-
-def _owner(
-    user_id: OwnerQuery = None, agent_id: OwnerQuery = None, run_id: OwnerQuery = None
-) -> dict[str, str | None]:
-    return {"user_id": user_id, "agent_id": agent_id, "run_id": run_id}
-
-
-OwnerIds = Annotated[dict[str, Any], Depends(_owner)]
 
 
 def make_app(memory: Memory, policy: AccessPolicy) -> FastAPI:
@@ -56,8 +46,9 @@ def make_app(memory: Memory, policy: AccessPolicy) -> FastAPI:
 
     @app.get("/docs", include_in_schema=False)
     def docs() -> HTMLResponse:
-        """Show the OpenAPI document as a page."""
-        return HTMLResponse(_page(app.openapi()))
+        """Show the OpenAPI document as HTML that needs no network and no script."""
+        page = Environment(autoescape=True).from_string(_PAGE)
+        return HTMLResponse(page.render(**app.openapi(), dumps=json.dumps))
 
     return app
 
@@ -75,18 +66,25 @@ def _many(app: FastAPI, memory: Memory) -> None:
 
     @app.get("/memories", response_model=schemas.Memories, responses=documented())
     def get_all(
-        owner: OwnerIds,
+        user_id: OwnerQuery = None,
+        agent_id: OwnerQuery = None,
+        run_id: OwnerQuery = None,
         limit: Annotated[int, Query(ge=1, le=schemas.PAGE_MOST)] = 100,
         offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
     ) -> dict[str, Any]:
         """List the memories of an owner, oldest first."""
-        found = memory.get_all(**owner, limit=limit, offset=offset)
+        found = memory.get_all(
+            user_id=user_id, agent_id=agent_id, run_id=run_id, limit=limit, offset=offset
+        )
         return {"results": [one.as_json() for one in found]}
 
     @app.delete("/memories", response_model=schemas.Changes, responses=documented())
-    def delete_all(owner: OwnerIds) -> dict[str, Any]:
+    def delete_all(
+        user_id: OwnerQuery = None, agent_id: OwnerQuery = None, run_id: OwnerQuery = None
+    ) -> dict[str, Any]:
         """Delete all memories of an owner; their history remains."""
-        return {"results": [one.as_json() for one in memory.delete_all(**owner)]}
+        deleted = memory.delete_all(user_id=user_id, agent_id=agent_id, run_id=run_id)
+        return {"results": [one.as_json() for one in deleted]}
 
     @app.post("/search", response_model=schemas.Results, responses=documented(502))
     def search(body: schemas.SearchRequest) -> dict[str, Any]:
@@ -131,40 +129,3 @@ def _there(found: Any) -> Any:
     if found is None:
         raise HTTPException(404, "there is no such memory")
     return found
-
-
-def _page(document: Mapping[str, Any]) -> str:
-    """Return an OpenAPI `document` as HTML that needs no network and no script."""
-    info, operations, schemas = document["info"], [], []
-    for path, methods in document["paths"].items():
-        operations += [_operation(name.upper(), path, one) for name, one in methods.items()]
-    for name, schema in document.get("components", {}).get("schemas", {}).items():
-        shown = escape(json.dumps(schema, indent=1, ensure_ascii=False))
-        schemas.append(f'<h2 id="{escape(name)}">{escape(name)}</h2><pre>{shown}</pre>')
-    return _PAGE.substitute(
-        title=escape(info["title"]),
-        version=escape(info["version"]),
-        about=escape(info.get("description", "")),
-        operations="\n".join(operations),
-        schemas="\n".join(schemas),
-    )
-
-
-def _operation(method: str, path: str, operation: Mapping[str, Any]) -> str:
-    rows = [
-        (f"{one['name']} ({one['in']})", "required" if one.get("required") else "optional")
-        for one in operation.get("parameters", ())
-    ]
-    if "requestBody" in operation:
-        rows.append(("body", _link(operation["requestBody"]["content"])))
-    for status, answer in operation["responses"].items():
-        rows.append((status, f"{escape(answer['description'])} {_link(answer.get('content', {}))}"))
-    table = "".join(f"<tr><th>{escape(name)}<td>{value}" for name, value in rows)
-    text = escape(operation.get("description") or operation.get("summary", ""))
-    return f"<h2><code>{method} {escape(path)}</code></h2><p>{text}</p><table>{table}</table>"
-
-
-def _link(content: Mapping[str, Any]) -> str:
-    schema = content.get("application/json", {}).get("schema", {})
-    name = escape(str(schema.get("$ref", "")).rpartition("/")[2])
-    return f'<a href="#{name}">{name}</a>' if name else ""

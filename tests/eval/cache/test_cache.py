@@ -173,5 +173,5 @@ def test_stats(made: tuple[Path, Path, list[str]], capsys: pytest.CaptureFixture
     known, unknown = [
         line.split() for line in capsys.readouterr().out.splitlines() if "/chat" in line
     ]
-    assert known[1:6] == ["gpt-4o-mini", "3", "4", "6", "0.0000"]
+    assert known[1:6] == ["gpt-4o-mini", "3", "4", "6", "0.00000420"]
     assert unknown[1:6] == ["someone's", "1", "1", "2", "unknown"]

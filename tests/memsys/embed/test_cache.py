@@ -88,9 +88,6 @@ def test_a_recording_embedder_s_marks_stand_before_texts_too(tmp_path: Path) -> 
     class Recorder(Marked):
         records_calls = True
 
-        def last_call(self) -> Call:
-            return Call(0, 0, replayed=True, usage=Usage())
-
     embedder = Recorder()
     cached = CachedEmbedder(embedder, tmp_path, Meter())
     cached.documents(["a bowl"])

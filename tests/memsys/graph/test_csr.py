@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from baselines.graph_walk import PageRank
+from baselines.rankings import PageRank
 from memsys.graph import csr
-from memsys.graph.build import GraphSettings, build_graph
+from memsys.graph.build import ENTITY, MEMORY, GraphSettings, build_graph
 from memsys.graph.csr import CsrStore, build_csr
-from memsys.graph.store import ENTITY, MEMORY
 from memsys.strategies.graph_expand import Expansion, expand
 from memsys.types import Memory
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from memsys.errors import InputError
-from memsys.graph.build import MemoryGraph
-from memsys.graph.store import Edge, NetworkXStore
+from memsys.graph.build import Edge, MemoryGraph, NetworkXStore
 from memsys.strategies.graph_expand import ExpandedMemory, Expansion, expand
 
 

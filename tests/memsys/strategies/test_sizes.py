@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from baselines.bounds import NoMemory, Oracle
-from baselines.graph_walk import GraphWalk
-from baselines.rankings import BM25, HybridRank
+from baselines.rankings import BM25, GraphWalk, HybridRank, NoMemory, Oracle
 from memsys.index.rank import IndexSettings
 from memsys.store import Parts
 from memsys.stores.size import lines

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, time
 from typing import Any, Final
 
-from eval.datasets.synthetic.languages import VISIT, Language, WorldFact
+from eval.datasets.synthetic.languages import VISIT
 from eval.datasets.synthetic.reading import (
     ANY_DAY,
     MissingPartError,
@@ -57,7 +57,6 @@ def _entities(prompt: str, misses: float) -> dict[str, Rows]:
 
 
 def _resolutions(prompt: str, misses: float) -> dict[str, Rows]:
-    """Resolve entities by equal names."""
     del misses
     known = {row["name"]: row["candidate_id"] for row in _rows(prompt, "EXISTING ENTITIES")}
     return {
@@ -80,13 +79,15 @@ def _edges(prompt: str, misses: float) -> dict[str, Rows]:
             source, name, target = triple(language, fact)
             if not {source, target} <= known:
                 continue
+            visited = language.parse(fact.value) if fact.relation.startswith(VISIT) else None
+            since = datetime.combine(visited, time(), UTC) if visited else stated
             rows.append(
                 {
                     "source_entity_name": source,
                     "target_entity_name": target,
                     "relation_type": name.upper().replace(" ", "_"),
                     "fact": language.restate(fact),
-                    "valid_at": _written(_since(language, fact, stated)),
+                    "valid_at": since.astimezone(UTC).isoformat().replace("+00:00", "Z"),
                     "invalid_at": None,
                 }
             )
@@ -137,12 +138,3 @@ _ANSWERS: Final[Mapping[str, Callable[[str, float], Mapping[str, Any]]]] = {
 
 def _rows(prompt: str, name: str) -> Rows:
     return list(json.loads(part(prompt, name)))
-
-
-def _since(language: Language, fact: WorldFact, stated: datetime) -> datetime:
-    visited = language.parse(fact.value) if fact.relation.startswith(VISIT) else None
-    return datetime.combine(visited, time(), UTC) if visited else stated
-
-
-def _written(at: datetime) -> str:
-    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -81,7 +81,6 @@ def _messages(text: str, day: date) -> Iterator[PromptMessage]:
 
 
 def _sections(prompt: str) -> dict[str, str]:
-    """Return the text below each heading of the second level."""
     _, *rest = re.split(r"^## ", prompt, flags=re.MULTILINE)
     parts = (one.partition("\n") for one in rest)
     return {name: text.strip() for name, _, text in parts}
@@ -123,7 +122,6 @@ def _key(fact: WorldFact) -> tuple[str, str]:
 
 
 def _entities(text: str, misses: float) -> dict[str, Any]:
-    """Return the entities of messages, or of a question."""
     kinds: dict[str, str] = {}
     if (question := parse_question(text)) is not None:
         subject, (first, *_), _ = question[1]
