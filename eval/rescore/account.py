@@ -104,6 +104,7 @@ def account(
     ]
     ok = [record for record in records if record["status"] == "ok"]
     with_gold = [record for record in ok if record["gold"] is not None]
+    same = [normalise(one["answer"]) == normalise(one["gold"]) for one in with_gold]
     return {
         "rows": len(file.rows),
         "matched": len(matching.answers),
