@@ -6,13 +6,16 @@ SOURCES := pyproject.toml requirements.lock
 VENVS := $(or $(MEMSYS_BASELINES),.venv-baselines)
 LIBRARIES := $(basename $(notdir $(wildcard baselines/libraries/*.txt)))
 
-.PHONY: run test check format bench bench-scale regress local-model baseline ray clean
+.PHONY: run test quick check format bench bench-scale regress local-model baseline ray clean
 
 run: .venv/base  ## graph_expand on the bundled sample; ARGS='dataset=locomo k=20' to choose
 	$(BIN)/python -m eval.run strategy=graph_expand $(ARGS)
 
 test: .venv/dev  ## every test, in two processes
 	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+quick: .venv/dev  ## the fast tests: no subprocesses of whole runs, no models, no sweeps
+	$(BIN)/python -m pytest -n 2 -m "not slow" $(ARGS)
 
 check: .venv/dev  ## lint, format, types, import layers
 	$(BIN)/ruff check .

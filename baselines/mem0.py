@@ -1,23 +1,31 @@
-"""A memory that a language model maintains, after Mem0.
+"""Facts, and relations between entities, that a model maintains, after Mem0.
 
-Chhikara et al., 2025: Mem0, building production-ready AI agents with scalable long-term memory
-(arXiv 2504.19413), section 2.1. docs/mem0.md describes the algorithm and the differences.
+Chhikara et al., 2025: Building production-ready AI agents with scalable long-term memory, arXiv
+2504.19413, sections 2.1 and 2.2; mem0ai, mem0/memory/graph_memory.py. docs/mem0.md and
+docs/mem0_graph.md describe the algorithms and the differences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
+from uuid import uuid4
 
 from memsys.errors import InputError
 from memsys.facts.extract import ExtractSettings
 from memsys.facts.fact_book import FactBook
 from memsys.facts.fact_writer import FactChange, FactWriter, UpdateSettings
 from memsys.index.rank import Start
+from memsys.relations.extract import RelationExtractor
+from memsys.relations.find import RelationFinder, RelationSettings
+from memsys.relations.graph_writer import GraphWriter
+from memsys.relations.relation_graph import RelationGraph, RelationGraphSettings
 from memsys.store import Parts, Store
+from memsys.stores.relations import RelationStore
+from memsys.stores.size import together
 from memsys.stores.vectors import VectorStore
 from memsys.strategy import Strategy
-from memsys.types import Candidate, Query, Session
+from memsys.types import Candidate, Query, Retrieval, Session
 
 
 class FactStore(Store):
@@ -50,10 +58,8 @@ class Mem0(Strategy):
         update: Mapping[str, Any],
         vector_store: VectorStore | None = None,
     ) -> None:
-        """`infer`: False stores the memories of `parts.memory` and asks no model.
-        `vector_store`: see FactBook.
-
-        Raises InputError without a model, or if a setting or prompt cannot be used.
+        """`infer`: False stores the memories of `parts.memory` and asks no model. `vector_store`:
+        see FactBook. Raises InputError without a model, or if a setting or prompt cannot be used.
         """
         super().__init__(parts, k, budget)
         self._book = FactBook(parts.embedder, vector_store)
@@ -75,7 +81,6 @@ class Mem0(Strategy):
 
     def ingest(self, session: Session) -> int:
         """Return the change in the number of facts, negative if more were deleted than added.
-
         Raises LLMError if the model answered for none of the session.
         """
         if self._writer is None:
@@ -95,3 +100,67 @@ class Mem0(Strategy):
         """Delete the vectors from a shared store."""
         if self._writer is not None:
             self._book.clear()
+
+
+class Mem0Graph(Mem0):
+    """The k facts that Mem0 finds and, beside them, at most `relations.limit` relations."""
+
+    start: ClassVar[Start | None] = None  # relations are ranked too
+
+    def __init__(
+        self,
+        parts: Parts,
+        k: int,
+        budget: int | None,
+        store: RelationStore,
+        graph: Mapping[str, Any],
+        relations: Mapping[str, Any],
+        **facts: Any,
+    ) -> None:
+        """`store` may be shared: each conversation has its own owner id there. `graph`: see
+        RelationGraphSettings; `relations`: see RelationSettings; `facts`: see Mem0.
+
+        Raises InputError without a model, or if a setting or prompt cannot be used.
+        """
+        if parts.llm is None:
+            raise InputError(
+                "strategy=mem0_graph: no model to write the graph; add llm=openai, or llm=local "
+                "strategy.update.calls=schema"
+            )
+        super().__init__(parts, k, budget, **facts)
+        settings, search = RelationGraphSettings(**graph), RelationSettings(**relations)
+        extractor = RelationExtractor(parts.llm, settings)
+        self.prompts = {**self.prompts, **extractor.prompts}
+        self._graph = RelationGraph(store, uuid4().hex, parts.embedder, settings)
+        self._graph_writer = GraphWriter(extractor, self._graph, settings, self.events)
+        self._finder = RelationFinder(self._graph, extractor, parts.embedder, parts.index, search)
+
+    def ingest(self, session: Session) -> int:
+        """Ingest the facts as Mem0 does, then the relations. Raises LLMError if the model answered
+        for none of the session's facts, or none of its relations.
+        """
+        grown = super().ingest(session)
+        self._finder.invalidate()
+        self._graph_writer.write(session)
+        return grown
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Rank Mem0's facts and the relations by the cosine to the question."""
+        facts = super().rank(query)[0] if self.store.memories else ()
+        relations, trace = self._finder.find(query.text)
+        ranked = sorted([*facts, *relations], key=lambda candidate: -candidate.score)
+        return ranked, {"relations": trace} if trace else {}
+
+    def retrieve(self, query: Query) -> Retrieval:
+        """See MemoryStrategy. `k` limits the facts only, and there may be relations only."""
+        ranked, trace = self.rank(query)
+        return self.retrieval(ranked, trace)
+
+    def size(self) -> Mapping[str, int]:
+        """Return Mem0's sizes with the nodes, edges and bytes of the graph."""
+        return together(super().size(), self._graph.size())
+
+    def close(self) -> None:
+        """Delete the vectors and relations from shared stores."""
+        super().close()
+        self._graph.clear()

@@ -20,7 +20,6 @@ from matplotlib.axes import Axes
 from omegaconf.errors import OmegaConfBaseException
 
 from eval.compare.comparable import objections
-from eval.compare.tables import comma_separated
 from eval.datasets.types import ADVERSARIAL
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records import run as runs
@@ -29,11 +28,12 @@ from eval.records.folder import discard_if_empty, run_id
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.schema import Record, Summary
-from eval.rendering.intervals import Sample
+from eval.rendering.contrasts import comma_separated
+from eval.rendering.errors import blame, one_line
 from eval.run.experiment import composed, execute
-from eval.run.sweep_errors import blame
 from eval.summary.contrast import contrast
 from eval.summary.measures import choose
+from eval.summary.sample import Sample
 from eval.summary.shared import share
 from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
@@ -109,14 +109,14 @@ def run(*overrides: str) -> Run:
     try:
         config, choices = composed(overrides)
     except (HydraException, OmegaConfBaseException) as error:
-        raise InputError(blame(error)) from error
+        raise InputError(blame(error) or one_line(error)) from error
     folder = runs.RUNS / run_id(config.resume, choices["strategy"])
     folder.mkdir(parents=True, exist_ok=True)
     try:
         execute(config, choices, folder, config.resume, arguments=overrides)
     except (HydraException, InputError) as error:
         discard_if_empty(folder)
-        raise InputError(blame(error)) from error
+        raise InputError(blame(error) or one_line(error)) from error
     return load(folder)
 
 
@@ -199,26 +199,59 @@ def means(
     return pd.DataFrame(rows, columns=[*by, "n", "mean", "low", "high"])
 
 
-def plot(table: pd.DataFrame, score: str = "f1", ax: Axes | None = None) -> Axes:
-    """Bars of `score` by question type, a colour a run, with 95% intervals; `table`: see tables.
+def texts(table: pd.DataFrame, score: str = "mean", form: str = ".3f") -> pd.Series:
+    """Each row's `score` with its interval as text, such as "0.250 [0.200, 0.300]", "-" if unknown.
 
-    Draws on `ax`, or on new axes, and returns them.
+    `table`: see tables, means and compare; `form`: format of each number.
+    """
+    ends = table[[score, *_ends(table, score)]].itertuples(index=False)
+    return pd.Series(
+        [
+            "-" if pd.isna(v) else f"{v:{form}} [{low:{form}}, {high:{form}}]"
+            for v, low, high in ends
+        ],
+        table.index,
+        dtype=object,
+    )
+
+
+def plot(
+    table: pd.DataFrame,
+    score: str = "f1",
+    ax: Axes | None = None,
+    *,
+    by: str = "type",
+    colour: str = "run",
+    line: float | None = None,
+) -> Axes:
+    """Bars of `score` for each value of column `by`, a colour for each of `colour`, with intervals.
+
+    `table`: see tables, means and compare; `line`: height of a horizontal reference. Draws on `ax`,
+    or on new axes, and returns them.
     """
     from matplotlib import pyplot  # noqa: PLC0415 - half a second
 
     axes = ax if ax is not None else pyplot.subplots(figsize=(9, 3.6), layout="constrained")[1]
     known = table[table[score].notna()]
-    types, labels = list(dict.fromkeys(known["type"])), list(dict.fromkeys(known["run"]))
+    places, labels = list(dict.fromkeys(known[by])), list(dict.fromkeys(known[colour]))
+    low, high = _ends(table, score)
     width = 0.8 / max(len(labels), 1)
     for number, label in enumerate(labels):
-        rows = known[known["run"] == label].set_index("type")
-        places = [
-            types.index(name) + (number - (len(labels) - 1) / 2) * width for name in rows.index
-        ]
-        reach = [rows[score] - rows[f"{score}_low"], rows[f"{score}_high"] - rows[score]]
-        axes.bar(places, rows[score], width * 0.9, yerr=reach, capsize=2, label=label)
-    axes.set_xticks(range(len(types)), types)
-    axes.set(ylabel=score, ylim=(0, None))
+        rows = known[known[colour] == label]
+        shift = (number - (len(labels) - 1) / 2) * width
+        reach = [(rows[score] - rows[low]).clip(0), (rows[high] - rows[score]).clip(0)]
+        at = [places.index(name) + shift for name in rows[by]]
+        axes.bar(at, rows[score], width * 0.9, yerr=reach, capsize=2, label=label)
+    axes.set_xticks(range(len(places)), places)
+    axes.set(ylabel=score, ylim=(None if (known[low] < 0).any() else 0, None))
+    if line is not None:
+        axes.axhline(line, color="black", linewidth=1)
     if len(labels) > 1:
         axes.legend(fontsize="small")
     return axes
+
+
+def _ends(table: pd.DataFrame, score: str) -> tuple[str, str]:
+    """Columns with the ends of the interval of `score`."""
+    named = f"{score}_low" in table
+    return (f"{score}_low", f"{score}_high") if named else ("low", "high")

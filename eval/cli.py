@@ -1,7 +1,8 @@
-"""What all commands share: exit codes, one-line errors, the list of commands."""
+"""Shared parts of all commands: exit codes, one-line errors, progress bars, list of commands."""
 
 from __future__ import annotations
 
+import argparse
 import ast
 import importlib
 import runpy
@@ -9,6 +10,9 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
 
 from memsys.errors import InputError
 
@@ -24,11 +28,19 @@ RENAMED = {
     "regressing.simulate": "studies.regression_power",
 }
 _OUTSIDE = {"serve": "memsys.serve"}  # commands of the memory system itself
+RUN_HELP = "run folder, or id under results/runs"
+
+
+def parser(command: str, description: str, **settings: Any) -> argparse.ArgumentParser:
+    """Return an argument parser for `python -m eval.COMMAND`; `settings` as of ArgumentParser."""
+    return argparse.ArgumentParser(
+        prog=f"python -m eval.{command}", description=description, **settings
+    )
 
 
 def code_of(job: Callable[[], int | None]) -> int:
-    """Exit code of a command: what `job` returns (None: 0), 2 after one line for an InputError,
-    130 after Ctrl-C.
+    """Return the exit code of a command: that of `job` (None: 0), 2 after one line for an
+    InputError, 130 after Ctrl-C.
     """
     try:
         return job() or 0
@@ -39,9 +51,18 @@ def code_of(job: Callable[[], int | None]) -> int:
         return INTERRUPTED
 
 
+def progress(total: int | None, unit: str, **options: Any) -> tqdm[Any]:
+    """Return a progress bar, which is silent unless on a terminal or in a notebook.
+
+    `options`: further ones of tqdm.
+    """
+    shown = sys.stderr.isatty() or "ipykernel" in sys.modules
+    return tqdm(total=total, unit=unit, disable=not shown, **options)
+
+
 def commands(package: str = "eval") -> dict[str, str]:
-    """First docstring line of each command by its name: folders with `__main__.py` and, in
-    `eval.studies`, modules with a `main`.
+    """Return the first docstring line of each command by its name: of folders with `__main__.py`
+    and, in `eval.studies`, of modules with a `main`.
     """
     folder = Path(str(importlib.import_module(package).__file__)).parent
     files = {path.parent.name: path for path in folder.glob("*/__main__.py")}
@@ -54,7 +75,7 @@ def commands(package: str = "eval") -> dict[str, str]:
 
 
 def listed(package: str, program: str) -> str:
-    """Usage and one line for each command of `package`, for the terminal."""
+    """Return usage and one line for each command of `package`, for the terminal."""
     found = commands(package)
     width = max(map(len, found))
     lines = [f"  {name.ljust(width)}  {line}" for name, line in found.items()]
@@ -101,7 +122,7 @@ def _origin(module: str) -> str | None:
 
 
 def _first_line(path: Path) -> str:
-    """The first sentence of a module's docstring without the command itself."""
+    """Return the first sentence of a module's docstring without the command itself."""
     doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     first = doc.split("\n\n")[0].replace("\n", " ")
     _, separator, rest = first.partition("`: ")

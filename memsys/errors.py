@@ -1,5 +1,28 @@
-"""The error for bad input, as opposed to a fault of the program."""
+"""The error for bad input, as opposed to a fault of the program, and checks that raise it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class InputError(Exception):
     """Bad input or configuration. The message names file, place and remedy; the exit code is 2."""
+
+
+def check_whole(name: str, value: object, least: int = 1) -> int:
+    """Return `value`. Raises InputError with `name` unless it is an integer of `least` or more."""
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise InputError(f"{name}: {value!r}; use a whole number of {least} or more")
+    return value
+
+
+def check_choice(name: str, value: object, options: Sequence[str]) -> None:
+    """Raises InputError naming `name` unless `value` is one of `options`."""
+    if value not in options:
+        raise InputError(f"{name}: {value!r:.60} is none of {', '.join(options)}")
+
+
+def check_cosine(name: str, value: object) -> None:
+    """Raises InputError naming `name` unless `value` is a cosine."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not -1 <= value <= 1:
+        raise InputError(f"{name}: {value!r}; use a cosine, -1 to 1")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from memsys.context.base import ContextWriter
+from memsys.context.writers import ContextWriter
 from memsys.embed.cache import CachedEmbedder
-from memsys.graph.build import MemoryGraph, build_graph
+from memsys.graph.build import GraphSettings, MemoryGraph, build_graph
 from memsys.graph.csr import build_csr
 from memsys.graph.score import GraphStatistics, graph_statistics
-from memsys.graph.settings import GraphSettings
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
 from memsys.index.vector import LargeVectors, Nearest, VectorIndex
@@ -37,32 +36,79 @@ class Parts:
 
 
 class Store:
-    """Memories in order, with indexes that are built on first use.
+    """Memories in order, with indexes that are built on first use, each at most once.
 
-    Adding memories drops the indexes: the next query (the warm-up of a run) builds them again.
+    Adding memories drops the indexes: the next query (the warm-up of a run) builds them again. The
+    vectors remain, so that a new session embeds only its memories.
     """
 
     def __init__(self, parts: Parts) -> None:
         self.memories: list[Memory] = []
         self._parts = parts
-        self._derived = _Derived(parts, self.memories)
+        # The vectors so far are these rows, or are stored only in the index of a large store.
+        self._vectors: list[Vectors] = []
+        self._large: LargeVectors | None = None
 
     def add(self, memories: Sequence[Memory]) -> None:
         """Append `memories`, oldest first."""
         self.memories.extend(memories)
-        self._derived = _Derived(self._parts, self.memories, self._derived.vectors)
+        for name in ("by_vector", "by_word", "rows", "graph", "statistics"):
+            self.__dict__.pop(name, None)
+
+    @cached_property
+    def by_vector(self) -> VectorIndex | LargeVectors:
+        """Index of the vectors of all memories, of which there is at least one."""
+        settings = self._parts.index
+        embedded = len(self._vectors) if self._large is None else len(self._large)
+        new = [memory.content for memory in self.memories[embedded:]]
+        rows = self._parts.embedder.documents(new) if new else None
+        if settings.vectors == "exact":
+            if rows is not None:
+                self._vectors.extend(rows)
+            return VectorIndex(np.stack(self._vectors))
+        if rows is not None:
+            if self._large is None:
+                expected = max(settings.expected, len(new))
+                self._large = LargeVectors(
+                    settings.vectors, rows.shape[1], expected, settings.searched
+                )
+            self._large.add(rows)
+        assert self._large is not None  # noqa: S101 - a store that is queried is not empty
+        return self._large
+
+    @cached_property
+    def by_word(self) -> LexicalIndex | SparseLexicalIndex:
+        """BM25 index of all memories."""
+        settings = self._parts.index
+        texts = [memory.index_text for memory in self.memories]
+        kind = LexicalIndex if settings.lexical == "rank_bm25" else SparseLexicalIndex
+        return kind(texts, settings.k1, settings.b)
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """Row in `memories` of each memory id."""
+        return {memory.id: row for row, memory in enumerate(self.memories)}
+
+    @cached_property
+    def graph(self) -> MemoryGraph:
+        """The graph over all memories."""
+        return self._new_graph()
+
+    @cached_property
+    def statistics(self) -> list[GraphStatistics]:
+        """Graph statistics of each memory, in order; independent of the query."""
+        return graph_statistics(self.graph, self.memories)
 
     def similarity(self, query: str) -> Scores:
         """Return the cosine of the query and every memory, shape (n,)."""
-        return self._derived.by_vector.similarities(self._parts.embedder.query(query))
+        return self.by_vector.similarities(self._parts.embedder.query(query))
 
     def bm25(self, query: str) -> Scores:
         """Return the BM25 score of every memory for the query, shape (n,)."""
-        return self._derived.by_word.scores(query)
+        return self.by_word.scores(query)
 
     def relevance(self, query: str, start: Start, similarity: Scores | None = None) -> Scores:
         """Return the relevance of every memory, shape (n,): cosine, or BM25 or hybrid in 0..1.
-
         `similarity`: the cosines, if the caller has them; avoids embedding the query twice.
         """
         if start == "lexical":
@@ -74,28 +120,17 @@ class Store:
 
     def ranking(self, query: str, start: Start, cosines: Ranking | None = None) -> Ranking:
         """Return the ranking by `relevance`; over a large index, only what is read is scored.
-
         `cosines`: the vector ranking, if the caller has it; avoids embedding the query twice.
         """
         if start == "vector":
             if cosines is not None:
                 return cosines
-            index = self._derived.by_vector
+            index = self.by_vector
             if isinstance(index, LargeVectors):
                 return Nearest(index, self._parts.embedder.query(query))
         if start == "hybrid" and isinstance(cosines, Dense):
             return Dense(self.relevance(query, start, cosines.scores))
         return Dense(self.relevance(query, start))
-
-    @property
-    def rows(self) -> Mapping[str, int]:
-        """Row in `memories` of each memory id."""
-        return self._derived.rows
-
-    @property
-    def statistics(self) -> list[GraphStatistics]:
-        """Graph statistics of each memory, in order; independent of the query."""
-        return self._derived.statistics
 
     def size(self, *, graph: bool) -> dict[str, int]:
         """Return the size by unit.
@@ -112,94 +147,21 @@ class Store:
         }
         if not memories:
             return sizes | ({"nodes": 0, "edges": 0} if graph else {})
-        built = self._derived.graph_if_built
+        built = self.__dict__.get("graph")
         if built is None and graph:
             # Not stored: asking for the size must not make a later query faster.
-            built = self._derived.new_graph()
+            built = self._new_graph()
         return together(sizes, built.store.size()) if built else sizes
 
     @property
     def bytes_beside(self) -> int:
-        """Bytes of the vectors embedded so far; see memsys/stores/size.py."""
-        return self._derived.vectors.bytes
+        """Bytes of the vectors embedded so far, each once, although an exact index copies them;
+        see memsys/stores/size.py.
+        """
+        return singles(self._vectors) if self._large is None else self._large.bytes
 
-    @property
-    def graph(self) -> MemoryGraph:
-        """The graph over all memories so far."""
-        return self._derived.graph
-
-
-@dataclass(slots=True)
-class _VectorRows:
-    """Vectors of the memories so far, so that a new session embeds only its own memories.
-
-    They are rows, or are stored only in the index of a large store.
-    """
-
-    rows: list[Vectors] = field(default_factory=list)
-    large: LargeVectors | None = None
-
-    def __len__(self) -> int:
-        return len(self.large) if self.large is not None else len(self.rows)
-
-    @property
-    def bytes(self) -> int:
-        """Bytes of the vectors, counted once although an exact index copies them."""
-        return singles(self.rows) if self.large is None else self.large.bytes
-
-
-class _Derived:
-    """Everything computed from the memories, each part at most once."""
-
-    def __init__(
-        self, parts: Parts, memories: list[Memory], vectors: _VectorRows | None = None
-    ) -> None:
-        self._parts, self._memories = parts, memories
-        self.vectors = vectors or _VectorRows()
-
-    @cached_property
-    def by_vector(self) -> VectorIndex | LargeVectors:
-        so_far, kind = self.vectors, self._parts.index.vectors
-        new = [memory.content for memory in self._memories[len(so_far) :]]
-        rows = self._parts.embedder.documents(new) if new else None
-        if kind == "exact":
-            if rows is not None:
-                so_far.rows.extend(rows)
-            return VectorIndex(np.stack(so_far.rows))
-        if rows is not None:
-            if so_far.large is None:
-                settings = self._parts.index
-                expected = max(settings.expected, len(new))
-                so_far.large = LargeVectors(kind, rows.shape[1], expected, settings.searched)
-            so_far.large.add(rows)
-        assert so_far.large is not None  # noqa: S101 - a store that is queried is not empty
-        return so_far.large
-
-    @cached_property
-    def by_word(self) -> LexicalIndex | SparseLexicalIndex:
-        settings = self._parts.index
-        texts = [memory.index_text for memory in self._memories]
-        kind = LexicalIndex if settings.lexical == "rank_bm25" else SparseLexicalIndex
-        return kind(texts, settings.k1, settings.b)
-
-    @cached_property
-    def rows(self) -> dict[str, int]:
-        return {memory.id: row for row, memory in enumerate(self._memories)}
-
-    @cached_property
-    def graph(self) -> MemoryGraph:
-        return self.new_graph()
-
-    def new_graph(self) -> MemoryGraph:
+    def _new_graph(self) -> MemoryGraph:
         settings = self._parts.graph
         if settings.store == "csr":
-            return build_csr(self._memories, self.rows, settings)
-        return build_graph(self._memories, settings)
-
-    @property
-    def graph_if_built(self) -> MemoryGraph | None:
-        return self.graph if "graph" in self.__dict__ else None
-
-    @cached_property
-    def statistics(self) -> list[GraphStatistics]:
-        return graph_statistics(self.graph, self._memories)
+            return build_csr(self.memories, self.rows, settings)
+        return build_graph(self.memories, settings)

@@ -57,9 +57,8 @@ class MemoryStrategy(ABC):
         """Return the context for `query`; must not change the result of a later query."""
 
     def size(self) -> Mapping[str, int]:
-        """Return the size of the memory by unit (memories, tokens, nodes, edges, bytes).
-
-        A run asks once, after all sessions and a first query. Empty if not measured.
+        """Return the size of the memory by unit (memories, tokens, nodes, edges, bytes). A run asks
+        once, after all sessions and a first query. Empty if not measured.
         """
         return {}
 

@@ -1,6 +1,6 @@
-"""`python notebooks/refresh.py [NOTEBOOK ...]`: execute notebooks on the sample, store them clean.
+"""`python notebooks/refresh.py [NOTEBOOK ...]`: execute notebooks on the sample and save them.
 
-Stored are cells and outputs alone: no times, no machine's paths, no text of another data set.
+Only cells and outputs are saved: no times, no paths, no text of another data set.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 def executed(path: Path, environment: Mapping[str, str]) -> NotebookNode:
-    """The notebook at `path` with the outputs of a fresh kernel under `environment`, clean.
+    """Return the notebook at `path` with the outputs of a new kernel under `environment`, cleaned.
 
-    Raises nbclient's CellExecutionError where a cell fails.
+    Raises nbclient's CellExecutionError if a cell fails.
     """
     notebook = nbformat.read(path, as_version=4)
     client = NotebookClient(
@@ -40,7 +40,7 @@ def executed(path: Path, environment: Mapping[str, str]) -> NotebookNode:
 
 
 def clean(notebook: NotebookNode) -> NotebookNode:
-    """The notebook without what only tells when and where it was executed."""
+    """Remove what depends on the time and place of execution from `notebook`, and return it."""
     notebook.metadata = NotebookNode(kernelspec=KERNEL, language_info={"name": "python"})
     for cell in notebook.cells:
         cell.metadata = NotebookNode()
@@ -51,13 +51,13 @@ def clean(notebook: NotebookNode) -> NotebookNode:
 
 
 def sample_alone() -> dict[str, str]:
-    """The environment without runs of one's own and without data outside of the project."""
-    kept = {name: value for name, value in os.environ.items() if name != "MEMSYS_RUNS"}
-    return kept | {"MEMSYS_SHARED": "no-data-outside-the-project"}
+    """Return the environment without the user's runs and without data outside the project."""
+    others = {name: value for name, value in os.environ.items() if name != "MEMSYS_RUNS"}
+    return others | {"MEMSYS_SHARED": "no-data-outside-the-project"}
 
 
 def main() -> int:
-    """Refresh and tell the seconds that each took."""
+    """Refresh the notebooks and print the seconds of each; return the exit code."""
     parser = argparse.ArgumentParser(prog="python notebooks/refresh.py", description=__doc__)
     parser.add_argument("notebooks", nargs="*", type=Path, help="default: all")
     for path in parser.parse_args().notebooks or ALL:

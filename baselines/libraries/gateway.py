@@ -59,10 +59,8 @@ class Gateway:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def answer(self, job: GatewayRequest) -> None:
-        """Answer `job` in this thread.
-
-        A fault of one call is returned to the library and added to `refused`; any other error (a
-        budget, a key) is returned to it and also raised.
+        """Answer `job` in this thread. A fault of one call is returned to the library and added to
+        `refused`; any other error (a budget, a key) is returned to it and also raised.
         """
         try:
             answer = self._embed(job.body) if job.path == "/embeddings" else self._chat(job)
@@ -101,17 +99,12 @@ class Gateway:
             raise LLMError(f"dimensions: the embedder has {vectors.shape[1]}")
         packed = body.get("encoding_format") == "base64"
         tokens = sum(count_tokens(text) for text in texts)
+        rows = [_packed(vector) if packed else vector.tolist() for vector in vectors]
+        data = [{"object": "embedding", "index": i, "embedding": r} for i, r in enumerate(rows)]
         return {
             "object": "list",
             "model": self._embedder.name,
-            "data": [
-                {
-                    "object": "embedding",
-                    "index": i,
-                    "embedding": _packed(v) if packed else v.tolist(),
-                }
-                for i, v in enumerate(vectors)
-            ],
+            "data": data,
             "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -10,7 +11,6 @@ from types import MappingProxyType
 from typing import Any
 
 from baselines.libraries.gateway import MODEL, Gateway
-from baselines.libraries.installed import HERE, adapter_of, python_of
 from baselines.libraries.pipe import Pipe
 from memsys.errors import InputError
 from memsys.store import Parts
@@ -19,12 +19,12 @@ from memsys.text.turns import line
 from memsys.types import Candidate, Memory, Query, Retrieval, Session
 
 _NOTHING = Retrieval((), "", 0)
+HERE = Path(__file__).parent
 
 
 class LibraryMemory(Strategy):
-    """The k memories that the library returns for the query, by its score.
-
-    Further results (relations of a graph) are added to the k, within the budget.
+    """The k memories that the library returns for the query, by its score. Further results
+    (relations of a graph) are added to the k, within the budget.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class LibraryMemory(Strategy):
         timeout_s: float = 300,
         settings: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """`name`: see installed.names. `infer`: the library asks the run's model what to store, for
+        """`name`: see `names`. `infer`: the library asks the run's model what to store, for
         `exchange` messages at a time; else it stores the memories that `parts.memory` builds.
         `timeout_s`: longest time without a reply, not counting calls to models. `settings`: further
         settings of the library. Nothing is started before the first session.
@@ -66,9 +66,8 @@ class LibraryMemory(Strategy):
         self.events: list[dict[str, Any]] = []
 
     def ingest(self, session: Session) -> int:
-        """Return how many memories the library reports as new or changed.
-
-        Raises LibraryError if it fails; InputError and BudgetReached if a call does.
+        """Return how many memories the library reports as new or changed. Raises LibraryError if it
+        fails; InputError and BudgetReached if a call does.
         """
         if self._open is None:
             self._start(session)
@@ -150,6 +149,38 @@ class LibraryMemory(Strategy):
             turns = session.turns[start : start + self._exchange]
             messages = [{"speaker": turn.speaker, "text": line(turn)} for turn in turns]
             yield _item(messages, session.time, tuple(turn.id for turn in turns))
+
+
+def names() -> list[str]:
+    """Return the names of the libraries with an adapter, sorted."""
+    return sorted(path.stem for path in HERE.glob("*.txt"))
+
+
+def venv(name: str) -> Path:
+    """Return the folder of the library's venv, whether it exists or not."""
+    folder = os.environ.get("MEMSYS_BASELINES") or HERE.parents[1] / ".venv-baselines"
+    return Path(folder) / name
+
+
+def is_installed(name: str) -> bool:
+    """Return whether `make baseline`, which writes the file `installed`, succeeded for `name`."""
+    return (venv(name) / "installed").is_file()
+
+
+def python_of(name: str) -> Path:
+    """Return the interpreter of the library's venv. Raises InputError with the command that
+    installs it, or with the known names.
+    """
+    if name not in names():
+        raise InputError(f"strategy.name: {name!r} is no known library; use {', '.join(names())}")
+    if not is_installed(name):
+        raise InputError(f"strategy={name}: not installed; make baseline NAME={name}")
+    return venv(name) / "bin" / "python"
+
+
+def adapter_of(name: str) -> Path:
+    """Return the script that wraps the library; it runs in the library's venv."""
+    return HERE / "adapters" / f"{name}.py"
 
 
 def _item(messages: list[dict[str, str]], time: datetime, turns: tuple[str, ...]) -> dict[str, Any]:

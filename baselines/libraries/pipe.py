@@ -39,7 +39,8 @@ class Pipe:
         self, name: str, command: Sequence[str | Path], folder: Path, timeout_s: float
     ) -> None:
         """Raises LibraryError if the command cannot be started."""
-        self._name, self._folder, self._timeout_s = name, folder, timeout_s
+        self._name, self._timeout_s = name, timeout_s
+        self._stderr_path = folder / "stderr.txt"
         self.inbox: queue.SimpleQueue[bytes | GatewayRequest] = queue.SimpleQueue()
         self._count, self._dead = 0, ""
         environment = {name: value for name in _PASSED if (value := os.environ.get(name))}
@@ -60,10 +61,6 @@ class Pipe:
         self._stop = weakref.finalize(self, _kill, self._process)
         assert self._process.stdout is not None  # noqa: S101 - for the type checker
         threading.Thread(target=_read, args=(self._process.stdout, self.inbox), daemon=True).start()
-
-    @property
-    def _stderr_path(self) -> Path:
-        return self._folder / "stderr.txt"
 
     def request(
         self, message: Mapping[str, Any], serve: Callable[[GatewayRequest], None]

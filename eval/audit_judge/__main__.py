@@ -24,8 +24,8 @@ from eval.judges.recorded import RecordedJudge, RecordedSettings, read_judged
 from eval.records.jsonl import write_json
 from eval.records.run import load_run
 from eval.records.schema import Record
+from eval.rendering.errors import blame
 from eval.rendering.tables import markdown, plain
-from eval.run.sweep_errors import blame
 from memsys.errors import InputError
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, BudgetReached
@@ -152,7 +152,6 @@ def _open(config: DictConfig, paths: Sequence[Path]) -> OpenJudge:
 def _probes(
     config: DictConfig, opened: OpenJudge, dataset: Dataset, paths: Mapping[str, Path]
 ) -> tuple[list[Probe], str]:
-    """Return the probes and the origin of their wrong answers."""
     answers = published_answers(paths, dataset)
     if isinstance(opened.judge, RecordedJudge):  # it has verdicts on no other answers
         if not answers:
@@ -166,7 +165,6 @@ def _probes(
 
 
 def _judged_run(name: str | None, score_key: str) -> tuple[list[Record], str]:
-    """Return the judged records of a run folder, and the judge that its manifest names."""
     if name is None:
         return [], ""
     run = load_run(name, complete=False, answered=False)

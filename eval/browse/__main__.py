@@ -1,4 +1,4 @@
-"""`python -m eval.browse RUN [RUN ...]`: the report and every question, in a browser."""
+"""`python -m eval.browse RUN [RUN ...]`: the report and all questions of runs, in a browser."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import sys
 from collections.abc import Sequence
 
 from eval.browse.questions import Questions
-from eval.browse.server import LOOPBACK, Site, serve
+from eval.browse.server import LOOPBACK, Site, bind
 from eval.cli import code_of
 from eval.report.runs import load, missing_texts
 from memsys.errors import InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until Ctrl-C, which is the way to end it; returns the exit code: 2 for wrong input."""
+    """Serve until Ctrl-C and return the exit code: 0 after Ctrl-C, 2 for invalid input."""
     options = _parser().parse_args(arguments)
     return code_of(lambda: _browse(options))
 
@@ -22,17 +22,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m eval.browse",
-        description="Show runs in a browser on this machine: the report, and every question with "
-        "all answers and contexts, by words, type, verdict and difference.",
+        description="Show runs in a browser on this machine: the report, and all questions with "
+        "their answers and contexts, filtered by words, type, verdict and difference.",
     )
     parser.add_argument(
         "runs",
         nargs="+",
         metavar="RUN",
-        help="a run folder, or an id under results/runs; the others are compared with the first",
+        help="a run folder, or an id under results/runs; all others are compared with the first",
     )
     parser.add_argument(
-        "--port", type=int, default=8750, metavar="N", help="0: a free one (default: 8750)"
+        "--port", type=int, default=8750, metavar="N", help="0: any free port (default: 8750)"
     )
     return parser
 
@@ -41,14 +41,14 @@ def _browse(options: argparse.Namespace) -> None:
     if not 0 <= options.port <= 65535:
         raise InputError(f"--port {options.port}: use 0 to 65535")
     runs = load(options.runs)
-    for told in missing_texts(runs):
-        print(f"note: {told}")
-    with serve(Site(Questions(runs)), options.port) as server:
-        print(f"http://{LOOPBACK}:{server.server_address[1]}/ (Ctrl-C ends it)", flush=True)
+    for sentence in missing_texts(runs):
+        print(f"note: {sentence}")
+    with bind(Site(Questions(runs)), options.port) as server:
+        print(f"http://{LOOPBACK}:{server.server_address[1]}/ (Ctrl-C stops it)", flush=True)
         try:
             server.serve_forever()
         except KeyboardInterrupt:
-            print()  # the way to end it
+            print()  # after the ^C of the terminal
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Finding questions by their words, type, verdict and difference between two runs."""
+"""Search for questions by words, type, verdict and difference between two runs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval.datasets.types import types_in
-from eval.report.cards import ERROR, RIGHT, UNSCORED, WRONG, Card, card, verdict
+from eval.rendering.blocks import Card
+from eval.report.cards import ERROR, RIGHT, UNSCORED, WRONG, question_card, verdict
 from eval.report.changes import difference, score_of
-from eval.report.runs import Reported
+from eval.report.runs import ReportedRun
 from memsys.errors import InputError
 
-PAGE = 50  # questions that are sent at once
+PAGE = 50  # questions in one reply
 ABSTAINED = "abstained"
 VERDICTS = (RIGHT, WRONG, ERROR, ABSTAINED, UNSCORED)
 _CHANGES: Mapping[str, Callable[[float | None], bool]] = {
@@ -27,10 +28,11 @@ _LONGEST = 500  # characters of a search
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """What is looked for; an empty string takes all. `words` must all occur, in any order.
+class QuestionSearch:
+    """Filters; an empty string accepts all. `words` must all occur, in any order.
 
-    `run`: the place of the run whose verdict counts (None: any). `one`, `other`: those compared.
+    `run`: index of the run that `verdict` applies to (None: any). `change` and `order` concern the
+    score of run `other` minus that of run `one`. `start`: index of the first question returned.
     """
 
     words: str = ""
@@ -54,19 +56,20 @@ class _Row:
 
 
 class Questions:
-    """All questions of some runs, of which the first gives the order."""
+    """All questions of some runs, in the order of the first."""
 
-    def __init__(self, runs: Sequence[Reported]) -> None:
+    def __init__(self, runs: Sequence[ReportedRun]) -> None:
         self.runs, self.key = runs, score_of(runs)
         records = [record for run in runs for record in run.records.values()]
         self.types = tuple(types_in(records).values())
-        ids = dict.fromkeys(id_ for run in runs for id_ in run.records)
-        self._rows = [self._row(id_) for id_ in ids]
+        self._ids = dict.fromkeys(id_ for run in runs for id_ in run.records)
+        self._rows = [self._row(id_) for id_ in self._ids]
         self._changes: dict[tuple[int, int], dict[str, float | None]] = {}
 
-    def find(self, search: Search) -> dict[str, Any]:
-        """`total` questions found and PAGE of them from `search.start` on, as plain JSON: id, type,
-        question, for each run what came of it, and the difference between the two compared.
+    def find(self, search: QuestionSearch) -> dict[str, Any]:
+        """Return the number of questions found, and PAGE of them from `search.start`, as JSON.
+
+        Each has id, type, question, the verdicts of each run, and the change between two runs.
         """
         changes = self._compared(search.one, search.other)
         words = search.words.casefold().split()
@@ -100,24 +103,19 @@ class Questions:
         }
 
     def card(self, id_: str) -> Card | None:
-        """The card of a question with the answers of all runs that were asked it; None of none."""
-        asked = [
-            (run.label, run.records[id_], run.marking, run.texts)
-            for run in self.runs
-            if id_ in run.records
-        ]
-        return card(asked) if asked else None
+        """Return the card of a question with the answers of all runs; None if no run asked it."""
+        return question_card(id_, self.runs) if id_ in self._ids else None
 
     def _row(self, id_: str) -> _Row:
         asked = next(run.records[id_] for run in self.runs if id_ in run.records)
-        texts = [id_, asked["question"], asked.get("gold") or ""]
+        texts = [id_, asked["question"], asked["gold"] or ""]
         verdicts: list[tuple[str, ...]] = []
         for run in self.runs:
             record = run.records.get(id_)
             if record is None:
                 verdicts.append(())
                 continue
-            texts.append(record.get("answer") or "")
+            texts.append(record["answer"] or "")
             extra = (ABSTAINED,) if record["abstained"] else ()
             verdicts.append((verdict(record, run.marking), *extra))
         words = "\n".join(texts).casefold()
@@ -135,33 +133,33 @@ class Questions:
         return self._changes[pair]
 
 
-def read_search(given: Mapping[str, str], runs: int, types: Sequence[str]) -> Search:
-    """The search that the fields of an address tell, of so many runs and of these question types;
-    raises InputError naming a wrong one.
+def read_search(fields: Mapping[str, str], runs: int, types: Sequence[str]) -> QuestionSearch:
+    """Return the search of an address with `fields`, for a number of `runs` and their
+    question `types`. Raises InputError naming the field that is invalid.
     """
-    run = given.get("run", "")
-    return Search(
-        words=given.get("q", "")[:_LONGEST],
-        type=_one_of(given, "type", types),
-        verdict=_one_of(given, "verdict", VERDICTS),
-        run=_number(given, "run", 0, runs) if run else None,
-        change=_one_of(given, "change", CHANGES),
-        order=_one_of(given, "order", ORDERS),
-        one=_number(given, "one", 0, runs),
-        other=_number(given, "other", min(1, runs - 1), runs),
-        start=_number(given, "start", 0, None),
+    run = fields.get("run", "")
+    return QuestionSearch(
+        words=fields.get("q", "")[:_LONGEST],
+        type=_one_of(fields, "type", types),
+        verdict=_one_of(fields, "verdict", VERDICTS),
+        run=_number(fields, "run", 0, runs) if run else None,
+        change=_one_of(fields, "change", CHANGES),
+        order=_one_of(fields, "order", ORDERS),
+        one=_number(fields, "one", 0, runs),
+        other=_number(fields, "other", min(1, runs - 1), runs),
+        start=_number(fields, "start", 0, None),
     )
 
 
-def _one_of(given: Mapping[str, str], name: str, known: Sequence[str]) -> str:
-    value = given.get(name, "")
+def _one_of(fields: Mapping[str, str], name: str, known: Sequence[str]) -> str:
+    value = fields.get(name, "")
     if value and value not in known:
         raise InputError(f"{name}: unknown; use {', '.join(known)}")
     return value
 
 
-def _number(given: Mapping[str, str], name: str, default: int, below: int | None) -> int:
-    text = given.get(name) or str(default)
+def _number(fields: Mapping[str, str], name: str, default: int, below: int | None) -> int:
+    text = fields.get(name) or str(default)
     if not (text.isascii() and text.isdigit() and len(text) < 9):
         raise InputError(f"{name}: use a whole number of 0 or more")
     if below is not None and int(text) >= below:
@@ -169,7 +167,7 @@ def _number(given: Mapping[str, str], name: str, default: int, below: int | None
     return int(text)
 
 
-def _has(row: _Row, search: Search) -> bool:
+def _has(row: _Row, search: QuestionSearch) -> bool:
     if search.run is not None:
         return search.verdict in row.verdicts[search.run]
-    return any(search.verdict in own for own in row.verdicts)
+    return any(search.verdict in verdicts for verdicts in row.verdicts)

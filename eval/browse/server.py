@@ -1,4 +1,4 @@
-"""Serves the report and the questions to a browser on the same machine, and to nobody else."""
+"""An HTTP server of the report and the questions, for browsers on this machine alone."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
 
 from eval.browse.questions import Questions, read_search
-from eval.browse.shell import POLICY, shell
-from eval.report.card_page import card_page
-from eval.report.whole import whole
+from eval.browse.search_page import POLICY, search_page
+from eval.rendering.page import card_html
+from eval.report.build import build_report
 from memsys.errors import InputError
 
 LOOPBACK = "127.0.0.1"
@@ -27,48 +27,48 @@ _HEADERS = {
 
 
 class Site:
-    """What there is to be served: all of it made here, no file is ever read by its address."""
+    """The pages: all are generated from runs, and no file is served by its address."""
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
         self._lock = threading.Lock()
 
     @cached_property
-    def _shell(self) -> str:
-        return shell(self._questions)
+    def _page(self) -> str:
+        return search_page(self._questions)
 
     @cached_property
     def _report(self) -> str:
-        return whole(self._questions.runs).html()
+        return build_report(self._questions.runs).html()
 
     def answer(self, target: str) -> tuple[HTTPStatus, str, str]:
-        """Status, content type and body for the target of a request."""
+        """Return status, content type and body for the target of a request."""
         parts = urlsplit(target)
         try:
-            given = dict(parse_qsl(parts.query, max_num_fields=_FIELDS))
-            return self._of(parts.path, given)
+            fields = dict(parse_qsl(parts.query, max_num_fields=_FIELDS))
+            return self._route(parts.path, fields)
         except (InputError, ValueError) as error:
             return HTTPStatus.BAD_REQUEST, _JSON, json.dumps({"error": str(error)})
 
-    def _of(self, path: str, given: dict[str, str]) -> tuple[HTTPStatus, str, str]:
+    def _route(self, path: str, fields: dict[str, str]) -> tuple[HTTPStatus, str, str]:
         if path == "/":
-            return HTTPStatus.OK, _HTML, self._shell
+            return HTTPStatus.OK, _HTML, self._page
         if path == "/report":
-            with self._lock:  # it takes seconds: made once, whoever asks
+            with self._lock:  # takes seconds: two requests do not build it twice
                 return HTTPStatus.OK, _HTML, self._report
         if path == "/questions":
             questions = self._questions
-            found = questions.find(read_search(given, len(questions.runs), questions.types))
+            found = questions.find(read_search(fields, len(questions.runs), questions.types))
             return HTTPStatus.OK, _JSON, json.dumps(found, ensure_ascii=False)
-        if path == "/card" and (card := self._questions.card(given.get("id", ""))) is not None:
-            return HTTPStatus.OK, _HTML, card_page(card)
-        return HTTPStatus.NOT_FOUND, _JSON, json.dumps({"error": "there is no such page"})
+        if path == "/card" and (card := self._questions.card(fields.get("id", ""))) is not None:
+            return HTTPStatus.OK, _HTML, card_html(card)
+        return HTTPStatus.NOT_FOUND, _JSON, json.dumps({"error": "no such page"})
 
 
-def serve(site: Site, port: int) -> ThreadingHTTPServer:
-    """A server on the loopback address that is ready to `serve_forever`; port 0 takes a free one.
+def bind(site: Site, port: int) -> ThreadingHTTPServer:
+    """Return a server on the loopback address, ready to `serve_forever`; port 0 is any free one.
 
-    Raises InputError if the port cannot be had.
+    Raises InputError if the port is not available.
     """
 
     class Handler(_Handler):
@@ -78,7 +78,7 @@ def serve(site: Site, port: int) -> ThreadingHTTPServer:
     try:
         server = ThreadingHTTPServer((LOOPBACK, port), Handler)
     except (OSError, OverflowError) as error:
-        raise InputError(f"--port {port}: cannot be had ({error}); use another, or 0") from error
+        raise InputError(f"--port {port}: not available ({error}); use another, or 0") from error
     server.daemon_threads = True
     return server
 
@@ -87,11 +87,11 @@ class _Handler(BaseHTTPRequestHandler):
     site: Site
     protocol_version = "HTTP/1.1"
     server_version, sys_version = "memsys", ""
-    timeout = 30  # seconds that a silent connection is kept
+    timeout = 30  # seconds until a silent connection is closed
 
     def do_GET(self) -> None:
-        """Answer from the site, if the request names this machine."""
-        # A foreign page whose name was pointed at this address would say its own name here.
+        """Answer from the site if the request names this machine."""
+        # DNS rebinding: a foreign page whose name resolves to this address sends its own name here.
         port = self.connection.getsockname()[1]
         if self.headers.get("Host") not in {f"{LOOPBACK}:{port}", f"localhost:{port}"}:
             self._send(HTTPStatus.FORBIDDEN, _JSON, '{"error": "only from this machine"}')
@@ -109,4 +109,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Says nothing: the terminal belongs to whoever started it."""
+        """Log nothing: the terminal shows only the address."""

@@ -1,38 +1,33 @@
-"""`python -m eval.cache`: hand on the recorded answers of a run, so that others can replay it."""
+"""`python -m eval.cache`: export and import the recorded model answers of a run, to replay it."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.cache.bundle import read_bundle, write_bundle
-from eval.cache.calls import answers_of
-from eval.cli import code_of
+from eval import cli
+from eval.records.bundle import read_bundle, write_bundle
+from eval.records.jsonl import CALLS as CALLS_USED
+from eval.records.jsonl import read_lines
+from eval.records.run import RUNS
+from eval.rendering.numbers import dollars
 from eval.rendering.tables import plain
 from memsys.errors import InputError
 from memsys.llm.pricing import load_pricing
-from memsys.llm.recording import CALLS, Recording
+from memsys.llm.recording import CALLS, RecordedAnswer, Recording
 from memsys.types import Usage
 
-_RUNS = Path("results/runs")
+_KEY = re.compile(r"[0-9a-f]{64}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Export, import or show; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
+    """Export, import or list; return exit code 2 for invalid input, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
-    return code_of(lambda: _do(options))
-
-
-def _do(options: argparse.Namespace) -> None:
-    if options.command == "export":
-        _export(options.run, options.out, options.cache)
-    elif options.command == "import":
-        _import(options.bundle, options.cache)
-    else:
-        _stats(options.cache)
+    return cli.code_of(lambda: options.do(options))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -42,62 +37,99 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         default=Path(os.environ.get("MEMSYS_CACHE", ".cache")),
         metavar="FOLDER",
-        help="where answers are recorded (default: the variable MEMSYS_CACHE, else .cache)",
+        help="folder of recorded answers (default: the variable MEMSYS_CACHE, else .cache)",
     )
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.cache",
-        description="Recorded answers of models. docs/models.md tells how they are made and used.",
+    parser = cli.parser(
+        "cache", "Recorded answers of models: docs/models.md describes recording and replay."
     )
-    commands = parser.add_subparsers(dest="command", required=True)
-    out = commands.add_parser("export", parents=[cache], help="the answers that a run used")
-    out.add_argument("run", metavar="RUN", help="a run folder, or a run id under results/runs")
+    commands = parser.add_subparsers(required=True)
+    out = commands.add_parser("export", parents=[cache], help="write the answers that a run used")
+    out.add_argument("run", metavar="RUN", help=cli.RUN_HELP)
     out.add_argument("--out", type=Path, required=True, metavar="BUNDLE.jsonl.gz")
-    into = commands.add_parser("import", parents=[cache], help="record what a bundle holds")
+    out.set_defaults(do=_export)
+    into = commands.add_parser("import", parents=[cache], help="record the answers of a bundle")
     into.add_argument("bundle", type=Path, metavar="BUNDLE")
-    commands.add_parser("stats", parents=[cache], help="what is recorded, by model")
+    into.set_defaults(do=_import)
+    stats = commands.add_parser("stats", parents=[cache], help="list recorded answers by model")
+    stats.set_defaults(do=_stats)
     return parser
 
 
-def _export(run: str, out: Path, cache: Path) -> None:
-    folder = Path(run)
-    if not folder.is_dir() and (_RUNS / run).is_dir():
-        folder = _RUNS / run
-    answers = answers_of(folder, _existing(cache))
-    write_bundle(out, answers)
-    print(f"{out}: {len(answers):,} answers, {out.stat().st_size:,} bytes")
+def _export(options: argparse.Namespace) -> None:
+    folder = Path(options.run)
+    if not folder.is_dir() and (RUNS / folder).is_dir():
+        folder = RUNS / folder
+    answers = _answers_of(folder, _existing(options.cache))
+    write_bundle(options.out, answers)
+    size = options.out.stat().st_size
+    print(f"{options.out}: {len(answers):,} answers, {size:,} bytes")
 
 
-def _import(bundle: Path, cache: Path) -> None:
-    answers = read_bundle(bundle)
-    recording = Recording(cache)
+def _import(options: argparse.Namespace) -> None:
+    answers = read_bundle(options.bundle)
+    recording = Recording(options.cache)
     new = recording.keep(answers)
-    kept = {row.key: row.body for row in recording.find_all([answer.key for answer in answers])}
-    other = sum(kept[answer.key] != answer.body for answer in answers)
+    stored = {row.key: row.body for row in recording.find_all([answer.key for answer in answers])}
+    other = sum(stored[answer.key] != answer.body for answer in answers)
     print(f"{recording.path}: {new:,} of {len(answers):,} answers are new")
     if other:
         print(
-            f"{other:,} requests had another answer here already, which stays: import into an "
-            "empty --cache to replay the run as it was"
+            f"{other:,} requests already had another answer here, which remains: import into an "
+            "empty --cache to replay the run exactly"
         )
 
 
-def _stats(cache: Path) -> None:
-    recording, pricing = _existing(cache), load_pricing()
+def _stats(options: argparse.Namespace) -> None:
+    recording, pricing = _existing(options.cache), load_pricing()
     header = ["path", "model", "answers", "input tokens", "output tokens", "cost $", "from", "to"]
     rows = []
     for path, model, count, read, written, first, last in recording.totals():
-        cost = pricing.cost_usd(model, Usage(count, read, written))
-        shown = "unknown" if cost is None else f"{cost:,.4f}"
-        rows.append([path, model, f"{count:,}", f"{read:,}", f"{written:,}", shown, first, last])
+        cost = dollars(pricing.cost_usd(model, Usage(count, read, written)), "unknown")
+        rows.append([path, model, f"{count:,}", f"{read:,}", f"{written:,}", cost, first, last])
     print(recording.path)
     print(plain(header, rows) if rows else "nothing is recorded yet")
 
 
 def _existing(cache: Path) -> Recording:
-    """The recording in `cache`, which only import may begin."""
+    """Open the recording in `cache`; only an import may create one."""
     if not (cache / CALLS).is_file():
         raise InputError(f"{cache / CALLS}: nothing is recorded there; name its folder (--cache)")
     return Recording(cache)
+
+
+def _answers_of(folder: Path, recording: Recording) -> list[RecordedAnswer]:
+    """Return every answer and failure that the run in `folder` used, in order of key.
+
+    Raises InputError if the recording lacks one: such a bundle would not replay the run.
+    """
+    keys = _keys_of(folder / CALLS_USED)
+    answers = recording.find_all(keys)
+    if len(answers) < len(keys):
+        raise InputError(
+            f"{recording.path}: contains {len(answers):,} of the {len(keys):,} answers that "
+            f"{folder} used; name the cache folder of that run (--cache)"
+        )
+    return answers
+
+
+def _keys_of(path: Path) -> list[str]:
+    """Return the keys in a calls.jsonl, each once, in order of first use.
+
+    Its lines are {"key": ..., "phase": ..., "question": id or null}. Raises InputError if the file
+    is absent, or a line has no key.
+    """
+    if not path.is_file():
+        raise InputError(
+            f"{path}: not there; name the folder of a run that called a model (llm=..., or an "
+            "embedder behind an endpoint)"
+        )
+    keys: dict[str, None] = {}
+    for number, line in enumerate(read_lines(path), 1):
+        key = line.get("key") if isinstance(line, dict) else None
+        if not isinstance(key, str) or not _KEY.fullmatch(key):
+            raise InputError(f"{path}: line {number}: no key of a call")
+        keys[key] = None
+    return list(keys)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Whether runs may be compared at all."""
+"""Checks whether runs may be compared: same data, answer key, F1 and judge."""
 
 from __future__ import annotations
 
@@ -8,58 +8,51 @@ from typing import Any
 from eval.records.answer_key_views import key_name
 from eval.records.run import Run
 from eval.summary.measures import F1, JUDGE, Measure
+from eval.summary.shared import data_files, same_data
 
-_FIRST = 3  # ids that a message names
+_SHOWN = 3  # question ids in a message
 
 
 def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence[str]) -> list[str]:
-    """Why the runs should not be compared, a sentence each with its remedy; none if they may be.
+    """Return the reasons against a comparison with the first run, one sentence each, with remedy.
 
-    `names`: of the scores as they were asked for. Golds are compared themselves as well: two lists
-    of errors may both be called corrected.
+    `names`: scores as the user requested them. Gold answers are compared as well, since two answer
+    keys may have the same name.
     """
-    first, found = runs[0], []
+    first, reasons = runs[0], []
     for run in runs[1:]:
         pair = f"{first.label} and {run.label}"
-        if _data(first) != _data(run):
-            files = " and ".join(_files(one) for one in (first, run))
-            found.append(f"{pair} answered different data ({files}); run both on the same files")
+        if not same_data(first, run):
+            files = " and ".join(data_files(one) for one in (first, run))
+            reasons.append(f"{pair} answered different data ({files}); run both on the same files")
         keys = [key_name(one.manifest) for one in (first, run)]
         golds = _other_golds(first, run)
         if keys[0] != keys[1]:
-            found.append(
-                f"{pair} were scored by different answer keys ({keys[0]}, {keys[1]}); score one "
-                f"anew by python -m eval.rescore {run.folder} --key {keys[0]}"
+            reasons.append(
+                f"{pair} were scored by different answer keys ({keys[0]}, {keys[1]}); rescore one "
+                f"by python -m eval.rescore {run.folder} --key {keys[0]}"
             )
         elif golds:
-            found.append(
+            reasons.append(
                 f"{pair} were scored by different gold answers to {len(golds)} questions "
-                f"({', '.join(golds[:_FIRST])}{', ...' if len(golds) > _FIRST else ''})"
+                f"({', '.join(golds[:_SHOWN])}{', ...' if len(golds) > _SHOWN else ''})"
             )
         if (not names or F1 in names) and first.own_f1 != run.own_f1:
-            found.append(
+            reasons.append(
                 f"f1 is {first.own_f1} in {first.label} and {run.own_f1} in {run.label}; "
                 f"name one by --score, as --score {first.own_f1}"
             )
         judges = [_judge(one) for one in (first, run)]
         if any(measure.key == JUDGE for measure in measures) and judges[0] != judges[1]:
-            found.append(
+            reasons.append(
                 f"{pair} have different judges ({_named(judges[0])}; {_named(judges[1])}); "
-                f"leave the verdicts out by --score {first.own_f1}"
+                f"exclude the verdicts by --score {first.own_f1}"
             )
-    return found
-
-
-def _data(run: Run) -> set[str]:
-    return {file["sha256"] for file in run.manifest["data"]}
-
-
-def _files(run: Run) -> str:
-    return ", ".join(f"{file['name']} {file['sha256'][:12]}" for file in run.manifest["data"])
+    return reasons
 
 
 def _other_golds(first: Run, run: Run) -> list[str]:
-    """Ids of questions with the same text whose gold answer differs."""
+    """Return ids of questions that have the same text and different gold answers."""
     return [
         key
         for key, one in first.records.items()
@@ -70,16 +63,15 @@ def _other_golds(first: Run, run: Run) -> list[str]:
 
 
 def _judge(run: Run) -> tuple[Any, ...]:
-    """What the verdicts depend on: model, prompt, settings, and whose verdicts they are."""
+    """Return everything verdicts depend on: model, prompt, settings, and the verdicts' sources."""
     sources = {
         record.get("judge_source")
         for record in run.records.values()
         if record["scores"].get(JUDGE) is not None
     }
     manifest = run.manifest
-    named = manifest["models"].get(JUDGE)
-    settings = manifest["config"].get(JUDGE)
-    return named, manifest["prompts"].get(JUDGE), settings, tuple(sorted(map(str, sources)))
+    model, settings = manifest["models"].get(JUDGE), manifest["config"].get(JUDGE)
+    return model, manifest["prompts"].get(JUDGE), settings, tuple(sorted(map(str, sources)))
 
 
 def _named(judge: tuple[Any, ...]) -> str:

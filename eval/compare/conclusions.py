@@ -1,4 +1,4 @@
-"""A comparison in plain sentences: what was found, and what to beware of."""
+"""Conclusions and warnings of a comparison as plain sentences."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from eval.summary.measures import ABSTAINED, ADVERSARIAL, JUDGE, Measure, lower_
 from eval.summary.shared import Shared
 from eval.summary.summarise import OVERALL
 
-_FIRST = 3  # ids that a sentence names
+_SHOWN = 3  # question ids in a sentence
 
 
 def conclusions(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[str]:
-    """A sentence for each run after the first and each measure: on overall, else the last type.
+    """Return a sentence per run after the first and per measure, on overall or else the last type.
 
-    Abstention speaks only where nothing else was compared. With one run and measure, one sentence.
+    Abstention is reported only if nothing else was compared.
     """
-    answers = [rows for rows in tables if rows and rows[0].key != ABSTAINED]
-    told = answers or [rows for rows in tables if rows]
+    scored = [rows for rows in tables if rows and rows[0].key != ABSTAINED]
+    reported = scored or [rows for rows in tables if rows]
     return [
         _conclusion(next((row for row in rows if row.type == OVERALL), rows[-1]), i, runs)
         for i in range(len(runs) - 1)
-        for rows in told
+        for rows in reported
     ]
 
 
 def title(measure: Measure) -> str:
-    """What a measure's table is called."""
+    """Return the title of a measure's table."""
     if measure.key != ABSTAINED:
         return measure.key
     if ADVERSARIAL not in measure.types:
@@ -40,18 +40,18 @@ def title(measure: Measure) -> str:
 
 
 def method(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
-    """How the figures were made."""
+    """Return one paragraph on how differences, p and `needs` were computed."""
     count = sum(len(row.contrasts) for rows in tables for row in rows)
     adjusted = f"Holm's over the {count} comparisons shown" if count > 1 else "one comparison"
     return (
         f"Difference: run minus {runs[0].label} on the same questions, 95% interval over "
-        f"conversations. p: flips of signs, {adjusted}. needs: the least true difference found 4 "
-        "times in 5. How to read them: docs/statistics.md."
+        f"conversations. p: sign-flip test, {adjusted}. needs: the least true difference found 4 "
+        "times in 5. docs/statistics.md explains them."
     )
 
 
 def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> list[str]:
-    """What is not the same in the runs, and which questions do not count."""
+    """Return warnings: settings in which runs differ, unfinished runs, questions left out."""
     found = []
     first = runs[0]
     for run in runs[1:]:
@@ -60,23 +60,23 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
             found.append(f"{run.label} differs from {first.label} in: {', '.join(settings)}")
     for run in runs:
         if run.manifest.get("kind") == "imported":
-            found.append(f"{run.label}: imported answers; how they were made is not known")
+            found.append(f"{run.label}: imported answers, of unknown settings")
         if run.manifest["status"] != "complete":
             found.append(f"{run.label}: the run is {run.manifest['status']}, not complete")
     for measure, shared in measures:
         if shared.left_out:
             found.append(_left_out(measure, shared))
     if any(measure.key == JUDGE for measure, _ in measures) and _reported(runs):
-        found.append("judge: verdicts as reported; that all are one judge's cannot be checked")
+        found.append("judge: verdicts as reported; that one judge gave them all is unverified")
     if any(len(set(shared.conversations)) == 1 for _, shared in measures):
         found.append(
-            "one conversation: intervals speak of other questions on it, not of other conversations"
+            "one conversation: intervals cover other questions on it, not other conversations"
         )
     return found
 
 
 def _left_out(measure: Measure, shared: Shared) -> str:
-    ids = ", ".join(shared.left_out[:_FIRST]) + (", ..." if len(shared.left_out) > _FIRST else "")
+    ids = ", ".join(shared.left_out[:_SHOWN]) + (", ..." if len(shared.left_out) > _SHOWN else "")
     why = "; ".join(
         f"{label}: " + ", ".join(f"{count} {reason}" for reason, count in counts.items())
         for label, counts in shared.why.items()
@@ -96,7 +96,7 @@ def _reported(runs: Sequence[Run]) -> bool:
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
     where = "types 1-4" if row.type == OVERALL else row.type
-    found, p = one.difference, f"p = {p_value(one.p_holm)}".replace("= <", "<")
+    interval, p = one.difference, f"p = {p_value(one.p_holm)}".replace("= <", "<")
     refusals = lower_is_better(row.key, row.type)
     score = "false refusals" if refusals else row.key
     if one.verdict == "no difference shown":
@@ -104,8 +104,8 @@ def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     else:
         start = f"{run} is {one.verdict} than {first} on {where}"
     return (
-        f"{start}: {score} {signed(found.value)} (95% interval {signed(found.low)} to "
-        f"{signed(found.high)}, {p}; {row.n} questions of {row.clusters} "
+        f"{start}: {score} {signed(interval.value)} (95% interval {signed(interval.low)} to "
+        f"{signed(interval.high)}, {p}; {row.n} questions of {row.clusters} "
         f"conversation{'s' if row.clusters > 1 else ''}); {_needed(one)}"
     )
 
@@ -122,6 +122,6 @@ def _needed(one: Contrast) -> str:
 
 
 def _differing(one: Manifest, other: Manifest) -> list[str]:
-    """Top-level settings (`strategy`, `k`, ...) in which two configurations differ."""
+    """Return the top-level settings (`strategy`, `k`, ...) in which two configurations differ."""
     first, second = one["config"], other["config"]
     return [key for key in {**first, **second} if first.get(key) != second.get(key)]

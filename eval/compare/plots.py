@@ -1,4 +1,4 @@
-"""A comparison as pictures: differences by type, and means by type and run."""
+"""Charts of a comparison: differences by question type, and means by type and run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DPI = 150
 
 
 def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
-    """Write differences to the first run with intervals: a panel a measure, a line a type."""
+    """Write a forest plot of differences to the first run: a panel per measure, a line per type."""
     from matplotlib.lines import Line2D  # noqa: PLC0415 - takes half a second
 
     others = runs[1:]
@@ -30,16 +30,16 @@ def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
     grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
     for (title, rows), axes in zip(panels, grid[:, 0], strict=True):
         axes.axvline(0, color="black", linewidth=1)
-        found = [one.difference for row in rows for one in row.contrasts]
-        edge = 1.08 * max(max(-one.low, one.high) for one in found) or 0.01
+        differences = [one.difference for row in rows for one in row.contrasts]
+        edge = 1.08 * max(max(-one.low, one.high) for one in differences) or 0.01
         for y, row in enumerate(rows):
             for i, one in enumerate(row.contrasts):
                 at = y + (i - (len(others) - 1) / 2) * 0.8 / len(others)
-                own, colour = one.difference, _COLOURS[one.verdict]
-                axes.plot([own.low, own.high], [at, at], color=colour, linewidth=2)
+                ends, colour = one.difference, _COLOURS[one.verdict]
+                axes.plot([ends.low, ends.high], [at, at], color=colour, linewidth=2)
                 marker = MARKERS[i % len(MARKERS)]
-                axes.plot(own.value, at, marker, color=colour, markersize=7)
-                label = interval(own, form=signed)
+                axes.plot(ends.value, at, marker, color=colour, markersize=7)
+                label = interval(ends, form=signed)
                 axes.text(edge * 1.03, at, label, va="center", fontsize=9, color=colour)
         axes.set_xlim(-edge, edge)
         axes.set_yticks(range(len(rows)), [f"{type_name(r.type)}\nn = {r.n}" for r in rows])
@@ -59,18 +59,18 @@ def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
 
 
 def heatmap(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
-    """Write means by type and run: a panel a measure; light is high."""
+    """Write a heat map of means by type and run: a panel per measure, light is high."""
     heights = [1 + 0.5 * len(rows) for _, rows in panels]
     figure = _figure(3.2 + 1.9 * len(runs), sum(heights) + 0.8)
     grid = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)
     for (title, rows), axes in zip(panels, grid[:, 0], strict=True):
-        means = [[found.value for found in row.means] for row in rows]
-        top = max(max(own) for own in means) or 1.0
+        means = [[mean.value for mean in row.means] for row in rows]
+        top = max(map(max, means)) or 1.0
         axes.imshow(means, cmap="cividis", vmin=0, vmax=top, aspect="auto")
         for y, row in enumerate(rows):
-            for x, found in enumerate(row.means):
-                colour = "black" if found.value > 0.55 * top else "white"
-                text = f"{found.value:.3f}\n[{found.low:.3f}, {found.high:.3f}]"
+            for x, mean in enumerate(row.means):
+                colour = "black" if mean.value > 0.55 * top else "white"
+                text = f"{mean.value:.3f}\n[{mean.low:.3f}, {mean.high:.3f}]"
                 axes.text(x, y, text, ha="center", va="center", color=colour, fontsize=9)
         axes.set_xticks(range(len(runs)), [run.label.replace(" ", "\n", 1) for run in runs])
         axes.set_yticks(range(len(rows)), [f"{type_name(r.type)}\nn = {r.n}" for r in rows])
@@ -80,7 +80,7 @@ def heatmap(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
 
 
 def _figure(width: float, height: float) -> Figure:
-    """Without pyplot: it would look for a screen."""
+    """Return a figure without pyplot, which would look for a screen."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - takes half a second
 
     return Figure(figsize=(width, height), layout="constrained")

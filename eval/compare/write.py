@@ -1,56 +1,60 @@
-"""The files of a comparison."""
+"""Write a comparison as Markdown, CSV, LaTeX and PNG files."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from eval.compare.conclusions import conclusions, method
 from eval.compare.plots import forest, heatmap
-from eval.compare.tables import comma_separated, latex, table
 from eval.records.run import Run
+from eval.rendering.contrasts import comma_separated, table
 from eval.rendering.tables import markdown
 from eval.summary.contrast import Row
 from memsys.errors import InputError
 
+_TEX = {c: "\\" + c for c in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
+_TEX |= {"^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$"}
+
 
 def write(
     folder: Path,
-    shown: Sequence[tuple[str, Sequence[Row]]],
+    titled: Sequence[tuple[str, Sequence[Row]]],
     runs: Sequence[Run],
     warnings: Sequence[str],
 ) -> list[str]:
-    """Write tables (title and rows) and pictures into `folder`; returns the names of the files.
+    """Write tables (title and rows) and charts into `folder`; returns the names of the files.
 
     Raises InputError if the folder cannot be written.
     """
-    tables = [rows for _, rows in shown]
+    tables = [rows for _, rows in titled]
     texts = {
-        "compare.md": _markdown(shown, runs, warnings),
+        "compare.md": _markdown(titled, runs, warnings),
         "compare.csv": comma_separated(tables, runs),
-        "compare.tex": "\n".join(latex(rows, runs, _caption(name, runs)) for name, rows in shown),
+        "compare.tex": "\n".join(latex(rows, runs, _caption(name, runs)) for name, rows in titled),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
-        forest(shown, runs, folder / "forest.png")
-        heatmap(shown, runs, folder / "heatmap.png")
+        forest(titled, runs, folder / "forest.png")
+        heatmap(titled, runs, folder / "heatmap.png")
     except OSError as error:
         raise InputError(f"--out {folder}: cannot be written ({error}); name another") from error
     return [*texts, "forest.png", "heatmap.png"]
 
 
 def _markdown(
-    shown: Sequence[tuple[str, Sequence[Row]]], runs: Sequence[Run], warnings: Sequence[str]
+    titled: Sequence[tuple[str, Sequence[Row]]], runs: Sequence[Run], warnings: Sequence[str]
 ) -> str:
-    tables = [rows for _, rows in shown]
+    tables = [rows for _, rows in titled]
     named = [[run.label, run.manifest["run_id"], run.manifest["dataset"]] for run in runs]
     parts = [f"# {', '.join(run.label for run in runs[1:])} against {runs[0].label}"]
     parts += conclusions(tables, runs)
     parts += [markdown(["run", "id", "data"], named)]
     parts += [f"Note: {warning}" for warning in warnings]
-    for name, rows in shown:
+    for name, rows in titled:
         parts += [f"## {name}", markdown(*table(rows, runs))]
     parts += [method(tables, runs)]
     parts += ["![Differences by type](forest.png)", "![Means by type and run](heatmap.png)"]
@@ -59,3 +63,29 @@ def _markdown(
 
 def _caption(name: str, runs: Sequence[Run]) -> str:
     return f"{name}: mean and difference to {runs[0].label}, 95% intervals over conversations"
+
+
+def latex(rows: Sequence[Row], runs: Sequence[Run], caption: str) -> str:
+    """Return the rows as a LaTeX table, which needs the package booktabs."""
+    header, cells = table(rows, runs)
+    body: list[str] = []
+    for line in cells:
+        if line[0] and body:
+            body.append(r"\addlinespace")
+        body.append(" & ".join(_tex(cell) for cell in line) + r" \\")
+    lines = [
+        r"% needs \usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_tex(caption)}}}",
+        rf"\begin{{tabular}}{{ll{'r' * (len(header) - 3)}l}}",
+        r"\toprule",
+        " & ".join(_tex(name) for name in header) + r" \\",
+        *(r"\midrule", *body, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""),
+    ]
+    return "\n".join(lines)
+
+
+def _tex(text: str) -> str:
+    escaped = "".join(_TEX.get(c, c) for c in text).replace("$>$=", r"$\geq$")
+    return re.sub(r"(?<!\w)-(?=\d)", "$-$", escaped).replace("d\\_z", "$d_z$")

@@ -1,81 +1,88 @@
-"""`python -m eval.cost RUN [RUN ...]`: what runs used and cost, by phase and question, and what it
-took to write their memory.
-"""
+"""`python -m eval.cost RUN [RUN ...]`: tokens and dollars of runs by phase, and the break-even."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.cli import code_of
+from eval import cli
 from eval.cost import tables as cost_tables
-from eval.cost.ingestion import ingestion
-from eval.pricing.usage import spending
-from eval.records.run import Run, load_run
+from eval.pricing.prices import pricing_of
+from eval.pricing.usage import Spending, spending
+from eval.records.run import load_run
 from eval.rendering.tables import plain
 from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print the costs; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    options = _parser().parse_args(arguments)
-    return code_of(lambda: _show(options.runs, writing=options.writing))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.cost",
-        description="Tokens and dollars of runs by phase, per question, and after how many "
-        "questions of a conversation remembering has paid for itself against the full_context run "
-        "among them. Tokens are the endpoints' own, prices those of each run's manifest.",
+    """Print the costs; return exit code 2 for invalid input, 130 after Ctrl-C."""
+    parser = cli.parser(
+        "cost",
+        "Tokens and dollars of runs by phase and per question, and the break-even: the "
+        "number of questions of a conversation from which ingestion and questions cost less than "
+        "the full_context run among them. Tokens are as the endpoints report them, prices those of "
+        "each run's manifest.",
     )
-    parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="a run folder, or an id under results/runs"
-    )
+    parser.add_argument("runs", nargs="+", metavar="RUN", help=cli.RUN_HELP)
     parser.add_argument(
         "--writing",
         action="store_true",
-        help="what memory costs to write by session and conversation, what is stored in the end, "
-        "and the scores beside it",
+        help="the cost of ingestion by session and conversation, the size of the stores, and the "
+        "scores",
     )
-    return parser
+    options = parser.parse_args(arguments)
+    return cli.code_of(lambda: _show(options.runs, writing=options.writing))
 
 
 def _show(names: Sequence[str], *, writing: bool) -> None:
     if len(set(names)) < len(names):
         raise InputError("RUN: one run is named twice")
+    runs = [load_run(name, label=Path(name).name, complete=False, answered=False) for name in names]
+    spendings = [spending(run) for run in runs]
+    for one in spendings:
+        print(
+            f"{one.run.label}: {one.run.strategy} on {one.run.manifest['dataset']}\n{_about(one)}"
+        )
+        print("" if writing else f"\n{plain(*cost_tables.by_phase(one))}\n")
     if writing:
-        _show_writing(names)
+        summaries = [summarise(list(r.records.values()), r.manifest, r.seed) for r in runs]
+        cells = [summary["by_type"][OVERALL] for summary in summaries]
+        print(plain(*cost_tables.ingestion_table(list(zip(runs, cells, strict=True)))))
+        print(f"\n{cost_tables.INGESTION}")
         return
-    runs = [spending(run) for run in _loaded(names)]
-    for run in runs:
-        print(f"{run.title}\n{run.about}\n")
-        print(plain(*cost_tables.by_phase(run)) + "\n")
-    print(plain(*cost_tables.per_question(runs)))
+    print(plain(*cost_tables.per_question(spendings)))
     print(
-        "\nSystem: ingest, retrieval and answers; the judge's is apart. A question: retrieval and "
-        "answer.\nReplayed calls count at what they cost when live; attempts that failed are in no "
-        "figure.\nRepaid after: questions a conversation until ingest and questions cost less than "
+        "\nSystem: ingestion, retrieval and answers, without the judge. A question: retrieval and "
+        "answer.\nReplayed calls count at their cost when live; failed attempts are not counted."
+        "\nBreak-even: questions of a conversation until ingestion and questions cost less than "
         "full_context."
     )
 
 
-def _loaded(names: Sequence[str]) -> list[Run]:
-    return [load_run(name, label=Path(name).name, complete=False, answered=False) for name in names]
-
-
-def _show_writing(names: Sequence[str]) -> None:
-    runs = []
-    for one in _loaded(names):
-        summary = summarise(list(one.records.values()), one.manifest, one.seed)
-        runs.append(ingestion(one, summary["by_type"][OVERALL]))
-    for run in runs:
-        print(f"{run.spending.title}\n{run.spending.about}\n")
-    print(plain(*cost_tables.writing(runs)))
-    print(f"\n{cost_tables.WRITING}")
+def _about(one: Spending) -> str:
+    """Return number of questions, models, date of the prices, and whether the run is complete."""
+    manifest, records = one.run.manifest, one.run.records.values()
+    reader = f"reader {manifest['models'].get('reader') or 'unknown'}"
+    reader += f" ({manifest['llm']})" if manifest["llm"] else ", no language model"
+    judge = manifest["judge"]
+    parts = [
+        f"questions {len(records):,}, conversations {one.conversations}, {reader}, "
+        + (f"judge {judge['name']}" if judge else "no judge")
+    ]
+    as_of = pricing_of(manifest).as_of
+    if all(phase.calls == 0 for phase in one.phases.values()):
+        parts.append("keyless: no model with a price was called")
+    elif all(phase.usd == 0 for phase in one.phases.values()):
+        parts.append("the price of its models is 0, as on your own machine")
+    else:
+        parts.append(f"prices as of {as_of}" if as_of else "no prices in its manifest")
+    if replayed := sum(record["latency_source"] == "recorded" for record in records):
+        parts.append(f"{replayed:,} questions used recorded answers")
+    if manifest["status"] != "complete":
+        parts.append(f"the run is {manifest['status']}: so far")
+    return "; ".join(parts)
 
 
 if __name__ == "__main__":

@@ -1,34 +1,50 @@
-"""What runs used and cost, as rows of text."""
+"""Calls, tokens, dollars and ingestion of runs, as rows of text."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from eval.cost.ingestion import UNITS, Ingestion
-from eval.pricing.usage import Spending, baseline_of
-from eval.rendering.tables import score_row
+from eval.pricing.prices import break_even
+from eval.pricing.usage import (
+    FULL_CONTEXT,
+    INGEST,
+    Spending,
+    each,
+    full_context_of,
+    spending,
+)
+from eval.records.run import Run
+from eval.records.schema import Cell, IngestLine
+from eval.rendering.numbers import ABSENT, dollars, interval, number, questions
+from eval.stats.interval import Interval
 
 Table = tuple[list[str], list[list[str]]]
-UNKNOWN, NOT_TOLD = "unknown", "-"
-WRITING = (
+UNKNOWN = "unknown"
+INGESTION = (
     "Ingestion: all sessions and the building of the indexes; replayed calls count at their "
     "recorded cost and time, queues and failed attempts not at all. Stored: mean over "
     "conversations at their end; tokens are o200k; kB are 1,000 bytes of memories, vectors and "
     "graph in plain files (docs/models.md); - where it is not known. Break-even: questions until "
     "ingestion and questions cost less than the full_context run among these."
 )
-_SCORES = ("F1", "judge", "evidence recall", "context tokens")  # of score_row
+_UNITS = ("memories", "tokens", "nodes", "edges", "bytes")  # of a store; tokens are o200k
+_SCORES = {  # column of a summary's cell -> heading and decimals
+    "f1": ("F1", 3),
+    "judge": ("judge", 3),
+    "evidence_recall": ("evidence recall", 3),
+    "context_tokens_mean": ("context tokens", 0),
+}
 
 
 def by_phase(run: Spending) -> Table:
-    """Calls, tokens and dollars: a row a phase."""
+    """Calls, tokens and dollars: a row for each phase."""
     rows = [
         [
             name,
-            count(phase.calls),
-            count(phase.input_tokens),
-            count(phase.output_tokens),
-            dollars(phase.usd),
+            number(phase.calls, 0, UNKNOWN),
+            number(phase.input_tokens, 0, UNKNOWN),
+            number(phase.output_tokens, 0, UNKNOWN),
+            dollars(phase.usd, UNKNOWN),
         ]
         for name, phase in run.phases.items()
     ]
@@ -36,93 +52,97 @@ def by_phase(run: Spending) -> Table:
 
 
 def per_question(runs: Sequence[Spending]) -> Table:
-    """Tokens and dollars of a question, and after how many remembering is repaid: a row a run."""
+    """Tokens and dollars of a question, and the break-even: a row for each run."""
     header = [
         *("run", "questions", "input tokens a question", "output tokens a question"),
-        *("$ a question", "judge $ a question", "ingest $ a conversation", "system $"),
-        "repaid after",
+        *("$ a question", "judge $ a question", "ingestion $ a conversation", "system $"),
+        "break-even after questions",
     ]
     rows = [
         [
-            run.name,
-            f"{len(run.asked):,}",
-            mean(run.per_question("input_tokens")),
-            mean(run.per_question("output_tokens")),
-            dollars(run.question_usd),
-            dollars(run.judge_question_usd),
-            dollars(run.ingest_usd),
-            dollars(run.system_usd),
-            repaid(run, runs),
+            run.run.label,
+            f"{len(run.run.records):,}",
+            number(run.question.input_tokens, 1, UNKNOWN),
+            number(run.question.output_tokens, 1, UNKNOWN),
+            dollars(run.question.usd, UNKNOWN),
+            dollars(run.phases["judge"].per(len(run.run.records)).usd, UNKNOWN),
+            dollars(run.conversation.usd, UNKNOWN),
+            dollars(run.system.usd, UNKNOWN),
+            _break_even(run, runs),
         ]
         for run in runs
     ]
     return header, rows
 
 
-def writing(runs: Sequence[Ingestion]) -> Table:
-    """What memory costs to write, beside the answers it buys: a column a run."""
-    spendings = [run.spending for run in runs]
-    columns = [_written(run, spendings) for run in runs]
-    names = [name for name, _ in columns[0]]
-    rows = [[name, *(column[i][1] for column in columns)] for i, name in enumerate(names)]
-    return ["what memory costs to write", *(run.label for run in runs)], rows
+def ingestion_table(runs: Sequence[tuple[Run, Cell]]) -> Table:
+    """Cost and duration of ingestion, sizes of stores, and scores: a column for each run, given
+    with its summary's cell of types 1 to 4.
+    """
+    spendings = [spending(run) for run, _ in runs]
+    columns = [_ingestion(one, runs[i][1], spendings) for i, one in enumerate(spendings)]
+    rows = [[name, *(column[name] for column in columns)] for name in columns[0]]
+    return ["ingestion", *(run.label for run, _ in runs)], rows
 
 
-def repaid(run: Spending, runs: Sequence[Spending]) -> str:
-    """Questions of a conversation until `run` costs less than the full_context run of `runs`."""
-    if run.is_full_context:
-        return "-"
-    baseline = baseline_of(run, runs)
+def _break_even(run: Spending, runs: Sequence[Spending]) -> str:
+    if run.run.strategy == FULL_CONTEXT:
+        return ABSENT
+    baseline = full_context_of(run, runs)
     if baseline is None:
         return "no such run"
-    after = run.repaid_against(baseline)
-    if after is None:
-        return UNKNOWN
-    return "never" if after == float("inf") else f"{after:,.1f}"
+    after = break_even(run.conversation.usd, run.question.usd, baseline.question.usd)
+    return questions(after, absent=UNKNOWN)
 
 
-def count(value: int | None) -> str:
-    """A whole number."""
-    return UNKNOWN if value is None else f"{value:,}"
-
-
-def mean(value: float | None, digits: int = 1) -> str:
-    """To so many digits."""
-    return UNKNOWN if value is None else f"{value:,.{digits}f}"
-
-
-def dollars(value: float | None) -> str:
-    """Four places; eight for what is below a tenth of a cent."""
-    if value is None:
-        return UNKNOWN
-    return f"{value:,.4f}" if value == 0 or value >= 0.001 else f"{value:.8f}"
-
-
-def _written(run: Ingestion, runs: Sequence[Spending]) -> list[tuple[str, str]]:
-    used = run.used
-    rows = [
-        ("sessions", NOT_TOLD if run.sessions is None else f"{run.sessions:,}"),
-        ("conversations", f"{run.spending.conversations:,}"),
-    ]
-    for unit, each in (("session", run.a_session), ("conversation", run.a_conversation)):
-        rows += [
-            (f"calls a {unit}", mean(each(used.calls))),
-            (f"input tokens a {unit}", mean(each(used.input_tokens))),
-            (f"output tokens a {unit}", mean(each(used.output_tokens))),
-            (f"$ a {unit}", dollars(each(used.usd))),
-            (f"seconds a {unit}", _seconds(each(run.seconds), replayed=run.replayed)),
-        ]
-    for unit in UNITS:
-        held, shown = run.store.get(unit), unit
+def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str, str]:
+    """Return the column of a run by name of the row."""
+    lines = run.run.ingests
+    sessions = len({(line["conversation"], line["session"]) for line in lines if line["session"]})
+    seconds = sum(line["latency_ms"] for line in lines) / 1000 if lines else None
+    replayed = any(line["latency_source"] == "recorded" for line in lines)
+    column = {
+        "sessions": number(sessions or None, 0),
+        "conversations": f"{run.conversations:,}",
+    }
+    for unit, count in (("session", sessions), ("conversation", run.conversations)):
+        mean = run.phases[INGEST].per(count)
+        duration = number(each(seconds, count), 3, UNKNOWN)
+        column |= {
+            f"calls a {unit}": number(mean.calls, 1, UNKNOWN),
+            f"input tokens a {unit}": number(mean.input_tokens, 1, UNKNOWN),
+            f"output tokens a {unit}": number(mean.output_tokens, 1, UNKNOWN),
+            f"$ a {unit}": dollars(mean.usd, UNKNOWN),
+            f"seconds a {unit}": duration + (" (some replayed)" if replayed else ""),
+        }
+    stored = _store_sizes(lines)
+    for unit in _UNITS:
+        size, name = stored.get(unit), unit
         if unit == "bytes":
-            held, shown = None if held is None else held / 1000, "kB"
-        rows.append((f"{shown} stored, a conversation", NOT_TOLD if held is None else mean(held)))
-    scores = score_row(run.cell)
-    for name in _SCORES:
-        counted = f" n={scores['n']}" if "[" in scores[name] else ""
-        rows.append((f"{name}, types 1-4", scores[name] + counted))
-    return [*rows, ("repaid after questions of a conversation", repaid(run.spending, runs))]
+            size, name = each(size, 1000), "kB"
+        column[f"{name} stored, a conversation"] = number(size, 1)
+    column |= {f"{_SCORES[name][0]}, types 1-4": _score(cell, name) for name in _SCORES}
+    return column | {"break-even after questions of a conversation": _break_even(run, runs)}
 
 
-def _seconds(value: float | None, *, replayed: bool) -> str:
-    return mean(value, 3) + (" (some replayed)" if replayed and value is not None else "")
+def _store_sizes(lines: Sequence[IngestLine]) -> Mapping[str, float]:
+    """Mean size of a conversation's store by unit, without units unknown for a conversation."""
+    conversations = {line["conversation"] for line in lines}
+    sizes = {line["conversation"]: line["store"] for line in lines if line.get("store")}
+    if sizes.keys() != conversations or not sizes:
+        return {}
+    return {
+        unit: sum(size[unit] for size in sizes.values()) / len(sizes)
+        for unit in _UNITS
+        if all(unit in size for size in sizes.values())
+    }
+
+
+def _score(cell: Cell, column: str) -> str:
+    if cell[column] is None:
+        return "no judge" if column == "judge" else ABSENT
+    text = interval(Interval(cell[column], *cell[f"{column}_ci"]), _SCORES[column][1])
+    if column == "judge" and cell.get("judge_source"):
+        text += f" {cell['judge_source']}"
+    errors = f" ({cell['errors']} errors)" if cell["errors"] else ""
+    return f"{text} n={cell['n']}{errors}"

@@ -98,7 +98,6 @@ class LongMemEval:
 
 
 def _instance(file: str, index: int, raw: Any) -> tuple[Conversation, Question, list[str]]:
-    """Return the chats and the question of an instance, and a line per repair."""
     where = Location(file, f"#{index + 1}")
     item = as_object(raw, where, "instance")
     id_ = text(item, "question_id", where, "question_id")

@@ -1,4 +1,4 @@
-"""`python -m eval.diagnose RUN`: where answers are lost. docs/losses.md explains the tables."""
+"""`python -m eval.diagnose RUN`: error analysis of a run, explained in docs/diagnose.md."""
 
 from __future__ import annotations
 
@@ -6,62 +6,60 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from eval.cli import code_of
-from eval.diagnose.abstention import abstaining
+from eval.cli import RUN_HELP, code_of, parser
+from eval.diagnose.abstention import abstention
 from eval.diagnose.expansion import expansion
-from eval.diagnose.gate import Case, cases, gating
+from eval.diagnose.gate import gate
 from eval.diagnose.pairing import pair_with_direct, pair_with_expanded
-from eval.diagnose.retrieval_vs_reading import Marking, stages
+from eval.diagnose.retrieval_vs_reading import Marking, retrieval_and_reading
 from eval.metrics.registry import columns
 from eval.records.run import Run, load_run
-from eval.rendering.section import Section, as_text
+from eval.rendering.blocks import Section, as_text
+from eval.summary.gate_cases import Case, cases
 from memsys.errors import InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    options = _parser().parse_args(arguments)
-    return code_of(lambda: _losses(options))
+    return code_of(lambda: _diagnose(_parser().parse_args(arguments)))
 
 
 def report(run: Run, direct: Run | None, expanded: Run | None, marking: Marking) -> list[Section]:
-    """The sections of `run`; `expanded` needs `direct`.
+    """Return the four sections on `run`; `expanded` requires `direct`.
 
-    Raises InputError if the other runs are not its counterparts.
+    Raises InputError if the other runs differ in more than expansion and gate.
     """
     pairs = pair_with_direct(run, direct) if direct else None
-    found: list[Case] | None = None
+    gated: list[Case] | None = None
     if pairs is not None and expanded:
         always = [other for _, other in pair_with_expanded(run, expanded)]
-        found = cases(run.counted, [other for _, other in pairs], always)
-    return [stages(run, marking), expansion(run, pairs), gating(run, found), abstaining(run)]
+        gated = cases(run.counted, [other for _, other in pairs], always)
+    return [
+        retrieval_and_reading(run, marking),
+        expansion(run, pairs),
+        gate(run, gated),
+        abstention(run),
+    ]
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.diagnose",
-        description="Where a run's answers are lost: in retrieval or in reading, by expansion, at "
-        "the gate, by refusing. docs/losses.md explains the tables.",
+    command = parser(
+        "diagnose",
+        "Analyse the errors of a run: points lost in retrieval and in reading, the effect of graph "
+        "expansion, the decisions of the gate, and refusals. docs/diagnose.md explains the tables.",
     )
-    parser.add_argument("run", metavar="RUN", help="a run folder, or an id under results/runs")
-    parser.add_argument("--direct", metavar="RUN", help="the same run without expansion")
-    parser.add_argument("--expanded", metavar="RUN", help="the same run with its gate always open")
-    parser.add_argument(
-        "--score",
-        metavar="NAME",
-        help="f1_mem0, bleu1 or another score that the records hold (default: the run's own F1)",
-    )
-    parser.add_argument(
-        "--correct",
-        type=float,
-        default=0.5,
-        metavar="SCORE",
-        help="least score of a right answer that no judge has seen (default: 0.5)",
-    )
-    return parser
+    add = command.add_argument
+    add("run", metavar="RUN", help=RUN_HELP)
+    add("--direct", metavar="RUN", help="the same run without expansion")
+    add("--expanded", metavar="RUN", help="the same run with its gate always open")
+    scores = "f1_mem0, bleu1 or another score of the records (default: the run's own F1)"
+    add("--score", metavar="NAME", help=scores)
+    least = "least score of a correct answer where no judge gave a verdict (default: 0.5)"
+    add("--correct", type=float, default=0.5, metavar="SCORE", help=least)
+    return command
 
 
-def _losses(options: argparse.Namespace) -> None:
+def _diagnose(options: argparse.Namespace) -> None:
     if not 0 < options.correct <= 1:
         raise InputError(f"--correct {options.correct:g}: scores are 0 to 1; use more than 0")
     if options.expanded and not options.direct:
@@ -70,26 +68,21 @@ def _losses(options: argparse.Namespace) -> None:
     direct, expanded = (
         load_run(name) if name else None for name in (options.direct, options.expanded)
     )
-    sections = report(run, direct, expanded, Marking(_key(run, options.score), options.correct))
-    print(f"Where {run.strategy} loses on {run.manifest['dataset']}")
-    print(f"{_about(run)}\n")
+    score = run.own_f1 if options.score in {None, "f1"} else options.score
+    marking = Marking(columns().get(score, score), options.correct)
+    sections = report(run, direct, expanded, marking)
+    print(f"Error analysis of {run.strategy} on {run.manifest['dataset']}")
+    print(f"{_coverage(run)}\n")
     print(as_text(sections))
 
 
-def _key(run: Run, name: str | None) -> str:
-    """The key in a record of the score called `name`, as in summaries or in records."""
-    if name is None or name == "f1":
-        return run.own_f1
-    return columns().get(name, name)
-
-
-def _about(run: Run) -> str:
+def _coverage(run: Run) -> str:
     excluded = len(run.excluded)
     failed = len(run.records) - len(run.counted) - excluded
-    aside = f"{failed} failed" + (f", {excluded} left out by the answer key" if excluded else "")
+    aside = f"{failed} failed" + (f", {excluded} excluded by the answer key" if excluded else "")
     conversations = {record["conversation"] for record in run.records.values()}
     return (
-        f"{len(run.records)} questions of {len(conversations)} conversations; in no figure: "
+        f"{len(run.records)} questions of {len(conversations)} conversations; not counted: "
         f"{aside}.\nIn brackets: 95% intervals, over conversations if there are several."
     )
 

@@ -1,4 +1,4 @@
-"""Abstention, right on type 5 and a false refusal elsewhere."""
+"""Abstention: correct on type 5, a false refusal on types 1 to 4."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from collections.abc import Sequence
 from eval.datasets.types import ADVERSARIAL
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.rendering.intervals import Sample, percent
-from eval.rendering.section import Section, Table
+from eval.rendering.blocks import Section, Table
+from eval.rendering.numbers import percent
+from eval.summary.sample import Sample
 from memsys.text.terms import is_cjk
 
 _HEADER = (
-    *("questions", "n, type 5", "abstained (right)", "official phrase match"),
+    *("questions", "n, type 5", "abstained (correct)", "official phrase match"),
     *("n, types 1-4", "false refusals"),
 )
 
 
-def abstaining(run: Run) -> Section:
-    """Both sides of abstention, by language where the questions are in two."""
+def abstention(run: Run) -> Section:
+    """Return the section on both kinds of abstention, by language if there are two."""
     records = run.counted
     chinese = [record for record in records if is_cjk(record["question"])]
     english = [record for record in records if not is_cjk(record["question"])]
@@ -26,14 +27,14 @@ def abstaining(run: Run) -> Section:
     if chinese and english:
         groups += [("English", english), ("Chinese", chinese)]
     parts: list[str | Table] = [
-        "Abstained: the answer refuses in English or Chinese. The official phrase match (locomo_f1 "
-        "of type 5) knows two English wordings.",
-        Table(_HEADER, [[name, *_row(own, run.seed)] for name, own in groups]),
+        "Abstained: the answer is a refusal in English or Chinese. The official phrase match "
+        "(locomo_f1 of type 5) recognises two English wordings.",
+        Table(_HEADER, [[name, *_row(chosen, run.seed)] for name, chosen in groups]),
     ]
     if all(record["category"] != ADVERSARIAL for record in records):
-        parts.append("Whether it abstains where it should is not known: no question of type 5.")
+        parts.append("Correct abstention is unknown: there is no question of type 5.")
     if all(record["category"] == ADVERSARIAL for record in records):
-        parts.append("Whether it refuses falsely is not known: no question of types 1-4.")
+        parts.append("False refusals are unknown: there is no question of types 1-4.")
     return Section("Abstention", parts)
 
 
@@ -51,6 +52,5 @@ def _row(records: Sequence[Record], seed: int) -> list[str]:
 
 
 def _abstained(records: Sequence[Record], seed: int) -> str:
-    return percent(
-        Sample.of(records, [float(bool(one["abstained"])) for one in records], seed).share()
-    )
+    values = [float(bool(record["abstained"])) for record in records]
+    return percent(Sample.of(records, values, seed).share())

@@ -1,65 +1,28 @@
-"""When the gate opened, and when it should have."""
+"""Decisions of the gate, by rule and against an oracle gate."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.diagnose.expansion import recall
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.rendering.intervals import Sample, by_type, difference_cells, percent, show, with_n
-from eval.rendering.section import Section, Table
+from eval.rendering.blocks import Section, Table
+from eval.rendering.contrasts import difference_cells
+from eval.rendering.numbers import interval, percent
 from eval.rendering.tables import type_name
+from eval.summary.contrast import paired_contrasts
+from eval.summary.gate_cases import Case, gate_shares, recall, sample
+from eval.summary.sample import Sample, by_type
 
 _TITLE = "Gate"
 CLOSED, WORDS = "closed", "word:"
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A question with evidence: the run's record and evidence recall with and without expansion."""
-
-    record: Record
-    direct: float
-    expanded: float
-
-    @property
-    def opened(self) -> bool:
-        """Whether the run's gate opened."""
-        return bool(self.record["trace"]["gate"]["open"])
-
-    @property
-    def raised(self) -> bool:
-        """Whether expansion raises evidence recall: the oracle gate opens here and nowhere else."""
-        return self.expanded > self.direct
-
-    @property
-    def lowered(self) -> bool:
-        """Whether expansion lowers evidence recall."""
-        return self.expanded < self.direct
-
-
-def cases(
-    gated: Sequence[Record], direct: Sequence[Record], expanded: Sequence[Record]
-) -> list[Case]:
-    """The questions of types 1 to 4 with evidence that all three runs answered."""
-    without, with_ = ({record["id"]: record for record in one} for one in (direct, expanded))
-    return [
-        Case(record, recall(without[record["id"]]), recall(with_[record["id"]]))
-        for record in gated
-        if record["evidence"]
-        and record["category"] != ADVERSARIAL
-        and record["id"] in without
-        and record["id"] in with_
-    ]
-
-
-def gating(run: Run, found: Sequence[Case] | None) -> Section:
-    """The section of `run`; `found`: its cases, None without the runs that they take."""
+def gate(run: Run, found: Sequence[Case] | None) -> Section:
+    """Return the section on `run`; `found`: its cases, None without the two other runs."""
     if not run.retrieval_known:
-        return Section(_TITLE, ["Not known: imported answers do not tell of a gate."])
+        return Section(_TITLE, ["Unknown: imported answers do not include decisions of a gate."])
     if not run.traces("gate"):
         return Section(_TITLE, [f"{run.strategy} records no gate."])
     seed = run.seed
@@ -70,20 +33,20 @@ def gating(run: Run, found: Sequence[Case] | None) -> Section:
     ]
     if found is None:
         parts.append(
-            "How good the gate is takes --direct RUN and --expanded RUN, the same run with the "
-            "gate always shut and always open."
+            "The quality of the gate requires --direct RUN and --expanded RUN, the same run with "
+            "the gate always closed and always open."
         )
     elif not found:
         parts.append("No question of types 1-4 with evidence was answered by all three runs.")
     else:
         parts += [
-            "Against an oracle gate, which opens where, and only where, expansion raises a "
-            "question's evidence recall (types 1-4 with evidence). Precision: share of the opened "
-            "questions that the oracle opens. Recall: share of the oracle's that were opened. "
-            "Harmful: share of the opened where expansion lowers it.",
+            "Against an oracle gate, which opens on exactly the questions whose evidence recall "
+            "expansion raises (types 1-4 with evidence). Precision: share of opened questions that "
+            "the oracle opens. Recall: share of the oracle's questions that were opened. Harmful: "
+            "share of opened questions whose evidence recall expansion lowers.",
             against_oracle(found, seed),
-            "Of each rule's questions, where expansion raises and lowers evidence recall, and the "
-            "rule's part of all that the oracle opens (for closed: the part missed):",
+            "By rule, the shares of its questions on which expansion raises and lowers evidence "
+            "recall, and its share of the questions that the oracle opens (closed: missed ones):",
             by_rule(found, seed),
             "Evidence recall by gate:",
             reached(found, seed),
@@ -95,9 +58,9 @@ def gating(run: Run, found: Sequence[Case] | None) -> Section:
 
 
 def rules(records: Iterable[Record]) -> list[tuple[str, set[str]]]:
-    """The rules that decided, each with the rules of the records it stands for.
+    """Return the names of table rows with the rules that each covers.
 
-    `similarity`, `word:<word>` and before these `word:(any)` if there are several; `closed` last.
+    `similarity`, `word:<word>`, preceded by `word:(any)` if there are several; `closed` last.
     """
     present = {rule(record) for record in records}
     words = {name for name in present if name.startswith(WORDS)}
@@ -108,79 +71,69 @@ def rules(records: Iterable[Record]) -> list[tuple[str, set[str]]]:
 
 
 def rule(record: Record) -> str:
-    """The rule that decided: `word:<word>`, `similarity` or `closed`."""
+    """Return the rule that decided: `word:<word>`, `similarity` or `closed`."""
     return str(record["trace"]["gate"]["rule"])
 
 
 def against_oracle(found: Sequence[Case], seed: int) -> Table:
-    """Precision and recall against the oracle gate by type, each with its interval and n.
+    """Return precision and recall against the oracle gate by type, with intervals and n.
 
     `oracle opens` is also the precision of a gate that is always open.
     """
     rows = []
-    for name, own in _typed(found):
-        opened = [case for case in own if case.opened]
-        wanted = [case for case in own if case.raised]
-        rows.append(
-            [
-                name,
-                with_n(_sample(own, [case.raised for case in own], seed).share()),
-                with_n(_sample(opened, [case.raised for case in opened], seed).share()),
-                with_n(_sample(wanted, [case.opened for case in wanted], seed).share()),
-                with_n(_sample(opened, [case.lowered for case in opened], seed).share()),
-            ]
-        )
+    for name, chosen in _typed(found):
+        shares = gate_shares(chosen, seed)
+        cells = (shares.raised, shares.precision, shares.recall, shares.harmful)
+        rows.append([name, *(percent(cell, with_n=True) for cell in cells)])
     return Table(["type", "oracle opens", "precision", "recall", "harmful"], rows)
 
 
 def by_rule(found: Sequence[Case], seed: int) -> Table:
-    """What expansion does where each rule decided, and each rule's part of the oracle's."""
-    wanted = [case for case in found if case.raised]
+    """Return the effect of expansion by the rule that decided, and the oracle's share by rule."""
     rows = []
+    oracle = [case for case in found if case.raised]
     for name, names in rules(case.record for case in found):
-        own = [case for case in found if rule(case.record) in names]
-        part = [rule(case.record) in names for case in wanted]
-        rows.append(
-            [
-                name,
-                str(len(own)),
-                percent(_sample(own, [case.raised for case in own], seed).share()),
-                percent(_sample(own, [case.lowered for case in own], seed).share()),
-                with_n(_sample(wanted, part, seed).share()),
-            ]
-        )
-    return Table(["rule", "n", "raised", "lowered", "part of the oracle's"], rows)
+        chosen = [case for case in found if rule(case.record) in names]
+        raised = sample(chosen, [case.raised for case in chosen], seed).share()
+        lowered = sample(chosen, [case.lowered for case in chosen], seed).share()
+        part = sample(oracle, [rule(case.record) in names for case in oracle], seed).share()
+        cells = [percent(raised), percent(lowered), percent(part, with_n=True)]
+        rows.append([name, str(len(chosen)), *cells])
+    return Table(["rule", "n", "raised", "lowered", "share of the oracle's"], rows)
 
 
 def reached(found: Sequence[Case], seed: int) -> Table:
-    """Mean evidence recall, 0 to 1, with the gate never, as in the run, always or rightly open.
+    """Return mean evidence recall, 0 to 1, with the gate closed, as in the run, open, and perfect.
 
-    `room`: what the oracle gate adds to never opening, the most that any gate could.
+    `room`: gain of the oracle gate over never opening, the upper bound of any gate.
     """
     rows = []
-    for name, own in _typed(found):
-        best = [max(case.direct, case.expanded) for case in own]
+    for name, chosen in _typed(found):
+        best = [max(case.direct, case.expanded) for case in chosen]
         gates = (
-            [case.direct for case in own],
-            [recall(case.record) for case in own],
-            [case.expanded for case in own],
+            [case.direct for case in chosen],
+            [recall(case.record) for case in chosen],
+            [case.expanded for case in chosen],
             best,
-            [top - case.direct for top, case in zip(best, own, strict=True)],
+            [top - case.direct for top, case in zip(best, chosen, strict=True)],
         )
-        figures = [_sample(own, values, seed).score() for values in gates]
-        rows.append([name, str(len(own)), *map(show, figures)])
+        means = [sample(chosen, values, seed).score() for values in gates]
+        rows.append([name, str(len(chosen)), *map(interval, means)])
     return Table(["type", "n", "never", "this gate", "always", "oracle gate", "room"], rows)
 
 
 def _differences(found: Sequence[Case], seed: int) -> Table:
-    """The run's gate against never and always open, types 1 to 4 together."""
+    """Return differences of the run's gate to never and always open, types 1 to 4 together."""
     records = [case.record for case in found]
     others = {
         "never open": [recall(case.record) - case.direct for case in found],
         "always open": [recall(case.record) - case.expanded for case in found],
     }
-    cells = difference_cells([(records, values) for values in others.values()], seed)
-    rows = [[name, str(len(found)), *row] for name, row in zip(others, cells, strict=True)]
+    judged = paired_contrasts([(records, values) for values in others.values()], seed)
+    rows = [
+        [name, str(len(found)), *difference_cells(one)]
+        for name, one in zip(others, judged, strict=True)
+    ]
     return Table(["against", "n", "recall difference", "p", "verdict"], rows)
 
 
@@ -188,9 +141,11 @@ def _opened(records: Sequence[Record], seed: int) -> Table:
     adversarial = [record for record in records if record["category"] == ADVERSARIAL]
     groups = [*by_type(records), *([(TYPES[ADVERSARIAL], adversarial)] if adversarial else [])]
     rows = []
-    for name, own in groups:
-        opened = [float(record["trace"]["gate"]["open"]) for record in own]
-        rows.append([type_name(name), str(len(own)), percent(Sample.of(own, opened, seed).share())])
+    for name, chosen in groups:
+        opened = [float(record["trace"]["gate"]["open"]) for record in chosen]
+        rows.append(
+            [type_name(name), str(len(chosen)), percent(Sample.of(chosen, opened, seed).share())]
+        )
     return Table(["type", "n", "opened"], rows)
 
 
@@ -206,8 +161,4 @@ def _deciding(records: Sequence[Record], seed: int) -> Table:
 def _typed(found: Sequence[Case]) -> list[tuple[str, list[Case]]]:
     of = {case.record["id"]: case for case in found}
     groups = by_type([case.record for case in found])
-    return [(type_name(name), [of[record["id"]] for record in own]) for name, own in groups]
-
-
-def _sample(found: Sequence[Case], values: Sequence[float], seed: int) -> Sample:
-    return Sample.of([case.record for case in found], [float(value) for value in values], seed)
+    return [(type_name(name), [of[record["id"]] for record in chosen]) for name, chosen in groups]

@@ -1,19 +1,21 @@
-"""Whether another run is the same but for its expansion, so that the two may be set side by side.
+"""Pair a run with another that differs from it in expansion or gate only.
 
-Settings are compared first, then what was found: where two strategies do the same, their results
-must be the same.
+Settings are compared first, then retrieved memories: where both strategies do the same, their
+results must be equal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from eval.records.manifest import leaves
 from eval.records.run import Run
 from eval.records.schema import Record
+from eval.summary.shared import data_files, same_data
 from memsys.errors import InputError
 
-# What decides which memories are found and kept; the reader and the scoring do not.
+# Settings that decide which memories are in the context; reader and scoring do not.
 _SHARED = ("dataset.captions", "memory", "embedder", "index", "context", "k", "budget", "strategy")
 _OF_EXPANSION = ("graph", "strategy.expansion")
 _NOT_SHARED = ("strategy.gate", "embedder.threads", "strategy._target_", "strategy._partial_")
@@ -22,31 +24,31 @@ Pair = tuple[Record, Record]
 
 
 def pair_with_direct(run: Run, direct: Run) -> list[Pair]:
-    """Records of `run`, which expands, with those of `direct`, which does not, where both answered.
+    """Pair the records of `run`, which expands, with those of `direct`, which does not.
 
-    Raises InputError unless they differ in expansion alone.
+    Questions that both answered. Raises InputError unless the runs differ in expansion only.
     """
     where = f"--direct {direct.label}"
     if not run.retrieval_known or not run.traces("expansion"):
         raise InputError(
-            f"{run.label}: its records (strategy {run.strategy}) hold no trace.expansion, so "
-            "--direct has nothing to be compared with; name a run of graph_expand or hybrid_gate"
+            f"{run.label}: its records (strategy {run.strategy}) have no trace.expansion, so "
+            "--direct does not apply; name a run of graph_expand or hybrid_gate"
         )
     pairs = _pairs(run, direct, where, _OF_EXPANSION)
     for _, other in pairs:
         if any(origin == "expanded" for *_, origin in other["retrieved"] or ()):
             raise InputError(
-                f"{where}: expanded as well (the first: {other['id']}); name a run without "
+                f"{where}: expands as well (the first: {other['id']}); name a run without "
                 "expansion, as of vector_only"
             )
     k = direct.manifest["config"].get("strategy", {}).get("k")
     for mine, other in pairs:
-        theirs = kept(other)
+        theirs = memory_ids(other)
         traced = {step["memory"] for step in mine["trace"]["expansion"]}
-        # With fewer than k the budget passed one over, and another may have fitted in its stead.
+        # With fewer than k, the budget skipped a memory and may have admitted a later one.
         full = k is None or len(theirs) == k
-        if (full and not kept(mine, "direct") <= theirs) or (
-            traced <= theirs and kept(mine) != theirs  # nothing to add
+        if (full and not memory_ids(mine, "direct") <= theirs) or (
+            traced <= theirs and memory_ids(mine) != theirs  # nothing to add
         ):
             raise InputError(
                 f"{where}: found other memories directly than {run.label} did for {mine['id']}; "
@@ -56,48 +58,48 @@ def pair_with_direct(run: Run, direct: Run) -> list[Pair]:
 
 
 def pair_with_expanded(run: Run, expanded: Run) -> list[Pair]:
-    """Records of `run`, which has a gate, with those of `expanded`, whose gate is always open.
+    """Pair the records of `run`, which has a gate, with those of `expanded`, which always expands.
 
-    Raises InputError unless they differ in the gate alone.
+    Questions that both answered. Raises InputError unless the runs differ in the gate only.
     """
     where = f"--expanded {expanded.label}"
     if not run.retrieval_known or not run.traces("gate"):
         raise InputError(
-            f"{run.label}: its records (strategy {run.strategy}) hold no trace.gate, so --expanded "
-            "has nothing to be compared with; name a run of hybrid_gate"
+            f"{run.label}: its records (strategy {run.strategy}) have no trace.gate, so --expanded "
+            "does not apply; name a run of hybrid_gate"
         )
     pairs = _pairs(run, expanded, where, ())
     if not expanded.traces("expansion") or expanded.traces("gate"):
         raise InputError(f"{where}: does not always expand; name a run of graph_expand")
     for mine, other in pairs:
-        if mine["trace"]["gate"]["open"] and kept(mine) != kept(other):
+        if mine["trace"]["gate"]["open"] and memory_ids(mine) != memory_ids(other):
             raise InputError(
-                f"{where}: kept other memories than {run.label} for {mine['id']}, where the gate "
-                "is open; name a run of the same start ranking and settings"
+                f"{where}: retrieved other memories than {run.label} for {mine['id']}, where the "
+                "gate is open; name a run of the same start ranking and settings"
             )
     return pairs
 
 
-def kept(record: Record, origin: str | None = None) -> set[str]:
-    """Ids of the memories put before the reader, of all origins or of one."""
+def memory_ids(record: Record, origin: str | None = None) -> set[str]:
+    """Return the ids of memories in the context, of one origin (direct, expanded) or of both."""
     rows = record["retrieved"] or ()
     return {row[0] for row in rows if origin in {None, row[3]}}
 
 
 def _pairs(run: Run, other: Run, where: str, free: tuple[str, ...]) -> list[Pair]:
-    """Raises InputError unless data, questions and settings but the `free` ones are the same."""
+    """Raise InputError unless data, questions and settings, except the `free` ones, are equal."""
     if not other.retrieval_known:
-        raise InputError(f"{where}: imported answers do not tell what was retrieved; name a run")
-    if _data(run) != _data(other):
+        raise InputError(f"{where}: imported answers do not include what was retrieved; name a run")
+    if not same_data(run, other):
+        files = f"{data_files(other)}; {data_files(run)}"
         raise InputError(
-            f"{where}: answered other data than {run.label} ({_files(other)}; {_files(run)}); "
-            "run both on the same files"
+            f"{where}: answered other data than {run.label} ({files}); run both on the same files"
         )
-    alone = [id_ for id_ in {**run.records, **other.records} if not _in_both(run, other, id_)]
-    if alone:
+    unequal = [id_ for id_ in {**run.records, **other.records} if not _in_both(run, other, id_)]
+    if unequal:
         raise InputError(
-            f"{where}: {len(alone)} questions are not the same in {run.label} (the first: "
-            f"{alone[0]}); run both on the same questions"
+            f"{where}: {len(unequal)} questions are not the same in {run.label} (the first: "
+            f"{unequal[0]}); run both on the same questions"
         )
     differing = _differing(run.manifest["config"], other.manifest["config"], free)
     if differing:
@@ -115,14 +117,6 @@ def _pairs(run: Run, other: Run, where: str, free: tuple[str, ...]) -> list[Pair
     return answered
 
 
-def _data(run: Run) -> list[str]:
-    return sorted(file["sha256"] for file in run.manifest["data"])
-
-
-def _files(run: Run) -> str:
-    return ", ".join(f"{file['name']} {file['sha256'][:8]}" for file in run.manifest["data"])
-
-
 def _in_both(run: Run, other: Run, id_: str) -> bool:
     one, two = run.records.get(id_), other.records.get(id_)
     if one is None or two is None:
@@ -131,12 +125,12 @@ def _in_both(run: Run, other: Run, id_: str) -> bool:
 
 
 def _differing(one: Mapping[str, Any], two: Mapping[str, Any], free: tuple[str, ...]) -> list[str]:
-    """Settings, by path, that should be the same and are not.
+    """Return the paths of settings that should be equal and differ.
 
-    What only one of two strategies has (a gate, a start ranking) is let be.
+    Settings that only one of the strategies has (a gate, a start ranking) do not count.
     """
     shared = _SHARED if "graph" in free else (*_SHARED, "graph")
-    first, second = dict(_leaves(one)), dict(_leaves(two))
+    first, second = dict(leaves(one)), dict(leaves(two))
     return [
         path
         for path in {**first, **second}
@@ -149,11 +143,3 @@ def _differing(one: Mapping[str, Any], two: Mapping[str, Any], free: tuple[str, 
 
 def _under(path: str, names: tuple[str, ...]) -> bool:
     return any(path == name or path.startswith(f"{name}.") for name in names)
-
-
-def _leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in config.items():
-        if isinstance(value, Mapping):
-            yield from _leaves(value, f"{path}{key}.")
-        else:
-            yield f"{path}{key}", value

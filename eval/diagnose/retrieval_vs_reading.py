@@ -1,4 +1,4 @@
-"""Retrieval or reading: what an answer is worth by how much of its evidence was retrieved."""
+"""Points lost in retrieval and in reading, by how much of the evidence was retrieved."""
 
 from __future__ import annotations
 
@@ -8,31 +8,33 @@ from dataclasses import dataclass
 
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.rendering.intervals import Figure, Sample, by_type, show, wilson_share
-from eval.rendering.section import Section, Table
+from eval.rendering.blocks import Section, Table
+from eval.rendering.numbers import interval, points
 from eval.rendering.tables import type_name
+from eval.stats.interval import Interval
+from eval.summary.sample import Sample, by_type, wilson_share
 from memsys.errors import InputError
 
-ALL, SOME, NONE, NO_EVIDENCE, UNKNOWN = "all", "some", "none", "no evidence given", "not known"
+ALL, SOME, NONE, NO_EVIDENCE, UNKNOWN = "all", "some", "none", "no evidence given", "unknown"
 _TITLE = "Retrieval and reading"
 STATES = (ALL, SOME, NONE, NO_EVIDENCE, UNKNOWN)
-LEAST = 5  # questions with all evidence that a type needs: fewer show next to no spread
+LEAST = 5  # questions with all evidence per type: fewer show almost no spread
 
 
 @dataclass(frozen=True, slots=True)
 class Marking:
-    """The score that counts, by its key in a record, and from where on it makes an answer right."""
+    """The score that counts, by its key in a record, and the least score of a correct answer."""
 
     score: str
     correct: float
 
     def value(self, record: Record) -> float | None:
-        """The score, 0 to 1; None where it does not apply."""
-        found = record["scores"].get(self.score)
-        return None if found is None else float(found)
+        """Return the score, 0 to 1; None where it does not apply."""
+        score = record["scores"].get(self.score)
+        return None if score is None else float(score)
 
     def right(self, record: Record) -> float | None:
-        """1.0 or 0.0: the judge's verdict where there is one, else whether the score suffices."""
+        """Return 1.0 or 0.0: the judge's verdict, or without one whether the score suffices."""
         verdict = record["scores"].get("judge")
         if verdict is not None:
             return float(verdict >= 0.5)
@@ -41,20 +43,20 @@ class Marking:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
-    """Out of 1: what `score.n` questions scored, and what they lost where.
+class PointsLost:
+    """Mean score of questions, and the score lost in retrieval and in reading; they add up to 1.
 
-    `whole` of them had all evidence; the score of these is 1 - `reading`.
+    `whole`: number of questions with all evidence retrieved, whose mean score is 1 - `reading`.
     """
 
     whole: int
-    score: Figure
-    retrieval: Figure
-    reading: Figure
+    score: Interval
+    retrieval: Interval
+    reading: Interval
 
 
 def state(record: Record) -> str:
-    """How much of the question's evidence was retrieved: one of STATES."""
+    """Return how much of the question's evidence was retrieved: one of STATES."""
     wanted, found = set(record["evidence"]), record["evidence_found"]
     if found is None:
         return UNKNOWN
@@ -64,14 +66,16 @@ def state(record: Record) -> str:
     return ALL if got == len(wanted) else SOME if got else NONE
 
 
-def losses(records: Sequence[Record], values: Sequence[float | None], seed: int) -> Loss | None:
-    """Split what `records` (n, of whatever types) lost, by their `values` (n, each 0 to 1).
+def points_lost(
+    records: Sequence[Record], values: Sequence[float | None], seed: int
+) -> PointsLost | None:
+    """Split the score that `records` lost, by their `values` (one each, 0 to 1).
 
-    In a type with mean m, of which the questions with all evidence have mean M, retrieval lost
-    M - m and reading 1 - M; several types are weighted by their questions. Left out are questions
-    without a value or without known evidence, and types with fewer than `LEAST` questions with all
-    evidence; None if nothing is left. The intervals are those of the nonparametric delta method
-    (Davison and Hinkley, 1997, section 2.7.2): of the mean of (1 - M) - w (v - M) / p for reading,
+    In a type with mean m, whose questions with all evidence have mean M, M - m is lost in retrieval
+    and 1 - M in reading; several types are weighted by their questions. Questions without a value
+    or without known evidence do not count, nor types with fewer than LEAST questions with all
+    evidence; None if nothing remains. The intervals are those of the nonparametric delta method
+    (Davison and Hinkley, 1997, section 2.7.2): for reading, of the mean of (1 - M) - w (v - M) / p,
     v a question's value, w 1 with all evidence else 0, p the share of such questions.
     """
     counted = _countable(records, values)
@@ -84,20 +88,20 @@ def losses(records: Sequence[Record], values: Sequence[float | None], seed: int)
     size = Counter(record["type"] for record, _ in counted)
     reading = []
     for record, value in counted:
-        own = whole[record["type"]]
-        mean = sum(own) / len(own)
-        weight = size[record["type"]] / len(own) if state(record) == ALL else 0.0
+        scores = whole[record["type"]]
+        mean = sum(scores) / len(scores)
+        weight = size[record["type"]] / len(scores) if state(record) == ALL else 0.0
         reading.append(1 - mean - weight * (value - mean))
     retrieval = [1 - value - lost for (_, value), lost in zip(counted, reading, strict=True)]
-    of = [record for record, _ in counted]
-    score = Sample.of(of, [value for _, value in counted], seed).score()
-    lost = [Sample.of(of, retrieval, seed).mean(), Sample.of(of, reading, seed).score()]
-    read = [value for own in whole.values() for value in own]
+    chosen = [record for record, _ in counted]
+    score = Sample.of(chosen, [value for _, value in counted], seed).score()
+    lost = [Sample.of(chosen, retrieval, seed).mean(), Sample.of(chosen, reading, seed).score()]
+    read = [value for scores in whole.values() for value in scores]
     if set(read) in ({0.0}, {1.0}):  # no spread to resample, however few they are
         lost[1] = wilson_share([value == 0 for value in read])
     if score is None or lost[0] is None or lost[1] is None:
-        raise ValueError("losses: no value")  # counted is not empty
-    return Loss(len(read), score, lost[0], lost[1])
+        raise ValueError("points_lost: no value")  # counted is not empty
+    return PointsLost(len(read), score, lost[0], lost[1])
 
 
 def _countable(
@@ -112,8 +116,8 @@ def _countable(
     return [pair for pair in known if whole[pair[0]["type"]] >= LEAST]
 
 
-def stages(run: Run, marking: Marking) -> Section:
-    """The section of `run`; raises InputError if no answer of types 1 to 4 has the score."""
+def retrieval_and_reading(run: Run, marking: Marking) -> Section:
+    """Return the section on `run`; raises InputError if no answer of types 1 to 4 has the score."""
     groups = list(by_type(run.counted))
     if not groups:
         return Section(_TITLE, ["No question of types 1-4 was answered."])
@@ -124,19 +128,19 @@ def stages(run: Run, marking: Marking) -> Section:
             f"{run.label}: no answer of types 1-4 has the score {marking.score!r}; use --score "
             f"with one of {', '.join(sorted(known))}"
         )
-    found = [row for name, records in groups for row in _by_state(name, records, marking, run.seed)]
+    rows = [row for name, records in groups for row in _by_state(name, records, marking, run.seed)]
     header = ["type", "evidence retrieved", "n", marking.score, "share correct"]
-    parts: list[str | Table] = [_rule(overall, marking), Table(header, found)]
+    parts: list[str | Table] = [_rule(overall, marking), Table(header, rows)]
     if run.memory_by_model:
         parts.append(
-            "A model wrote these memories: evidence counts as retrieved where one rests on it, "
-            "whatever that one still tells. What was lost in writing stands under reading."
+            "A model wrote these memories: evidence counts as retrieved if a memory cites it, "
+            "whatever the memory says. Points lost in ingestion are therefore included in reading."
         )
     if run.retrieval_known:
         return Section(_TITLE, [*parts, *_split(groups, marking, run.seed)])
     parts.append(
-        "What was retrieved is not known (imported answers), so what retrieval lost and what "
-        "reading lost cannot be told apart."
+        "Retrieval is unknown (imported answers), so points lost in retrieval and in reading "
+        "cannot be separated."
     )
     return Section(_TITLE, parts)
 
@@ -144,9 +148,9 @@ def stages(run: Run, marking: Marking) -> Section:
 def _by_state(name: str, records: Sequence[Record], marking: Marking, seed: int) -> list[list[str]]:
     rows = []
     for one in STATES:
-        own = [record for record in records if state(record) == one]
-        if own:
-            rows.append([type_name(name), one, *_cells(own, marking, seed)])
+        chosen = [record for record in records if state(record) == one]
+        if chosen:
+            rows.append([type_name(name), one, *_cells(chosen, marking, seed)])
     if len(rows) > 1:
         rows.append([type_name(name), "(any)", *_cells(records, marking, seed)])
     return rows
@@ -157,36 +161,36 @@ def _cells(records: Sequence[Record], marking: Marking, seed: int) -> list[str]:
     right = Sample.of(records, [marking.right(record) for record in records], seed).share()
     scored = 0 if score is None else score.n
     n = str(len(records)) + (f" ({scored} scored)" if scored < len(records) else "")
-    return [n, show(score), show(right)]
+    return [n, interval(score), interval(right)]
 
 
 def _split(
     groups: Sequence[tuple[str, Sequence[Record]]], marking: Marking, seed: int
 ) -> list[str | Table]:
-    """The table of losses, and which types are not in it."""
+    """Return the table of points lost, and a sentence on the types that are not in it."""
     rows, missing = [], []
     for name, records in groups:
         for of, mark in ((marking.score, marking.value), ("share correct", marking.right)):
-            loss = losses(records, [mark(record) for record in records], seed)
+            loss = points_lost(records, [mark(record) for record in records], seed)
             if loss is None:
                 missing.append(name)
                 continue
-            lost = [show(one, 100, 1) for one in (loss.retrieval, loss.reading)]
+            lost = [interval(one, 1, points) for one in (loss.retrieval, loss.reading)]
             counts = [str(loss.score.n), str(loss.whole)]
-            rows.append([type_name(name), of, *counts, show(loss.score), *lost])
+            rows.append([type_name(name), of, *counts, interval(loss.score), *lost])
     if not rows:
         return [f"Cannot be split: no type has {LEAST} questions with all evidence."]
     header = ["type", "of", "n", "with all evidence", "mean", "lost in retrieval"]
     parts: list[str | Table] = [
-        "Lost, in points of 100: in retrieval, what questions of the type score less than those "
-        "with all evidence; in reading, what these fall short of a perfect score. Overall is the "
-        "types' mean by questions. Questions without evidence are left out.",
+        "Points lost, of 100: in retrieval, the mean of the type's questions with all evidence "
+        "minus the mean of all its questions; in reading, 100 minus the former. Overall is the "
+        "mean over types, weighted by questions. Questions without evidence do not count.",
         Table([*header, "lost in reading"], rows),
     ]
     if missing:
         parts.append(
-            f"Not split, nor in overall: {', '.join(dict.fromkeys(missing))} (fewer than {LEAST} "
-            "questions with all evidence)."
+            f"Neither split nor in overall: {', '.join(dict.fromkeys(missing))} (fewer than "
+            f"{LEAST} questions with all evidence)."
         )
     return parts
 

@@ -1,13 +1,11 @@
-"""Get a public data set: `python -m eval.fetch locomo`.
+"""`python -m eval.fetch NAME`: download a public data set and check that it is the published file.
 
-A file is kept only if size and sha256 are those of data/sources.yaml, so that two people who
-report a figure have measured on the same bytes. Where data/sources.yaml has none, the file is not
-checked, and its sha256 is told.
+Size and sha256 must equal those in data/sources.yaml, so that two people who report a number have
+measured on the same bytes. A file without a pinned sha256 is not checked, and its own is printed.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import http.client
 import sys
@@ -16,29 +14,27 @@ import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from tqdm import tqdm
-
-from eval.cli import code_of
+from eval import cli
 from eval.datasets.files import DATA, PublicFile, load_sources
 from memsys.errors import InputError
 
-_CHUNK = 1 << 16  # bytes a read
+_CHUNK = 1 << 16  # bytes per read
 _TIMEOUT = 30.0  # seconds without a byte
 
 
 def fetch(source: PublicFile, folder: Path, url: str | None = None) -> tuple[Path, bool]:
-    """Put `source` into `folder`; returns its path and whether it was downloaded now.
+    """Download `source` into `folder`; return its path and whether it was downloaded now.
 
-    `url` (http, https or file) stands in for the published address. The file takes its name only
-    when bytes and sha256 are right; until then it is `<name>.part`, which is removed on failure.
-    Raises InputError: no answer, another file than the published one, or such a file already there.
+    `url` (http, https or file) replaces the published address. The file is `<name>.part` until its
+    bytes are checked, and is removed if they are wrong. Raises InputError if the server does not
+    answer, or sends another file than the published one, or if such a file is already there.
     """
     target = folder / source.file
     if target.exists():
-        found = _sha256(target)
-        if source.sha256 not in (None, found):
+        sha256 = _sha256(target)
+        if source.sha256 not in (None, sha256):
             raise InputError(
-                f"{target}: is not the published file (sha256 {found}, published "
+                f"{target}: is not the published file (sha256 {sha256}, published "
                 f"{source.sha256}); move it away, then fetch again"
             )
         return target, False
@@ -62,7 +58,7 @@ def fetch(source: PublicFile, folder: Path, url: str | None = None) -> tuple[Pat
 
 def _download(source: PublicFile, url: str, target: Path, write: Callable[[bytes], object]) -> None:
     received = 0
-    with tqdm(total=source.bytes, unit="B", unit_scale=True, desc=source.file, disable=None) as bar:
+    with cli.progress(source.bytes, "B", unit_scale=True, desc=source.file) as bar:
         for chunk in _chunks(source, url, target):
             write(chunk)
             bar.update(len(chunk))
@@ -86,16 +82,16 @@ def _chunks(source: PublicFile, url: str, target: Path) -> Iterator[bytes]:
 
 
 def _check(source: PublicFile, url: str, part: Path) -> None:
-    size, found = part.stat().st_size, _sha256(part)
+    size, sha256 = part.stat().st_size, _sha256(part)
     if source.sha256 is None:
         if not size:
-            raise InputError(f"{url}: is empty. Nothing was kept; fetch again")
+            raise InputError(f"{url}: is empty. Nothing was stored; fetch again")
         return
-    if (size, found) != (source.bytes, source.sha256):
+    if (size, sha256) != (source.bytes, source.sha256):
         raise InputError(
-            f"{url}: is not the published {source.file}: {size} bytes, sha256 {found}; "
-            f"published: {source.bytes} bytes, sha256 {source.sha256}. Nothing was kept; fetch "
-            "again, or take it from another address by --from"
+            f"{url}: is not the published {source.file}: {size} bytes, sha256 {sha256}; "
+            f"published: {source.bytes} bytes, sha256 {source.sha256}. Nothing was stored; fetch "
+            "again, or from another address by --from"
         )
 
 
@@ -105,35 +101,27 @@ def _sha256(path: Path) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Fetch and say so; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
-    return code_of(lambda: _fetch(argv))
+    """Download and print the result; return exit code 2 for invalid input, 130 after Ctrl-C."""
+    return cli.code_of(lambda: _fetch(argv))
 
 
 def _fetch(argv: Sequence[str] | None) -> None:
     sources = load_sources()
-    args = _parser(sources).parse_args(argv)
-    source = sources[args.name]
-    path, new = fetch(source, args.to, args.url)
-    state = "fetched" if new else "already here"
-    if source.sha256 is None:
-        checked = f", not checked (no sum is pinned): sha256 {_sha256(path)}"
-    else:
-        checked = " and checked" if new else ""
-    print(f"{path}: {state}{checked}; licence {source.licence}")
-
-
-def _parser(sources: dict[str, PublicFile]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.fetch",
-        description="Get a public data set and check that it is the published file.",
+    parser = cli.parser(
+        "fetch", "Download a public data set and check that it is the published file."
     )
     known = "; ".join(f"{name}: {_size(one)}, {one.licence}" for name, one in sources.items())
     parser.add_argument("name", choices=list(sources), help=known)
     parser.add_argument("--to", type=Path, default=DATA, help="folder (default: %(default)s)")
-    parser.add_argument(
-        "--from", dest="url", metavar="URL", help="another address of the same file"
-    )
-    return parser
+    parser.add_argument("--from", dest="url", metavar="URL", help="other address of the same file")
+    args = parser.parse_args(argv)
+    source = sources[args.name]
+    path, new = fetch(source, args.to, args.url)
+    state = "downloaded" if new else "already here"
+    checked = " and checked" if new else ""
+    if source.sha256 is None:
+        checked = f", not checked (no sha256 is pinned): sha256 {_sha256(path)}"
+    print(f"{path}: {state}{checked}; licence {source.licence}")
 
 
 def _size(source: PublicFile) -> str:

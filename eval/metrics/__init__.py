@@ -1,4 +1,4 @@
-"""Metrics: one a file, each with formula and source. This module has what a metric is made of."""
+"""Metrics, each with formula and source. This module has what a metric is made of."""
 
 from __future__ import annotations
 
@@ -77,3 +77,14 @@ class TextMetric(Metric):
     def score(self, answered: Answered) -> float | None:
         """See Metric."""
         return None if answered.gold is None else self.compute(answered.answer, answered.gold)
+
+
+def overlap_f1(common: int, answer_size: int, gold_size: int) -> float:
+    """Return the F1, 0 to 1, of two bags or sets of tokens from their sizes; 0 if none is common.
+
+    F1 = 2PR / (P + R), P = common / answer_size, R = common / gold_size (van Rijsbergen, 1979).
+    """
+    if common == 0:
+        return 0.0
+    precision, recall = common / answer_size, common / gold_size
+    return 2 * precision * recall / (precision + recall)

@@ -10,42 +10,21 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import Path
 
-from eval.metrics.refusals import EXACT, REFUSAL
+from memsys.text.tables import load_table
 
 MAX_WORDS_AFTER = 30  # more than this after a refusal is an answer with a caveat
 _LONGEST = 1_000  # characters of a clause in which a refusal is looked for
 
-_GUESS = (
-    r"(?:likely|probably|possibly|perhaps|maybe|presumably|approximately|roughly|around|"
-    r"suggest\w*|impl(?:y|ies)|infer\w*|appears?|seems?|estimate\w*)\b"
-)
-_GUESS_ZH = r"(?:可能|大概|应该|估计|推测|也许|或许|大约|左右|似乎|看来)"
-_GUESSES = re.compile(rf"\b{_GUESS}|{_GUESS_ZH}")
-_EXACT = re.compile(EXACT)
-
-_LABEL = re.compile(
-    r"^.*(?:(?<!\bno )\banswer(?:\s*:| is\b:?)|答案\s*(?:[：:]|是))\s*(?=\S)", re.DOTALL
+_TABLE = load_table(Path(__file__).parent / "refusals.yaml")
+_REFUSAL = re.compile("|".join(_TABLE["refusals"]))
+_EXACT, _GUESSES, _LABEL, _CONCEDES, _BREAK, _LEAD = (
+    re.compile(_TABLE[name], re.DOTALL if name == "label" else 0)
+    for name in ("EXACT", "guesses", "label", "concedes", "break", "lead")
 )
 _BRACKETED = re.compile(r"\([^)]*\)|（[^）]*）")
 _RUNS = re.compile(r"[.!?;\n]{4,}|[^\S\n]{2,}")  # long ones would cost the square of their length
-_LEAD = re.compile(
-    r"^(?:(?:(?:i am |i'm )?(?:very )?(?:sorry|afraid)|i apologi[sz]e|apologies|unfortunately|"
-    r"therefore|none(?=[.,;:])|(?:based on|according to)[^,]{1,60}(?=,)|"
-    r"(?:in|from|within) (?:the|my|our) (?:\w+ )?(?:memor|conversation|context|dialog|chat|text)"
-    r"[^,]{0,40}(?=,))[.,;:]?\s*(?:but )?(?:that )?"
-    r"|(?:非常|很)?(?:抱歉|对不起|不好意思|遗憾)[，,。]?\s*|(?:根据|从|在|按照)[^，,。]{1,20}[，,]"
-    r"|[\"'“]+)+"
-)
-_CONCEDES = re.compile(
-    r"^(?:while|although|though|even though|虽然|尽管|(?:yes|no|是|不是)\s*[,，])"
-)
-_BREAK = re.compile(
-    r"(?:[.!?;\n]+|,)?\s*\b(but|however|though|although|yet|nevertheless|still)\b,?\s*"
-    r"|[，。；]?(?<!不)(但是|但|不过|然而|可是)，?"
-    r"|[.!?]+(?:\s+|$)|[;\n]+\s*|[。！？；]+"
-    rf"|,\s*(?=(?:\w+ ){{0,2}}{_GUESS})|，(?={_GUESS_ZH})"
-)
 
 
 @lru_cache(maxsize=65_536)
@@ -89,4 +68,4 @@ def _clauses(text: str) -> list[tuple[bool, str]]:
 
 def _refuses(clause: str) -> bool:
     """Return whether the clause's beginning refuses; lookaheads cost the square of its length."""
-    return REFUSAL.search(clause[:_LONGEST]) is not None
+    return _REFUSAL.search(clause[:_LONGEST]) is not None

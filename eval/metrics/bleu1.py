@@ -30,11 +30,6 @@ def bleu1(answer: str, gold: str) -> float:
 
 register(
     TextMetric(
-        name="bleu1",
-        title="BLEU-1",
-        compute=bleu1,
-        order=50,
-        pinned=True,
-        reported_as="bleu_score",
+        name="bleu1", title="BLEU-1", compute=bleu1, order=50, pinned=True, reported_as="bleu_score"
     )
 )

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from memsys.text.dates import MONTH_NUMBERS
+from memsys.text.tables import load_table
 
 _VERBS = ("march", "may", "mar")  # no month unless the words around say so
 
-_YEAR = r"(?<![\d.])(?:1[5-9]|20)\d\d(?![\d%]|\.\d)"
-_DAY = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?(?![\d%:]|\.\d|/\d+/)\b"
-_ANY = rf"(?:{'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})\b\.?"
-_SURE = rf"(?:{'|'.join(name for name in MONTH_NUMBERS if name not in _VERBS)})\b\.?"
-_VERB = rf"(?:{'|'.join(_VERBS)})\b\.?"
-_LINK = r"(?: ?(?:-|/|,|to|and|or|through|until) ?)"
-_BEFORE_MONTH = (
-    r"(?:in|since|until|till|by|during|of|from|early|late|mid|last|next|every|before|after)"
+_MONTH = r"(?:{})\b\.?"
+_TABLE = load_table(
+    Path(__file__).parent / "dates.yaml",
+    ANY=_MONTH.format("|".join(sorted(MONTH_NUMBERS, key=len, reverse=True))),
+    SURE=_MONTH.format("|".join(name for name in MONTH_NUMBERS if name not in _VERBS)),
+    VERB=_MONTH.format("|".join(_VERBS)),
 )
 
 
@@ -68,49 +68,16 @@ def _chinese(m: re.Match[str]) -> str:
     return f" month{int(m['month'])} " + (f"day{int(m['day'])} " if m["day"] else "")
 
 
-def _name(m: re.Match[str]) -> str:
-    return _months(m[0])
-
-
-_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = tuple(
-    (re.compile(pattern), rewrite)
-    for pattern, rewrite in (
-        (
-            r"(?<![\d.])(?P<year>(?:1[5-9]|20)\d\d)(?P<by>[-/.])(?P<month>0?[1-9]|1[0-2])(?P=by)"
-            r"(?P<day>0?[1-9]|[12]\d|3[01])(?!\d)",
-            _year_first,
-        ),
-        (rf"(?P<year>{_YEAR})[-/](?P<month>0[1-9]|1[0-2])(?P<day>)(?![\d/-])", _year_first),
-        (
-            r"(?<![\d./-])(?P<first>\d\d?)(?P<by>[-/.])(?P<second>\d\d?)(?P=by)"
-            r"(?P<year>(?:1[5-9]|20)\d\d)(?!\d)",
-            _year_last,
-        ),
-        # 2023年5月7日; a bare 3年 is a duration, a bare 7号 a number.
-        (rf"(?P<year>{_YEAR}) ?年(?!代)", lambda m: f"{m['year']} "),
-        (
-            r"(?<![\d.])(?P<month>\d\d?) ?月(?:份)?(?: ?(?P<day>\d\d?) ?[日号])?",
-            _chinese,
-        ),
-        # 7 May, the 7th of May, 7 or 8 May; May 7th, May 7-9, May 7 or 8. The leftmost wins.
-        (
-            rf"(?<![\w.:/-])(?P<before>{_DAY}(?:{_LINK}{_DAY})?[ -]?(?:of )?)\b(?P<month>{_ANY})"
-            rf"|\b(?P<name>{_ANY})(?P<after>[ -]?(?:the )?{_DAY}"
-            rf"(?: ?(?:-|to) ?{_DAY}| (?:and|or) {_DAY}(?=,? ?{_YEAR}|\W*$|[.,;)]))?)",
-            _written,
-        ),
-        # May 2023, May of 2023, 2023 May; in May; April and May; "May" and nothing else.
-        (rf"\b(?:{_ANY}|month\d+)(?: of)?(?=,?[ -]?{_YEAR})", _name),
-        (rf"(?<=(?:1[5-9]|20)\d\d ){_VERB}(?= \d|\W*$|[,;)])", _name),
-        (rf"\b{_BEFORE_MONTH}[ -]{_VERB}|^\W*{_VERB}\W*$", _name),
-        (rf"\b(?:{_ANY}|month\d+)(?:{_LINK}(?:{_ANY}|month\d+))+", _name),
-        (rf"\b{_SURE}", _name),
-        (
-            r"\bon (?:the )?(?P<day>\d\d?)(?:st|nd|rd|th)(?=\W*$|[.,;:)]| (?:and|or|at|in|with)\b)",
-            lambda m: f"on day{m['day']}",
-        ),
-    )
-)
+_REWRITE: dict[str, Callable[[re.Match[str]], str]] = {
+    "year": lambda m: f"{m['year']} ",
+    "year_first": _year_first,
+    "year_last": _year_last,
+    "chinese": _chinese,
+    "written": _written,
+    "name": lambda m: _months(m[0]),
+    "on_the_day": lambda m: f"on day{m['day']}",
+}
+_RULES = [(re.compile(pattern), _REWRITE[rule]) for rule, pattern in _TABLE["rules"]]
 
 
 def in_parts(text: str) -> str:

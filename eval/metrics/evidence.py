@@ -53,30 +53,19 @@ class EvidenceMetric(Metric):
         return self.compute(wanted or (), answered.retrieved or ())
 
 
-register(
+for _metric in (
     EvidenceMetric(
         name="evidence_recall",
         compute=evidence_recall,
         applies_to="retrieval",
         order=60,
         pinned=True,
-    )
-)
-register(
+    ),
     EvidenceMetric(
-        name="evidence_hit",
-        compute=evidence_hit,
-        applies_to="retrieval",
-        order=70,
-        in_tables=False,
-    )
-)
-register(
+        name="evidence_hit", compute=evidence_hit, applies_to="retrieval", order=70, in_tables=False
+    ),
     EvidenceMetric(
-        name=SESSIONS,
-        compute=session_recall,
-        applies_to="sessions",
-        order=90,
-        in_tables=False,
-    )
-)
+        name=SESSIONS, compute=session_recall, applies_to="sessions", order=90, in_tables=False
+    ),
+):
+    register(_metric)

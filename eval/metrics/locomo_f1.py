@@ -15,8 +15,7 @@ from string import punctuation
 from typing import TYPE_CHECKING
 
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.metrics import Answered, Metric
-from eval.metrics.overlap import overlap_f1
+from eval.metrics import Answered, Metric, overlap_f1
 from eval.metrics.registry import register
 from memsys.errors import InputError
 

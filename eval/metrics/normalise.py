@@ -7,11 +7,14 @@ text can still be read and divided. `terms` are what a strict F1 counts.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from pathlib import Path
 from unicodedata import normalize
 
 from eval.metrics.dates import in_parts
 from eval.metrics.numbers import in_figures
+from memsys.text.tables import load_table
 from memsys.text.terms import stem
 
 ARTICLES = frozenset(("a", "an", "the"))
@@ -21,45 +24,19 @@ _CJK = "㐀-鿿豈-﫿ぁ-ヺ々〇𠀀-𲎯"
 _TERM = re.compile(
     rf"[{_CJK}]|(?<!\S)-\d+(?:[.:]\d+)*|\d+(?:[.:]\d+)*(?:(?:st|nd|rd|th|s)\b)?|[^\W_{_CJK}]+"
 )
+_Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
 _QUOTES = str.maketrans("‘’ʼ＇`´‐‑‒–—―−⁄", "''''''-------/", "\u00ad\u200b\u200c\u200d\u2060\ufeff")
 
-_CONTRACTIONS = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"\bcan't\b", "can not"),
-        (r"\bwon't\b", "will not"),
-        (r"\bshan't\b", "shall not"),
-        (r"\blet's\b", "let us"),
-        (r"n't\b", " not"),
-        (r"'re\b", " are"),
-        (r"'ve\b", " have"),
-        (r"'ll\b", " will"),
-        (r"\bi'm\b", "i am"),
-        (r"'d\b", " would"),
-        # After these words 's is a verb (read as "is"), after any other a possessive.
-        (r"\b(s?he|it|that|there|here|this|what|who|where|how|when|why)'s\b", r"\1 is"),
-        (r"(?<=\d)'s\b", "s"),  # the 1980's
-        (r"(?<!\w)'([0-4]\d)(?![\w'])", r"20\1"),  # May '23
-        (r"(?<!\w)'([5-9]\d)(?![\w'])", r"19\1"),
-        (r"'s\b|'", ""),
-    )
-)
-_SIGNS = tuple(
-    (re.compile(pattern), replacement)
-    for pattern, replacement in (
-        (r"\bcannot\b", "can not"),
-        (r"\b(do|does|did|is|are|was|were|has|have|had|could|would|should)nt\b", r"\1 not"),
-        (r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?!,?\d)", lambda m: m[0].replace(",", "")),  # 1,200
-        (r"\b[a-z](?:\.[a-z]\b)+\.?", lambda m: m[0].replace(".", "")),  # p.m., u.s.
-        (r"百分之(\d+(?:\.\d+)?|[零〇一二两三四五六七八九十百]+)", r"\1 percent "),
-        (r"%|\bper cent\b|\bpct\b", " percent "),
-        (r"\$", " dollars "),
-        (r"€", " euros "),
-        (r"£", " pounds "),
-        (r"&", " and "),
-        (r"(?<![\w.])(\d+(?:\.\d+)?)(?!(?:st|nd|rd|th|s)\b)(?=[a-z])", r"\1 "),  # 10july, 5pm
-    )
-)
+
+def _rules(rows: Iterable[tuple[str, str | None]]) -> list[_Rule]:
+    def closed(m: re.Match[str]) -> str:
+        return m[0].replace(",", "").replace(".", "")
+
+    return [(re.compile(row), closed if new is None else new) for row, new in rows]
+
+
+_TABLE = load_table(Path(__file__).parent / "spelling.yaml")
+_CONTRACTIONS, _SIGNS = _rules(_TABLE["contractions"]), _rules(_TABLE["signs"])
 _SPACES = re.compile(r"\s+")
 
 

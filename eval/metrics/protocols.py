@@ -6,20 +6,17 @@ The same records are scored under each protocol, without new answers.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
+from pydantic import BaseModel
+
 from memsys.errors import InputError
+from memsys.text.tables import load_table
 
 
-@dataclass(frozen=True, slots=True)
-class Protocol:
-    """One way to score LoCoMo.
-
-    `f1`: key of a record's scores. `categories`: the official types in its overall mean.
-    `recall_without_evidence`: recall of a question without evidence (None: excluded).
-    `errors`: a failed question counts as 0, like an empty answer, or is excluded.
-    """
+class Protocol(BaseModel, frozen=True):
+    """One way to score LoCoMo; the fields are described in protocols.yaml."""
 
     name: str
     f1: str
@@ -29,44 +26,10 @@ class Protocol:
     source: str
 
 
-_ANSWERED = frozenset({1, 2, 3, 4})
-_PROTOCOLS = (
-    Protocol(
-        "locomo",
-        "locomo_f1",
-        _ANSWERED | {5},
-        1.0,
-        "zero",
-        "snap-research/locomo, task_eval/evaluation.py: bag of Porter stems, rules by type, "
-        "phrase match for type 5",
-    ),
-    Protocol(
-        "mem0",
-        "mem0_f1",
-        _ANSWERED,
-        None,
-        "zero",
-        "mem0ai/mem0, evaluation/metrics/utils.py: sets of words; type 5 left out",
-    ),
-    Protocol(
-        "memos",
-        "memos_f1",
-        _ANSWERED,
-        None,
-        "zero",
-        "MemTensor/MemOS, evaluation: sets of Treebank tokens; type 5 left out",
-    ),
-    Protocol(
-        "strict",
-        "strict_f1",
-        _ANSWERED,
-        None,
-        "excluded",
-        "memsys: Unicode, numbers and dates normalised, Chinese by character, alternatives; "
-        "abstention apart",
-    ),
-)
-PROTOCOLS = {protocol.name: protocol for protocol in _PROTOCOLS}
+PROTOCOLS = {
+    name: Protocol(name=name, **row)
+    for name, row in load_table(Path(__file__).parent / "protocols.yaml").items()
+}
 
 
 def protocol_names(scoring: object) -> list[str]:

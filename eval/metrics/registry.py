@@ -8,7 +8,8 @@ user come from the configuration (`metric=NAME`) by `use_configured`. The shape 
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -22,10 +23,26 @@ _CONFIGURED: dict[str, Metric] = {}  # by the configuration of the current run
 
 def register(metric: Metric) -> None:
     """Add `metric`; raises InputError if another one has its name or its column."""
-    for other in _REGISTERED.values():
-        if {metric.name, metric.column} & {other.name, other.column}:
-            raise InputError(f"metric {metric.name}: the name is taken; choose another")
+    if _taken(metric, _REGISTERED.values()):
+        raise InputError(f"metric {metric.name}: the name is taken; choose another")
     _REGISTERED[metric.name] = metric
+
+
+def _taken(metric: Metric, others: Iterable[Metric]) -> Metric | None:
+    """Return the one of `others` that has the name or the column of `metric`."""
+    names = {metric.name, metric.column}
+    return next((other for other in others if names & {other.name, other.column}), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeVerdict(Metric):
+    """The verdict of a judge, which is asked while a run answers (`eval.judges`), not computed."""
+
+    def score(self, answered: Answered) -> None:
+        """Return None: no judge was asked."""
+
+
+register(JudgeVerdict(name="judge", order=80))
 
 
 def use_configured(config: Mapping[str, Any] | None) -> None:
@@ -37,9 +54,8 @@ def use_configured(config: Mapping[str, Any] | None) -> None:
     _CONFIGURED.clear()
     for name, settings in (config or {}).items():
         metric = _build(name, settings)
-        for other in metrics():
-            if {metric.name, metric.column} & {other.name, other.column}:
-                raise InputError(f"metric={name}: {metric.column} is taken by {other.name}")
+        if other := _taken(metric, metrics()):
+            raise InputError(f"metric={name}: {metric.column} is taken by {other.name}")
         _CONFIGURED[name] = metric
 
 
@@ -114,19 +130,19 @@ def columns(
     `scored`: names that the records have. A metric of evidence sessions has a column only if it is
     among them; so has a metric of `config` (the run's `metric`) that is not loaded.
     """
-    rows = [
-        (metric.applies_to in ("retrieval", "sessions"), metric.column, metric.name)
+    shown = [
+        metric
         for metric in metrics()
         if (metric.applies_to != "sessions" and metric.name not in _CONFIGURED)
         or metric.name in scored
     ]
-    known = {name for _, _, name in rows}
-    rows += [
-        (False, str(settings.get("column") or name), name)
+    of_answers = {m.column: m.name for m in shown if m.applies_to in ("gold", "answer")}
+    not_loaded = {
+        str(settings.get("column") or name): name
         for name, settings in (config or {}).items()
-        if name in scored and name not in known
-    ]
-    return {column: name for _, column, name in sorted(rows, key=lambda row: row[0])}
+        if name in scored and name not in (metric.name for metric in shown)
+    }
+    return of_answers | not_loaded | {metric.column: metric.name for metric in shown}
 
 
 def titles(columns: Mapping[str, str], config: Mapping[str, Any] | None = None) -> dict[str, str]:
@@ -152,9 +168,9 @@ def of_answers(columns: Mapping[str, str]) -> dict[str, str]:
 
 
 def applies(name: str, answered: Answered) -> bool:
-    """Return whether the score `name` has a value for `answered`, were it answered by nothing.
+    """Return whether the score `name` has a value for `answered`.
 
-    A metric of an earlier configuration, which is not loaded, is taken to need a gold answer.
+    A metric of an earlier configuration, which is not loaded, is assumed to need a gold answer.
     """
     metric = find(name)
     if metric is None:
@@ -172,11 +188,6 @@ def score(answered: Answered) -> Scores:
         for metric in metrics()
         if metric.applies_to != "sessions" or answered.sessions is not None
     }
-
-
-def unscored() -> Scores:
-    """Return the scores of a failed question: None each, which is not 0."""
-    return dict.fromkeys(names())
 
 
 def _value(metric: Metric, answered: Answered) -> float | None:

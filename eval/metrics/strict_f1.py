@@ -24,11 +24,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from eval.metrics import TextMetric
+from eval.metrics import TextMetric, overlap_f1
 from eval.metrics.abstention import abstains
 from eval.metrics.alternatives import alternatives
 from eval.metrics.normalise import terms
-from eval.metrics.overlap import overlap_f1
 from eval.metrics.registry import register
 
 

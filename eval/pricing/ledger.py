@@ -1,4 +1,4 @@
-"""What a run has paid for: `paid.jsonl`, one line a live call, written as its answer comes in."""
+"""The live calls that a run has paid for: paid.jsonl, one line for each as its answer arrives."""
 
 from __future__ import annotations
 
@@ -15,46 +15,44 @@ PAID = "paid.jsonl"  # {"model": ..., "calls": 1, "input_tokens": ..., "output_t
 
 
 class PaidCalls:
-    """The ledger of the run in a folder; see memsys.llm.budget.CallLedger, which locks it.
+    """Ledger of the run in a folder, for memsys.llm.budget.CallLedger, which locks it.
 
-    A run of before there was such a file is taken at its records, where replayed calls count as
-    paid: it may stop too early, and never too late.
+    A run of an earlier version has no such file; its records replace it, in which replayed calls
+    count as paid: the run may stop too early, and never too late.
     """
 
     def __init__(self, folder: Path) -> None:
-        """Nothing is written, and `folder` need not be there, before the first live call."""
+        """Nothing is written, and `folder` need not exist, before the first live call."""
         self._folder = folder
         self._writer: LineWriter | None = None
 
     def rows(self) -> Iterator[tuple[str, Usage]]:
-        """Model and tokens of what was paid for. Raises InputError on a file that is damaged."""
-        for row in self._older() if _is_older(self._folder) else self._lines():
-            own = {name: count for name, count in row.items() if name != "model"}
-            yield row["model"], Usage(**own)
+        """Yield model and usage of each paid call; raises InputError on a damaged file."""
+        older = _is_older(self._folder)
+        for row in self._older() if older else read_lines(self._folder / PAID, torn=True):
+            counts = {name: count for name, count in row.items() if name != "model"}
+            yield row["model"], Usage(**counts)
 
     def note(self, model: str, usage: Usage) -> None:
-        """Append a line, flushed to the system."""
+        """Append and flush a line."""
         if self._writer is None:
             if _is_older(self._folder):
                 write_lines(self._folder / PAID, list(self._older()))
             self._writer = LineWriter(self._folder / PAID)
         self._writer.write({"model": model, **asdict(usage)})
 
-    def _lines(self) -> Iterator[dict[str, Any]]:
-        return read_lines(self._folder / PAID, torn=True)
-
     def _older(self) -> Iterator[dict[str, Any]]:
-        """A row a model of each line of the records."""
+        """Yield a row for each model of each line of the records."""
         usages = [line["usage"] or {} for line in read_lines(self._folder / INGEST, torn=True)]
         for record in read_lines(self._folder / RECORDS, torn=True):
             usages += [(record["usage"] or {}).get(phase, {}) for phase in PHASES]
         for usage in usages:
-            for model, own in usage.get("by_model", {}).items():
-                yield {"model": model, **own}
+            for model, counts in usage.get("by_model", {}).items():
+                yield {"model": model, **counts}
 
 
 def begin(folder: Path) -> None:
-    """Before `calls.jsonl` is begun: what is not in `paid.jsonl` from now on was not paid for."""
+    """Create paid.jsonl before calls.jsonl, which shows that the ledger is complete."""
     if not (folder / CALLS).exists():
         (folder / PAID).touch()
 

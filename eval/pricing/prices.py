@@ -1,4 +1,4 @@
-"""Dollars, from recorded usage and the prices that the run's manifest holds."""
+"""Dollars of recorded usage, at the prices in the run's manifest, and the break-even."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from eval.records.schema import Manifest, Record
 from memsys.llm.pricing import Price, Pricing
 from memsys.types import Usage
 
-PHASES = ("retrieve", "answer", "judge")  # of a question; ingest is of a conversation
+PHASES = ("retrieve", "answer", "judge")  # of a question; ingestion is per conversation
 SYSTEM = ("retrieve", "answer")  # a judge's cost is never the system's
 
 
 def pricing_of(manifest: Manifest) -> Pricing:
-    """The prices that a run was made under; none in manifests that hold none."""
-    known = manifest["pricing"] or {"as_of": "", "models": {}}
-    prices = {name: Price(**row) for name, row in known["models"].items()}
-    return Pricing(known["as_of"], "", prices)
+    """Return the prices in a run's manifest; none if it contains none."""
+    listed = manifest["pricing"] or {"as_of": "", "models": {}}
+    prices = {name: Price(**row) for name, row in listed["models"].items()}
+    return Pricing(listed["as_of"], "", prices)
 
 
 def cost_usd(usages: Iterable[Mapping[str, Any] | None], pricing: Pricing) -> float | None:
-    """US dollars of recorded usages, replayed calls at what they cost when live.
+    """Return the US dollars of recorded usages, replayed calls at what they cost when live.
 
-    None where one is not known (imported answers), a model has no price, or an endpoint told no
-    tokens: unknown is never 0. What needs no named model costs nothing.
+    None, which is not 0, if a usage is unknown (imported answers), a model has no price, or an
+    endpoint reported no tokens. Phases without a named model cost nothing.
     """
     total = 0.0
     for usage in usages:
         if usage is None:
             return None
-        for model, own in usage.get("by_model", {}).items():
-            used = Usage(**own)
+        for model, counts in usage.get("by_model", {}).items():
+            used = Usage(**counts)
             cost = pricing.cost_usd(model, used)
             if cost is None or (used.calls and not used.input_tokens and not _free(model, pricing)):
                 return None
@@ -45,7 +45,7 @@ def _free(model: str, pricing: Pricing) -> bool:
 
 
 def of_records(records: Iterable[Record], phases: Iterable[str], pricing: Pricing) -> float | None:
-    """US dollars of these phases of the records; None as in cost_usd."""
+    """Return the US dollars of these phases of the records; None as in cost_usd."""
     wanted = tuple(phases)
     return cost_usd(
         (
@@ -57,14 +57,14 @@ def of_records(records: Iterable[Record], phases: Iterable[str], pricing: Pricin
     )
 
 
-def repaid_after(
+def break_even(
     ingest_usd: float | None, question_usd: float | None, other_question_usd: float | None
 ) -> float | None:
-    """Questions of a conversation after which its ingest has paid for itself against a system
-    without ingest: ingest / (other's cost of a question - own cost of a question).
+    """Return the number of questions of a conversation from which a system costs less than another
+    one without ingestion: ingestion / (the other's cost of a question - its own).
 
-    0 where ingest is free and questions cost no more; infinity where they cost no less; None where
-    a cost is not known.
+    0 if ingestion is free and questions cost no more; infinity if questions cost no less; None if
+    a cost is unknown.
     """
     if ingest_usd is None or question_usd is None or other_question_usd is None:
         return None

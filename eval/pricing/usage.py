@@ -1,153 +1,112 @@
-"""What a run used and cost, by phase, from its files."""
+"""Calls, tokens and dollars of a run by phase, from its files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass
 from typing import Any
 
-from eval.pricing.prices import PHASES, cost_usd, pricing_of, repaid_after
+from eval.pricing.prices import PHASES, cost_usd, pricing_of
 from eval.records.run import Run
-from eval.records.schema import Manifest
 from memsys.llm.pricing import Pricing
 
-_INGEST = "ingest"
-_FULL_CONTEXT = "full_context"
+INGEST, FULL_CONTEXT = "ingest", "full_context"
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
-    """Calls, tokens (as the endpoints count) and US dollars of one phase; None: not known."""
+class PhaseUsage:
+    """Calls, tokens (as the endpoints count) and US dollars; None where unknown."""
 
-    calls: int | None
-    input_tokens: int | None
-    output_tokens: int | None
+    calls: float | None
+    input_tokens: float | None
+    output_tokens: float | None
     usd: float | None
+
+    def __add__(self, other: PhaseUsage) -> PhaseUsage:
+        """Return the sums; one is unknown if a summand is."""
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return PhaseUsage(*(None if a is None or b is None else a + b for a, b in pairs))
+
+    def per(self, count: int | None) -> PhaseUsage:
+        """Return the means over `count` items; unknown if there are none."""
+        return PhaseUsage(*(each(value, count) for value in astuple(self)))
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """A run's phases: ingest (which includes building indexes), retrieve, answer, judge."""
+    """Usage of a run, finished or not, by phase: ingest (building indexes included), retrieve,
+    answer and judge.
+    """
 
-    name: str
-    manifest: Manifest
-    phases: Mapping[str, Phase]
-    asked: tuple[str, ...]  # ids of questions
-    conversations: int
-    replayed: int  # questions with an answer that was recorded before
+    run: Run
+    phases: Mapping[str, PhaseUsage]
 
     @property
-    def title(self) -> str:
-        """What was run on what."""
-        strategy, dataset = self.manifest["strategy"], self.manifest["dataset"]
-        return f"{self.name}: {strategy} on {dataset}"
+    def conversations(self) -> int:
+        """Number of conversations whose questions were asked."""
+        return len({record["conversation"] for record in self.run.records.values()})
 
     @property
-    def about(self) -> str:
-        """How much of it there is, which models were called, and whose prices these are."""
-        models = self.manifest["models"]
-        chat = self.manifest["llm"]
-        who = f"reader {models.get('reader') or 'unknown'}"
-        who += f" ({chat})" if chat else ", no language model"
-        judge = self.manifest["judge"]
-        judged = f", judge {judge['name']}" if judge else ", no judge"
-        told = [f"questions {len(self.asked):,}, conversations {self.conversations}, {who}{judged}"]
-        as_of = pricing_of(self.manifest).as_of
-        if all(phase.calls == 0 for phase in self.phases.values()):
-            told.append("keyless: no model with a price was called")
-        elif all(phase.usd == 0 for phase in self.phases.values()):
-            told.append("the price of its models is 0, as on your own machine")
-        else:
-            told.append(f"prices as of {as_of}" if as_of else "no prices in its manifest")
-        if self.replayed:
-            told.append(f"{self.replayed:,} questions used recorded answers")
-        if self.manifest["status"] != "complete":
-            told.append(f"the run is {self.manifest['status']}: so far")
-        return "; ".join(told)
+    def system(self) -> PhaseUsage:
+        """Sum of all phases but the judge."""
+        return self.phases[INGEST] + self._questions
 
     @property
-    def is_full_context(self) -> bool:
-        """Whether the others are measured by it."""
-        return bool(self.manifest["strategy"] == _FULL_CONTEXT)
+    def question(self) -> PhaseUsage:
+        """Retrieval and answer of a question, the mean."""
+        return self._questions.per(len(self.run.records))
 
     @property
-    def question_usd(self) -> float | None:
-        """Dollars of retrieval and answer, a question."""
-        return _over(
-            _sum(self.phases[name].usd for name in ("retrieve", "answer")), len(self.asked)
-        )
+    def conversation(self) -> PhaseUsage:
+        """Ingestion of a conversation, the mean."""
+        return self.phases[INGEST].per(self.conversations)
 
     @property
-    def judge_question_usd(self) -> float | None:
-        """Dollars of the judge, a question."""
-        return _over(self.phases["judge"].usd, len(self.asked))
-
-    @property
-    def ingest_usd(self) -> float | None:
-        """Dollars of remembering, a conversation."""
-        return _over(self.phases[_INGEST].usd, self.conversations)
-
-    @property
-    def system_usd(self) -> float | None:
-        """Dollars of all but the judge."""
-        return _sum(self.phases[name].usd for name in (_INGEST, "retrieve", "answer"))
-
-    def per_question(self, field: str) -> float | None:
-        """Mean of retrieval's and answer's `field` (calls, input_tokens, output_tokens)."""
-        both = (getattr(self.phases[name], field) for name in ("retrieve", "answer"))
-        return _over(_sum(both), len(self.asked))
-
-    def repaid_against(self, other: Spending) -> float | None:
-        """See costs.repaid_after; None where a cost is unknown."""
-        return repaid_after(self.ingest_usd, self.question_usd, other.question_usd)
+    def _questions(self) -> PhaseUsage:
+        return self.phases["retrieve"] + self.phases["answer"]
 
 
 def spending(run: Run) -> Spending:
-    """Sum usage and dollars of a run, finished or not, by phase."""
+    """Sum the usage of `run` by phase."""
     pricing, records = pricing_of(run.manifest), list(run.records.values())
-    usages: dict[str, list[Mapping[str, Any] | None]] = {
-        phase: [None if (used := r["usage"]) is None else used.get(phase, {}) for r in records]
-        for phase in PHASES
+    usages: dict[str, list[dict[str, Any] | None]] = {
+        INGEST: [line["usage"] for line in run.ingests] or [None]  # unknown without lines
     }
-    lines = run.ingests
-    ingests = [line["usage"] for line in lines] if lines else [None]  # not known without lines
-    phases = {_INGEST: _phase(ingests, pricing)}
-    phases |= {phase: _phase(used, pricing) for phase, used in usages.items()}
-    replayed = sum(record["latency_source"] == "recorded" for record in records)
-    conversations = len({record["conversation"] for record in records})
-    return Spending(run.label, run.manifest, phases, tuple(run.records), conversations, replayed)
+    for phase in PHASES:
+        usages[phase] = [r["usage"] and r["usage"].get(phase, {}) for r in records]
+    return Spending(run, {phase: _summed(used, pricing) for phase, used in usages.items()})
 
 
-def baseline_of(run: Spending, runs: Sequence[Spending]) -> Spending | None:
-    """The first full_context run among `runs` on the same data and questions by the same models."""
-    return next((one for one in runs if one.is_full_context and _comparable(one, run)), None)
+def full_context_of(run: Spending, runs: Sequence[Spending]) -> Spending | None:
+    """Return the first full_context run among `runs` on the same data and questions by the same
+    models.
+    """
+    return next(
+        (
+            one
+            for one in runs
+            if one.run.strategy == FULL_CONTEXT
+            and set(one.run.records) == set(run.run.records)
+            and all(
+                one.run.manifest.get(field) == run.run.manifest.get(field)
+                for field in ("data", "llm", "models", "prompts")
+            )
+        ),
+        None,
+    )
 
 
-def _comparable(one: Spending, other: Spending) -> bool:
-    def models(run: Spending) -> object:
-        manifest = run.manifest
-        return manifest["data"], manifest["llm"], manifest["models"], manifest["prompts"]
-
-    return set(one.asked) == set(other.asked) and models(one) == models(other)
+def each(value: float | None, count: int | None) -> float | None:
+    """Return the mean of a total; None if it is unknown or there is nothing to count."""
+    return value / count if value is not None and count else None
 
 
-def _phase(usages: Sequence[Mapping[str, Any] | None], pricing: Pricing) -> Phase:
+def _summed(usages: Sequence[Mapping[str, Any] | None], pricing: Pricing) -> PhaseUsage:
     known = [usage for usage in usages if usage is not None]
     if len(known) < len(usages):
-        return Phase(None, None, None, None)
+        return PhaseUsage(None, None, None, None)
     calls, read, written = (
         sum(usage.get(field, 0) for usage in known)
         for field in ("calls", "input_tokens", "output_tokens")
     )
-    return Phase(calls, read, written, cost_usd(known, pricing))
-
-
-def _sum(values: Iterable[float | None]) -> float | None:
-    """None if one is not known."""
-    all_ = list(values)
-    known = [value for value in all_ if value is not None]
-    return sum(known) if len(known) == len(all_) else None
-
-
-def _over(value: float | None, count: int) -> float | None:
-    return value / count if value is not None and count else None
+    return PhaseUsage(calls, read, written, cost_usd(known, pricing))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
+from pathlib import Path
 
 from memsys.text.dates import (
     WEEKDAYS,
@@ -19,6 +20,7 @@ from memsys.text.dates import (
     in_year,
     month_number,
     nearest_year,
+    on_date,
     on_day,
     real_date,
     shift_month,
@@ -28,36 +30,23 @@ from memsys.text.dates import (
     weekday_number,
     write_day,
 )
-from memsys.text.numbers import count_of, spell
+from memsys.text.numbers import CHINESE_COUNT, COUNT, count_of, spell
+from memsys.text.tables import load_table
 
-# Holidays that fall on the same day of every year -> month and day.
-_HOLIDAYS = {
-    "New Year's Day": (1, 1),
-    "Valentine's Day": (2, 14),
-    "Independence Day": (7, 4),
-    "Halloween": (10, 31),
-    "Christmas Eve": (12, 24),
-    "Christmas Day": (12, 25),
-    "New Year's Eve": (12, 31),
-}
-HOLIDAY = (
-    r"\b(?:(?P<which>[Ll]ast|[Nn]ext|[Tt]his|[Oo]n)\s+)"
-    rf"(?P<holiday>{'|'.join(_HOLIDAYS)}|Christmas|New Year's|Valentine's)\b"
-)
+TABLE = load_table(Path(__file__).parent / "dates.yaml", COUNT=COUNT, CHINESE_COUNT=CHINESE_COUNT)
+_STEPS = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1, "following": 1}
 
 
 def full_date(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
     """Resolve day and month, with or without a year."""
     month, day = month_number(m["month"]), int(m["dom"])
     year = int(m["year"]) if m["year"] else nearest_year(said, month, day)
-    found = real_date(year, month, day)
-    return on_day(found) if found else None
+    return on_date(year, month, day)
 
 
 def iso(m: re.Match[str], _said: date, _ahead: bool) -> Period | None:
     """Resolve 2023-05-07."""
-    found = real_date(int(m[1]), int(m[2]), int(m[3]))
-    return on_day(found) if found else None
+    return on_date(int(m[1]), int(m[2]), int(m[3]))
 
 
 def month_of_year(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
@@ -108,9 +97,7 @@ def season(m: re.Match[str], said: date, ahead: bool) -> Period | None:
 
 def holiday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
     """Resolve a holiday of fixed date: the latest one, or the next where plans are mentioned."""
-    name = next(full for full in _HOLIDAYS if full.startswith(m["holiday"]))
-    name = "Christmas Day" if m["holiday"] == "Christmas" else name
-    month, day = _HOLIDAYS[name]
+    month, day = TABLE["holidays"][m["holiday"]]
     if m["year"]:
         return on_day(date(int(m["year"]), month, day))
     found = date(said.year, month, day)
@@ -120,15 +107,6 @@ def holiday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
     elif not after and found > said:
         found = found.replace(year=said.year - 1)
     return on_day(found)
-
-
-def days_off(offset: int) -> Callable[[re.Match[str], date, bool], Period | None]:
-    """Return a rule for a fixed number of days from the utterance."""
-
-    def resolve(_m: re.Match[str], said: date, _ahead: bool) -> Period | None:
-        return on_day(said + timedelta(days=offset))
-
-    return resolve
 
 
 def moved(said: date, unit: str, n: float, word: str, sign: int) -> Period | None:
@@ -162,16 +140,11 @@ def moved(said: date, unit: str, n: float, word: str, sign: int) -> Period | Non
     return days_from(said + timedelta(days=(steps - 1) * length), 2 * length, text)
 
 
-def counted(sign: int) -> Callable[[re.Match[str], date, bool], Period | None]:
-    """Return a rule for a number of units before (-1) or after (+1)."""
-
-    def resolve(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
-        n, word = count_of(m["count"])
-        if n * {"year": 1, "decade": 10}.get(m["unit"].lower(), 0) > 150:
-            return None  # history, not an event of the dialogue
-        return moved(said, m["unit"].lower(), n, word, sign)
-
-    return resolve
+def _counted(m: re.Match[str], said: date, sign: int) -> Period | None:
+    n, word = count_of(m["count"])
+    if n * {"year": 1, "decade": 10}.get(m["unit"].lower(), 0) > 150:
+        return None  # history, not an event of the dialogue
+    return moved(said, m["unit"].lower(), n, word, sign)
 
 
 def before_last(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
@@ -206,10 +179,7 @@ def since(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
 def adjacent(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
     """Resolve "last", "this" or "next" before a unit."""
     which, unit = m["which"].lower(), m["unit"].lower()
-    step = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1, "following": 1}
-    sign = step.get(which, 0)
-    if which == "past" and unit == "weekend":
-        sign = -1
+    sign = _STEPS.get(which, 0)
     if sign and unit in ("week", "weekend", "day"):
         return moved(said, unit, 1, "one", sign)
     if unit == "night":
@@ -251,3 +221,21 @@ def weekday(m: re.Match[str], said: date, ahead: bool) -> Period | None:
         return on_day(day)
     text = f"the {WEEKDAYS[number].capitalize()} {side} {write_day(said)}"
     return Period(day, day, "day", text)
+
+
+RULES: dict[str, Callable[[re.Match[str], date, bool], Period | None]] = {
+    rule.__name__: rule
+    for rule in (
+        *(iso, full_date, month_of_year, day_of_month, year, season, holiday, before_last),
+        *(weekdays_ago, since, adjacent, weekend, weekday),
+    )
+} | {
+    "two_days_ago": lambda _m, said, _ahead: on_day(said - timedelta(days=2)),
+    "yesterday": lambda _m, said, _ahead: on_day(said - timedelta(days=1)),
+    "today": lambda _m, said, _ahead: on_day(said),
+    "tomorrow": lambda _m, said, _ahead: on_day(said + timedelta(days=1)),
+    "in_two_days": lambda _m, said, _ahead: on_day(said + timedelta(days=2)),
+    "ago": lambda m, said, _ahead: _counted(m, said, -1),
+    "later": lambda m, said, _ahead: _counted(m, said, 1),
+    "the_other_day": lambda _m, said, _ahead: moved(said, "day", 3, "few", -1),
+}

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from functools import lru_cache
 
+from eval.readers.date_resolution import TABLE
 from memsys.text.dates import (
     SEASONS,
     DateMention,
@@ -20,13 +21,13 @@ from memsys.text.dates import (
     in_season,
     in_year,
     nearest_year,
+    on_date,
     on_day,
-    real_date,
     shift_month,
     week_of,
     write_day,
 )
-from memsys.text.numbers import CHINESE_COUNT, chinese_value
+from memsys.text.numbers import chinese_value
 
 _WEEKDAYS = {char: number for number, char in enumerate("一二三四五六")} | {"日": 6, "天": 6}
 _SEASONS = {"春": "spring", "夏": "summer", "秋": "autumn", "冬": "winter"}
@@ -35,9 +36,6 @@ _DAYS = {
     "大前天": -3, "前天": -2, "前晚": -2, "昨": -1, "今": 0, "刚才": 0, "刚刚": 0,
     "明": 1, "大后天": 3, "后天": 2,
 }  # fmt: skip
-_WEEK = r"(?:周|星期|礼拜)"
-_N = CHINESE_COUNT
-_YEAR = r"(?:(?P<year>(?:19|20)\d\d)年|(?P<which>大前年|前年|去年|今年|明年|后年))的?"
 
 
 def _year_of(m: re.Match[str], said: date) -> int | None:
@@ -55,8 +53,7 @@ def _month_day(m: re.Match[str], said: date) -> Period | None:
         year = nearest_year(said, month, 15)
     if not m["dom"]:
         return in_month(date(year, month, 1), chinese=True)
-    day = real_date(year, month, chinese_value(m["dom"]) or 0)
-    return on_day(day, chinese=True) if day else None
+    return on_date(year, month, chinese_value(m["dom"]) or 0, chinese=True)
 
 
 def _whole_year(m: re.Match[str], said: date) -> Period | None:
@@ -107,8 +104,7 @@ def _month(m: re.Match[str], said: date) -> Period | None:
     moved = shift_month(said.replace(day=1), _steps(m["which"]))
     if not m["dom"]:
         return in_month(moved, chinese=True)
-    day = real_date(moved.year, moved.month, chinese_value(m["dom"]) or 0)
-    return on_day(day, chinese=True) if day else None
+    return on_date(moved.year, moved.month, chinese_value(m["dom"]) or 0, chinese=True)
 
 
 def _counted(m: re.Match[str], said: date) -> Period | None:
@@ -144,25 +140,14 @@ def _since(m: re.Match[str], said: date) -> Period | None:
     return Period(period.first, period.last, "since", period.text)
 
 
-_UNIT = r"(?P<unit>天|个?周|个?星期|个?礼拜|个月|年)"
-_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Period | None]], ...] = tuple(
-    (re.compile(pattern), resolve)
-    for pattern, resolve in (
-        (rf"(?:{_YEAR})?(?P<month>{_N})月(?:份)?(?:的?(?P<dom>{_N})[日号])?", _month_day),
-        (rf"(?:{_YEAR})?(?P<season>[春夏秋冬])(?:天|季)", _season),
-        (_YEAR, _whole_year),
-        (
-            r"大前天|前天|前晚|昨[天晚日夜早]|今[天晚早日]|刚才|刚刚|明[天晚早日]|大后天|后天",
-            _near_day,
-        ),
-        (rf"(?P<which>上上|下下|[上下]个?|这个?|本)?{_WEEK}末", _weekend),
-        (rf"(?P<which>上上|下下|[上下]个?|这个?|本)?{_WEEK}(?P<day>[一二三四五六日天])", _weekday),
-        (rf"(?P<which>上上个?|下下个?|[上下]个?|这个?|本){_WEEK}", _week),
-        (rf"(?P<which>上上个?|下下个?|[上下]个?|这个?|本)月(?:的?(?P<dom>{_N})[日号])?", _month),
-        (rf"(?P<count>{_N}){_UNIT}(?:半)?(?P<side>之前|以前|前|之后|以后|后)", _counted),
-        (rf"(?P<count>{_N}){_UNIT}(?:多)?(?:了|来)", _since),
+_BY_NAME: dict[str, Callable[[re.Match[str], date], Period | None]] = {
+    rule.__name__.lstrip("_"): rule
+    for rule in (
+        *(_month_day, _season, _whole_year, _near_day, _weekend, _weekday),
+        *(_week, _month, _counted, _since),
     )
-)
+}
+_RULES = [(re.compile(pattern), _BY_NAME[rule]) for rule, pattern in TABLE["chinese"]]
 
 
 @lru_cache(maxsize=32_768)

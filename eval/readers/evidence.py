@@ -15,9 +15,8 @@ from datetime import date
 
 from eval.readers.dates import find_dates
 from eval.readers.dates_zh import find_dates_zh
-from eval.readers.morphology import roots
 from eval.readers.question import ParsedQuestion, named_people
-from eval.readers.sentences import Sentence, roots_by_speaker, sentences
+from eval.readers.sentences import Sentence, roots, roots_by_speaker, sentences
 from memsys.text.dates import DateMention
 from memsys.types import Candidate, Memory
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from eval.readers import Answer, Reader
 from eval.readers.evidence import Evidence, EvidenceWeights, ScoredSentence, find_evidence
@@ -23,6 +24,7 @@ _ZH_SUPPORT = 0.5
 _YES = 0.5
 
 
+@dataclass(frozen=True, kw_only=True)
 class ExtractiveReader(Reader):
     """Answers with a date, a quantity or a short span of the memories, in their language.
 
@@ -32,24 +34,13 @@ class ExtractiveReader(Reader):
     in tokens, `items` a list in spans.
     """
 
-    def __init__(
-        self,
-        name: str = "extractive",
-        *,
-        support: float = 0.1,
-        rival: float = 0.05,
-        weights: EvidenceWeights | None = None,
-        reach: int = 10,
-        max_words: int = 10,
-        items: int = 4,
-    ) -> None:
-        self.name = name
-        self._support = support
-        self._rival = rival
-        self._weights = weights or EvidenceWeights()
-        self._reach = reach
-        self._max_words = max_words
-        self._items = items
+    name: str = "extractive"
+    support: float = 0.1
+    rival: float = 0.05
+    weights: EvidenceWeights = field(default_factory=EvidenceWeights)
+    reach: int = 10
+    max_words: int = 10
+    items: int = 4
 
     def read(self, question: str, retrieval: Retrieval) -> Answer:
         """Answer from the candidates' content, time and score; deterministic, calls nothing."""
@@ -60,7 +51,7 @@ class ExtractiveReader(Reader):
         speakers = tuple(sorted({speaker for said in spoken for speaker in said}))
         last = max(c.memory.time for c in candidates).date()
         parsed = analyse(question, speakers, last)
-        evidence = find_evidence(parsed, candidates, self._weights)
+        evidence = find_evidence(parsed, candidates, self.weights)
         if not evidence.sentences or self._unsupported(parsed, evidence):
             return self._abstain(question)
         names = frozenset(part for who in speakers for part in who.lower().split())
@@ -76,19 +67,19 @@ class ExtractiveReader(Reader):
         """
         if question.hedged or not question.roots:
             return False
-        least = self._support * (_ZH_SUPPORT if question.chinese else 1.0)
-        return evidence.own < least or evidence.other - evidence.own > self._rival
+        least = self.support * (_ZH_SUPPORT if question.chinese else 1.0)
+        return evidence.own < least or evidence.other - evidence.own > self.rival
 
     def _typed(self, question: ParsedQuestion, sentences: Sequence[ScoredSentence]) -> str | None:
         """Return a date, a quantity, yes or no, or a choice where one is asked for and found."""
-        if question.kind is Kind.WHEN:
-            return when(question, sentences, self._reach)
-        if question.kind is Kind.DURATION:
-            return how_long(question, sentences, self._reach)
-        if question.kind is Kind.OFTEN:
-            return how_often(question, sentences, self._reach)
-        if question.kind is Kind.COUNT:
-            return how_many(question, sentences, self._reach)
+        by_kind = {
+            Kind.WHEN: when,
+            Kind.DURATION: how_long,
+            Kind.OFTEN: how_often,
+            Kind.COUNT: how_many,
+        }
+        if question.kind in by_kind:
+            return by_kind[question.kind](question, sentences, self.reach)
         if question.kind is Kind.CHOICE:
             return choice(question, sentences)
         if question.kind is Kind.YES_NO:
@@ -99,11 +90,11 @@ class ExtractiveReader(Reader):
         self, question: ParsedQuestion, sentences: Sequence[ScoredSentence], names: frozenset[str]
     ) -> str:
         """Return the best span, or a list of spans where several things are asked for."""
-        if question.many and question.kind in (Kind.WHAT, Kind.WHERE, Kind.WHO) and self._items > 1:
+        if question.many and question.kind in (Kind.WHAT, Kind.WHERE, Kind.WHO) and self.items > 1:
             return list_answer(
-                question, sentences[: 4 * self._reach], names, self._max_words // 2, self._items
+                question, sentences[: 4 * self.reach], names, self.max_words // 2, self.items
             )
-        cut = spans(question, sentences[: self._reach], names, self._max_words)
+        cut = spans(question, sentences[: self.reach], names, self.max_words)
         return cut[0].text if cut else ""
 
     @staticmethod

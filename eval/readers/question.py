@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 from functools import lru_cache
+from pathlib import Path
 
 from eval.readers.dates import find_dates
 from eval.readers.dates_zh import find_dates_zh
-from eval.readers.morphology import LIGHT, root
+from eval.readers.sentences import LIGHT, root
 from memsys.text.dates import DateMention
+from memsys.text.tables import load_table
 from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, words
 
 
@@ -53,82 +55,15 @@ class ParsedQuestion:
     shown: bool
 
 
-_AUX = r"(?:do|does|did|is|are|was|were|has|have|had|can|could|will|would|should|might|may)"
-_TIME = r"(?:year|month|week|day|date|season|weekend|holiday|time)"
-_EN: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern, re.IGNORECASE))
-    for kind, pattern in (
-        (Kind.WHEN, r"^(?:(?:in|on|at|around|during|by|since|until) )?"
-                    rf"(?:when\b|(?:what|which) {_TIME}\b)"),
-        (Kind.DURATION, r"\bhow long\b|\bhow many (?:years|months|weeks|days|hours|minutes)\b"),
-        (Kind.OFTEN, r"\bhow (?:often|frequently)\b"),
-        (Kind.COUNT, r"\bhow (?:many|much|old|far|tall)\b|\bwhat (?:number|age)\b"),
-        (Kind.WHERE, r"^where\b|\b(?:what|which) (?:city|cities|country|countries|state|states|"
-                     r"town|place|places|location|area|areas|region)\b|\bfrom where\b"),
-        (Kind.WHO, r"\bwho(?:m|se)?\b(?=.*\?)|\b(?:what|which) (?:person|people|friend)\b"),
-        (Kind.WHY, r"^why\b|\bwhat (?:was|is) the reason\b|\bwhat made\b|\bhow come\b"),
-        (Kind.MOOD, r"^how (?:did|do|does|is|was) .*\b(?:feel|feeling|describe|react|respond)\b"
-                    r"|\bwhat (?:is|was|were) .*\b(?:attitude|reaction|sentiment|mood)\b"
-                    r"|\b(?:what|which) (?:emotions?|feelings?)\b"),
-        (Kind.HOW, rf"^how {_AUX}\b|^in what way"),
-        (Kind.CHOICE, rf"^{_AUX}\b.*\b\w+ or (?:a |an |the )?\w+"),
-        (Kind.YES_NO, rf"^{_AUX}\b"),
-    )
-)  # fmt: skip
-_ZH: tuple[tuple[Kind, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern))
-    for kind, pattern in (
-        (Kind.OFTEN, "多久(?:一次|去|做|打|看|练|见)|几(?:天|周|个月)一次|每[周月年天]几次"),
-        (Kind.DURATION, "多久|多长时间|(?:几|多少)(?:个月|个?星期|个?小时|年|周|天|分钟)"),
-        (Kind.WHEN, "何时|什么时候|什么时间|哪一?[天年月周日]|哪个(?:月|星期|季节|周末)"
-                    "|几月|几号|星期几|周几"),
-        (Kind.COUNT, "多少|几(?![时月号乎点])|多大"),
-        (Kind.WHERE, "哪里|哪儿|哪个(?:城市|国家|地方|省)|什么地方|何处|在哪"),
-        (Kind.WHO, "谁|哪位|什么人"),
-        (Kind.WHY, "为什么|为何|什么原因|怎么会"),
-        (Kind.CHOICE, "还是"),
-        (Kind.YES_NO, "吗|是否|是不是|有没有|会不会|能不能|要不要"),
-    )
-)  # fmt: skip
-# Verbs and singulars in -s that follow "what" and name no plural.
-_SINGULAR = (
-    "makes|helps|motivates|inspires|brings|gives|drives|does|has|was|is|this|news|business|process|"
-    "class|fitness|progress|status|bus"
+_TABLE = load_table(Path(__file__).parent / "question.yaml")
+_KINDS = {
+    chinese: [(Kind(kind), re.compile(pattern, re.IGNORECASE)) for kind, pattern in table.items()]
+    for chinese, table in ((False, _TABLE["english"]), (True, _TABLE["chinese"]))
+}
+_MANY, _HEDGED, _SHOWN, _UNIT, _GRAIN, _ASKING_ZH = (
+    re.compile(_TABLE[name], re.IGNORECASE)
+    for name in ("many", "hedged", "shown", "unit", "grain", "asking_zh")
 )
-_MANY = re.compile(
-    r"\b(?:what|which)(?: (?!is\b|was\b|does\b|did\b|has\b|are\b)[\w'+-]+){0,2}?"
-    rf" (?!(?:{_SINGULAR})\b)\w+(?<!s)s\b(?! name)|^where has\b|^what (?:has|have|are)\b"
-    r"|^who are\b|\bboth\b|\bin what ways\b|哪些|有什么|都",
-    re.IGNORECASE,
-)
-_HEDGED = re.compile(
-    r"\b(?:would|likely|might|could|probably|potentially)\b|可能|会不会|大概", re.I
-)
-_SHOWN = re.compile(
-    r"\b(?:photo|picture|pic|image|photograph|shows?|shared?)\b|照片|图片|图中|画面", re.IGNORECASE
-)
-_UNIT = re.compile(
-    r"\bhow many (?P<en>[\w-]+(?: (?!(?:has|have|had|do|does|did|is|are|was|were|will|would|can|of|"
-    r"in|on)\b)[\w-]+)*)|(?:多少|几)(?P<zh>[^\W\d多少几][^\W的了]?)",
-    re.IGNORECASE,
-)
-_GRAIN = re.compile(
-    r"(?P<day>\b(?:what|which) (?:day|date)\b|哪一?[天日]|几号)"
-    r"|(?P<month>\b(?:what|which) month\b|哪一?个?月|几月(?!几))"
-    r"|(?P<year>\b(?:what|which) year\b|哪一?年)",
-    re.IGNORECASE,
-)
-_ZH_ASK = re.compile(
-    "何时|什么时候|什么时间|什么|怎么样|怎么|怎样|哪一?[天年月周日里儿个些位]|多少|多久|多长时间|"
-    "几[^\\W\\d_]|为什么|为何|是否|是不是|有没有|谁|吗|呢"
-)
-
-
-def _kind(text: str, chinese: bool) -> Kind:
-    for kind, pattern in _ZH if chinese else _EN:
-        if pattern.search(text):
-            return kind
-    return Kind.WHAT
 
 
 def _unit(text: str, kind: Kind) -> str:
@@ -174,7 +109,7 @@ def analyse(text: str, speakers: tuple[str, ...], asked_on: date) -> ParsedQuest
         bare = bare[: mention.start] + " " * (mention.end - mention.start) + bare[mention.end :]
     content: set[str] = set()
     if chinese:
-        bare = _ZH_ASK.sub(" ", bare)
+        bare = _ASKING_ZH.sub(" ", bare)
         for person in people:
             bare = bare.replace(person, " ")
     called = {part.lower() for person in people for part in person.split()}
@@ -186,7 +121,8 @@ def analyse(text: str, speakers: tuple[str, ...], asked_on: date) -> ParsedQuest
             nick = len(plain) > 2 and any(name.startswith(plain) for name in called)
             if not nick:
                 content.add(root(word))
-    kind = _kind(text, chinese)
+    kinds = (kind for kind, pattern in _KINDS[chinese] if pattern.search(text))
+    kind = next(kinds, Kind.WHAT)
     return ParsedQuestion(
         text=text,
         chinese=chinese,

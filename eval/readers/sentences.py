@@ -1,13 +1,23 @@
-"""Split a memory's content into sentences with their speakers."""
+"""Sentences of a memory's content with their speakers, and the roots of words.
+
+By roots "bought" matches "did she buy".
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
-from eval.readers.morphology import roots
-from memsys.text.terms import is_cjk
+from memsys.text.tables import load_table
+from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, stem, words
+
+WORDS = load_table(Path(__file__).parent / "words.yaml")
+_BASE = {
+    form: entry.split()[0] for entry in WORDS["forms"].split(";") for form in entry.split()[1:]
+}
+LIGHT = frozenset(WORDS["light"].split())
 
 _LINE = re.compile(r"^(?P<speaker>[^:：\n]{1,40}?)\s*[:：]\s*(?P<text>.*)$", re.DOTALL)
 _CAPTION = re.compile(r"\s*\[image: (?P<caption>.*?)\]\s*$", re.DOTALL)
@@ -23,6 +33,30 @@ _END = re.compile(
     r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)(?<!\b[A-Z])[.!?]+[\"'”’)]*\s+(?=[^a-z\s])"
     r"|[。！？；]+[”’」』）]*|\n+"
 )
+
+
+@lru_cache(maxsize=65_536)
+def root(word: str) -> str:
+    """Return the stem of the base form of a lowercase English word."""
+    word = word.removesuffix("'s")
+    return stem(_BASE.get(word, word))
+
+
+@lru_cache(maxsize=65_536)
+def roots(text: str) -> frozenset[str]:
+    """Return the distinct content roots of a text: base-form stems, or bigrams of Chinese runs."""
+    found: set[str] = set()
+    for word in words(text):
+        if is_cjk(word):
+            found.update(cjk_terms(word))
+        elif word not in STOPWORDS:
+            found.add(root(word))
+    return frozenset(found)
+
+
+def is_light(word: str) -> bool:
+    """Return whether a lowercase word has no content."""
+    return word in STOPWORDS or word in LIGHT or (len(word) == 1 and not word.isdigit())
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,52 +7,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 from eval.readers.evidence import ScoredSentence, dates_in, said_on
-from eval.readers.morphology import root, roots
 from eval.readers.question import ParsedQuestion
+from eval.readers.sentences import root, roots
 from memsys.text.dates import coarsen, on_day
 from memsys.text.numbers import CHINESE_COUNT, COUNT, ORDINALS, spell
+from memsys.text.tables import load_table
 
-_START = re.compile(r"\b(?:start|began|begin|get|got|adopt|first|since|become|join)", re.IGNORECASE)
-_LENGTH = re.compile(
-    r"\b(?:about |around |almost |nearly |over |under |just under )?"
-    rf"(?:\d+\s?[-–]\s?\d+|(?:for (?=an? ))?(?!an? (?!few|couple|dozen)){COUNT}|(?<=for )an?)"
-    r"[\s-]+(?:more\s+)?(?:second|minute|hour|day|night|week|month|year|decade)s?\b(?P<ago>\s+ago)?",
-    re.IGNORECASE,
+_TABLE = load_table(
+    Path(__file__).parent / "answers.yaml", COUNT=COUNT, CHINESE_COUNT=CHINESE_COUNT
 )
-_LENGTH_ZH = re.compile(rf"{CHINESE_COUNT}个?半?多?(?:分钟|小时|钟头|天|周|星期|月|年)(?:半|多)?")
-_OFTEN = re.compile(
-    r"\b(?:at least |about |around |usually |only )?"
-    r"(?:(?:once|twice|thrice)(?: or twice)?|(?:\w+ or )?[\w-]+ times|an? (?:few|couple of) times)"
-    r" (?:an?|per|each|every) (?:day|week|month|year|season|night|weekend)\b"
-    r"|\b(?:almost )?every (?:other |single |few )?(?:day|week|month|year|morning|evening|night|"
-    r"weekend|mon|tues|wednes|thurs|fri|satur|sun)\w*|\b(?:daily|weekly|monthly|yearly|annually)\b",
-    re.IGNORECASE,
+_START, _LENGTH, _OFTEN, _BARE, _NOT, _OR = (
+    re.compile(_TABLE[name], re.IGNORECASE)
+    for name in ("start", "length", "often", "bare", "not", "or")
 )
-_OFTEN_ZH = re.compile(
-    rf"每(?:隔)?{CHINESE_COUNT}?个?(?:天|周|星期|月|年|晚|早上?|周末)(?:{CHINESE_COUNT}次)?|经常|偶尔"
-)
-_NUMBER = rf"(?P<count>\d[\d,]*|(?!an?\b|few|several|couple|half|some){COUNT}|both|once|twice)"
-_BARE = re.compile(rf"\b{_NUMBER}\b", re.IGNORECASE)
-_NUMBER_ZH = r"(?P<count>\d[\d.]*|[一二两三四五六七八九十百千万]+)"
-# Measure words that make a number in the text a quantity and not part of a name.
-_MEASURE_ZH = "[个只条次本张件名位岁家种块元斤两公里米层扇盏把封页首遍成倍罐杯碗壶句毛分半]"
-_MONEY_ZH = re.compile(
-    r"(?:\d[\d.]*|[一二两三四五六七八九十百千万]+)(?:块|元)|[一二两三四五六七八九]+[百千万]\w?(?=[，。！？、]|$)"
+_LENGTH_ZH, _OFTEN_ZH, _MONEY_ZH, _OR_ZH = (
+    re.compile(_TABLE[name]) for name in ("length_zh", "often_zh", "money_zh", "or_zh")
 )
 _ALIKE = 0.7  # a sentence is about the same thing if it covers this share of the best one's
-_NOT = re.compile(
-    r"\b(?:not|never|no|nobody|none|cannot|can't|isn't|wasn't|aren't|don't|doesn't|didn't|won't|"
-    r"haven't|hasn't|wouldn't)\b|不|没|未",
-    re.IGNORECASE,
-)
-_OR = re.compile(
-    r"(?P<a>[\w'.-]+(?: [\w'.-]+){0,3}?),? or (?:an? |the )?(?P<b>[\w'.-]+(?: [\w'.-]+){0,3})", re.I
-)
-_OR_ZH = re.compile(
-    r"(?:是|去|要|想|喜欢|选)?(?P<a>[^，。？,是]{1,8}?)[，,]?还是(?P<b>[^，。？,]{1,8})"
-)
 
 
 def when(question: ParsedQuestion, sentences: Sequence[ScoredSentence], reach: int) -> str:
@@ -91,8 +65,7 @@ def how_long(
     for item in sentences[:reach]:
         if item.sentence.asks or item.sentence.caption:
             continue
-        m = pattern.search(item.sentence.text)
-        if m:
+        if m := pattern.search(item.sentence.text):
             text = m[0].removeprefix("for ")
             if not question.chinese and m["ago"] and "long ago" not in question.text.lower():
                 text = text[: -len(m["ago"])]
@@ -105,11 +78,8 @@ def how_often(
 ) -> str | None:
     """Return the frequency in the best of `reach` sentences that contain one, or None."""
     pattern = _OFTEN_ZH if question.chinese else _OFTEN
-    for item in sentences[:reach]:
-        m = pattern.search(item.sentence.text)
-        if m:
-            return m[0]
-    return None
+    found = (m[0] for item in sentences[:reach] if (m := pattern.search(item.sentence.text)))
+    return next(found, None)
 
 
 def how_many(
@@ -146,7 +116,7 @@ def how_many(
 def _how_many_zh(question: ParsedQuestion, near: Sequence[ScoredSentence]) -> str | None:
     """Return the number before the measure word asked for, or else before any measure word."""
     wanted = re.escape(question.unit[:1]) if "几" in question.text else ""
-    pattern = re.compile(_NUMBER_ZH + (wanted or _MEASURE_ZH))
+    pattern = re.compile(_TABLE["number_zh"] + (wanted or _TABLE["measure_zh"]))
     if "多少钱" in question.text:
         pattern = _MONEY_ZH
     for item in near:

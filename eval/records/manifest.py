@@ -23,15 +23,19 @@ from eval.metrics.protocols import protocol_names
 from eval.records.jsonl import MANIFEST, validate
 from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
 from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, Manifest
+from eval.stats.interval import RESAMPLES
 from memsys.errors import InputError
 
 # What changes how a run is gone about and not what comes of it: it may be gone on with, and its
 # calls replayed, under others.
-OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing"})
+OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing", "tables"})
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
 OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
 )
+# Settings that earlier versions did not have, with their defaults, which are left out: so the hash
+# of a configuration stays the same.
+_LATER: Mapping[str, Any] = {"metric": [], "questions": None, "resamples": RESAMPLES}
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (
     *("memsys", "hydra-core", "numpy", "pandas", "faiss-cpu", "rank-bm25", "networkx"),
@@ -58,7 +62,7 @@ def describe(
     """Describe a run that is about to start. `config` is resolved; what only says how a run is gone
     about (OPERATIONAL) is no part of it. Its `dataset.key` becomes the answer key
     that the data set was loaded with. `choices` need a `strategy`; a model that is not among them
-    is recorded as null. `models`: see Models.described. `overrides`: see command.
+    is recorded as null. `models`: see Built.described. `overrides`: see command.
 
     Raises InputError if the seed is no whole number of 0 or more.
     """
@@ -69,9 +73,11 @@ def describe(
     kept["dataset"] = {**kept.get("dataset", {}), "key": dataset.key.name}
     if kept["dataset"].get("subset") is None:  # all questions: the hash from before there were any
         kept["dataset"].pop("subset", None)
-    if not kept.get("metric"):  # none of the user's: the hash from before there were any
-        kept.pop("metric", None)
+    if not kept.get("metric"):  # none of the user's
         choices = {group: chosen for group, chosen in choices.items() if group != "metric"}
+    for name, default in _LATER.items():
+        if kept.get(name) in (default, None):
+            kept.pop(name, None)
     for name, value in leaves(kept):
         if isinstance(value, float) and not math.isfinite(value):
             raise InputError(f"{name}: {value} is no number to run with; use another")

@@ -5,47 +5,33 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.cli import BAD_INPUT, FAILED, INTERRUPTED
+from eval.cli import FAILED, code_of, parser
 from eval.regress.measure import measure
-from eval.regress.pins import Pin, load_pins
-from eval.regress.repin import repin
+from eval.regress.pins import DIGITS, Outcome, Pin, load_pins, save_pin
 from eval.regress.tables import report
 from eval.regress.verdicts import Result, Verdict, judge, worst
+from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
 _CHANGELOG = Path("CHANGELOG.md")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run, judge and print markdown; returns the exit code: 1 where a pin fails, 2 for wrong input,
-    130 after Ctrl-C. The table also goes to the file that $GITHUB_STEP_SUMMARY names, if any.
+    """Run, judge and print Markdown, also to the file named by $GITHUB_STEP_SUMMARY, if any.
+
+    Returns the exit code: 1 if a pin fails, 2 for wrong input, 130 after Ctrl-C.
     """
-    options = _parser().parse_args(arguments)
-    try:
-        pins = load_pins(options.pins)
-        _check_live(pins, options)
-        results = [check(pin, live=options.live) for pin in pins]
-        _show(report(results))
-        if options.repin is not None:
-            changed = repin(results, options.repin, _CHANGELOG)
-            print(f"pinned anew: {', '.join(changed) or 'nothing, all scores are as expected'}")
-            _warn_of_holes([result for result in results if result.pin.name in changed])
-            return 0
-    except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return BAD_INPUT
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return FAILED if worst(results) == Verdict.FAIL else 0
+    return code_of(lambda: _regress(_parser().parse_args(arguments)))
 
 
 def check(pin: Pin, live: bool = False) -> Result:
-    """Run the command of `pin` and judge it; a run that cannot be, or that fails, is a FAIL.
+    """Run the command of `pin` and judge it; a run that is refused or fails is a FAIL.
 
-    `live`: models are asked, whatever has been recorded.
+    `live`: call the models, even where answers are recorded.
     """
     print(f"{pin.name}: {pin.command}", file=sys.stderr)
     try:
@@ -54,50 +40,64 @@ def check(pin: Pin, live: bool = False) -> Result:
         return Result(pin, None, reasons=(str(error),))
 
 
-def _check_live(pins: Sequence[Pin], options: argparse.Namespace) -> None:
-    """A pin that is replayed has to hold the scores of what is replayed."""
-    replayed = [pin for pin in pins if pin.bundle]
-    if options.live and options.repin is not None and replayed:
-        raise InputError(
-            f"{replayed[0].name}: --live with --repin: it replays {replayed[0].bundle}; make that "
-            "bundle anew and pin the replay, without --live"
-        )
+def repin(results: Sequence[Result], reason: str, changelog: Path) -> list[str]:
+    """Save the found scores of every pin that is not OK, with a note in `changelog`.
 
-
-def _warn_of_holes(results: Sequence[Result]) -> None:
-    """A question that failed is pinned as one, and is in no mean: better to know it."""
-    for result in results:
-        questions = (result.found.questions if result.found else None) or {}
-        failed = [id_ for id_, one in questions.items() if one.failed]
-        if failed:
-            print(f"{result.pin.name}: {len(failed)} questions failed and are pinned so: {failed}")
+    Returns the names of these pins. Raises InputError, before anything is written, if a pin gave no
+    scores or `reason` is empty.
+    """
+    if not reason.strip():
+        raise InputError("--repin: needs a reason, as --repin 'BM25 drops stop words'")
+    without = [result for result in results if result.found is None]
+    if without:
+        raise InputError(f"{without[0].pin.name}: not pinned: {'; '.join(without[0].reasons)}")
+    changed = [result for result in results if result.verdict != Verdict.OK]
+    for result in changed:
+        if result.found is not None:
+            save_pin(result.pin, result.found)
+    if changed:
+        _note(changelog, _line(changed, " ".join(reason.split())))
+    return [result.pin.name for result in changed]
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.regress",
-        description="Run pinned commands again and compare their scores by question type: OK "
-        "(equal to four digits), OKish (within the pin's tolerance, or where a model is called no "
-        "difference shown by the interval paired by question), FAIL (lower or higher). "
-        "docs/regression.md tells how to pin a strategy of your own.",
+    command = parser(
+        "regress",
+        "Run pinned commands again and compare their scores by question type: OK (equal to four "
+        "digits), OKish (within the pin's tolerance or, where a model is called, no difference "
+        "shown by the interval paired by question), FAIL (lower or higher). docs/regression.md "
+        "explains how to pin a strategy of your own.",
     )
-    parser.add_argument(
-        "pins",
-        nargs="*",
-        metavar="PIN",
-        help="a YAML file, a folder of them, or a name of results/expected (default: all there)",
-    )
-    parser.add_argument(
-        "--repin",
-        metavar="REASON",
-        help="take what comes out as expected from now on, and note the reason in CHANGELOG.md",
-    )
-    parser.add_argument(
-        "--live",
-        action="store_true",
-        help="ask the models anew (llm.cache=off), where a pin would replay recorded answers",
-    )
-    return parser
+    add = command.add_argument
+    pins = "YAML file, folder of such files, or name in results/expected (default: all there)"
+    add("pins", nargs="*", metavar="PIN", help=pins)
+    reason = "pin the scores found by this check, and note the reason in CHANGELOG.md"
+    add("--repin", metavar="REASON", help=reason)
+    live = "call the models (llm.cache=off) where a pin would replay recorded answers"
+    add("--live", action="store_true", help=live)
+    return command
+
+
+def _regress(options: argparse.Namespace) -> int:
+    pins = load_pins(options.pins)
+    replayed = [pin for pin in pins if pin.bundle]
+    if options.live and options.repin is not None and replayed:
+        raise InputError(
+            f"{replayed[0].name}: --live with --repin: it replays {replayed[0].bundle}; record "
+            "that bundle again and pin the replay, without --live"
+        )
+    results = [check(pin, live=options.live) for pin in pins]
+    _show(report(results))
+    if options.repin is None:
+        return FAILED if worst(results) == Verdict.FAIL else 0
+    changed = repin(results, options.repin, _CHANGELOG)
+    print(f"pinned: {', '.join(changed) or 'nothing, all scores are as expected'}")
+    for result in results:  # a failed question is pinned as failed and in no mean
+        questions = (result.found.questions if result.found else None) or {}
+        failed = [id_ for id_, one in questions.items() if one.failed]
+        if failed and result.pin.name in changed:
+            print(f"{result.pin.name}: {len(failed)} questions are pinned as failed: {failed}")
+    return 0
 
 
 def _show(text: str) -> None:
@@ -105,6 +105,33 @@ def _show(text: str) -> None:
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with Path(summary).open("a", encoding="utf-8") as file:
             file.write(text + "\n")
+
+
+def _line(changed: Sequence[Result], reason: str) -> str:
+    moves = []
+    for result in changed:
+        before, after = _f1(result.pin.expected), _f1(result.found)
+        moved = result.pin.expected is not None and before != after
+        moves.append(f"{result.pin.name} F1 {before} to {after}" if moved else result.pin.name)
+    text = f"- Expected scores pinned: {reason.rstrip('.')} ({', '.join(moves)})."
+    return textwrap.fill(text, 100, subsequent_indent="  ", break_long_words=False)
+
+
+def _f1(outcome: Outcome | None) -> str:
+    value = outcome.cells[OVERALL]["f1"] if outcome else None
+    return "none" if value is None else f"{value:.{DIGITS}f}"
+
+
+def _note(changelog: Path, line: str) -> None:
+    """Insert `line` at the top of the newest section; the file is created if it is absent."""
+    text = changelog.read_text(encoding="utf-8") if changelog.exists() else "# Changelog\n"
+    lines = text.splitlines()
+    heading = next((i for i, one in enumerate(lines) if one.startswith("## ")), None)
+    if heading is None:
+        lines += ["", line]
+    else:
+        lines[heading + 1 : heading + 2] = ["", line]
+    changelog.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

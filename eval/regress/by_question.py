@@ -1,6 +1,7 @@
-"""Scores by question of a pinned run that called a model: what a new run is paired with.
+"""Scores by question of a pinned run that called a model; a new run is paired with them.
 
-A CSV file without a word of a question or an answer, so that it may be kept where these may not.
+They are stored as CSV without the text of questions and answers, so that the file may be published
+where the texts may not.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from eval.metrics.registry import pinned
 from eval.records.answer_key_views import left_out
@@ -21,15 +25,16 @@ from memsys.errors import InputError
 
 COLUMNS = (F1, *pinned(), ABSTAINED, JUDGE)
 _HEADER = ("question", "conversation", "type", "status", *COLUMNS)
+_SCORES = TypeAdapter(dict[str, Annotated[float, Field(ge=0, le=1)] | None])
 _DIGITS = 6
 _NEAR = 1e-4  # of a mean to its cell, which is rounded to four digits
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A question's scores by COLUMNS, 0 to 1 and to six digits, None where one does not apply.
+    """A question's scores by COLUMNS, 0 to 1 with six digits, None where one does not apply.
 
-    `failed`: why there is no answer, empty where there is one; a file keeps only that it failed.
+    `failed`: the error of a failed question, else empty; a file stores only that it failed.
     """
 
     conversation: str
@@ -42,23 +47,25 @@ Questions = Mapping[str, Scored]  # by question id, in the data set's order
 
 
 def of_records(records: Sequence[Record], f1: str) -> dict[str, Scored]:
-    """What `records` scored; `f1`: the key of the F1 that counts. What the answer key leaves out is
-    left out here too.
+    """Return the scores of records, without questions that the answer key excludes.
+
+    `f1`: name of the F1 that counts.
     """
-    return {
-        record["id"]: Scored(
-            record["conversation"],
-            record["type"],
-            {name: _rounded(value(record, f1 if name == F1 else name)) for name in COLUMNS},
-            error_of(record),
-        )
-        for record in records
-        if not left_out(record)
-    }
+    found = {}
+    for record in records:
+        if not left_out(record):
+            scores = {name: value(record, f1 if name == F1 else name) for name in COLUMNS}
+            rounded = {
+                name: None if score is None else float(f"{score:.{_DIGITS}g}")
+                for name, score in scores.items()
+            }
+            conversation, type_ = record["conversation"], record["type"]
+            found[record["id"]] = Scored(conversation, type_, rounded, error_of(record))
+    return found
 
 
 def of_type(questions: Questions, type_: str) -> dict[str, Scored]:
-    """Those of `type_`; overall is every type but adversarial."""
+    """Return the questions of `type_`; overall is every type but adversarial."""
     return {
         id_: one
         for id_, one in questions.items()
@@ -67,19 +74,19 @@ def of_type(questions: Questions, type_: str) -> dict[str, Scored]:
 
 
 def write(path: Path, questions: Questions) -> None:
-    """Write `questions` to `path`, a line each."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_HEADER)
-    for id_, one in questions.items():
-        scores = ["" if one.scores[name] is None else f"{one.scores[name]:g}" for name in COLUMNS]
-        status = "error" if one.failed else "ok"
-        writer.writerow([id_, one.conversation, one.type, status, *scores])
-    path.write_text(text.getvalue(), encoding="utf-8")
+    """Write `questions` to `path`, one line each."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(_HEADER)
+        for id_, one in questions.items():
+            scores = [one.scores[name] for name in COLUMNS]
+            cells = ["" if score is None else f"{score:g}" for score in scores]
+            status = "error" if one.failed else "ok"
+            writer.writerow([id_, one.conversation, one.type, status, *cells])
 
 
 def read(path: Path) -> dict[str, Scored]:
-    """What `write` wrote. Raises InputError naming file, line and column."""
+    """Read a file of `write`; raises InputError naming file, line and column."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
@@ -91,48 +98,40 @@ def read(path: Path) -> dict[str, Scored]:
         raise InputError(f"{path}: line 1: must be {','.join(_HEADER)}")
     found: dict[str, Scored] = {}
     for number, row in enumerate(rows, 2):
+        where = f"{path}: line {number}"
         if len(row) != len(_HEADER):
-            raise InputError(f"{path}: line {number}: {len(row)} columns, not {len(_HEADER)}")
+            raise InputError(f"{where}: {len(row)} columns, not {len(_HEADER)}")
         id_, conversation, type_, status, *cells = row
         if id_ in found:
-            raise InputError(f"{path}: line {number}: {id_} stands there twice")
+            raise InputError(f"{where}: {id_} occurs twice")
         if status not in ("ok", "error"):
-            raise InputError(f"{path}: line {number}: status {status!r}; use ok or error")
-        scores = {
-            name: _number(cell, f"{path}: line {number}: {name}")
-            for name, cell in zip(COLUMNS, cells, strict=True)
-        }
+            raise InputError(f"{where}: status {status!r}; use ok or error")
+        named = dict(zip(COLUMNS, cells, strict=True))
+        try:
+            scores = _SCORES.validate_python({name: cell or None for name, cell in named.items()})
+        except ValidationError as error:
+            raise InputError(f"{where}: {first_error(error)}, not {cells}") from error
         found[id_] = Scored(conversation, type_, scores, "" if status == "ok" else "when pinned")
     return found
 
 
+def first_error(error: ValidationError) -> str:
+    """Return field and message of the first error."""
+    first = error.errors(include_url=False)[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
+
+
 def misfit(questions: Questions, cells: Mapping[str, Mapping[str, float | None]]) -> str | None:
-    """Where the means of `questions` are not those of `cells`: one file is of another run."""
+    """Return the first mean of `questions` that differs from `cells`, in words; None if none."""
     for type_, cell in cells.items():
-        own = of_type(questions, type_).values()
-        if len(own) != cell["n"]:
-            return f"{type_}: {len(own)} questions, {cell['n']} in the pin"
+        chosen = of_type(questions, type_).values()
+        if len(chosen) != cell["n"]:
+            return f"{type_}: {len(chosen)} questions, {cell['n']:g} in the pin"
         for name in COLUMNS:
-            known = [score for one in own if (score := one.scores[name]) is not None]
-            mean, pinned = sum(known) / len(known) if known else None, cell.get(name)
-            if (mean is None) != (pinned is None) or (
-                mean is not None and pinned is not None and abs(mean - pinned) > _NEAR
+            known = [score for one in chosen if (score := one.scores[name]) is not None]
+            mean, expected = sum(known) / len(known) if known else None, cell.get(name)
+            if (mean is None) != (expected is None) or (
+                mean is not None and expected is not None and abs(mean - expected) > _NEAR
             ):
-                return f"{type_}: {name} is {mean} by question, {pinned} in the pin"
+                return f"{type_}: {name} is {mean} by question, {expected} in the pin"
     return None
-
-
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else float(f"{score:.{_DIGITS}g}")
-
-
-def _number(cell: str, where: str) -> float | None:
-    if not cell:
-        return None
-    try:
-        number = float(cell)
-    except ValueError as error:
-        raise InputError(f"{where}: {cell!r} is no number") from error
-    if not 0 <= number <= 1:
-        raise InputError(f"{where}: {cell} is not between 0 and 1")
-    return number

@@ -1,4 +1,4 @@
-"""A command run again within this process, and what came of it."""
+"""Run a pinned command in this process and collect its scores."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from hydra.errors import HydraException
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
-from eval.cache.bundle import read_bundle
 from eval.metrics.protocols import protocols
+from eval.records.bundle import read_bundle
 from eval.records.jsonl import INGEST, read_lines
 from eval.records.manifest import describe
 from eval.records.run import error_of
 from eval.records.schema import Record
 from eval.regress.by_question import of_records
 from eval.regress.pins import DIGITS, SCORES, Outcome
+from eval.rendering.errors import blame, one_line
 from eval.run.build import build
 from eval.run.experiment import composed
 from eval.run.runner import Runner
-from eval.run.sweep_errors import blame
 from eval.summary.measures import JUDGE
 from eval.summary.summarise import summarise
 from memsys.errors import InputError
@@ -31,33 +31,29 @@ from memsys.llm.recording import Recording
 
 
 def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = False) -> Outcome:
-    """Run `python -m eval.run ARGUMENTS` and keep nothing but its scores; one run, no sweep.
+    """Run `python -m eval.run ARGUMENTS`, a single run, and return its scores; no folder remains.
 
-    Vectors come from and go to the cache as ever. With a `bundle` of recorded answers these stand
-    in for the model, in a cache of their own. `live`: every model is asked anew, nothing is
-    replayed or recorded.
+    Vectors are cached as usual. The recorded answers of a `bundle` replace the model, in a separate
+    cache. `live`: models are called, nothing is replayed or recorded.
 
-    Raises InputError on what eval.run refuses, where the budget does not last, and where a
-    question fails though no model was called, or all do: a score over fewer questions is no score
-    to compare.
+    Raises InputError on arguments that eval.run refuses, if the budget is exhausted, if a question
+    fails although no model was called, and if all fail.
     """
     try:
         with tempfile.TemporaryDirectory() as folder:
             config, choices = composed([*arguments, *_answers_from(bundle, live, Path(folder))])
             built = build(config, choices)
             resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
-            described = built.models.described()
+            described = built.described()
             manifest = describe("regress", resolved, choices, built.dataset, described)
             records = Runner(built, Path(folder), config.concurrency).run()
             called = _called([*records, *read_lines(Path(folder) / INGEST)])
     except (HydraException, OmegaConfBaseException) as error:
-        raise InputError(blame(error)) from error
+        raise InputError(blame(error) or one_line(error)) from error
     except BudgetReached as error:
         raise InputError(f"{error}; a pin needs the whole run") from error
     _check_answered(records, some=called)
-    summary = summarise(
-        records, manifest, manifest["seed"], resamples=2
-    )  # no interval is looked at
+    summary = summarise(records, manifest, manifest["seed"], resamples=2)  # intervals are unused
     protocol = protocols(manifest["scoring"])[0]
     return Outcome(
         protocol.name,
@@ -68,7 +64,7 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
 
 
 def _answers_from(bundle: Path | None, live: bool, folder: Path) -> list[str]:
-    """The settings that say where a model's answers come from; none: as the command has it."""
+    """Return overrides for the source of a model's answers; none: as the command says."""
     if live:
         return ["llm.cache=off"]
     if bundle is None:
@@ -78,7 +74,7 @@ def _answers_from(bundle: Path | None, live: bool, folder: Path) -> list[str]:
 
 
 def _called(lines: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether a model was called for any of the questions or sessions, or a recorded call used."""
+    """Return whether a model was called, live or replayed, for any question or session."""
     usages = [line["usage"] or {} for line in lines]
     phases = [one for usage in usages for one in (usage, *usage.values()) if isinstance(one, dict)]
     return any(one.get("calls") for one in phases)

@@ -1,4 +1,4 @@
-"""Results as markdown: for a terminal, a pull request, a job's summary."""
+"""Results of a check as Markdown, for the terminal, a pull request or a job summary."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from collections.abc import Sequence
 
 from eval.regress.paired import FEWEST, Pairing
 from eval.regress.pins import DIGITS, Pin
-from eval.regress.verdicts import Change, Result, Verdict, of_pairing, worst
-from eval.rendering.numbers import interval, p_value, signed
+from eval.regress.verdicts import Result, ScoreChange, Verdict, of_pairing, worst
+from eval.rendering.numbers import interval, number, p_value, signed
 from eval.rendering.tables import markdown, type_name
 from eval.summary.summarise import OVERALL
 
-_MOST = 40  # rows of a table that people still read
+_MOST = 40  # rows of a table
 
 
 def report(results: Sequence[Result]) -> str:
-    """A line of verdict, a row a pin, a row a score that moved, and what to do about it."""
+    """Return the verdict, a row per pin, a row per score that moved, and the next step."""
     verdicts = [result.verdict for result in results]
     counts = ", ".join(f"{verdicts.count(one)} {one}" for one in Verdict if one in verdicts)
-    parts = [f"## Score regression: {worst(results)}", f"{_pins(len(results))}: {counts}."]
+    parts = [
+        f"## Score regression: {worst(results)}",
+        f"{len(results)} pin{'' if len(results) == 1 else 's'}: {counts}.",
+    ]
     header = ["pin", "verdict", "F1 expected", "F1 found", "recall expected", "recall found"]
     parts.append(markdown(header, [_row(result) for result in results]))
     reasons = [f"- {one.pin.name}: {reason}." for one in results for reason in one.reasons]
@@ -26,7 +29,7 @@ def report(results: Sequence[Result]) -> str:
         parts.append("\n".join(reasons))
     moved = [(result.pin, change) for result in results for change in result.changes]
     if moved:
-        # What moved farthest first: with many rows the reader sees what matters.
+        # Largest moves first: the table may be cut.
         moved.sort(key=lambda row: (row[1].verdict != Verdict.FAIL, -abs(row[1].difference or 1)))
         header = ["score that moved", "verdict", "type", "n", "expected", "found", "by", "allowed"]
         parts.append(markdown(header, [_moved(*row) for row in moved[:_MOST]]))
@@ -36,15 +39,11 @@ def report(results: Sequence[Result]) -> str:
     failed = [result.pin.name for result in results if result.verdict == Verdict.FAIL]
     if failed:
         parts.append(
-            "A score that rises fails too: it may be a gain, a leak of the answers or another "
-            "measure. Where the change is meant, pin it anew; the reason goes into CHANGELOG.md:\n"
+            "A rise fails too: it may be a gain, a leak of gold answers or a change of the metric. "
+            "If the change is intended, repin it; the reason goes into CHANGELOG.md:\n"
             f'\n    python -m eval.regress {" ".join(failed)} --repin "reason"'
         )
     return "\n\n".join(parts) + "\n"
-
-
-def _pins(count: int) -> str:
-    return f"{count} pin{'' if count == 1 else 's'}"
 
 
 def _row(result: Result) -> list[str]:
@@ -57,7 +56,7 @@ def _row(result: Result) -> list[str]:
     return [result.pin.name, result.verdict, *cells]
 
 
-def _moved(pin: Pin, change: Change) -> list[str]:
+def _moved(pin: Pin, change: ScoreChange) -> list[str]:
     by = "-" if change.difference is None else signed(change.difference, DIGITS)
     return [
         f"{pin.name}: {change.score}",
@@ -72,7 +71,7 @@ def _moved(pin: Pin, change: Change) -> list[str]:
 
 
 def _paired(results: Sequence[Result]) -> list[str]:
-    """Of runs that call a model: every score overall, and those of a type that moved."""
+    """Return the table of runs that call a model: scores overall, and of types that moved."""
     rows = [
         _pairing(result.pin, one)
         for result in results
@@ -87,24 +86,23 @@ def _paired(results: Sequence[Result]) -> list[str]:
     ]
     return [
         markdown(header, rows),
-        "A run that calls a model: scores are paired with the pinned ones by question. FAIL: the "
-        "interval excludes 0 and p, Holm's over what moved in the pin, is below .05. Detectable: "
-        "the least true difference found 4 times in 5. An interval over questions, for want of "
-        f"{FEWEST} conversations, says nothing of other conversations.",
+        "Runs that call a model are paired with the pinned scores by question. FAIL: the interval "
+        "excludes 0 and p, by Holm's method over all scores of the pin that moved, is below .05. "
+        "Detectable: the least true difference found 4 times in 5. An interval over questions (of "
+        f"fewer than {FEWEST} conversations) does not generalise to other conversations.",
     ]
 
 
 def _pairing(pin: Pin, one: Pairing) -> list[str]:
-    found = one.difference
     conversations = f"{one.conversations} conversation{'' if one.conversations == 1 else 's'}"
     return [
         f"{pin.name}: {one.score}",
         of_pairing(one),
         type_name(one.type),
-        str(found.n),
+        str(one.difference.n),
         _number(one.expected),
         _number(one.found),
-        interval(found, DIGITS, signed),
+        interval(one.difference, DIGITS, signed),
         conversations if one.by_conversation else f"questions of {conversations}",
         p_value(one.p_holm) if one.needed else "-",
         f"{one.needed:.{DIGITS}f}" if one.needed else "- (all equal)",
@@ -112,4 +110,4 @@ def _pairing(pin: Pin, one: Pairing) -> list[str]:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.{DIGITS}f}"
+    return number(value, DIGITS)

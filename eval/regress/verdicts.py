@@ -1,4 +1,4 @@
-"""Whether scores are those that were expected."""
+"""Verdicts on the scores of a run: as expected, within tolerance, or different."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from eval.regress.by_question import Questions
 from eval.regress.paired import Pairing, pair, unlike
 from eval.regress.pins import DIGITS, SCORES, Outcome, Pin
 from eval.summary.measures import JUDGE
 
-_CALLED = 'a model was called, and no scores by question are pinned: --repin "reason" writes them'
+_CALLED = 'a model was called, but no scores by question are pinned: --repin "reason" writes them'
 _HALF = 0.5 * 10**-DIGITS  # both sides are rounded to DIGITS digits
 
 
 class Verdict(StrEnum):
-    """OK: equal to the last digit. OKISH: within the pin's tolerance, or paired by question no
-    difference is shown. FAIL: anything else.
+    """OK: equal to the last digit. FAIL: neither OK nor OKISH.
+
+    OKISH: within the pin's tolerance or, paired by question, no difference is shown.
     """
 
     OK = "OK"
@@ -26,8 +26,8 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A score that is not the expected one. `tolerance` in the unit of the score, 0 to 1."""
+class ScoreChange:
+    """A score that differs from the expected one; `tolerance` in its unit, 0 to 1."""
 
     type: str
     score: str
@@ -39,7 +39,7 @@ class Change:
 
     @property
     def difference(self) -> float | None:
-        """Found minus expected; None where one of them is missing."""
+        """Found minus expected; None if one of them is missing."""
         if self.found is None or self.expected is None:
             return None
         return self.found - self.expected
@@ -47,20 +47,20 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a pin. `reasons`: why it fails whatever its scores, a sentence each.
+    """Outcome of a check. `reasons`: why it fails whatever its scores, one sentence each.
 
-    `pairings`: of a run that calls a model, what `changes` are of another.
+    `changes`: scores that moved, of a run without a model; `pairings`: scores of a run with one.
     """
 
     pin: Pin
     found: Outcome | None
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ScoreChange, ...] = ()
     reasons: tuple[str, ...] = ()
     pairings: tuple[Pairing, ...] = ()
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of all: FAIL before OKish before OK."""
+        """The worst of all verdicts: FAIL before OKish before OK."""
         seen = {change.verdict for change in self.changes}
         seen |= {of_pairing(one) for one in self.pairings} - {Verdict.OK}
         if self.reasons or Verdict.FAIL in seen:
@@ -69,12 +69,11 @@ class Result:
 
 
 def judge(pin: Pin, found: Outcome) -> Result:
-    """Set `found` against what `pin` expects; a score that rises fails like one that falls.
+    """Compare `found` with the expectation of `pin`; a score that rises fails like one that falls.
 
-    A score of n questions may move by tolerance_questions / n: a near tie that another processor
-    breaks otherwise changes single questions. Where a model is called, scores are paired by
-    question instead, see eval.regress.paired. Other data or another protocol fail before any
-    score is looked at.
+    A score of n questions may move by tolerance_questions / n, because another processor may break
+    near ties differently. If a model is called, scores are paired by question instead, see
+    eval.regress.paired. Other data or another protocol fail before any score is compared.
     """
     expected = pin.expected
     if expected is None:
@@ -85,7 +84,8 @@ def judge(pin: Pin, found: Outcome) -> Result:
     if (expected.questions is None) != (found.questions is None):
         reasons.append(_CALLED if expected.questions is None else "no model was called")
     if expected.questions is not None and found.questions is not None and not reasons:
-        return _paired(pin, found, expected.questions, found.questions)
+        sides = expected.questions, found.questions
+        return Result(pin, found, (), tuple(unlike(*sides)), tuple(pair(*sides)))
     reasons += [
         f"{type_}: {_n(found, type_)} questions, expected {_n(expected, type_)}"
         for type_ in {**expected.cells, **found.cells}
@@ -103,39 +103,34 @@ def judge(pin: Pin, found: Outcome) -> Result:
 
 
 def of_pairing(one: Pairing) -> Verdict:
-    """FAIL where a difference is shown, either way; OK where there is none to four digits."""
+    """Return FAIL if a difference is shown, either way; OK if there is none to four digits."""
     if one.shown:
         return Verdict.FAIL
     return Verdict.OK if abs(one.difference.value) < _HALF else Verdict.OKISH
 
 
 def worst(results: Sequence[Result]) -> Verdict:
-    """The verdict on all."""
+    """Return the worst verdict."""
     seen = {result.verdict for result in results}
     return next((one for one in (Verdict.FAIL, Verdict.OKISH) if one in seen), Verdict.OK)
 
 
-def _paired(pin: Pin, found: Outcome, expected: Questions, own: Questions) -> Result:
-    """The scores of what both answered are shown even where other questions fail the pin."""
-    return Result(pin, found, (), tuple(unlike(expected, own)), tuple(pair(expected, own)))
-
-
 def _change(
     questions: float, type_: str, score: str, expected: Outcome, found: Outcome
-) -> Change | None:
+) -> ScoreChange | None:
     want, have = expected.cells[type_].get(score), found.cells[type_].get(score)
     if want == have:
         return None
     n = _n(expected, type_)
     tolerance = questions / n if n else 0.0
     if want is None or have is None:
-        return Change(type_, score, n, want, have, tolerance, Verdict.FAIL)
+        return ScoreChange(type_, score, n, want, have, tolerance, Verdict.FAIL)
     moved = abs(have - want)
     if moved < _HALF:
         return None
     near = moved <= tolerance + 2 * _HALF  # the rounding of both sides
     verdict = Verdict.OKISH if near else Verdict.FAIL
-    return Change(type_, score, n, want, have, tolerance, verdict)
+    return ScoreChange(type_, score, n, want, have, tolerance, verdict)
 
 
 def _n(outcome: Outcome, type_: str) -> int:

@@ -1,20 +1,39 @@
-"""What a report is made of, whatever it is written as."""
+"""Parts of reports, independent of the output format: tables, charts, folds and question cards."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from textwrap import fill
 
-from eval.rendering.section import Table
-from eval.report.cards import Card
+from eval.datasets.types import ADVERSARIAL, TYPES
+from eval.rendering.tables import plain
+
+_WIDTH = 100  # characters of a line of sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A header and rows of as many cells."""
+
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A title, and sentences and tables in order."""
+
+    title: str
+    parts: Sequence[str | Table]
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture as inline SVG. `alternative` holds every figure of it: no chart speaks alone.
+    """A chart as inline SVG, and `alternative`: a table of all its values.
 
-    `legend`: names in the order of their colours and marks; None has no name in this chart.
-    `bars`: the legend names the parts of bars.
+    `legend`: names in the order of colours and marks; None for a series absent from this chart.
+    `bars`: the legend names parts of bars.
     """
 
     title: str
@@ -25,8 +44,75 @@ class Chart:
 
 
 @dataclass(frozen=True, slots=True)
+class CardLine:
+    """A memory of the context, or an evidence turn that was not retrieved (origin `missed`).
+
+    `text` and `time` are None where the data set is unavailable; `via` is the path of an expanded
+    memory, None for a direct one.
+    """
+
+    id: str
+    turns: Sequence[str]
+    text: str | None
+    time: str | None
+    score: float | None
+    origin: str
+    evidence: bool
+    via: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Answer of one run. `lines` are memories of its context, None where they are unknown.
+
+    `hidden`: number of further memories of the context. `missed`: evidence not retrieved.
+    """
+
+    label: str
+    verdict: str
+    abstained: bool
+    answer: str | None
+    error: str | None
+    scores: Sequence[tuple[str, float]]
+    lines: Sequence[CardLine] | None
+    hidden: int
+    missed: Sequence[CardLine]
+
+    @property
+    def counts(self) -> str:
+        """Number of memories in the context, of those with evidence and of expanded ones."""
+        lines = self.lines or ()
+        expanded = sum(line.origin == "expanded" for line in lines)
+        text = f"{len(lines) + self.hidden} memories in the context, "
+        text += f"{sum(line.evidence for line in lines)} with evidence"
+        if expanded:
+            text += f", {expanded} by expansion" + (" among those shown" if self.hidden else "")
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A question with its gold answer (None where there is none), evidence turns and answers."""
+
+    id: str
+    type: str
+    question: str
+    gold: str | None
+    excluded: bool
+    evidence: Sequence[str]
+    sides: Sequence[Side]
+
+    @property
+    def without_gold(self) -> str:
+        """Text that is shown where there is no gold answer."""
+        if self.excluded:
+            return "none: the answer key excludes this question"
+        return "none: abstaining is right" if self.type == TYPES[ADVERSARIAL] else "none"
+
+
+@dataclass(frozen=True, slots=True)
 class Deck:
-    """Question cards under one title, folded away until they are asked for."""
+    """Question cards under one title, each folded."""
 
     title: str
     cards: Sequence[Card]
@@ -34,7 +120,7 @@ class Deck:
 
 @dataclass(frozen=True, slots=True)
 class Verbatim:
-    """Text that is shown as it is, folded away."""
+    """Preformatted text, folded."""
 
     title: str
     text: str
@@ -42,7 +128,7 @@ class Verbatim:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Parts that are folded away under a title."""
+    """Parts that are folded under a title."""
 
     title: str
     parts: Sequence[Part]
@@ -53,8 +139,20 @@ Part = str | Table | Chart | Deck | Verbatim | Fold
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A titled part of the report; `anchor` is its name in links."""
+    """A titled section of a report; `anchor` is the target of links to it."""
 
     anchor: str
     title: str
-    parts: Sequence[Part] = field(default=())
+    parts: Sequence[Part] = ()
+
+
+def as_text(sections: Sequence[Section]) -> str:
+    """Return sections as text for the terminal."""
+    return "\n\n".join(
+        "\n\n".join([f"{section.title}\n{'=' * len(section.title)}", *map(_text, section.parts)])
+        for section in sections
+    )
+
+
+def _text(part: str | Table) -> str:
+    return fill(part, _WIDTH) if isinstance(part, str) else plain(part.header, part.rows)

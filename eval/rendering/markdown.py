@@ -1,25 +1,33 @@
-"""The same report as markdown; a chart is its table."""
+"""Reports as markdown; a chart becomes its table of values."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 
-from eval.rendering.blocks import Block, Chart, Deck, Fold, Part, Verbatim
-from eval.rendering.section import Table
+from eval.rendering.blocks import (
+    Block,
+    Card,
+    CardLine,
+    Chart,
+    Deck,
+    Fold,
+    Part,
+    Side,
+    Table,
+    Verbatim,
+)
 from eval.rendering.tables import markdown as as_table
-from eval.report.card_page import counts, gold_words
-from eval.report.cards import Card, Line, Side
 
-# An underscore within a word is a letter to every reader of markdown in use.
-# Brackets of an interval stay as they are: no reader takes them for a link.
+# Every markdown renderer in use takes an underscore within a word for a letter, and none takes the
+# brackets of an interval for a link: both stay unescaped.
 _INTERVAL = r"\[[-+\d.,%\s]+\](?![(\[:])"
 _SPECIAL = re.compile(rf"({_INTERVAL})|[\\`*{{}}\[\]<>#|~&$]|(?<![^\W_])_|_(?![^\W_])")
 _START = re.compile(r"^(\s*)([-+=]|\d+[.)])")
 
 
 def report_markdown(title: str, blocks: Sequence[Block]) -> str:
-    """The whole report; words of data and answers are escaped."""
+    """Return the report as markdown; text of data and answers is escaped."""
     parts = [f"# {plain(title)}"]
     for block in blocks:
         parts += [f"## {plain(block.title)}", *_parts(block.parts, 3)]
@@ -27,7 +35,7 @@ def report_markdown(title: str, blocks: Sequence[Block]) -> str:
 
 
 def plain(text: str) -> str:
-    """`text` on one line, so that markdown shows it as it is and runs none of it."""
+    """Return `text` on one line, escaped so that markdown shows it unchanged."""
     return _START.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", _cell(text))
 
 
@@ -61,7 +69,7 @@ def _table(table: Table) -> str:
 
 
 def _cell(text: str) -> str:
-    """On one line; what would begin a list is a sign or a number within a table."""
+    """Escape `text` on one line, but not a list marker at its start, which a table cell ignores."""
     return _SPECIAL.sub(lambda found: found[1] or "\\" + found[0], " ".join(text.split()))
 
 
@@ -72,7 +80,7 @@ def _fenced(text: str) -> str:
 
 
 def _card(number: int, card: Card) -> str:
-    gold = gold_words(card) if card.gold is None else f"**{plain(card.gold)}**"
+    gold = card.without_gold if card.gold is None else f"**{plain(card.gold)}**"
     lines = [
         f"{number}. {plain(card.question)} ({plain(card.id)}, {plain(card.type)})",
         f"   - gold: {gold}; evidence: {plain(', '.join(card.evidence)) or 'none given'}",
@@ -83,33 +91,33 @@ def _card(number: int, card: Card) -> str:
 
 
 def _side(side: Side) -> Iterator[str]:
-    said = plain(side.error or side.answer or "") or "nothing"
+    answer = plain(side.error or side.answer or "") or "nothing"
     scores = ", ".join(f"{name} {value:.3f}" for name, value in side.scores)
     abstained = ", abstained" if side.abstained else ""
     yield (
         f"   - {plain(side.label)} ({side.verdict}{abstained}{', ' if scores else ''}{scores}): "
-        f"{said}"
+        f"{answer}"
     )
     if side.error is not None:
         return
     if side.lines is None:
-        yield "     - what was retrieved is not known"
+        yield "     - the retrieved memories are not recorded"
         return
-    yield f"     - {counts(side)}:"
+    yield f"     - {side.counts}:"
     for line in side.lines:
         yield f"       - {_line(line)}"
     if side.hidden:
         yield f"       - and {side.hidden} more without evidence"
     for line in side.missed:
-        yield f"     - evidence not found: {_line(line)}"
+        yield f"     - evidence not retrieved: {_line(line)}"
 
 
-def _line(line: Line) -> str:
-    told = [plain(line.id)]
+def _line(line: CardLine) -> str:
+    details = [plain(line.id)]
     if line.score is not None:
-        told.append(f"{line.score:.3f}")
+        details.append(f"{line.score:.3f}")
     if line.evidence and line.origin != "missed":
-        told.append("**evidence**")
+        details.append("**evidence**")
     if line.via is not None:
-        told.append(f"expanded {plain(line.via)}")
-    return ", ".join(told) + ("" if line.text is None else f": {plain(line.text)}")
+        details.append(f"expanded {plain(line.via)}")
+    return ", ".join(details) + ("" if line.text is None else f": {plain(line.text)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 
 from eval.stats.interval import Interval
 
@@ -34,6 +35,11 @@ def dollars(value: float | None, absent: str = ABSENT) -> str:
     return f"{value:,.4f}" if value == 0 or value >= 0.001 else f"{value:.8f}"
 
 
+def questions(count: float | None, digits: int = 1, absent: str = ABSENT) -> str:
+    """Format a break-even in questions, `never` for infinity; `absent` for None."""
+    return "never" if count == inf else number(count, digits, absent)
+
+
 def p_value(p: float) -> str:
     """Format a p value to 4 decimals, `< 0.0001` below them."""
     return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
@@ -52,3 +58,14 @@ def interval(
         form(part, digits) for part in (estimate.value, estimate.low, estimate.high)
     )
     return f"{value} [{low}, {high}]"
+
+
+def points(value: float, digits: int = 1) -> str:
+    """Format a share of 0 to 1 in points of 100, as `31.2`."""
+    return number(100 * value, digits)
+
+
+def percent(found: Interval | None, *, with_n: bool = False) -> str:
+    """Format a share as `31.2% [28.0%, 34.4%]`, with ` n=90` on request; ABSENT for None."""
+    n = f" n={found.n}" if found is not None and with_n else ""
+    return interval(found, 1, share) + n

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from eval.records.schema import Manifest, Summary
-from eval.rendering.section import Table
+from eval.rendering.blocks import Table
 from eval.rendering.tables import by_key, by_protocol, by_type, key_sentences, markdown
 from eval.summary.subset_score import sentences
 
@@ -42,7 +42,7 @@ def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str
         as_text(run_tables(summary), markdown),
         f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). "
         f"F1 is that of the protocol {summary['scoring'][0]}. "
-        f"{summary['errors']} of {summary['n']} questions failed; they are in no mean.",
+        f"{summary['errors']} of {summary['n']} questions failed and are in no mean.",
         *(f"Warning: {warning}" for warning in summary["warnings"]),
         f"Files: {', '.join(files)}",
     ]

@@ -1,4 +1,4 @@
-"""Tables for the terminal and for markdown, from summaries."""
+"""Tables of summaries, for the terminal and for markdown."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def type_name(type_: str) -> str:
 
 
 def answered(summary: Mapping[str, Any]) -> str:
-    """What the questions with an answer are called: those of LoCoMo by their numbers."""
-    own = summary["by_type"].keys() - {*TYPES.values(), "overall"}
-    return "all but type 5" if own else "types 1-4"
+    """Return the name of all types but adversarial: by their numbers for LoCoMo."""
+    others = summary["by_type"].keys() - {*TYPES.values(), OVERALL}
+    return "all but type 5" if others else "types 1-4"
 
 
 def by_type(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Header and one row a question type that has questions, overall (types 1-4) last."""
+    """Return header and one row per question type that has questions, overall (types 1-4) last."""
     overall = f"overall ({answered(summary)})"
     metrics = _metrics([summary])
     rows = [
@@ -76,23 +76,23 @@ def by_type(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def by_protocol(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Header and one row a type: n and F1 under each protocol that was asked for."""
-    found = summary["protocols"]
-    types = dict.fromkeys(name for one in found.values() for name in one["by_type"])
+    """Return header and one row per type: n and F1 under each protocol of the run."""
+    protocols = summary["protocols"]
+    types = dict.fromkeys(name for one in protocols.values() for name in one["by_type"])
     types["overall"] = types.pop("overall", None)  # last
     rows = []
     for name in types:
         row = [name]
-        for one in found.values():
+        for one in protocols.values():
             cell = one["by_type"].get(name)
             row += [str(cell["n"]), _interval(cell, "f1")] if cell and cell["n"] else ["-", "-"]
         rows.append(row)
-    return ["type", *(text for name in found for text in ("n", f"F1 {name}"))], rows
+    return ["type", *(text for name in protocols for text in ("n", f"F1 {name}"))], rows
 
 
 def by_key(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """Header and one row a type: n and scores under the chosen answer key and under the original,
-    and, where the errors of the original are known, the share of its answers that is right.
+    """Return header and one row per type: n and scores under the chosen and the original answer
+    key, and the share of right gold answers in the original one where its errors are known.
     """
     keys = [summary["key"], summary["original_key"]]
     overall = summary["original_key"]["by_type"]["overall"]
@@ -116,32 +116,32 @@ def by_key(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
 
 
 def key_sentences(summary: Mapping[str, Any]) -> list[str]:
-    """What the answer key does, and what a perfect reader can reach under the original one."""
-    told, key, ceiling = [], summary["key"], summary["ceiling"] or {}
+    """Return sentences on the answer key, and on the best possible score under the original one."""
+    lines, key, ceiling = [], summary["key"], summary["ceiling"] or {}
     if key is not None:
-        told.append(
-            f"Answer key {key['name']}: {key['corrected']:,} golden answers corrected, "
-            f"{key['excluded']:,} questions left out."
+        lines.append(
+            f"Answer key {key['name']}: {key['corrected']:,} gold answers corrected, "
+            f"{key['excluded']:,} questions excluded."
         )
     total = ceiling.get("overall")
     if total and total["wrong"]:
         types = ", ".join(
             f"{name} {cell['ceiling']:.2%}" for name, cell in ceiling.items() if cell is not total
         )
-        told.append(
-            f"{total['wrong']:,} of {total['n']:,} golden answers of types 1-4 are known to be "
+        lines.append(
+            f"{total['wrong']:,} of {total['n']:,} gold answers of types 1-4 are known to be "
             f"wrong in the original key: under it a perfect reader reaches {total['ceiling']:.2%} "
             f"({types})."
         )
         if key is None:
-            told.append("dataset.key=corrected or excluded scores without these errors.")
-    return told
+            lines.append("dataset.key=corrected or excluded scores without these errors.")
+    return lines
 
 
 def by_run(
     runs: Sequence[tuple[str, Mapping[str, Any]]],
 ) -> tuple[list[str], list[list[str]]]:
-    """Header and one row a named run: types 1-4, and abstention where it is right and wrong."""
+    """Return header and one row per named run: types 1-4, and abstention on type 5 and on 1-4."""
     rows = []
     metrics = _metrics(summary for _, summary in runs)
     for name, summary in runs:
@@ -153,14 +153,14 @@ def by_run(
 
 
 def plain(header: Sequence[str], rows: Rows) -> str:
-    """A table for the terminal: the first column left, the others right."""
+    """Return a table for the terminal: the first column left-aligned, the others right-aligned."""
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     lines = [_line(row, widths) for row in [header, ["-" * width for width in widths], *rows]]
     return "\n".join(lines)
 
 
 def markdown(header: Sequence[str], rows: Rows) -> str:
-    """The same for markdown."""
+    """Return a table in markdown."""
     marks = ["---"] + ["---:"] * (len(header) - 1)
     return "\n".join("| " + " | ".join(row) + " |" for row in [header, marks, *rows])
 

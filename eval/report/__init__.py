@@ -1,1 +1,1 @@
-"""One page on one or several runs."""
+"""Reports of one or several runs as an HTML page and as markdown."""

@@ -1,4 +1,4 @@
-"""`python -m eval.report RUN [RUN ...]`: what came of runs, as a page and as markdown."""
+"""`python -m eval.report RUN [RUN ...]`: a report of runs, as an HTML page and as markdown."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of
+from eval.report.build import build_report
 from eval.report.runs import load, missing_texts
-from eval.report.whole import whole
 from memsys.errors import InputError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the report; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
+    """Write the report and return the exit code: 2 for invalid input, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     return code_of(lambda: _report(options))
 
@@ -22,24 +22,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m eval.report",
-        description="Write what came of runs as one page that needs no network, and as markdown. "
+        description="Write a report of runs as one self-contained HTML page and as markdown. "
         "docs/report.md explains the sections.",
     )
     parser.add_argument(
         "runs",
         nargs="+",
         metavar="RUN",
-        help="a run folder, or an id under results/runs; the others are compared with the first",
+        help="a run folder, or an id under results/runs; all others are compared with the first",
     )
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FILE.html",
-        help="the page (default: report.html in the run's folder, of several runs "
+        help="the page (default: report.html in the run's folder; for several runs, "
         "comparison.html in the first one's)",
     )
     parser.add_argument(
-        "--markdown", type=Path, metavar="FILE.md", help="the markdown (default: next to the page)"
+        "--markdown",
+        type=Path,
+        metavar="FILE.md",
+        help="the markdown file (default: beside the page)",
     )
     return parser
 
@@ -47,17 +50,19 @@ def _parser() -> argparse.ArgumentParser:
 def _report(options: argparse.Namespace) -> None:
     runs = load(options.runs)
     name = "report.html" if len(runs) == 1 else "comparison.html"
-    out: Path = options.out or runs[0].run.folder / name
+    out: Path = options.out or runs[0].folder / name
     markdown: Path = options.markdown or out.with_suffix(".md")
     if out.resolve() == markdown.resolve():
-        raise InputError(f"--out {out}: the page and the markdown need two names; end it in .html")
-    for told in missing_texts(runs):
-        print(f"note: {told}")
-    found = whole(runs)
-    _write("--out", out, found.html())
-    _write("--markdown", markdown, found.markdown())
+        raise InputError(
+            f"--out {out}: the page and the markdown need different names; end it in .html"
+        )
+    for sentence in missing_texts(runs):
+        print(f"note: {sentence}")
+    report = build_report(runs)
+    _write("--out", out, report.html())
+    _write("--markdown", markdown, report.markdown())
     print(f"written: {out} ({out.stat().st_size:,} bytes), {markdown}")
-    print("Both hold words of the data set: mind its licence before you hand them on.")
+    print("Both contain text of the data set: check its licence before you publish them.")
 
 
 def _write(option: str, path: Path, text: str) -> None:
@@ -65,7 +70,9 @@ def _write(option: str, path: Path, text: str) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise InputError(f"{option} {path}: cannot be written ({error}); name another") from error
+        raise InputError(
+            f"{option} {path}: cannot be written ({error}); name another file"
+        ) from error
 
 
 if __name__ == "__main__":

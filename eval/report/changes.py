@@ -1,4 +1,4 @@
-"""The questions on which one run gains or loses most against another."""
+"""The questions with the largest gains and losses of a run against the first."""
 
 from __future__ import annotations
 
@@ -7,70 +7,70 @@ from dataclasses import dataclass
 
 from eval.compare.comparable import objections
 from eval.datasets.types import ADVERSARIAL
+from eval.records.run import Run
 from eval.rendering.blocks import Block, Deck, Part
 from eval.rendering.numbers import signed
-from eval.report.cards import Card, card
-from eval.report.runs import Reported, missing_texts
+from eval.report.cards import question_card
+from eval.report.runs import ReportedRun, missing_texts
 from eval.summary.measures import JUDGE, Measure, value
 
-LARGEST = 10  # gains and losses that are shown
+LARGEST = 10  # gains, and losses, that are shown
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A question of types 1 to 4 by its score in a run minus that in the first run."""
+class QuestionChange:
+    """A question of types 1 to 4, and its score in a run minus that in the first run."""
 
     id: str
     difference: float
 
 
-def changes(runs: Sequence[Reported]) -> Block | None:
-    """The ten largest gains and losses of each run against the first; None with one run."""
+def changes_block(runs: Sequence[ReportedRun]) -> Block | None:
+    """Return the largest gains and losses of each run against the first; None with one run."""
     if len(runs) < 2:
         return None
     first, parts = runs[0], list[Part]()
     key = score_of(runs)
     for run in runs[1:]:
-        if objections([first.run, run.run], [Measure(key, ())], [key]):
+        if objections([first, run], [Measure(key, ())], [key]):
             parts.append(f"{run.label}: not compared with {first.label} (see the differences).")
             continue
-        found = largest(first, run, key)
-        for name, own in zip(("gains", "losses"), found, strict=True):
-            if not own:
+        for name, found in zip(("gains", "losses"), largest(first, run, key), strict=True):
+            if not found:
                 parts.append(f"{run.label} has no {name} against {first.label} in {key}.")
                 continue
-            ends = dict.fromkeys(signed(one.difference, 2) for one in (own[0], own[-1]))
+            ends = dict.fromkeys(signed(one.difference, 2) for one in (found[0], found[-1]))
             title = f"{run.label} against {first.label}: largest {name} in {key}"
-            title += f" ({len(own)}: {' to '.join(ends)})"
-            parts.append(Deck(title, [_card(one.id, first, run) for one in own]))
+            title += f" ({len(found)}: {' to '.join(ends)})"
+            parts.append(Deck(title, [question_card(one.id, (first, run)) for one in found]))
     parts.append(
-        f"By {key} of types 1-4, equal ones in the data set's order: examples, not figures. "
-        "Evidence is marked in the contexts."
+        f"By {key} on types 1-4; equal changes are in the order of the data set. These are "
+        "examples, not statistics. Evidence is marked in the contexts."
     )
-    parts += [f"{told}." for told in missing_texts(runs)]
+    parts += [f"{sentence}." for sentence in missing_texts(runs)]
     return Block("changes", "Largest gains and losses", parts)
 
 
-def score_of(runs: Sequence[Reported]) -> str:
-    """The judge's verdicts where all runs have them, else the first run's own F1."""
-    return JUDGE if all(run.judged for run in runs) else runs[0].marking.score
+def score_of(runs: Sequence[ReportedRun]) -> str:
+    """Return the score that ranks changes: the judge's if all runs have it, else the first F1."""
+    return JUDGE if all(run.judged for run in runs) else runs[0].own_f1
 
 
-def difference(first: Reported, run: Reported, id_: str, key: str) -> float | None:
-    """The run's score of a question minus the first run's; None unless both have one of the same
-    question.
+def difference(first: Run, run: Run, id_: str, key: str) -> float | None:
+    """Return the score of a question in `run` minus that in `first`; None unless both asked the
+    same question and have a score.
     """
     one, other = first.records.get(id_), run.records.get(id_)
     if one is None or other is None or one["question"] != other["question"]:
         return None
-    scores = value(one, key), value(other, key)
-    return None if scores[0] is None or scores[1] is None else scores[1] - scores[0]
+    before, after = value(one, key), value(other, key)
+    return None if before is None or after is None else after - before
 
 
-def largest(first: Reported, run: Reported, key: str) -> tuple[list[Change], list[Change]]:
-    """Gains, the largest first, and losses, the largest first, at most LARGEST of each."""
+def largest(first: Run, run: Run, key: str) -> tuple[list[QuestionChange], list[QuestionChange]]:
+    """Return up to LARGEST gains and up to LARGEST losses, each sorted from the largest."""
     found = [
-        Change(id_, change)
+        QuestionChange(id_, change)
         for id_, record in first.records.items()
         if record["category"] != ADVERSARIAL
         and (change := difference(first, run, id_, key)) is not None
@@ -78,7 +78,3 @@ def largest(first: Reported, run: Reported, key: str) -> tuple[list[Change], lis
     gains = sorted((one for one in found if one.difference > 0), key=lambda one: -one.difference)
     losses = sorted((one for one in found if one.difference < 0), key=lambda one: one.difference)
     return gains[:LARGEST], losses[:LARGEST]
-
-
-def _card(id_: str, first: Reported, run: Reported) -> Card:
-    return card([(one.label, one.records[id_], one.marking, one.texts) for one in (first, run)])

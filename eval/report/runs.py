@@ -1,61 +1,85 @@
-"""The runs of a report, as each of its sections needs them."""
+"""The runs of a report: with summaries, and with the texts of memories, which records omit."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
+from eval.datasets.reload import build_trusted, load_original
+from eval.datasets.types import Dataset
 from eval.diagnose.retrieval_vs_reading import Marking
 from eval.records.run import Run, load_runs
-from eval.records.schema import Manifest, Record, Summary
-from eval.report.texts import Texts, load_texts
-from eval.summary.summarise import summarise
+from eval.records.schema import Cell, Summary
+from eval.stats.interval import Interval
+from eval.summary.summarise import OVERALL, summarise
+from memsys.context.writers import stamp
 from memsys.errors import InputError
+from memsys.memory.base import MemoryBuilder
+from memsys.text.turns import line
 
-_CORRECT = 0.5  # least score of a right answer that no judge has seen, as in eval.diagnose
+_CORRECT = 0.5  # least F1 of a right answer that no judge has seen, as in eval.diagnose
+_MEMORIES = "memsys.memory."
+
+
+class Texts:
+    """Text and session time of memories and turns, by conversation and id."""
+
+    def __init__(self, dataset: Dataset, builder: MemoryBuilder | None) -> None:
+        """Without a `builder`, only turns have texts."""
+        self._turns: dict[tuple[str, str], tuple[str, str]] = {}
+        self._memories: dict[tuple[str, str], tuple[str, str, tuple[str, ...]]] = {}
+        for conversation in dataset.conversations:
+            for session in conversation.sessions:
+                time = stamp(session.time)
+                for turn in session.turns:
+                    self._turns[conversation.id, turn.id] = (line(turn), time)
+                for memory in builder.build(session) if builder else ():
+                    key = (conversation.id, memory.id)
+                    self._memories[key] = (memory.content, time, memory.turns)
+
+    def memory(self, conversation: str, id_: str, turns: Sequence[str]) -> tuple[str, str] | None:
+        """Return text and time of the memory made of `turns`; None if there is no such memory."""
+        found = self._memories.get((conversation, id_))
+        if found is None or set(found[2]) != set(turns):
+            return None
+        return found[0], found[1]
+
+    def turn(self, conversation: str, id_: str) -> tuple[str, str] | None:
+        """Return text and time of a turn; None if there is no such turn."""
+        return self._turns.get((conversation, id_))
 
 
 @dataclass(frozen=True)
-class Reported:
-    """A finished run. `label` names it, and no other, in the whole report."""
+class ReportedRun(Run):
+    """A complete run with its summary and, where the data set is available, its texts."""
 
-    run: Run
     summary: Summary = field(repr=False)
 
     @property
-    def label(self) -> str:
-        """What tables and charts call it."""
-        return self.run.label
-
-    @property
-    def manifest(self) -> Manifest:
-        """What was run."""
-        return self.run.manifest
-
-    @property
-    def records(self) -> Mapping[str, Record]:
-        """By question id, in the run's order."""
-        return self.run.records
+    def overall(self) -> Cell:
+        """The summary's cell of types 1 to 4."""
+        return self.summary["by_type"][OVERALL]
 
     @property
     def marking(self) -> Marking:
-        """Which answers are right."""
-        return Marking(self.run.own_f1, _CORRECT)
+        """The score and threshold that make an answer right."""
+        return Marking(self.own_f1, _CORRECT)
 
     @property
     def judged(self) -> bool:
-        """Whether there are verdicts of a judge."""
-        return self.summary["by_type"]["overall"]["judge"] is not None
+        """Whether a judge scored answers."""
+        return self.overall["judge"] is not None
 
     @property
     def texts(self) -> Texts | None:
-        """The words of its memories and turns; None where they are not to be had."""
+        """Texts of memories and turns; None where they cannot be loaded."""
         return self._loaded[0]
 
     @property
     def without_texts(self) -> str | None:
-        """Why there are no words; None where there are."""
+        """The reason why there are no texts; None where there are."""
         return self._loaded[1]
 
     @cached_property
@@ -66,8 +90,24 @@ class Reported:
             return None, str(error)
 
 
-def missing_texts(runs: Sequence[Reported]) -> list[str]:
-    """A sentence for each run whose contexts can only be shown by ids, with the reason."""
+def load_texts(manifest: Mapping[str, Any]) -> Texts:
+    """Return the texts of the run's data set; raises InputError as load_original does."""
+    return Texts(load_original(manifest), _builder(manifest["config"].get("memory")))
+
+
+def _builder(settings: object) -> MemoryBuilder | None:
+    """The memory builder of a run; None where memories cannot be rebuilt without a model."""
+    if not isinstance(settings, Mapping):
+        return None
+    try:
+        built = build_trusted(settings, _MEMORIES, [])
+    except InputError:
+        return None
+    return built if isinstance(built, MemoryBuilder) else None
+
+
+def missing_texts(runs: Sequence[ReportedRun]) -> list[str]:
+    """Return a sentence with the reason for each run whose memories are shown by id only."""
     return [
         f"{run.label}: memories by id only ({run.without_texts})"
         for run in runs
@@ -75,20 +115,29 @@ def missing_texts(runs: Sequence[Reported]) -> list[str]:
     ]
 
 
-def load(names: Sequence[str]) -> list[Reported]:
-    """Load finished runs, by folder or by id under results/runs, in order; see load_runs.
+def interval_of(cell: Cell, column: str) -> Interval | None:
+    """Return a mean of a summary's cell with its interval; None if it is unknown."""
+    if cell[column] is None:
+        return None
+    low, high = cell[f"{column}_ci"]
+    return Interval(cell[column], low, high, n=cell["n"] - cell["errors"])
+
+
+def load(names: Sequence[str]) -> list[ReportedRun]:
+    """Load complete runs by folder or id, in order; see load_runs.
 
     Raises InputError if one cannot be read, is unfinished, is named twice, has no answers, or has
-    an answered question without the score that the run reports.
+    an answered question without the F1 that the run reports.
     """
-    runs = load_runs(names)
-    for run in runs:
-        for record in run.counted:
-            if run.own_f1 not in record["scores"]:
-                raise InputError(
-                    f"{run.folder}: {record['id']} lacks the score {run.own_f1}; run "
-                    "python -m eval.rescore on it"
-                )
-    return [
-        Reported(run, summarise(list(run.records.values()), run.manifest, run.seed)) for run in runs
-    ]
+    return [_reported(run) for run in load_runs(names)]
+
+
+def _reported(run: Run) -> ReportedRun:
+    for record in run.counted:
+        if run.own_f1 not in record["scores"]:
+            raise InputError(
+                f"{run.folder}: {record['id']} lacks the score {run.own_f1}; run "
+                "python -m eval.rescore on it"
+            )
+    summary = summarise(list(run.records.values()), run.manifest, run.seed)
+    return ReportedRun(run.label, run.folder, run.manifest, run.records, summary)

@@ -139,9 +139,7 @@ def account(
         "gold_differs": len(golds),
         "gold_differs_first": golds[:_SHOWN],
         "with_gold": len(with_gold),
-        "same_as_gold": sum(
-            normalise(one["answer"]) == normalise(one["gold"]) for one in with_gold
-        ),
+        "same_as_gold": sum(same),
         "empty_answers": sum(record["answer"] == "" for record in records),
         "errors": sum(record["status"] == "error" for record in records),
         "told": {

@@ -20,7 +20,7 @@ from eval.run.experiment import execute, options_of
 def _main(config: DictConfig) -> None:
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
-    with sweep_errors.one_line(folder, sweep=job.mode == RunMode.MULTIRUN):
+    with sweep_errors.shown(folder, sweep=job.mode == RunMode.MULTIRUN):
         _run(config, options_of(job.runtime.choices), folder)
 
 
@@ -39,17 +39,17 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
 
 
 def _sweep_hint() -> str | None:
-    """A note where an experiment was named without -m, so that this is one run of its sweep; None
-    where all parameters of the experiment were given, as in a command that repeats one run.
+    """Return a note if an experiment is named without -m, which gives one run of its sweep; None if
+    all parameters of the experiment are set, as in a command that repeats one run.
     """
     job = HydraConfig.get()
     varied = set(job.sweeper.get("params") or ())
-    given = {override.partition("=")[0] for override in job.overrides.task}
+    chosen = {override.partition("=")[0] for override in job.overrides.task}
     name = cast(str | None, job.runtime.choices.get("experiment"))
-    if name is None or job.mode == RunMode.MULTIRUN or varied <= given:
+    if name is None or job.mode == RunMode.MULTIRUN or varied <= chosen:
         return None
     return (
-        f"note: experiment={name} is a sweep, and this is one run of it; all of them: "
+        f"note: experiment={name} is a sweep, and this is one run of it; to run all: "
         f"python -m eval.run -m experiment={name}"
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hydra.utils import instantiate
@@ -11,50 +11,87 @@ from omegaconf import DictConfig
 
 from eval.datasets.synthetic.dataset import check_compatibility
 from eval.datasets.types import Dataset
+from eval.judges.judge import Judge, ModelByName
 from eval.metrics.registry import use_configured
-from eval.run.models import Models, open_models
+from eval.readers import Reader
+from eval.readers.llm import LLMReader, LLMReaderSettings
+from eval.rendering.errors import users_place
+from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
+from memsys.embed.endpoint import EndpointEmbedder
 from memsys.errors import InputError
-from memsys.llm.budget import CallLedger
+from memsys.llm.base import LLM
+from memsys.llm.budget import Budget, CallLedger
+from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
+from memsys.llm.pricing import PRICING, Pricing, load_pricing
 from memsys.llm.prompt import Prompt
+from memsys.llm.recording import Recording
 from memsys.store import Parts
 from memsys.strategy import MemoryStrategy
 
 
 @dataclass(frozen=True, slots=True)
+class Models:
+    """The models of a run, from the groups llm, judge_llm, reader, judge and embedder."""
+
+    embedder: Embedder
+    llm: LLM | None
+    reader: Reader
+    judge: Judge | None
+    pricing: Pricing
+
+
+@dataclass(frozen=True, slots=True)
 class Built:
-    """A run's objects; `make_strategy` gives a fresh strategy for each conversation. `prompts`:
-    those by which the strategy itself asks a model.
+    """The objects of a run. `make_strategy` returns a new strategy for one conversation; `prompts`
+    are those with which the strategy itself asks a model, by role.
     """
 
     dataset: Dataset
     meter: Meter
     models: Models
-    parts: Parts
     make_strategy: Callable[[], MemoryStrategy]
     prompts: Mapping[str, Prompt]
 
     def described(self) -> dict[str, Any]:
-        """Models and prompts, for the manifest."""
-        told = self.models.described()
-        own = {name: one.described() for name, one in self.prompts.items()}
-        return {**told, "prompts": {**told["prompts"], **own}}
+        """Return the fields of the manifest on models: the one that answers, prompts with hashes,
+        the judge, and the price of every model that has one.
+        """
+        models, prompts = self.models, dict(self.prompts)
+        if isinstance(models.reader, LLMReader):
+            prompts = {"reader": models.reader.prompt, **prompts}
+        judge = models.judge
+        return {
+            "llm": models.llm and models.llm.name,
+            "prompts": {name: prompt.described() for name, prompt in prompts.items()},
+            "judge": judge and {"name": judge.name, "score": judge.score_key, **judge.details},
+            "pricing": {
+                "as_of": models.pricing.as_of,
+                "models": {
+                    name: {"input": price.input, "output": price.output}
+                    for name, price in models.pricing.prices.items()
+                },
+            },
+        }
 
 
 def build(
     config: DictConfig, choices: Mapping[str, str], ledger: CallLedger | None = None
 ) -> Built:
-    """Build what `config` names, each shared part once. `ledger`: see open_models.
+    """Build the objects that `config` names, each shared part once.
 
-    Raises InputError on whatever of the input or the configuration cannot be used.
+    `ledger`: live calls that the run has paid for, and where further ones are noted. Raises
+    InputError on unusable data or configuration.
     """
+    if type(config.resamples) is not int or config.resamples < 2:
+        raise InputError(f"resamples: {config.resamples!r}; use a whole number of 2 or more")
     use_configured(config.get("metric"))
     source = instantiate(config.dataset)
     check_compatibility(choices, source, config.llm)
-    dataset = source.load()
+    dataset = limited(source.load(), config.questions)
     meter = Meter()
-    models = open_models(config, meter, ledger)
+    models = _open_models(config, meter, ledger)
     parts = Parts(
         memory=instantiate(config.memory),
         embedder=CachedEmbedder(models.embedder, config.cache, meter),
@@ -75,7 +112,50 @@ def build(
     for conversation in dataset.conversations:
         parts.memory.check(conversation)
     try:
-        strategy = make(**given)  # a wrong number shows before anything is written
+        strategy = make(**given)  # shows an invalid parameter before anything is written
     except TypeError as error:
+        if users_place(error):
+            raise
         raise InputError(f"strategy={choices['strategy']}: {error}") from error
-    return Built(dataset, meter, models, parts, lambda: make(**given), strategy.prompts)
+    return Built(dataset, meter, models, lambda: make(**given), strategy.prompts)
+
+
+def limited(dataset: Dataset, limit: int | None) -> Dataset:
+    """Return `dataset` with its first `limit` questions and their conversations; None: all."""
+    if limit is None:
+        return dataset
+    if type(limit) is not int or limit < 1:
+        raise InputError(f"questions: {limit!r}; use a whole number of 1 or more, or null")
+    questions = dataset.questions[:limit]
+    asked = {question.conversation for question in questions}
+    conversations = tuple(one for one in dataset.conversations if one.id in asked)
+    return replace(dataset, questions=questions, conversations=conversations)
+
+
+def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) -> Models:
+    """Open the models of the run, their calls recorded and replayed.
+
+    Raises InputError if a key, a model, a prompt or a price is missing.
+    """
+    settings: ChatSettings | NoModel = instantiate(config.llm)
+    pricing = load_pricing(config.pricing or PRICING)
+    recording = Recording(config.cache, settings.cache)
+    budget = Budget(settings.budget_usd, pricing, ledger)
+    embedder = instantiate(config.embedder)
+    if isinstance(embedder, EndpointEmbedder):
+        embedder.open(recording, meter, budget)
+    llm = settings.open(recording, meter, budget)
+    reader = instantiate(config.reader)
+    if isinstance(reader, LLMReaderSettings):
+        if llm is None:
+            raise InputError("reader=llm: no model to answer with; add llm=openai or llm=local")
+        reader = reader.open(llm)
+    judging: ChatSettings | NoModel = instantiate(config.judge_llm)
+    if isinstance(judging, NoModel):  # the model that answers judges, too
+        judging = settings
+    named: ModelByName | None = None
+    if isinstance(judging, ChatSettings):
+        chat = judging
+        named = lambda name: replace(chat, model=name).open(recording, meter, budget)  # noqa: E731
+    judge = instantiate(config.judge).open(judging.open(recording, meter, budget), named)
+    return Models(embedder, llm, reader, judge, pricing)

@@ -1,22 +1,25 @@
-"""What a run would take, before it is run: calls, tokens and dollars. Nothing is called."""
+"""`estimate=true`: expected calls, tokens and dollars of runs; no model is called."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, Literal, cast
 
 from hydra import compose
-from hydra.utils import instantiate
+from hydra.utils import get_class, instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from eval.datasets.types import Dataset
 from eval.judges.llm import LLMJudgeSettings
 from eval.judges.panel import PanelSettings
-from eval.pricing.prices import repaid_after
+from eval.pricing.prices import break_even
+from eval.pricing.usage import FULL_CONTEXT, each
 from eval.readers.llm import PLACES, LLMReaderSettings
+from eval.rendering.numbers import ABSENT, number, questions
 from eval.rendering.tables import plain
+from eval.run.build import limited
 from eval.run.estimate_ingest import (
     Calls,
     decision_calls,
@@ -29,226 +32,214 @@ from memsys.embed.endpoint import EndpointEmbedder
 from memsys.llm.client import ChatSettings
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
 from memsys.llm.prompt import load_prompt
-from memsys.memory.base import MemoryBuilder, WrittenByModel
+from memsys.memory.base import WrittenByModel
+from memsys.strategy import MemoryStrategy
 from memsys.text.tokens import count_tokens
 from memsys.types import Candidate, Usage
 
-_STRATEGIES = ("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate")
-_WRITERS = ("mem0", "mem0_graph")  # shown where there is a model to write with
+_STRATEGIES = (FULL_CONTEXT, "vector_only", "graph_score", "graph_expand", "hybrid_gate")
+_OF_MODELS = ("mem0", "mem0_graph")  # shown where a model can write the memories
 _VERDICT = 40  # output tokens of a judge's reply: a short reason and a word
 _YES_OR_NO = 8  # output tokens of the gate's model
 _UNBOUNDED = 1_000  # output tokens of an answer where max_tokens is null
+_UNKNOWN = "unknown"
+_NOTE = """
+Tokens are o200k and expected: k memories of mean length, answers as long as the gold answers.
+At most: contexts as long as the budget, answers as long as llm.max_tokens.
+hybrid_gate: as if the gate's model were asked about every question.
+Facts that a model extracts: as many and as long as the data set's own observations (0.43 a turn
+where it has none); at most three a message. The graph of mem0_graph: at most three calls an
+exchange. Repeated attempts are not counted; recorded calls cost nothing.
+Break-even: questions a conversation until ingestion and questions cost less than full_context."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Calls of one model: how many, and tokens, expected and at most."""
+    """Calls of one model in a phase of a run, and their tokens, expected and at most."""
 
-    name: str
+    phase: Literal["ingest", "retrieve", "answer", "judge"]
     model: str
-    calls: int
-    about: Usage
-    most: Usage
+    calls: Calls
 
 
 def show_estimate(config: DictConfig) -> None:
-    """Print the estimate of the five strategies, and of those that have a model write the memory,
-    for the data set and models of `config`.
+    """Print the estimate for the data set and models of `config`: of the five strategies and, where
+    there is a model for it, of those that let it write the memories.
 
-    Raises InputError on data or settings that no run could use.
+    Raises InputError on data or settings that a run would refuse.
     """
-    dataset: Dataset = instantiate(config.dataset).load()
+    dataset = limited(instantiate(config.dataset).load(), config.questions)
     pricing = load_pricing(config.pricing or PRICING)
     asked, conversations = len(dataset.questions), len(dataset.conversations)
     rows, unpriced = [], set()
     full_usd: float | None = None
-    writers = _WRITERS if isinstance(instantiate(config.llm), ChatSettings) else ()
-    for strategy in (*_STRATEGIES, *writers):
-        stages = list(_stages(config, dataset, strategy))
+    has_llm = isinstance(instantiate(config.llm), ChatSettings)
+    for strategy in (*_STRATEGIES, *(_OF_MODELS if has_llm else ())):
+        stages = list(_Estimator.of(config, dataset, strategy).stages())
         unpriced |= {stage.model for stage in stages if pricing.price(stage.model) is None}
-        remember = [stage for stage in stages if stage.name == "remember"]
-        question = [stage for stage in stages if stage.name in {"retrieve", "answer"}]
-        each = _usd(question, pricing, "about")
-        each = None if each is None else each / asked
-        ingest = _usd(remember, pricing, "about")
-        if strategy == "full_context":
-            full_usd = each
-        repaid = repaid_after(None if ingest is None else ingest / conversations, each, full_usd)
+        question = each(_usd(stages, pricing, ["retrieve", "answer"]), asked)
+        if strategy == FULL_CONTEXT:
+            full_usd = question
+        after = break_even(
+            each(_usd(stages, pricing, ["ingest"]), conversations), question, full_usd
+        )
+        expected = [stage.calls.about for stage in stages]
         rows.append(
             [
                 strategy,
-                f"{sum(stage.calls for stage in stages):,}",
-                f"{sum(stage.about.input_tokens for stage in stages):,}",
-                f"{sum(stage.about.output_tokens for stage in stages):,}",
-                _dollars(_usd([s for s in stages if s.name != "judge"], pricing, "about")),
-                _dollars(_usd([s for s in stages if s.name == "judge"], pricing, "about")),
-                _dollars(_usd(stages, pricing, "most")),
-                "-" if strategy == "full_context" else _questions(repaid),
+                f"{sum(stage.calls.calls for stage in stages):,}",
+                f"{sum(usage.input_tokens for usage in expected):,}",
+                f"{sum(usage.output_tokens for usage in expected):,}",
+                number(_usd(stages, pricing, ["ingest", "retrieve", "answer"]), 2, _UNKNOWN),
+                number(_usd(stages, pricing, ["judge"]), 2, _UNKNOWN),
+                number(_usd(stages, pricing, None), 2, _UNKNOWN),
+                ABSENT if strategy == FULL_CONTEXT else questions(after, absent=_UNKNOWN),
             ]
         )
-    header = [
-        *("strategy", "calls", "input tokens", "output tokens", "system $", "judge $"),
-        *("at most $", "repaid after"),
-    ]
+    header = ["strategy", "calls", "input tokens", "output tokens"]
+    header += ["system $", "judge $", "at most $", "break-even"]
     print(f"{dataset.name}: {conversations} conversations, {asked} questions. Nothing is called.\n")
     print(plain(header, rows))
-    print(
-        "\nTokens are o200k and expected: k memories of mean length, answers as long as the gold."
-        "\nAt most: contexts as long as the budget, answers as long as llm.max_tokens."
-        "\nhybrid_gate: as if every question were put to the gate's model."
-        "\nFacts that a model writes: as many and as long as the data set's own observations (0.43"
-        "\na turn where it has none); at most three a message. The graph of mem0_graph: at most"
-        "\nthree calls an exchange. Calls that are tried again are not counted."
-        "\nRepaid after: questions a conversation until remembering costs less than full_context."
-        "\nWhat is recorded already costs nothing."
-        f"\nPrices as of {pricing.as_of}: {pricing.source}."
-    )
+    print(f"{_NOTE}\nPrices as of {pricing.as_of}: {pricing.source}.")
     for model in sorted(unpriced):
         print(f"No price is known for {model}: give one by pricing=FILE.")
 
 
-def _stages(config: DictConfig, dataset: Dataset, strategy: str) -> Iterator[Stage]:
-    asked = len(dataset.questions)
-    reader, llm = instantiate(config.reader), instantiate(config.llm)
-    memory = instantiate(config.memory)
-    written = strategy in _WRITERS or isinstance(memory, WrittenByModel)
-    lines = _lines(dataset, None if written else memory, instantiate(config.context))
-    if isinstance(llm, ChatSettings):
-        yield from _writing(config, dataset, strategy, llm)
-    elif isinstance(memory, WrittenByModel):
-        memory.open(None)  # refuses, as a run would
-    embedder = instantiate(config.embedder)
-    if isinstance(embedder, EndpointEmbedder) and strategy != "full_context":
-        told = sum(map(sum, lines.values()))
-        remember = Usage(0, told, 0)
-        batches = sum(len(conversation.sessions) for conversation in dataset.conversations)
-        if strategy in _WRITERS:  # each fact is compared by itself
-            batches = sum(map(len, lines.values()))
-        yield Stage("remember", embedder.model, batches, remember, remember)
-        queries = Usage(0, sum(count_tokens(q.text) for q in dataset.questions), 0)
-        yield Stage("retrieve", embedder.model, asked, queries, queries)
-    if isinstance(llm, ChatSettings) and strategy == "hybrid_gate":
-        prompt = _settings_of(config, strategy)["gate"]["domains"]
-        if prompt:
-            yield _gate(prompt, dataset, llm)
-    golds = [count_tokens(q.gold) for q in dataset.questions if q.gold is not None]
-    answer = fmean(golds) if golds else 0.0
-    if isinstance(reader, LLMReaderSettings) and isinstance(llm, ChatSettings):
-        prompt = load_prompt(reader.prompt, PLACES)
-        frame = count_tokens(prompt.fill(context="", question=""))
-        fixed = sum(frame + count_tokens(q.text) for q in dataset.questions)
-        contexts = [_contexts(config, strategy, lines[q.conversation]) for q in dataset.questions]
-        longest = llm.max_tokens or _UNBOUNDED
-        yield Stage(
-            "answer",
-            llm.model,
-            asked,
-            Usage(0, round(fixed + sum(about for about, _ in contexts)), round(asked * answer)),
-            Usage(0, round(fixed + sum(most for _, most in contexts)), asked * longest),
-        )
-    judge_llm = instantiate(config.judge_llm)
-    judging = judge_llm if isinstance(judge_llm, ChatSettings) else llm
-    for judge in _llm_judges(instantiate(config.judge)):
-        if isinstance(judging, ChatSettings):
-            calls = judge.runs * len(golds)
-            frame = count_tokens(judge.prompt.text)
-            texts = sum(count_tokens(q.text) for q in dataset.questions if q.gold is not None)
-            read = judge.runs * (len(golds) * frame + texts + 2 * sum(golds))
-            longest = judging.max_tokens or _UNBOUNDED
-            yield Stage(
-                "judge",
-                judge.model or judging.model,
-                calls,
-                Usage(0, read, calls * _VERDICT),
-                Usage(0, read + calls * longest, calls * longest),
-            )
-
-
-def _gate(prompt: str, dataset: Dataset, llm: ChatSettings) -> Stage:
-    """The gate's model, as if nothing but it ever opened the gate; the warm-up queries too."""
-    frame = count_tokens(load_prompt(prompt, ["question"]).fill(question=""))
-    texts = [count_tokens(question.text) for question in dataset.questions]
-    calls = len(texts) + len(dataset.conversations)
-    read = round(calls * (frame + fmean(texts)))
-    most = Usage(0, read, calls * (llm.max_tokens or _UNBOUNDED))
-    return Stage("retrieve", llm.model, calls, Usage(0, read, calls * _YES_OR_NO), most)
-
-
-def _writing(
-    config: DictConfig, dataset: Dataset, strategy: str, llm: ChatSettings
-) -> Iterator[Stage]:
-    """The model that writes the memory, be it the strategy's or that of memory=facts."""
-    limit, conversations = llm.max_tokens or _UNBOUNDED, dataset.conversations
-    made: list[Calls] = []
-    if strategy in _WRITERS:
-        own = _settings_of(config, strategy)
-        made += fact_calls(conversations, limit, own["facts"])
-        made.append(decision_calls(conversations, limit, own["facts"], own["update"]))
-        if "graph" in own:
-            made.append(graph_calls(conversations, limit, own["graph"]))
-        if own.get("relations", {}).get("query_entities") == "llm":
-            asked = [question.text for question in dataset.questions]
-            asked += [""] * len(conversations)  # the warm-up queries
-            one = entity_calls(asked, limit, own["graph"])
-            yield Stage("retrieve", llm.model, one.calls, one.about, one.most)
-    elif isinstance(instantiate(config.memory), WrittenByModel):
-        given: Any = OmegaConf.to_container(config.memory, resolve=True)
-        facts = {name: value for name, value in given.items() if name not in {"_target_", "name"}}
-        made += fact_calls(conversations, limit, {**facts, "place": "memory"})
-    for one in made:
-        yield Stage("remember", llm.model, one.calls, one.about, one.most)
-
-
-def _settings_of(config: DictConfig, strategy: str) -> dict[str, Any]:
-    """Those of `config` where it is of this strategy, else the strategy's own."""
-    composed = compose("config", [f"strategy={strategy}"])
-    same = config.strategy.get("_target_") == composed.strategy._target_
-    whole: Any = OmegaConf.to_container((config if same else composed).strategy, resolve=True)
-    return dict(whole)
-
-
-def _lines(dataset: Dataset, memory: MemoryBuilder | None, context: Any) -> dict[str, list[int]]:
-    """By conversation: tokens of each memory as it stands in a context. None: of facts that a model
-    would write.
+@dataclass(frozen=True, slots=True)
+class _Estimator:
+    """Estimates one strategy. `settings` are those of the strategy; `lines` are the tokens of each
+    memory in a context, by conversation; `writes`: whether the strategy lets a model write them.
     """
-    found: dict[str, list[int]] = {}
-    for conversation in dataset.conversations:
-        if memory is None:
-            memories = stand_ins(conversation)
+
+    config: DictConfig
+    dataset: Dataset
+    settings: dict[str, Any]
+    llm: ChatSettings | None
+    memory: Any
+    writes: bool
+    lines: dict[str, list[int]]
+
+    @classmethod
+    def of(cls, config: DictConfig, dataset: Dataset, strategy: str) -> _Estimator:
+        """Read `config`; where it has another strategy, that one's settings are the defaults."""
+        default = compose("config", [f"strategy={strategy}"]).strategy
+        same = config.strategy.get("_target_") == default._target_
+        settings: Any = OmegaConf.to_container(config.strategy if same else default, resolve=True)
+        writes = cast(type[MemoryStrategy], get_class(settings["_target_"])).writes_memory
+        llm, memory = instantiate(config.llm), instantiate(config.memory)
+        chat = llm if isinstance(llm, ChatSettings) else None
+        if chat is None and isinstance(memory, WrittenByModel):
+            memory.open(None)  # refuses, as a run would
+        context = instantiate(config.context)
+        lines = {}
+        for conversation in dataset.conversations:
+            if writes or isinstance(memory, WrittenByModel):
+                memories = stand_ins(conversation)
+            else:
+                memories = [m for session in conversation.sessions for m in memory.build(session)]
+            written = (context.write([Candidate(one, 0.0)], None)[1] for one in memories)
+            lines[conversation.id] = [count_tokens(text) for text in written]
+        return cls(config, dataset, settings, chat, memory, writes, lines)
+
+    def stages(self) -> Iterator[Stage]:
+        """Yield the calls of a run."""
+        embedder = instantiate(self.config.embedder)
+        if isinstance(embedder, EndpointEmbedder) and "k" in self.settings:
+            yield from self._embedding(embedder.model)
+        if self.llm is not None:
+            yield from self._ingestion(self.llm)
+            if prompt := self.settings.get("gate", {}).get("domains"):
+                yield Stage("retrieve", self.llm.model, self._gate(prompt, self.llm))
+            reader = instantiate(self.config.reader)
+            if isinstance(reader, LLMReaderSettings):
+                yield Stage("answer", self.llm.model, self._answers(reader.prompt, self.llm))
+        chosen = instantiate(self.config.judge_llm)
+        judging = chosen if isinstance(chosen, ChatSettings) else self.llm
+        judge = instantiate(self.config.judge)
+        for one in judge.members if isinstance(judge, PanelSettings) else [judge]:
+            if isinstance(one, LLMJudgeSettings) and judging is not None:
+                yield Stage("judge", one.model or judging.model, self._verdicts(one, judging))
+
+    def _embedding(self, model: str) -> Iterator[Stage]:
+        tokens = Usage(0, sum(map(sum, self.lines.values())), 0)
+        if self.writes:  # each fact is compared by itself
+            batches = sum(map(len, self.lines.values()))
         else:
-            memories = [m for session in conversation.sessions for m in memory.build(session)]
-        found[conversation.id] = [
-            count_tokens(context.write([Candidate(one, 0.0)], None)[1]) for one in memories
-        ]
-    return found
+            batches = sum(len(one.sessions) for one in self.dataset.conversations)
+        yield Stage("ingest", model, Calls(batches, tokens, tokens))
+        queries = Usage(0, sum(count_tokens(q.text) for q in self.dataset.questions), 0)
+        yield Stage("retrieve", model, Calls(len(self.dataset.questions), queries, queries))
+
+    def _ingestion(self, llm: ChatSettings) -> Iterator[Stage]:
+        """Yield the calls that write memories, for the strategy or for memory=facts."""
+        limit, conversations = llm.max_tokens or _UNBOUNDED, self.dataset.conversations
+        calls: list[Calls] = []
+        if self.writes:
+            settings = self.settings
+            calls += fact_calls(conversations, limit, settings["facts"])
+            calls.append(
+                decision_calls(conversations, limit, settings["facts"], settings["update"])
+            )
+            if "graph" in settings:
+                calls.append(graph_calls(conversations, limit, settings["graph"]))
+            if settings.get("relations", {}).get("query_entities") == "llm":
+                texts = [question.text for question in self.dataset.questions]
+                texts += [""] * len(conversations)  # the warm-up queries
+                yield Stage("retrieve", llm.model, entity_calls(texts, limit, settings["graph"]))
+        elif isinstance(self.memory, WrittenByModel):
+            given: Any = OmegaConf.to_container(self.config.memory, resolve=True)
+            facts = {
+                name: value for name, value in given.items() if name not in {"_target_", "name"}
+            }
+            calls += fact_calls(conversations, limit, {**facts, "place": "memory"})
+        for one in calls:
+            yield Stage("ingest", llm.model, one)
+
+    def _gate(self, prompt: str, llm: ChatSettings) -> Calls:
+        """Calls of the gate's model if no other rule opened the gate, warm-up queries included."""
+        frame = count_tokens(load_prompt(prompt, ["question"]).fill(question=""))
+        texts = [count_tokens(question.text) for question in self.dataset.questions]
+        calls = len(texts) + len(self.dataset.conversations)
+        read = round(calls * (frame + fmean(texts)))
+        most = Usage(0, read, calls * (llm.max_tokens or _UNBOUNDED))
+        return Calls(calls, Usage(0, read, calls * _YES_OR_NO), most)
+
+    def _answers(self, prompt: str, llm: ChatSettings) -> Calls:
+        questions = self.dataset.questions
+        golds = [count_tokens(q.gold) for q in questions if q.gold is not None]
+        frame = count_tokens(load_prompt(prompt, PLACES).fill(context="", question=""))
+        fixed = sum(frame + count_tokens(question.text) for question in questions)
+        contexts = [self._context(self.lines[question.conversation]) for question in questions]
+        about, most = (round(fixed + sum(sizes)) for sizes in zip(*contexts, strict=True))
+        written = round(len(questions) * (fmean(golds) if golds else 0.0))
+        longest = len(questions) * (llm.max_tokens or _UNBOUNDED)
+        return Calls(len(questions), Usage(0, about, written), Usage(0, most, longest))
+
+    def _context(self, lines: list[int]) -> tuple[float, float]:
+        """Tokens of a question's context, expected and at most; `lines`: of all memories."""
+        whole = float(sum(lines))
+        if "k" not in self.settings:
+            return whole, whole
+        k, budget = self.config.k or len(lines), self.config.budget or whole
+        most = min(float(sum(sorted(lines)[-k:])), budget, whole)
+        return min(k * fmean(lines), most), most
+
+    def _verdicts(self, judge: LLMJudgeSettings, llm: ChatSettings) -> Calls:
+        pairs = [(q.text, q.gold) for q in self.dataset.questions if q.gold is not None]
+        # The answer is taken to be as long as the gold answer.
+        texts = sum(count_tokens(text) + 2 * count_tokens(gold) for text, gold in pairs)
+        calls = judge.runs * len(pairs)
+        read = judge.runs * (len(pairs) * count_tokens(judge.prompt.text) + texts)
+        longest = calls * (llm.max_tokens or _UNBOUNDED)
+        return Calls(calls, Usage(0, read, calls * _VERDICT), Usage(0, read + longest, longest))
 
 
-def _contexts(config: DictConfig, strategy: str, lines: list[int]) -> tuple[float, float]:
-    """Tokens of a question's context, expected and at most."""
-    whole = float(sum(lines))
-    if strategy == "full_context":
-        return whole, whole
-    k, budget = config.k or len(lines), config.budget or whole
-    most = min(float(sum(sorted(lines)[-k:])), budget, whole)
-    return min(k * fmean(lines), most), most
-
-
-def _llm_judges(settings: object) -> list[LLMJudgeSettings]:
-    members = settings.members if isinstance(settings, PanelSettings) else [settings]
-    return [member for member in members if isinstance(member, LLMJudgeSettings)]
-
-
-def _usd(stages: list[Stage], pricing: Pricing, which: str) -> float | None:
-    costs = [pricing.cost_usd(stage.model, getattr(stage, which)) for stage in stages]
+def _usd(stages: Iterable[Stage], pricing: Pricing, phases: list[str] | None) -> float | None:
+    """Return the expected dollars of `phases`, or (None) those of all phases at most."""
+    costs = [
+        pricing.cost_usd(one.model, one.calls.most if phases is None else one.calls.about)
+        for one in stages
+        if phases is None or one.phase in phases
+    ]
     known = [cost for cost in costs if cost is not None]
     return sum(known) if len(known) == len(costs) else None
-
-
-def _dollars(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:,.2f}"
-
-
-def _questions(value: float | None) -> str:
-    if value is None:
-        return "unknown"
-    return "never" if value == float("inf") else f"{value:,.1f}"

@@ -1,4 +1,4 @@
-"""What it takes to have a model write the memory: calls and tokens, before anything is called."""
+"""Expected calls and tokens of ingestion by a model: facts, decisions on them, and a graph."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from memsys.types import Conversation, Memory, Usage
 
 _FACTS_A_TURN = 0.43  # LoCoMo's own observations: 2,541 of 5,882 turns
 _FACT = 80  # output tokens of a fact, as JSON
-_EMPTY = 10  # output tokens of a list without any
+_EMPTY = 10  # output tokens of an empty list
 _DECISION = 40  # output tokens of an operation and its reason
 _SUMMARY = 200  # tokens of 150 words
 _RELATIONS = 60  # output tokens of a reply on the graph
-_LISTED = 150  # tokens of entities or relations that such a call is shown
+_LISTED = 150  # tokens of the entities or relations in such a call's prompt
 _NUMBER = 4  # tokens around a message: its number and the end of its line
-_IMAGE, _SENTENCE = 2_833, 30  # input tokens of an image at most, output tokens of what it shows
+_IMAGE, _SENTENCE = 2_833, 30  # input tokens of an image at most, output tokens of its description
 _GRAPH_CALLS = 3  # an exchange, at most: entities, relations, conflicts
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """How many calls are expected, and tokens, expected and at most."""
+    """Number of calls expected, and their tokens, expected and at most."""
 
     calls: int
     about: Usage
@@ -41,8 +41,8 @@ class Calls:
 
 
 def stand_ins(conversation: Conversation) -> list[Memory]:
-    """Memories in the place of the facts that a model would write: the data set's own observations,
-    or, where it has none, as many turns as LoCoMo has observations.
+    """Return memories that replace the facts that a model would write: the data set's observations,
+    or, if it has none, as many turns as LoCoMo has observations.
     """
     if any(session.observations for session in conversation.sessions):
         facts = Observations("facts")
@@ -54,9 +54,10 @@ def stand_ins(conversation: Conversation) -> list[Memory]:
 def fact_calls(
     conversations: Sequence[Conversation], limit: int, facts: Mapping[str, Any]
 ) -> Iterator[Calls]:
-    """Extraction, summaries, images. `limit`: output tokens of a reply; `facts`: the settings.
+    """Yield the calls of extraction, summaries and images.
 
-    Raises InputError where they or a prompt cannot be used.
+    `limit`: output tokens of a reply; `facts`: the settings. Raises InputError on unusable settings
+    or prompts.
     """
     settings = ExtractSettings(**facts)
     prompts = settings.prompts
@@ -64,7 +65,7 @@ def fact_calls(
     for conversation in conversations:
         said: list[int] = []
         for number, session in enumerate(conversation.sessions):
-            known = number > 0 and "summary" in prompts
+            summarised = number > 0 and "summary" in prompts
             for turns in _exchanges(session.turns, settings.exchange):
                 sizes = [count_tokens(line(turn)) + _NUMBER for turn in turns]
                 recent = said[max(len(said) - settings.recent, 0) :]
@@ -74,16 +75,16 @@ def fact_calls(
                     )
                 )
                 shown = frame + shape + sum(sizes) + sum(recent)
-                read += shown + _SUMMARY * known
-                most_read += shown + limit * known
+                read += shown + _SUMMARY * summarised
+                most_read += shown + limit * summarised
                 calls += 1
                 said += sizes
     expected = sum(len(stand_ins(conversation)) for conversation in conversations)
     yield _calls(calls, read, _FACT * expected + _EMPTY * calls, calls, most_read, limit)
     sessions = [session for conversation in conversations for session in conversation.sessions]
     if "summary" in prompts:
-        told = sum(count_tokens(line(turn)) for session in sessions for turn in session.turns)
-        read = len(sessions) * _size(prompts["summary"]) + told
+        text = sum(count_tokens(line(turn)) for session in sessions for turn in session.turns)
+        read = len(sessions) * _size(prompts["summary"]) + text
         about, most = read + len(sessions) * _SUMMARY, read + len(sessions) * limit
         yield _calls(len(sessions), about, len(sessions) * _SUMMARY, len(sessions), most, limit)
     if "image" in prompts:
@@ -98,8 +99,8 @@ def decision_calls(
     facts: Mapping[str, Any],
     update: Mapping[str, Any],
 ) -> Calls:
-    """A decision a fact, but none for a speaker's first. At most: every reply is as long as `limit`
-    and tells three facts a message. Raises InputError as fact_calls.
+    """Return one decision for each fact, except a speaker's first. At most: every reply is as long
+    as `limit` and contains three facts a message. Raises InputError as fact_calls.
     """
     exchange, settings = ExtractSettings(**facts).exchange, UpdateSettings(**update)
     tools = json.dumps([[tool.name, tool.description, tool.parameters] for tool in TOOLS])
@@ -107,9 +108,9 @@ def decision_calls(
     calls = read = 0
     for conversation in conversations:
         stored: Counter[str] = Counter()
-        found = stand_ins(conversation)
-        each = sum(count_tokens(fact.content) + _NUMBER for fact in found) / len(found)
-        for fact in found:
+        facts_of = stand_ins(conversation)
+        each = sum(count_tokens(fact.content) + _NUMBER for fact in facts_of) / len(facts_of)
+        for fact in facts_of:
             shown = min(stored[fact.speaker], settings.similar)
             if shown:
                 calls += 1
@@ -124,22 +125,21 @@ def decision_calls(
 def graph_calls(
     conversations: Sequence[Conversation], limit: int, graph: Mapping[str, Any]
 ) -> Calls:
-    """Of a graph of relations beside the facts: the most calls an exchange, whatever is said.
-
-    Raises InputError where a prompt cannot be used.
+    """Return the calls of a graph of relations beside the facts: the most that an exchange can
+    cause. Raises InputError on an unusable prompt.
     """
     names = (graph["entities"], graph["relations"], graph["conflicts"])
     frame = sum(_size(load_prompt(name, ["messages"])) for name in names)
     sessions = [session for conversation in conversations for session in conversation.sessions]
     exchanges = sum(len(list(_exchanges(s.turns, graph["exchange"]))) for s in sessions)
-    told = sum(count_tokens(line(turn)) + _NUMBER for s in sessions for turn in s.turns)
-    calls, fixed = _GRAPH_CALLS * exchanges, exchanges * frame + _GRAPH_CALLS * told
+    said = sum(count_tokens(line(turn)) + _NUMBER for s in sessions for turn in s.turns)
+    calls, fixed = _GRAPH_CALLS * exchanges, exchanges * frame + _GRAPH_CALLS * said
     read, most_read = fixed + calls * _LISTED, fixed + calls * limit
     return _calls(calls, read, calls * _RELATIONS, calls, most_read, limit)
 
 
 def entity_calls(questions: Sequence[str], limit: int, graph: Mapping[str, Any]) -> Calls:
-    """A call a question that names its entities for the graph. Raises InputError as graph_calls."""
+    """Return one call for each question, which names its entities. Raises as graph_calls."""
     frame = _size(load_prompt(graph["entities"], ["messages"]))
     read = sum(frame + count_tokens(question) + _NUMBER for question in questions)
     asked = len(questions)

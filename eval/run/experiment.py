@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,15 +13,19 @@ from typing import Any, cast
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
+from eval.datasets.types import Dataset
 from eval.pricing.ledger import PaidCalls
 from eval.records import folder as folders
 from eval.records.manifest import describe
-from eval.rendering.run_tables import report_md
+from eval.records.run import error_of
+from eval.records.schema import Cell, Manifest, Record, Summary
+from eval.rendering.errors import CONF
+from eval.rendering.run_tables import as_text, report_md, run_tables
+from eval.rendering.tables import answered, plain
 from eval.run import hydra_help
 from eval.run.build import build
-from eval.run.ingest import THROUGH
+from eval.run.failures import END_THE_RUN
 from eval.run.runner import Runner
-from eval.run.terminal import show_end, show_start, show_stop
 from eval.summary.closing import close
 from memsys.errors import InputError
 
@@ -38,7 +43,7 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
     if options.config_dir:
         overrides.append(f"hydra.searchpath=[file://{Path(options.config_dir).resolve()}]")
     hydra_help.register()
-    with initialize_config_dir(str(hydra_help.CONF.resolve()), version_base="1.3"):
+    with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
         config = compose("config", overrides, return_hydra_config=True)
     choices = options_of(config.hydra.runtime.choices)
     OmegaConf.set_struct(config, False)
@@ -47,9 +52,15 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
     return config, choices
 
 
-def options_of(choices: Mapping[str, str]) -> dict[str, str]:
-    """The chosen option of each group of memsys, without Hydra's own."""
-    return {name: option for name, option in choices.items() if "hydra" not in name}
+def options_of(choices: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the chosen option of each group of memsys, without Hydra's groups, and without
+    `debug` unless it is chosen.
+    """
+    return {
+        name: cast(str, option)
+        for name, option in choices.items()
+        if "hydra" not in name and (name != "debug" or option is not None)
+    }
 
 
 def execute(
@@ -78,19 +89,57 @@ def execute(
     manifest.update(details or {})  # type: ignore[typeddict-item] # fields of the manifest
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
-        show_start(manifest, built.dataset)
+        _show_start(manifest, built.dataset)
         if note is not None:
-            print(note)
+            print(note, file=sys.stderr)
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
         runner = Runner(built, folder, config.concurrency)
         try:
             records = runner.run()
-        except (KeyboardInterrupt, *THROUGH):
-            folders.interrupt(folder, manifest, runner.clock.seconds(), began)
-            show_stop(folder, manifest)
+        except (KeyboardInterrupt, *END_THE_RUN):
+            folders.interrupt(folder, manifest, runner.seconds, began)
+            print(
+                "\nstopped; the records written so far remain. Resume by:\n"
+                f"  {manifest['command']} resume={folder.name}",
+                file=sys.stderr,
+            )
             raise
         manifest["warnings"] += runner.warnings
         manifest["system"] = runner.details or manifest.get("system")
-        seconds = runner.clock.seconds()
-        summary = close(folder, manifest, records, seconds, began, report_md)
-        show_end(folder, summary, records)
+        summary = close(folder, manifest, records, runner.seconds, began, report_md)
+        _show_end(folder, summary, records)
+
+
+def _show_start(manifest: Manifest, dataset: Dataset) -> None:
+    print(
+        f"{manifest['strategy']} on {dataset.name}: {len(dataset.conversations)} conversations, "
+        f"{len(dataset.questions)} questions"
+    )
+    if dataset.repairs:
+        print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
+
+
+def _show_end(folder: Path, summary: Summary, records: Sequence[Record]) -> None:
+    """Print the tables, warnings, the first failure, the run folder, and a next step."""
+    print("\n" + as_text(run_tables(summary), plain))
+    adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
+    if adversarial["abstained"] is not None and overall["abstained"] is not None:
+        print(
+            f"\nAbstained on {_share(adversarial)} of type 5 (right), "
+            f"on {_share(overall)} of {answered(summary)} (false refusals)"
+        )
+    if summary["errors"]:
+        print(f"{summary['errors']} of {summary['n']} questions failed; they are in no mean")
+        first = next(record for record in records if record["status"] == "error")
+        print(f"the first: {first['id']}: {error_of(first)}")
+        print(f"to ask them again: the same command with resume={summary['run_id']}")
+    for warning in summary["warnings"]:
+        print(f"warning: {warning}")
+    print(f"\nRun folder: {folder}")
+    print("Next: python -m eval.run -m strategy=vector_only,graph_expand,hybrid_rank,oracle")
+
+
+def _share(cell: Cell) -> str:
+    low, high = cell["abstained_ci"]
+    count = cell["n"] - cell["errors"]
+    return f"{cell['abstained']:.1%} [{low:.1%}, {high:.1%}] of the {count} answered"

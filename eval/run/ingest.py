@@ -1,45 +1,33 @@
-"""Feed a conversation to a strategy, one session after another, and say what each cost."""
+"""Ingest one conversation into a strategy, session by session, and measure each step."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from eval.records.jsonl import Row
 from eval.records.schema import IngestLine
-from memsys.errors import InputError
-from memsys.llm.budget import BudgetReached
+from eval.run.failures import END_THE_RUN, Failure
 from memsys.llm.meter import Meter, Reading
 from memsys.strategy import MemoryStrategy
 from memsys.text.addresses import without_secrets
 from memsys.types import Conversation, Query
 
-THROUGH = (InputError, BudgetReached)  # what fails or ends a run, not its questions
 _WARM_UP = "Where did we leave off?"  # any words do
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """Where something failed, and how; `kind` is the class of the exception."""
-
-    phase: str
-    kind: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class Ingested:
-    """How many memories a conversation made, and what failed if anything did.
+    """Wall-clock milliseconds of an ingestion, and its failure, if it failed.
 
-    A session that fails leaves a memory with a hole: what is answered from it would be scored as
-    the strategy's own, so the questions of that conversation have to fail as well.
+    After a failed session the memory is incomplete, and its answers would be scored as the
+    strategy's, so all questions of the conversation fail.
     """
 
-    memories: int
-    failure: Failure | None
     wall_ms: float
+    failure: Failure | None
 
 
 def ingest(
@@ -48,45 +36,49 @@ def ingest(
     meter: Meter,
     note: Callable[[IngestLine, list[Row]], None],
 ) -> Ingested:
-    """Feed every session, then ask one warm-up query, so that no question pays for building the
-    indexes. `note` is given one line a session and one for the warm-up (phase `index`), which also
-    says what is stored now; each with the recorded calls that it used, and with the `events` that
-    the strategy logged.
+    """Ingest every session, then retrieve for one warm-up query, so that no question pays for
+    building the indexes.
 
-    Raises InputError and BudgetReached through: they end the run, not a question.
+    `note` is called with one line for each session and one for the warm-up (phase `index`, with the
+    size of the store), and with the recorded calls of that step. Raises the exceptions of
+    END_THE_RUN.
     """
-    memories, wall_ms = 0, 0.0
+    wall_ms = 0.0
     for phase, session, step in _steps(conversation, strategy):
-        failure, made = None, 0
+        failure, memories = None, 0
         with meter.phase() as reading:
             try:
-                made = step()
-            except THROUGH:
+                memories = step()
+            except END_THE_RUN:
                 raise
             except Exception as error:
-                failure = describe(f"ingest {session}" if session else phase, error)
-        memories += made
+                failure = Failure.of(f"ingest {session}" if session else phase, error)
         wall_ms += reading.wall_ms
-        calls = [{"key": key, "phase": phase, "question": None} for key in reading.keys]
-        line = _line(conversation.id, phase, session, made, failure, reading)
+        line: IngestLine = {
+            "conversation": conversation.id,
+            "phase": "ingest" if session else "index",
+            "session": session,
+            "status": "error" if failure else "ok",
+            "error": failure.entry() if failure else None,
+            "memories": memories,
+            "usage": used(reading),
+            "latency_ms": round(reading.ms, 4),
+            "latency_source": reading.source,
+            "waited_ms": round(reading.waited_ms, 4),
+        }
         events = _events(strategy)
         if phase == "index" and not failure and (size := strategy.size()):
             line["store"] = dict(size)
         if events:
             line["events"] = events
-        note(line, calls)
+        note(line, [{"key": key, "phase": phase, "question": None} for key in reading.keys])
         if failure:
-            return Ingested(memories, failure, wall_ms)
-    return Ingested(memories, None, wall_ms)
-
-
-def describe(phase: str, error: Exception) -> Failure:
-    """`error`, as it is recorded: a server may repeat the key in its message, a record must not."""
-    return Failure(phase, type(error).__name__, without_secrets(str(error)))
+            return Ingested(wall_ms, failure)
+    return Ingested(wall_ms, None)
 
 
 def used(reading: Reading) -> Row:
-    """The usage of a phase as it is recorded: the sum, and by model where models have names."""
+    """Return the recorded usage of a phase: the sum, and `by_model` where models have names."""
     by_model = {name: asdict(usage) for name, usage in reading.by_model.items()}
     return asdict(reading.usage) | ({"by_model": by_model} if by_model else {})
 
@@ -105,6 +97,7 @@ def _clean(value: Any) -> Any:
 def _steps(
     conversation: Conversation, strategy: MemoryStrategy
 ) -> Iterator[tuple[str, str | None, Callable[[], int]]]:
+    """Yield phase, session id and action of each step; an action returns the memories added."""
     for session in conversation.sessions:
         yield "ingest", session.id, partial(strategy.ingest, session)
 
@@ -114,26 +107,3 @@ def _steps(
         return 0
 
     yield "index", None, warm_up
-
-
-def _line(
-    conversation: str,
-    phase: str,
-    session: str | None,
-    memories: int,
-    failure: Failure | None,
-    reading: Reading,
-) -> IngestLine:
-    line = {
-        "conversation": conversation,
-        "phase": phase,
-        "session": session,
-        "status": "error" if failure else "ok",
-        "error": asdict(failure) if failure else None,
-        "memories": memories,
-        "usage": used(reading),
-        "latency_ms": round(reading.ms, 4),
-        "latency_source": reading.source,
-        "waited_ms": round(reading.waited_ms, 4),
-    }
-    return cast(IngestLine, line)

@@ -1,10 +1,10 @@
-"""One question: retrieve, answer, judge, and make the record of it."""
+"""One question: retrieve, answer, judge and record."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from time import perf_counter
 from typing import NamedTuple, cast
@@ -15,9 +15,10 @@ from eval.metrics.abstention import abstains
 from eval.readers import Answer, Reader
 from eval.records.jsonl import Row, json_line
 from eval.records.schema import EvidenceFound, Record
-from eval.run.ingest import THROUGH, Failure, describe, used
+from eval.run.failures import END_THE_RUN, Failure
+from eval.run.ingest import used
 from eval.summary.scoring import question_fields, score_record
-from memsys.context.base import stamp
+from memsys.context.writers import stamp
 from memsys.llm.meter import Meter, Reading
 from memsys.strategy import MemoryStrategy
 from memsys.text.tokens import count_tokens
@@ -27,22 +28,16 @@ _NOTHING = Retrieval((), "", 0)
 _DIGITS = 6  # of candidates' scores
 
 
-class Spent(NamedTuple):
-    """Wall-clock milliseconds of one question by part."""
-
-    retrieve_ms: float
-    answer_ms: float
-    judge_ms: float
-    score_ms: float
-
-
 class Asked(NamedTuple):
-    """A record, its line of records.jsonl, its time by part, and the recorded calls it used."""
+    """A record, its line of records.jsonl, wall-clock seconds by part, the recorded calls it used,
+    and its failure.
+    """
 
     record: Record
     line: str
-    spent: Spent
+    seconds: dict[str, float]
     calls: list[Row]
+    failure: Failure | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +68,16 @@ class Trial:
 
     @contextmanager
     def phase(self, name: str, meter: Meter) -> Iterator[None]:
-        """Measure a block as the phase `name`. An exception becomes the failure, except those of
-        THROUGH, which end the run.
+        """Measure a block as the phase `name`; an exception becomes the failure, or is raised if it
+        is one of END_THE_RUN.
         """
         try:
             with meter.phase() as self.readings[name]:
                 yield
-        except THROUGH:
+        except END_THE_RUN:
             raise
         except Exception as error:
-            self.failure = describe(name, error)
-
-    def wall_ms(self, name: str) -> float:
-        """Wall-clock milliseconds of a phase; 0 if it was not reached."""
-        return self._reading(name).wall_ms
+            self.failure = Failure.of(name, error)
 
     def calls(self) -> list[Row]:
         """Return one row for each recorded model call that was used."""
@@ -111,7 +102,7 @@ class Trial:
         return {
             **question_fields(question),
             "status": "error" if failed else "ok",
-            "error": asdict(self.failure) if self.failure else None,
+            "error": self.failure.entry() if self.failure else None,
             "answer": text,
             "abstained": None if failed else refused,
             "retrieved": [
@@ -122,10 +113,10 @@ class Trial:
             "context_tokens": self.retrieval.context_tokens,
             "answer_tokens": 0 if text is None else count_tokens(text),
             "evidence": list(question.evidence),
-            "evidence_found": _found(question, self.retrieval),
+            "evidence_found": _evidence_found(question, self.retrieval),
             "scores": {},
             "scores_original": None,
-            "judge": None if self.judgement is None else _verdicts(self.judgement),
+            "judge": self.judgement and {name: list(v) for name, v in self.judgement.runs.items()},
             "trace": dict(self.retrieval.trace),
         }
 
@@ -153,7 +144,7 @@ class Trial:
 def ask(question: Question, agent: Agent) -> Callable[[], Asked]:
     """Retrieve for `question` now, and return a job that answers, judges and scores it.
 
-    A failure becomes a record with status `error` and no score. Raises the exceptions of THROUGH.
+    A failure becomes a record with status `error` and no score. Raises those of END_THE_RUN.
     """
     trial = Trial(question)
     asked_at = question.asked_at or agent.asked_at
@@ -175,7 +166,7 @@ def ask(question: Question, agent: Agent) -> Callable[[], Asked]:
 
 
 def _words(question: Question, reader: Reader) -> str:
-    """Text of the question, with its own time where it has one and the reader uses it: "how many
+    """Return the question's text, with its time if it has one and the reader uses it: "how many
     days ago" cannot be answered without.
     """
     if question.asked_at is None or not reader.dated:
@@ -196,23 +187,17 @@ def _asked(trial: Trial) -> Asked:
         line.encode()
     except Exception as error:
         # The result of a strategy or reader cannot be scored or written.
-        trial.failure = describe("record", error)
+        trial.failure = Failure.of("record", error)
         trial.retrieval, trial.answer, trial.judgement = _NOTHING, None, None
         record = trial.record()
         line = json_line(record)
-    score_ms = (perf_counter() - started) * 1000
-    spent = Spent(
-        trial.wall_ms("retrieve"), trial.wall_ms("answer"), trial.wall_ms("judge"), score_ms
-    )
-    return Asked(record, line, spent, trial.calls())
+    seconds = {name: reading.wall_ms / 1000 for name, reading in trial.readings.items()}
+    seconds["score"] = perf_counter() - started
+    return Asked(record, line, seconds, trial.calls(), trial.failure)
 
 
-def _verdicts(judgement: Judgement) -> dict[str, list[bool]]:
-    return {name: list(runs) for name, runs in judgement.runs.items()}
-
-
-def _found(question: Question, retrieval: Retrieval) -> EvidenceFound:
-    """Evidence turns by origin; one found both ways counts as direct."""
+def _evidence_found(question: Question, retrieval: Retrieval) -> EvidenceFound:
+    """Return the retrieved evidence turns by origin; one found both ways counts as direct."""
     direct, expanded = (
         {t for c in retrieval.candidates if c.origin == origin for t in c.memory.turns}
         for origin in ("direct", "expanded")

@@ -1,12 +1,13 @@
-"""A sweep: which runs are its own, whatever process or machine they ran on.
+"""A sweep: several runs by one command, in this process or in those of a launcher.
 
-Hydra's launchers hand a job to this process (basic), to processes beside it (joblib) or to those of
-a cluster (ray). What a process has to know of the sweep comes with Hydra's callbacks, which every
-launcher sends along; what the sweep has to know of its runs is in their manifests.
+Hydra's launchers give a job to this process (basic), to other processes of this machine (joblib)
+or to those of a cluster (ray). A process learns of its sweep by Hydra's callback, which every
+launcher sends along; the sweep finds its runs by their manifests.
 """
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 import uuid
@@ -14,17 +15,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hydra.experimental.callback import Callback
+from omegaconf import DictConfig
+
 from eval.records import folder as folders
-from eval.records.jsonl import MANIFEST
+from eval.records.jsonl import MANIFEST, SUMMARY
 from eval.records.manifest import load_manifest
 from eval.records.run import RUNS
 from eval.records.schema import Manifest
+from eval.rendering.tables import answered, by_run, plain
+from eval.run import hydra_help
 from memsys.errors import InputError
+
+# Here, since the worker of a launcher imports this module with the callback that it is sent, and
+# needs the resolvers before it makes a run's folder.
+hydra_help.register()
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """One `python -m eval.run -m ARGUMENTS`; `before`: names that its folder held already."""
+    """One `python -m eval.run -m ARGUMENTS`; `before`: names that its folder contained already."""
 
     id: str
     folder: Path
@@ -34,46 +44,52 @@ class Sweep:
 
 @dataclass(slots=True)
 class _State:
-    begun: Sweep | None = None  # by this process, whose end is the sweep's
-    job: tuple[Sweep, int] | None = None  # that this process is at, and its number
+    begun: Sweep | None = None  # by this process
+    job: tuple[Sweep, int] | None = None  # under way in this process, with its number
 
 
 _state = _State()
 
 
-def begin(folder: Path) -> Sweep:
-    """A new sweep of this process, whose runs will be in `folder`."""
-    before = frozenset(path.name for path in folder.iterdir()) if folder.is_dir() else frozenset()
-    _state.begun = Sweep(uuid.uuid4().hex, folder, tuple(sys.argv[1:]), before)
-    return _state.begun
+class SweepCallback(Callback):
+    """Tells each job which sweep it belongs to. Launchers send the callback, as it is after
+    `on_multirun_start`, to the processes of their jobs.
+    """
 
+    def __init__(self) -> None:
+        self._sweep: Sweep | None = None
 
-def enter(sweep: Sweep, number: int) -> None:
-    """Begin job `number` of `sweep` in this process."""
-    _state.job = (sweep, number)
-    if _elsewhere():  # the arguments of a worker are its launcher's; a manifest tells the user's
-        sys.argv[1:] = sweep.arguments
+    def on_multirun_start(self, config: DictConfig, **_: Any) -> None:
+        """Begin the sweep, in the process of the command."""
+        folder = Path(config.hydra.sweep.dir)
+        before = [path.name for path in folder.iterdir()] if folder.is_dir() else []
+        arguments = tuple(sys.argv[1:])
+        self._sweep = Sweep(uuid.uuid4().hex, folder, arguments, frozenset(before))
+        _state.begun = self._sweep
 
-
-def end() -> None:
-    """Forget the sweep."""
-    _state.begun = _state.job = None
+    def on_job_start(self, config: DictConfig, **_: Any) -> None:
+        """Begin a job, in any process; a single run belongs to no sweep."""
+        if self._sweep is not None:
+            _state.job = self._sweep, config.hydra.job.num
+            if in_a_worker():  # a worker's arguments are its launcher's; manifests need the user's
+                sys.argv[1:] = self._sweep.arguments
 
 
 def described() -> dict[str, Any] | None:
-    """The sweep's id and the job's number, for the manifest; None where there is no sweep."""
+    """Return the sweep's id and the job's number, for the manifest; None if there is no sweep."""
     return None if _state.job is None else {"id": _state.job[0].id, "job": _state.job[1]}
 
 
 def in_a_worker() -> bool:
-    """Whether this process does a job of a sweep that another one began."""
-    return _state.job is not None and _elsewhere()
+    """Whether this process does a job of a sweep that another process began."""
+    begun, job = _state.begun, _state.job
+    return job is not None and (begun is None or begun.id != job[0].id)
 
 
 def left_behind(folder: Path) -> Path | None:
-    """The run, beside `folder`, that a killed worker left of the job that this worker is given.
+    """Return the unfinished run, beside `folder`, of the job that this worker is given, if any.
 
-    Ray gives out again what a killed worker was at: the run then goes on, as by resume=.
+    Ray repeats the job of a worker that was killed: the run is then resumed, as by resume=.
     """
     if not in_a_worker() or _state.job is None:
         return None
@@ -85,27 +101,62 @@ def left_behind(folder: Path) -> Path | None:
 
 
 def runs() -> list[tuple[Path, Manifest]]:
-    """Folder and manifest of each run of the sweep that this process began, in the order of jobs;
-    of several of one job the complete one, if there is any.
+    """Return folder and manifest of each run of the sweep that this process began, by job; of
+    several runs of one job the complete one, if there is any.
     """
     if _state.begun is None:
         return []
-    found: dict[int, tuple[Path, Manifest]] = {}
+    by_job: dict[int, tuple[Path, Manifest]] = {}
     for path, manifest in _runs(_state.begun, _state.begun.folder):
         number = _job(manifest)
-        if number not in found or manifest["status"] == "complete":
-            found[number] = (path, manifest)
-    return [found[number] for number in sorted(found)]
+        if number not in by_job or manifest["status"] == "complete":
+            by_job[number] = (path, manifest)
+    return [by_job[number] for number in sorted(by_job)]
 
 
-def resume_command(folder: Path, manifest: Manifest) -> str:
-    """What goes on with the run in `folder`."""
+def show_sweep() -> None:
+    """Print the complete runs of the sweep side by side, then how to resume the others, and forget
+    the sweep. Prints nothing after a single run.
+
+    A row is named by the arguments in which the runs differ. Hydra's `on_multirun_end` would not
+    do: it is not called if a run of the sweep failed.
+    """
+    sweep_runs = runs()
+    done = [
+        (shlex.split(manifest["command"]), json.loads(path.read_text(encoding="utf-8")))
+        for folder, manifest in sweep_runs
+        if manifest["status"] == "complete" and (path := folder / SUMMARY).exists()
+    ]
+    if done:
+        common = set.intersection(*(set(arguments) for arguments, _ in done))
+        rows = [
+            (
+                " ".join(a.removeprefix("strategy=") for a in arguments if a not in common)
+                or summary["strategy"],
+                summary,
+            )
+            for arguments, summary in done
+        ]
+        counted = " or ".join(sorted({answered(summary) for _, summary in rows}, reverse=True))
+        title = counted[0].upper() + counted[1:]
+        print(f"\n{title}, mean with 95% interval:\n" + plain(*by_run(rows)))
+    for folder, manifest in sweep_runs:
+        if manifest["status"] != "complete":
+            print(
+                f"not finished: {folder.name}; resume it by:\n"
+                f"  {_resume_command(folder, manifest)}",
+                file=sys.stderr,
+            )
+    _state.begun = _state.job = None
+
+
+def _resume_command(folder: Path, manifest: Manifest) -> str:
     place = [] if folder.parent.resolve() == RUNS.resolve() else [f"hydra.run.dir={folder}"]
     return shlex.join([*shlex.split(manifest["command"]), *place, f"resume={folder.name}"])
 
 
 def _runs(sweep: Sweep, folder: Path) -> list[tuple[Path, Manifest]]:
-    """Of `sweep` alone: others may be putting theirs into the same folder."""
+    """Return the runs of `sweep` in `folder`, which may contain runs of other sweeps."""
     found = []
     for path in sorted(folder.iterdir()) if folder.is_dir() else []:
         if path.name not in sweep.before and (path / MANIFEST).is_file():
@@ -120,15 +171,9 @@ def _job(manifest: Manifest) -> int:
 
 
 def _free(folder: Path) -> bool:
-    """Whether nobody writes the run: a process that is killed lets go of its lock."""
+    """Whether no process writes the run: the lock of a killed process is released."""
     try:
         with folders.locked(folder):
             return True
     except InputError:
         return False
-
-
-def _elsewhere() -> bool:
-    """Whether another process began the sweep of the job under way."""
-    begun, job = _state.begun, _state.job
-    return job is not None and (begun is None or begun.id != job[0].id)

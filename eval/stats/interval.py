@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+RESAMPLES = 1000  # of a bootstrap, by default
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class ClusterBootstrap:
     quantile is used; such an interval does not generalise to other conversations.
     """
 
-    def __init__(self, clusters: Sequence[str], seed: int, resamples: int = 1000) -> None:
+    def __init__(self, clusters: Sequence[str], seed: int, resamples: int = RESAMPLES) -> None:
         """`clusters`: the conversation of each of n questions, n at least 1."""
         self._clusters = np.asarray(clusters)
         self._seed = seed

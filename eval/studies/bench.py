@@ -6,7 +6,6 @@ starts them; ratios are of runs that took turns.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
@@ -16,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
+from eval.cli import parser
 from eval.records.jsonl import MANIFEST, SUMMARY
 from eval.rendering.tables import plain
 
@@ -51,41 +50,38 @@ def measure(arguments: Sequence[str], cache: Path) -> MeasuredRun:
         log = Path(folder) / "log"
         started = time.perf_counter()
         with log.open("w") as output:
-            out = (os.POSIX_SPAWN_DUP2, output.fileno(), 1)
-            err = (os.POSIX_SPAWN_DUP2, output.fileno(), 2)
-            pid = os.posix_spawn(sys.executable, command, environment, file_actions=[out, err])
+            streams = [(os.POSIX_SPAWN_DUP2, output.fileno(), number) for number in (1, 2)]
+            pid = os.posix_spawn(sys.executable, command, environment, file_actions=streams)
         # Unlike subprocess, wait4 returns the peak memory of this child.
         _, status, usage = os.wait4(pid, 0)
         wall_s = time.perf_counter() - started
         if status != 0:
             raise RuntimeError(f"{' '.join(command)} failed:\n{log.read_text()}")
-        manifest, summary = (_read(run / name) for name in (MANIFEST, SUMMARY))
-    overall = summary["by_type"]["overall"]
+        manifest, summary = (json.loads((run / name).read_bytes()) for name in (MANIFEST, SUMMARY))
+    p95 = summary["by_type"]["overall"]["retrieve_ms_p95"]
     unit = 1024 if sys.platform == "linux" else 1024 * 1024  # KB on Linux, bytes on macOS
-    return MeasuredRun(
-        wall_s, usage.ru_maxrss / unit, manifest["seconds"], overall["retrieve_ms_p95"]
-    )
+    return MeasuredRun(wall_s, usage.ru_maxrss / unit, manifest["seconds"], p95)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.studies.bench",
-        description="Measure the overhead of the harness, the latency of graph_expand relative to "
-        "vector_only, peak memory and the cold start on this machine.",
+    options = parser(
+        "studies.bench",
+        "Measure the overhead of the harness, the latency of graph_expand relative to vector_only, "
+        "peak memory and the cold start on this machine.",
     )
-    parser.add_argument("--dataset", default="locomo", help="locomo (default) or sample")
-    parser.add_argument("--runs", type=int, default=3, help="timed runs per strategy (default: 3)")
-    options = parser.parse_args(arguments)
-    dataset = f"dataset={options.dataset}"
+    options.add_argument("--dataset", default="locomo", help="locomo (default) or sample")
+    options.add_argument("--runs", type=int, default=3, help="timed runs per strategy (default: 3)")
+    given = options.parse_args(arguments)
+    dataset = f"dataset={given.dataset}"
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
         cold = measure([dataset, "strategy=graph_expand"], cache)
         runs: dict[str, list[MeasuredRun]] = {name: [] for name in _COMPARED}
-        for _ in range(options.runs):
+        for _ in range(given.runs):
             for name in _COMPARED:  # in turns, so that a slow minute affects both
                 runs[name].append(measure([dataset, f"strategy={name}"], cache))
-    print(f"{options.dataset}, {os.cpu_count()} cores, median of {options.runs} warm runs\n")
+    print(f"{given.dataset}, {os.cpu_count()} cores, median of {given.runs} warm runs\n")
     header = ["strategy", "wall s", "work s", "overhead", "retrieve p95 ms", "peak MB"]
     print(plain(header, [_row(name, measured) for name, measured in runs.items()]))
     pairs = zip(runs["graph_expand"], runs["vector_only"], strict=True)
@@ -101,11 +97,6 @@ def _row(name: str, runs: Sequence[MeasuredRun]) -> list[str]:
     p95 = median(one.retrieve_ms_p95 for one in runs)
     peak = max(one.peak_mb for one in runs)
     return [name, f"{wall:.1f}", f"{work:.1f}", f"{overhead:.0%}", f"{p95:.1f}", f"{peak:.0f}"]
-
-
-def _read(path: Path) -> dict[str, Any]:
-    loaded: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return loaded
 
 
 if __name__ == "__main__":

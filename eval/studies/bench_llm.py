@@ -6,7 +6,6 @@ loopback address that answers after a fixed time, so any loss of throughput is t
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import os
 import tempfile
@@ -15,7 +14,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from eval.cache.steady_server import steady_server
+from eval.cli import parser
+from eval.studies.steady_server import steady_server
 from memsys.llm.client import ChatClient, ChatSettings
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording
@@ -27,18 +27,16 @@ _PROMPT = "Answer from these memories alone. " + "Someone told someone else abou
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.studies.bench_llm",
-        description="Measure the throughput of live and replayed LLM calls on this machine, with a "
-        "local server that answers after a fixed time.",
+    options = parser(
+        "studies.bench_llm",
+        "Measure the throughput of live and replayed LLM calls on this machine, with a local "
+        "server that answers after a fixed time.",
     )
-    parser.add_argument("--calls", type=int, default=800, help="live calls (default: 800)")
-    calls = parser.parse_args(arguments).calls
+    options.add_argument("--calls", type=int, default=800, help="live calls (default: 800)")
+    calls = options.parse_args(arguments).calls
     print(f"{os.cpu_count()} cores, prompts of {len(_PROMPT):,} characters")
     with tempfile.TemporaryDirectory() as folder, steady_server(_DELAY_S) as base_url:
-        _client(Path(folder) / "warm", base_url).complete(
-            _messages(0)
-        )  # warm-up: loads the libraries
+        _seconds(_client(Path(folder) / "warm", base_url), 1, 1)  # loads the libraries
         ideal = _CONCURRENCY / _DELAY_S
         for mode in ("off", "auto"):
             rate = calls / _seconds(_client(Path(folder), base_url, mode), calls, _CONCURRENCY)
@@ -47,8 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"{_DELAY_S * 1000:.0f} ms per answer; {rate / ideal:.1%} of the ideal {ideal:.0f}"
             )
         for threads in (1, _CONCURRENCY):
-            client = _client(Path(folder), base_url, "replay")
-            rate = calls / _seconds(client, calls, threads)
+            rate = calls / _seconds(_client(Path(folder), base_url, "replay"), calls, threads)
             print(f"replayed, {threads} threads: {rate:,.0f} calls/s")
         rows, seconds = _shared(Path(folder) / "shared", base_url)
         asked = _PROCESSES * _THREADS * _UNIQUE

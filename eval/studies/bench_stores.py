@@ -21,7 +21,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.cli import code_of
+from eval.cli import code_of, parser
 from eval.rendering.tables import plain
 from memsys.embed.base import unit_rows
 from memsys.stores.faiss_vectors import FaissVectors
@@ -36,10 +36,8 @@ from memsys.types import Vectors
 _S = TypeVar("_S")
 _Q = TypeVar("_Q")
 _NAME = "memsys-bench"
-_OWNERS = (
-    f"{_NAME}-1",
-    f"{_NAME}-2",
-)  # with equal data: one is queried, the other must not be returned
+# With equal data: the first is queried, the second must not be returned.
+_OWNERS = (f"{_NAME}-1", f"{_NAME}-2")
 _MOST = 10
 _SEEDS = 5  # nodes whose relations are read by one query
 _BATCH = 1000
@@ -48,39 +46,24 @@ _TIME = datetime(2023, 5, 8)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fill, query and print; return the exit code: 2 for a server that cannot be used."""
-    options = _parser().parse_args(arguments)
-    return code_of(lambda: _bench(options))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.studies.bench_stores",
-        description="Measure the latency of the vector and relation stores on this machine, with "
-        "random vectors and relations of two owners. Stores on disk are in a temporary folder.",
+    options = parser(
+        "studies.bench_stores",
+        "Measure the latency of the vector and relation stores on this machine, with random "
+        "vectors and relations of two owners. Stores on disk are in a temporary folder.",
     )
-    parser.add_argument(
-        "--nodes", type=int, default=10_000, help="nodes and vectors of each owner (default: 10000)"
-    )
-    parser.add_argument(
-        "--relations", type=int, default=50_000, help="relations of each owner (default: 50000)"
-    )
-    parser.add_argument("--dimension", type=int, default=384, help="of the vectors (default: 384)")
-    parser.add_argument("--questions", type=int, default=100, help="timed queries (default: 100)")
-    parser.add_argument("--bolt", metavar="URL", help="also measure this graph database")
-    parser.add_argument("--user", default="neo4j", help="user of the graph database")
-    parser.add_argument(
-        "--password-variable",
-        default="NEO4J_PASSWORD",
-        help="environment variable with the password (default: NEO4J_PASSWORD)",
-    )
-    parser.add_argument("--database", help="database name (default: the server's choice)")
-    parser.add_argument(
-        "--similarity",
-        default="vector.similarity.cosine",
-        help="similarity function of the graph database (default: vector.similarity.cosine)",
-    )
-    parser.add_argument("--qdrant", metavar="URL", help="also measure this Qdrant server")
-    return parser
+    add, secret, cosine = options.add_argument, "NEO4J_PASSWORD", "vector.similarity.cosine"
+    add("--nodes", type=int, default=10_000, help="nodes and vectors of each owner; default: 10000")
+    add("--relations", type=int, default=50_000, help="relations of each owner; default: 50000")
+    add("--dimension", type=int, default=384, help="of the vectors; default: 384")
+    add("--questions", type=int, default=100, help="timed queries; default: 100")
+    add("--bolt", metavar="URL", help="also measure this graph database")
+    add("--user", default="neo4j", help="user of the graph database")
+    add("--password-variable", default=secret, help="environment variable; default: %(default)s")
+    add("--database", help="database name (default: the server's choice)")
+    add("--similarity", default=cosine, help="of the graph database; default: %(default)s")
+    add("--qdrant", metavar="URL", help="also measure this Qdrant server")
+    given = options.parse_args(arguments)
+    return code_of(lambda: _bench(given))
 
 
 def _bench(options: argparse.Namespace) -> None:
@@ -98,22 +81,14 @@ def _bench(options: argparse.Namespace) -> None:
             f"two owners, each {options.nodes} x {options.dimension}, {options.relations} "
             f"relations; medians of {options.questions} questions\n"
         )
-        written = {name: _timed(partial(_fill, s, rows)) for name, s in vectors.items()}
-        asked = {
-            f"nearest {_MOST}": _turns(
-                vectors, questions, lambda s, question: s.nearest(_OWNERS[0], question, _MOST)
-            )
-        }
-        _print("vector store", written, asked)
+        first = _OWNERS[0]
+        written = {n: _timed(partial(_fill, s, rows)) for n, s in vectors.items()}
+        nearest = _turns(vectors, questions, lambda s, asked: s.nearest(first, asked, _MOST))
+        _print("vector store", written, {f"nearest {_MOST}": nearest})
         written = {n: _timed(partial(_relate, s, rows, ends)) for n, s in relations.items()}
-        asked = {
-            f"similar {_MOST}": _turns(
-                relations, questions, lambda s, question: s.similar(_OWNERS[0], question, 0, _MOST)
-            ),
-            f"relations of {_SEEDS}": _turns(
-                relations, seeds, lambda s, some: s.relations(_OWNERS[0], [str(i) for i in some])
-            ),
-        }
+        similar = _turns(relations, questions, lambda s, asked: s.similar(first, asked, 0, _MOST))
+        of = _turns(relations, seeds, lambda s, some: s.relations(first, [str(i) for i in some]))
+        asked = {f"similar {_MOST}": similar, f"relations of {_SEEDS}": of}
         _print("relation store", written, asked)
         everything: list[VectorStore | RelationStore] = [*vectors.values(), *relations.values()]
         for store in everything:
@@ -151,12 +126,10 @@ def _fill(store: VectorStore, rows: Vectors) -> None:
 
 
 def _relate(store: RelationStore, rows: Vectors, ends: NDArray[np.int64]) -> None:
-    nodes = [
-        Node(str(i), f"name {i}", "person", row, 1, _TIME, _TIME) for i, row in enumerate(rows)
-    ]
+    seen = (1, _TIME, _TIME)
+    nodes = [Node(str(i), f"name {i}", "person", row, *seen) for i, row in enumerate(rows)]
     relations = [
-        Relation(str(a), f"relation {i % 50}", str(b), 1, _TIME, _TIME)
-        for i, (a, b) in enumerate(ends)
+        Relation(str(a), f"relation {i % 50}", str(b), *seen) for i, (a, b) in enumerate(ends)
     ]
     for owner in _OWNERS:
         for start in range(0, len(nodes), _BATCH):
@@ -185,9 +158,7 @@ def _turns(
 def _print(
     title: str, written: Mapping[str, float], asked: Mapping[str, Mapping[str, float]]
 ) -> None:
-    header = [title, "fill s"]
-    for what in asked:
-        header += [f"{what}, p50 ms", "ratio"]
+    header = [title, "fill s", *(name for what in asked for name in (f"{what}, p50 ms", "ratio"))]
     rows = []
     for name, seconds in written.items():
         row = [name, f"{seconds:.1f}"]

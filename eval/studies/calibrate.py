@@ -7,7 +7,6 @@ are not used. It belongs in the embedder's file under conf/embedder.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,43 +14,36 @@ from statistics import fmean
 
 import numpy as np
 
-from eval.cli import code_of
+from eval.cli import code_of, parser
 from eval.records.run import load_run
-from eval.records.schema import Record
 from memsys.errors import InputError
 
 _BEST = 5
 
 
-def mean_similarities(records: Sequence[Record]) -> list[float]:
-    """Mean score of the best five candidates of each answered question, in order."""
-    return [
-        fmean(score for _, _, score, _ in record["retrieved"][:_BEST])
-        for record in records
-        if record["status"] == "ok" and record["retrieved"]
-    ]
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the quantiles; return the exit code: 2 for bad input, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.studies.calibrate",
-        description="Print quantiles of the mean cosine of the best five memories over the "
-        "questions of a vector_only run; the median is `typical_similarity` in the embedder's file "
-        "under conf/embedder.",
+    options = parser(
+        "studies.calibrate",
+        "Print quantiles of the mean cosine of the best five memories over the questions of a "
+        "vector_only run; the median is `typical_similarity` in the embedder's file under "
+        "conf/embedder.",
     )
-    parser.add_argument("run", type=Path, help="folder of a vector_only run")
-    folder = parser.parse_args(arguments).run
+    options.add_argument("run", type=Path, help="folder of a vector_only run")
+    folder = options.parse_args(arguments).run
     return code_of(lambda: _calibrate(folder))
 
 
 def _calibrate(folder: Path) -> None:
     run = load_run(folder, complete=False, answered=False)
     if run.strategy != "vector_only":
-        raise InputError(
-            f"{folder}: scores of {run.strategy} are not cosines; use a vector_only run"
-        )
-    means = mean_similarities(list(run.records.values()))
+        what = f"scores of {run.strategy} are not cosines"
+        raise InputError(f"{folder}: {what}; use a vector_only run")
+    means = [
+        fmean(score for _, _, score, _ in record["retrieved"][:_BEST])
+        for record in run.records.values()
+        if record["status"] == "ok" and record["retrieved"]
+    ]
     if not means:
         raise InputError(f"{folder}: no answered question; calibrate on another run")
     embedder = run.manifest["choices"]["embedder"]

@@ -7,14 +7,13 @@ Wald's interval, which treats all questions as independent, and with the two-sta
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from eval.cli import parser
 from eval.rendering.tables import plain
 from eval.stats.interval import ClusterBootstrap, normal_quantile, wilson
 
@@ -68,21 +67,17 @@ def coverage(world: SimulatedWorld, trials: int, seed: int) -> Coverage:
 def wilson_coverage(n: int, chance: float, trials: int, seed: int) -> float:
     """Coverage of Wilson's interval for `n` independent answers."""
     drawn = np.random.default_rng(seed).binomial(n, chance, size=trials)
-    return float(
-        np.mean([low <= chance <= high for low, high in (wilson(int(k), n) for k in drawn)])
-    )
+    intervals = [wilson(int(right), n) for right in drawn]
+    return float(np.mean([low <= chance <= high for low, high in intervals]))
 
 
 def _draw(world: SimulatedWorld, rng: np.random.Generator) -> tuple[list[float], list[str]]:
-    sizes = rng.integers(
-        round(0.6 * world.questions), round(1.4 * world.questions) + 1, world.conversations
-    )
-    chances: NDArray[np.float64] = np.clip(
-        world.chance + rng.normal(0, world.spread, world.conversations), 0, 1
-    )
+    least, most = round(0.6 * world.questions), round(1.4 * world.questions) + 1
+    sizes = rng.integers(least, most, world.conversations)
+    drawn = world.chance + rng.normal(0, world.spread, world.conversations)
     values: list[float] = []
     clusters: list[str] = []
-    for i, (size, chance) in enumerate(zip(sizes, chances, strict=True)):
+    for i, (size, chance) in enumerate(zip(sizes, np.clip(drawn, 0, 1), strict=True)):
         values.extend((rng.random(size) < chance).astype(float).tolist())
         clusters.extend([str(i)] * int(size))
     return values, clusters
@@ -90,28 +85,26 @@ def _draw(world: SimulatedWorld, rng: np.random.Generator) -> tuple[list[float],
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Simulate and print; return the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.studies.coverage",
-        description="Simulate data sets with a known score and print how often a nominal 95% "
-        "interval contains it: the interval of memsys, the two-stage bootstrap, and Wald's.",
+    options = parser(
+        "studies.coverage",
+        "Simulate data sets with a known score and print how often a nominal 95% interval contains "
+        "it: the interval of memsys, the two-stage bootstrap, and Wald's.",
     )
-    parser.add_argument(
-        "--trials", type=int, default=2000, help="data sets per row (default: 2000)"
+    options.add_argument(
+        "--trials", type=int, default=2000, help="data sets per row; default: 2000"
     )
-    parser.add_argument("--seed", type=int, default=0, help="default: 0")
-    options = parser.parse_args(arguments)
+    options.add_argument("--seed", type=int, default=0, help="default: 0")
+    given = options.parse_args(arguments)
     header = ["conversations", "questions each", "spread", "memsys", "two-stage", "Wald"]
     rows = []
     for world in WORLDS:
-        shares = coverage(world, options.trials, options.seed)
-        figures = [f"{share:.1%}" for share in shares]
-        rows.append(
-            [str(world.conversations), str(world.questions), f"{world.spread:.2f}", *figures]
-        )
-    print(f"Coverage of a nominal 95% interval, {options.trials} data sets per row\n")
+        shares = coverage(world, given.trials, given.seed)
+        setting = [str(world.conversations), str(world.questions), f"{world.spread:.2f}"]
+        rows.append([*setting, *(f"{share:.1%}" for share in shares)])
+    print(f"Coverage of a nominal 95% interval, {given.trials} data sets per row\n")
     print(plain(header, rows))
     for n, chance in ((50, 0.1), (446, 0.5)):
-        share = wilson_coverage(n, chance, options.trials, options.seed)
+        share = wilson_coverage(n, chance, given.trials, given.seed)
         print(f"Wilson, {n} independent answers, {chance:.0%} right: {share:.1%}")
     return 0
 

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.cli import code_of
+from eval.cli import code_of, parser
 from eval.datasets.key_errors import (
-    Gold,
     Overlay,
     corrections,
     is_overlay,
@@ -26,38 +25,23 @@ from memsys.errors import InputError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check, count and write; return the exit code: 2 for bad input."""
-    options = _parser().parse_args(arguments)
-    return code_of(lambda: _overlay(options))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.studies.overlay",
-        description="Check a list of errors in an answer key against its data set, count them by "
-        "type, and write an overlay of it, which has ids and hashes but no text and may be "
-        "redistributed. data/README.md describes both formats.",
+    options = parser(
+        "studies.overlay",
+        "Check a list of errors in an answer key against its data set, count them by type, and "
+        "write an overlay of it, which has ids and hashes but no text and may be redistributed. "
+        "data/README.md describes both formats.",
     )
-    parser.add_argument(
-        "file", type=Path, help="errors (JSON lines or a JSON list), or an overlay to check"
-    )
-    parser.add_argument(
-        "--dataset",
-        default="locomo",
-        metavar="locomo|PATH",
-        help="data set of the answer key (default: locomo)",
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        help="overlay to write; gold answers and source of an existing one are preserved",
-    )
-    parser.add_argument("--source", help="address of the source of the error list")
-    parser.add_argument("--commit", help="version of the source")
-    parser.add_argument("--licence", help="licence of the source")
-    parser.add_argument(
-        "--show", action="store_true", help="print each gold answer and its correction"
-    )
-    return parser
+    add, dataset = options.add_argument, "data set of the answer key (default: locomo)"
+    out = "overlay to write; gold answers and source of an existing one are preserved"
+    add("file", type=Path, help="errors (JSON lines or a JSON list), or an overlay to check")
+    add("--dataset", default="locomo", metavar="locomo|PATH", help=dataset)
+    add("--out", type=Path, help=out)
+    add("--source", help="address of the source of the error list")
+    add("--commit", help="version of the source")
+    add("--licence", help="licence of the source")
+    add("--show", action="store_true", help="print each gold answer and its correction")
+    given = options.parse_args(arguments)
+    return code_of(lambda: _overlay(given))
 
 
 def _overlay(options: argparse.Namespace) -> None:
@@ -69,9 +53,8 @@ def _overlay(options: argparse.Namespace) -> None:
         conversations = [conversation.id for conversation in original.conversations]
         errors = corrections(options.file, value, conversations)
         old = read_overlay(options.out) if options.out.exists() else None
-        golds: dict[tuple[str, str | None], Gold] = {}
-        if old is not None:
-            golds = {(entry.id, entry.correct_sha256): entry.gold for entry in old.entries}
+        entries = old.entries if old else ()
+        golds = {(entry.id, entry.correct_sha256): entry.gold for entry in entries}
         new = Overlay(
             source=_option(options, old, "source"),
             commit=_option(options, old, "commit"),
@@ -110,14 +93,12 @@ def _report(excluded: Dataset, original: Dataset) -> None:
     print(f"{len(wrong):,} of {len(asked):,} gold answers are wrong, by type:")
     for name in TYPES.values():
         of_type = [question for question in asked if question.type == name]
-        if of_type:
+        if n := len(of_type):
             bad = sum(question.id in wrong for question in of_type)
-            print(
-                f"  {name:<12} {bad:>4,} of {len(of_type):>5,}; right: {1 - bad / len(of_type):.2%}"
-            )
+            print(f"  {name:<12} {bad:>4,} of {n:>5,}; right: {1 - bad / n:.2%}")
     changes = [q.key_change for q in excluded.questions if q.key_change is not None]
-    for kind, n in Counter(change.error_type for change in changes).most_common():
-        print(f"  {kind}: {n}")
+    for kind, count in Counter(change.error_type for change in changes).most_common():
+        print(f"  {kind}: {count}")
 
 
 def _show(corrected: Dataset) -> None:

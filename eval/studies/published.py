@@ -6,7 +6,6 @@ questions per category shows which names are meant: overall = sum(n_c * score_c)
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from itertools import permutations
 from math import factorial
 from pathlib import Path
 
-from eval.cli import code_of
+from eval.cli import code_of, parser
 from eval.datasets.types import TYPES
 from eval.rendering.tables import plain
 from eval.studies.published_files import (
@@ -61,20 +60,19 @@ def relabel(table: PublishedTable) -> tuple[Relabelled, ...]:
     """Return every row under the official names, with its overall recomputed in both readings."""
     categories = [label.category for label in table.labels]
     reads_as = [label.reads_as for label in table.labels]
-    scale = SCALE[table.unit]
-    rows = []
+    scale, rows = SCALE[table.unit], []
     for row in table.rows:
         as_labelled = weighted_overall(reads_as, row.scores)
         true = weighted_overall(categories, row.scores)
         by_category = sorted(zip(categories, row.scores, strict=True))
         rows.append(
             Relabelled(
-                system=row.system,
-                scores={TYPES[category]: scale * score for category, score in by_category},
-                printed=None if row.overall is None else scale * row.overall,
-                as_labelled=scale * as_labelled,
-                true=scale * true,
-                agrees=(_agrees(table, row, as_labelled), _agrees(table, row, true)),
+                row.system,
+                {TYPES[category]: scale * score for category, score in by_category},
+                None if row.overall is None else scale * row.overall,
+                scale * as_labelled,
+                scale * true,
+                (_agrees(table, row, as_labelled), _agrees(table, row, true)),
             )
         )
     return tuple(rows)
@@ -103,26 +101,26 @@ def _agrees(table: PublishedTable, row: SystemRow, overall: float) -> bool:
 
 def show(source: PublishedSource) -> str:
     """The source's tables under the official names, for the terminal."""
-    parts = [f"{source.title} ({source.year})", source.address]
-    renamed = [label for label in source.labels if label.reads_as != label.category]
-    parts += [
+    renamed = [
         f"  {label.printed!r} there is category {label.category}, {TYPES[label.category]}"
-        for label in renamed
-    ] or ["  its names are the true ones"]
+        for label in source.labels
+        if label.reads_as != label.category
+    ]
+    parts = [f"{source.title} ({source.year})", source.address]
+    parts += renamed or ["  its names are the true ones"]
     for table in source.tables:
         rows = relabel(table)
         header = ["system", *rows[0].scores, "printed overall", "as labelled", "true names", ""]
-        lines = [[*_cells(row), _verdict(row, bool(renamed))] for row in rows]
+        lines = []
+        for row in rows:
+            values = [*row.scores.values(), row.printed, row.as_labelled, row.true]
+            cells = ["-" if value is None else f"{value:.2f}" for value in values]
+            lines.append([row.system, *cells, _verdict(row, bool(renamed))])
         parts += ["", f"{table.name}: {table.metric}, percent", plain(header, lines)]
         parts += [f"  {row.system}: {row.explained}" for row in table.rows if row.explained]
         if any(row.overall is not None for row in table.rows):
             parts.append(_ways(table))
     return "\n".join(parts)
-
-
-def _cells(row: Relabelled) -> list[str]:
-    values = [*row.scores.values(), row.printed, row.as_labelled, row.true]
-    return [row.system, *("-" if value is None else f"{value:.2f}" for value in values)]
 
 
 def _verdict(row: Relabelled, renamed: bool) -> str:
@@ -135,8 +133,7 @@ def _verdict(row: Relabelled, renamed: bool) -> str:
 
 
 def _ways(table: PublishedTable) -> str:
-    ways = reproducing(table)
-    true = {label.printed: label.category for label in table.labels}
+    ways, true = reproducing(table), {label.printed: label.category for label in table.labels}
     which = "the true names alone" if ways == [true] else "the true names among them"
     return (
         f"  every overall but those explained is reproduced by {len(ways)} of "
@@ -147,19 +144,14 @@ def _ways(table: PublishedTable) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the tables; return the exit code: 2 for bad input, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.studies.published",
-        description="Published LoCoMo tables under the official category names, their overalls "
-        "recomputed under the names as printed and under the official names.",
+    options = parser(
+        "studies.published",
+        "Published LoCoMo tables under the official category names, their overalls recomputed "
+        "under the names as printed and under the official names.",
     )
-    parser.add_argument(
-        "files",
-        nargs="*",
-        type=Path,
-        metavar="FILE",
-        help="files of published tables (default: every file of results/published)",
-    )
-    files = parser.parse_args(arguments).files
+    text = "files of published tables (default: every file of results/published)"
+    options.add_argument("files", nargs="*", type=Path, metavar="FILE", help=text)
+    files = options.parse_args(arguments).files
     return code_of(lambda: print("\n\n".join(map(show, load_published(files)))))
 
 

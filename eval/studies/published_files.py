@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import yaml
@@ -15,16 +14,15 @@ from memsys.errors import InputError
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "results" / "published"
 # Questions by category in the published locomo10.json (Maharana et al., 2024).
-COUNTS: Mapping[int, int] = MappingProxyType({1: 282, 2: 321, 3: 96, 4: 841, 5: 446})
-SCALE: Mapping[str, int] = MappingProxyType({"percent": 1, "fraction": 100})  # to percent
+COUNTS: Mapping[int, int] = {1: 282, 2: 321, 3: 96, 4: 841, 5: 446}
+SCALE: Mapping[str, int] = {"percent": 1, "fraction": 100}  # to percent
 OVERALLS = ([1, 2, 3, 4], [1, 2, 3, 4, 5])  # categories that an overall may be over
 _IDS = {name: category for category, name in TYPES.items()}
 
 
 def _category(value: object) -> object:
     """Return the id of an official name, or an id as it is."""
-    value = _IDS.get(value, value) if isinstance(value, str) else value
-    if value not in TYPES:
+    if (value := _IDS.get(str(value), value)) not in TYPES:
         names = ", ".join(f"{category} {name}" for category, name in TYPES.items())
         raise ValueError(f"{value!r} is not one of {names}")
     return value
@@ -34,7 +32,7 @@ _Category = Annotated[int, BeforeValidator(_category)]
 
 
 class _Strict(BaseModel, extra="forbid", strict=True):
-    """Base of the fields of a file: no unknown fields, no conversion of types."""
+    """Base of the parts of a file: no unknown fields, no conversion of types."""
 
 
 class Label(_Strict):
@@ -85,9 +83,8 @@ class PublishedTable(_Strict):
                 raise ValueError(f"{row.system}: give scores and spread one value per column")
             for value in (*row.scores, row.overall or 0):
                 if not 0 <= value <= top:
-                    raise ValueError(
-                        f"{row.system}: {value} is not between 0 and {top:g}; correct it or `unit`"
-                    )
+                    problem = f"{value} is not between 0 and {top:g}; correct it or `unit`"
+                    raise ValueError(f"{row.system}: {problem}")
         return self
 
 
@@ -126,10 +123,9 @@ class PublishedSource(_Strict):
         for printed, count in self.printed_counts.items():
             expected = COUNTS[self._label("printed_counts", printed).category]
             if count != expected:
-                raise ValueError(
-                    f"printed_counts.{printed}: {count} questions, but the label's category has "
-                    f"{expected}; correct the count or the label's category"
-                )
+                problem = f"{count} questions, but the label's category has {expected}"
+                remedy = "correct the count or the label's category"
+                raise ValueError(f"printed_counts.{printed}: {problem}; {remedy}")
         for i, table in enumerate(self.tables):
             place = f"tables[{i}].columns"
             table.labels = tuple(self._label(place, column) for column in table.columns)

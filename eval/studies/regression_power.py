@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
 import numpy as np
 
+from eval.cli import parser
 from eval.regress.by_question import Scored
 from eval.regress.paired import pair
 from eval.rendering.tables import plain
@@ -57,17 +57,15 @@ def rates(conversations: int, each: int, drop: float, pairs: int) -> tuple[float
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Simulate and print; return the exit code."""
-    argparse.ArgumentParser(
-        prog="python -m eval.studies.regression_power",
-        description="Simulate pairs of live runs with and without a drop in accuracy, and print "
-        "how often any interval and how often the rule for paired pins reports a difference. "
-        "Takes some minutes.",
+    parser(
+        "studies.regression_power",
+        "Simulate pairs of live runs with and without a drop in accuracy, and print how often any "
+        "interval and how often the rule for paired pins reports a difference. Takes some minutes.",
     ).parse_args(arguments)
     rows = []
     for conversations, each, drop, pairs in _ROWS:
-        shares = rates(conversations, each, drop, pairs)
-        settings = (str(conversations), str(each), f"{drop:.2f}", str(pairs))
-        rows.append([*settings, *(f"{share:.1%}" for share in shares)])
+        shares = [f"{share:.1%}" for share in rates(conversations, each, drop, pairs)]
+        rows.append([str(conversations), str(each), f"{drop:.2f}", str(pairs), *shares])
     header = ["conversations", "questions each", "drop", "pairs", "any interval", "rule"]
     print(plain(header, rows))
     return 0

@@ -5,7 +5,6 @@ Leave-one-system-out: the threshold for a system is the one with the best kappa 
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from eval.cli import code_of
+from eval.cli import code_of, parser
 from eval.datasets.files import shared_folder
 from eval.judges.gold_recall import gold_recall
 from eval.judges.recorded import read_judged
@@ -44,10 +43,9 @@ def read_system(path: Path) -> JudgedSystem | None:
     judged = [one for one in read_judged(path) if one.verdicts]
     if not judged:
         return None
-    recall = [gold_recall(one.answer, one.gold) for one in judged]
     return JudgedSystem(
         path.name.partition(".")[0],
-        np.array(recall),
+        np.array([gold_recall(one.answer, one.gold) for one in judged]),
         np.array([majority(one.verdicts) for one in judged]),
         [one.conversation for one in judged],
     )
@@ -70,11 +68,10 @@ def left_out(systems: Sequence[JudgedSystem]) -> Mapping[str, float]:
     names = [system_of(one.name) for one in systems]
     if len(set(names)) < 2:
         raise InputError("standin: a threshold is chosen on other systems; name two or more")
+    named = list(zip(systems, names, strict=True))
     return {
-        one.name: best_threshold(
-            [other for other, system in zip(systems, names, strict=True) if system != name]
-        )
-        for one, name in zip(systems, names, strict=True)
+        one.name: best_threshold([other for other, system in named if system != name])
+        for one, name in named
     }
 
 
@@ -94,34 +91,31 @@ def show(systems: Sequence[JudgedSystem]) -> str:
     thresholds = left_out(systems)
     rows, errors = [], []
     for one in systems:
-        ours = one.recall >= thresholds[one.name]
-        agreement = cohen_interval(ours.tolist(), one.passed.tolist(), one.conversations)
-        errors.append(abs(ours.mean() - one.passed.mean()))
-        shares = [f"{one.passed.mean():.1%}", f"{ours.mean():.1%}"]
-        area = f"{auc(one.recall, one.passed):.3f}"
-        figures = [f"{thresholds[one.name]:.2f}", f"{agreement.value:.3f}", area]
-        rows.append([one.name, f"{len(ours):,}", *shares, *figures])
+        kappa, area, n = pooled([one], thresholds)
+        passed, ours = one.passed.mean(), (one.recall >= thresholds[one.name]).mean()
+        errors.append(abs(ours - passed))
+        figures = [f"{thresholds[one.name]:.2f}", f"{kappa.value:.3f}", f"{area:.3f}"]
+        rows.append([one.name, f"{n:,}", f"{passed:.1%}", f"{ours:.1%}", *figures])
     header = ["system", "n", "J", "gold_recall", "threshold", "kappa", "AUC"]
-    kappa, overall, n = pooled(systems, thresholds)
+    kappa, area, n = pooled(systems, thresholds)
     return (
         f"{plain(header, rows)}\n\n{n:,} judged answers, threshold of each chosen on the other "
-        f"systems:\nkappa {kappa.value:.3f} [{kappa.low:.3f}, {kappa.high:.3f}], AUC {overall:.3f}"
+        f"systems:\nkappa {kappa.value:.3f} [{kappa.low:.3f}, {kappa.high:.3f}], AUC {area:.3f}"
         f"; shares passed differ from J by {100 * float(np.mean(errors)):.1f} points on average"
     )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code: 2 for bad input, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.studies.standin",
-        description="Agreement of the judge gold_recall with the verdicts of LLM judges: kappa, "
-        "AUC and pass rates per system, the threshold of each chosen on the other systems.",
+    options = parser(
+        "studies.standin",
+        "Agreement of the judge gold_recall with the verdicts of LLM judges: kappa, AUC and pass "
+        "rates per system, the threshold of each chosen on the other systems.",
     )
     folder = shared_folder() / "locomo" / "answers"
-    parser.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help=f"judged answers (default: {folder}/*)"
-    )
-    files = parser.parse_args(arguments).files or sorted(folder.glob("*.gz"))
+    text = f"judged answers (default: {folder}/*)"
+    options.add_argument("files", nargs="*", type=Path, metavar="FILE", help=text)
+    files = options.parse_args(arguments).files or sorted(folder.glob("*.gz"))
     return code_of(lambda: _measure(files))
 
 
@@ -132,15 +126,11 @@ def _measure(files: Sequence[Path]) -> None:
     print(show(real))
     if len(judged) > len(real):
         print("\nWith the deliberately wrong answers:\n\n" + show(judged))
-        print(_passed_probes(real, [one for one in judged if one not in real]))
-
-
-def _passed_probes(real: Sequence[JudgedSystem], probes: Sequence[JudgedSystem]) -> str:
-    threshold = best_threshold(real)
-    shares = [f"{one.name} {np.mean(one.recall >= threshold):.1%}" for one in probes]
-    return (
-        f"\nOver all systems the best threshold is {threshold:.2f}; it passes {', '.join(shares)}"
-    )
+        threshold = best_threshold(real)
+        probes = [one for one in judged if one not in real]
+        shares = [f"{one.name} {np.mean(one.recall >= threshold):.1%}" for one in probes]
+        print(f"\nOver all systems the best threshold is {threshold:.2f}; it passes", end=" ")
+        print(", ".join(shares))
 
 
 if __name__ == "__main__":

@@ -5,17 +5,17 @@ For runs on dataset=synthetic, whose facts are known.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from eval.cli import code_of
+from eval.cli import code_of, parser
 from eval.datasets.reload import load_original
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.reading import read, triple
 from eval.records.run import Run, load_run
-from eval.rendering.intervals import Sample, show
+from eval.rendering.numbers import interval
 from eval.rendering.tables import plain as as_table
+from eval.summary.sample import Sample
 from memsys.errors import InputError
 from memsys.facts.fact import plain
 
@@ -26,15 +26,15 @@ _HEADER = ["run", "relations shown", "true at the end", "true before", "never st
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; return the exit code: 2 for bad input, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.studies.truth",
-        description="Print, for the relations that runs on dataset=synthetic showed to the reader, "
-        "the shares that are true at the end of the conversation, were true before, or were never "
-        "stated, with 95% intervals over conversations. For strategies whose relation ids contain "
-        "the relation's words: mem0_graph and mem0ai_graph.",
+    options = parser(
+        "studies.truth",
+        "Print, for the relations that runs on dataset=synthetic showed to the reader, the shares "
+        "that are true at the end of the conversation, were true before, or were never stated, "
+        "with 95% intervals over conversations. For strategies whose relation ids contain the "
+        "relation's words: mem0_graph and mem0ai_graph.",
     )
-    parser.add_argument("runs", nargs="+", metavar="RUN", help="a run folder or id")
-    names: list[str] = parser.parse_args(arguments).runs
+    options.add_argument("runs", nargs="+", metavar="RUN", help="a run folder or id")
+    names: list[str] = options.parse_args(arguments).runs
     return code_of(lambda: print(as_table(_HEADER, [row(load_run(name)) for name in names])))
 
 
@@ -56,7 +56,7 @@ def row(run: Run) -> list[str]:
         run.label,
         f"{len(shown):,}",
         *(
-            show(Sample([float(one) for one in hits], conversations, run.seed).share())
+            interval(Sample([float(one) for one in hits], conversations, run.seed).share())
             for hits in shares
         ),
     ]

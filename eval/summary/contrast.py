@@ -1,4 +1,4 @@
-"""Means of each run and differences to the first, by question type, with a verdict each."""
+"""Means of each run and its differences to the first run, by question type, with verdicts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from eval.records.schema import Record
 from eval.stats.interval import ClusterBootstrap, Interval, normal_quantile
 from eval.stats.paired import Difference, compare, holm, mcnemar
 from eval.summary.measures import Measure, lower_is_better
@@ -21,8 +22,10 @@ Verdict = Literal["better", "worse", "no difference shown"]
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """A run minus the first run. `p_holm` is over all comparisons shown; `p_mcnemar` is None
-    unless every score is 0 or 1. `needed`: see needed_difference; 0 where all scores are equal.
+    """A run minus the first run, paired by question.
+
+    `p_holm` is adjusted over all comparisons shown; `p_mcnemar` is None unless every score is 0 or
+    1. `effect`: Cohen's d_z. `needed`: see needed_difference; 0 where all scores are equal.
     """
 
     difference: Interval
@@ -36,7 +39,10 @@ class Contrast:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One type of a measure: a mean for each run, a contrast for each but the first."""
+    """A measure on one question type: a mean per run, and a contrast per run but the first.
+
+    `n` questions of `clusters` conversations.
+    """
 
     key: str
     type: str
@@ -47,7 +53,10 @@ class Row:
 
 
 def contrast(measures: Sequence[tuple[Measure, Shared]], seed: int) -> list[list[Row]]:
-    """The rows of each measure, of types that have questions, in the measure's order."""
+    """Return the rows of each measure: its types that have questions, in its order.
+
+    p values are adjusted over all rows of all measures.
+    """
     drafts = [
         [
             _Draft(measure.key, type_, shared, chosen, seed)
@@ -61,13 +70,32 @@ def contrast(measures: Sequence[tuple[Measure, Shared]], seed: int) -> list[list
     return [[draft.row(adjusted, len(raw)) for draft in rows] for rows in drafts]
 
 
-def needed_difference(detectable: float, null_error: float, comparisons: int) -> float:
-    """Least true difference that the rule of `verdict` would find with a power of about 80%.
+def paired_contrasts(
+    differences: Sequence[tuple[Sequence[Record], Sequence[float]]], seed: int
+) -> list[Contrast]:
+    """Judge mean differences by the rule of `verdict`, p adjusted over all of `differences`.
 
-    Both halves of the rule must hold, so the greater of two: what makes the interval exclude 0
-    (`detectable`), and (z_{1 - .05 / 2m} + z_.80) * `null_error` for p after adjustment for m
-    `comparisons`, at worst Bonferroni's. `null_error` is the standard deviation of the mean under
-    random signs, sqrt(sum of d^2) / n. Raises ValueError if `comparisons` is less than 1.
+    Each is a list of records and as many values, paired by question; positive is better.
+    """
+    found = [
+        compare(values, [record["conversation"] for record in records], seed)
+        for records, values in differences
+    ]
+    adjusted = holm([one.p for one in found])
+    return [
+        _contrast(one, np.asarray(values), p, len(found), lower=False, binary=False)
+        for (_, values), one, p in zip(differences, found, adjusted, strict=True)
+    ]
+
+
+def needed_difference(detectable: float, null_error: float, comparisons: int) -> float:
+    """Return the least true difference that `verdict` would find with a power of about 80%.
+
+    The greater of two, as both conditions of `verdict` must hold: `detectable`, for which the
+    interval excludes 0, and (z_{1 - .05 / 2m} + z_.80) * `null_error`, for which p is below .05
+    after adjustment for m `comparisons` (at worst Bonferroni's). `null_error` is the standard
+    deviation of the mean under random signs, sqrt(sum of d^2) / n. Raises ValueError if
+    `comparisons` is less than 1.
     """
     if comparisons < 1:
         raise ValueError("needed_difference: no comparison")
@@ -76,9 +104,9 @@ def needed_difference(detectable: float, null_error: float, comparisons: int) ->
 
 
 def verdict(difference: Interval, p_holm: float, *, lower: bool) -> Verdict:
-    """Better or worse only if `p_holm` is below .05 and the interval excludes 0.
+    """Return better or worse only if `p_holm` is below .05 and the interval excludes 0.
 
-    `lower`: a lower score is the better one.
+    `lower`: lower scores are better.
     """
     if p_holm >= LEVEL or difference.low <= 0 <= difference.high:
         return "no difference shown"
@@ -86,7 +114,7 @@ def verdict(difference: Interval, p_holm: float, *, lower: bool) -> Verdict:
 
 
 class _Draft:
-    """A row but for what depends on how many comparisons there are."""
+    """A row without what depends on the number of comparisons."""
 
     def __init__(
         self, key: str, type_: str, shared: Shared, chosen: NDArray[np.bool_], seed: int
@@ -96,37 +124,44 @@ class _Draft:
         self._conversations: list[str] = shared.conversations[chosen].tolist()
         self._binary = bool(np.isin(shared.scores, (0.0, 1.0)).all())
         self._bootstrap = ClusterBootstrap(self._conversations, seed)
-        self._differences = [own - self._scores[0] for own in self._scores[1:]]
+        self._differences = [scores - self._scores[0] for scores in self._scores[1:]]
         self.found = [compare(d.tolist(), self._conversations, seed) for d in self._differences]
 
     def row(self, adjusted: Iterator[float], comparisons: int) -> Row:
-        """The row; takes an adjusted p for each contrast from `adjusted`."""
+        """Return the row; takes an adjusted p for each contrast from `adjusted`."""
+        lower = lower_is_better(self._key, self._type)
         contrasts = tuple(
-            self._contrast(found, differences, next(adjusted), comparisons)
-            for found, differences in zip(self.found, self._differences, strict=True)
+            _contrast(found, diffs, next(adjusted), comparisons, lower=lower, binary=self._binary)
+            for found, diffs in zip(self.found, self._differences, strict=True)
         )
         clusters = len(set(self._conversations))
-        means = tuple(self._mean(own) for own in self._scores)
+        means = tuple(self._mean(scores) for scores in self._scores)
         return Row(self._key, self._type, self._scores.shape[1], clusters, means, contrasts)
 
-    def _mean(self, own: NDArray[np.float64]) -> Interval:
-        found = self._bootstrap.mean(own.tolist())
+    def _mean(self, scores: NDArray[np.float64]) -> Interval:
+        found = self._bootstrap.mean(scores.tolist())
         if found is None:
             raise ValueError(f"{self._key}, {self._type}: no score")
         return found.within()
 
-    def _contrast(
-        self, found: Difference, differences: NDArray[np.float64], p_holm: float, comparisons: int
-    ) -> Contrast:
-        lost, won = int((differences < 0).sum()), int((differences > 0).sum())
-        null_error = float(np.sqrt((differences**2).sum()) / len(differences))
-        lower = lower_is_better(self._key, self._type)
-        return Contrast(
-            found.estimate,
-            found.p,
-            p_holm,
-            mcnemar(lost, won) if self._binary else None,
-            found.effect,
-            needed_difference(found.detectable, null_error, comparisons) if lost + won else 0.0,
-            verdict(found.estimate, p_holm, lower=lower),
-        )
+
+def _contrast(
+    found: Difference,
+    differences: NDArray[np.float64],
+    p_holm: float,
+    comparisons: int,
+    *,
+    lower: bool,
+    binary: bool,
+) -> Contrast:
+    lost, won = int((differences < 0).sum()), int((differences > 0).sum())
+    null_error = float(np.sqrt((differences**2).sum()) / len(differences))
+    return Contrast(
+        found.estimate,
+        found.p,
+        p_holm,
+        mcnemar(lost, won) if binary else None,
+        found.effect,
+        needed_difference(found.detectable, null_error, comparisons) if lost + won else 0.0,
+        verdict(found.estimate, p_holm, lower=lower),
+    )

@@ -1,4 +1,4 @@
-"""What is compared: a score, and the question types it is compared on."""
+"""Measures of a comparison: a score, and the question types on which runs are compared."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ ALL_TYPES = (*TYPES.values(), OVERALL)  # of LoCoMo; overall is types 1 to 4
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """`key` of a record's scores, or `abstained`, on `types`."""
+    """A score by its `key` in a record (or `abstained`) and the question types to compare."""
 
     key: str
     types: tuple[str, ...]
 
 
 def value(record: Record, key: str) -> float | None:
-    """The score of an answered question; None if it has none, or the answer key leaves it out."""
+    """Return a question's score; None if it failed, has none or is excluded by the answer key."""
     if record["status"] != "ok" or left_out(record):
         return None
     found = record["abstained"] if key == ABSTAINED else record["scores"].get(key)
@@ -35,22 +35,22 @@ def value(record: Record, key: str) -> float | None:
 
 
 def lower_is_better(key: str, type_: str) -> bool:
-    """True of abstaining where there is an answer: those are false refusals."""
+    """Return True for abstention on questions with an answer: these are false refusals."""
     return key == ABSTAINED and type_ != ADVERSARIAL
 
 
 def types_of(runs: Sequence[Run]) -> tuple[str, ...]:
-    """The question types of the runs' data set, overall last, which is all but adversarial."""
+    """Return the question types of the runs' data set, then overall: all but adversarial."""
     records = [record for run in runs for record in run.records.values()]
     return (*types_in(records).values(), OVERALL)
 
 
 def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list[Measure]:
-    """The measures to compare, of scores by `names` (as in summaries or in records) on `type_`.
+    """Return the measures for scores by `names` (of summaries or of records) on `type_` (or all).
 
-    Without names: the first run's F1, the judge's verdicts if all runs have some, and abstention;
-    LoCoMo's phrase match on type 5 is then left to abstention. Raises InputError if a run lacks a
-    score, or the data set the type.
+    Without names: the first run's F1, the judge's verdicts if all runs have some, and abstention,
+    which replaces LoCoMo's phrase match on type 5. Raises InputError if a run lacks a score, or the
+    data set the type.
     """
     types = types_of(runs)
     if type_ and type_ not in types:
@@ -86,8 +86,8 @@ def _check(runs: Sequence[Run], keys: Sequence[str]) -> None:
     for key in keys:
         for run in runs:
             if not _has(run, key):
-                held = {name for record in run.records.values() for name in record["scores"]}
-                known = [name for name in sorted(held) if _has(run, name)]
+                names = {name for record in run.records.values() for name in record["scores"]}
+                known = [name for name in sorted(names) if _has(run, name)]
                 raise InputError(
                     f"{run.folder}: no record has the score {key!r}; it has "
                     f"{', '.join([*known, ABSTAINED])}"

@@ -1,4 +1,4 @@
-"""Score the same records under several protocols."""
+"""Means with intervals, and the scores of the same records under several protocols."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from eval.datasets.types import ADVERSARIAL, TYPES, types_in
 from eval.metrics.protocols import Protocol, protocols
 from eval.metrics.registry import find
-from eval.records.schema import Record
+from eval.records.schema import Cell, Record
 from eval.stats.interval import ClusterBootstrap
 
 
@@ -19,6 +19,23 @@ def by_protocol(records: Sequence[Record], names: Sequence[str], seed: int) -> d
     Raises InputError on an unknown name.
     """
     return {protocol.name: _scored(records, protocol, seed) for protocol in protocols(names)}
+
+
+def mean_cell(
+    column: str,
+    values: Sequence[float | None],
+    bootstrap: ClusterBootstrap | None,
+    most: float = 1.0,
+) -> Cell:
+    """Return the mean of `values` as `column` and its interval, within 0 and `most`, as `_ci`.
+
+    Both are None without a value; `bootstrap` is None without a row.
+    """
+    found = bootstrap.mean(values) if bootstrap else None
+    if found is None:
+        return {column: None, f"{column}_ci": None}
+    possible = found.within(0.0, most)
+    return {column: found.value, f"{column}_ci": [possible.low, possible.high]}
 
 
 def _scored(records: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, Any]:
@@ -41,8 +58,8 @@ def _scored(records: Sequence[Record], protocol: Protocol, seed: int) -> dict[st
     }
 
 
-def _cell(rows: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, Any]:
-    cell: dict[str, Any] = {"n": len(rows)}
+def _cell(rows: Sequence[Record], protocol: Protocol, seed: int) -> Cell:
+    cell: Cell = {"n": len(rows)}
     bootstrap = ClusterBootstrap([row["conversation"] for row in rows], seed) if rows else None
     values = {
         "f1": [_score(row, protocol.f1) for row in rows],
@@ -50,10 +67,7 @@ def _cell(rows: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, An
         "evidence_recall": [_recall(row, protocol) for row in rows],
     }
     for column, scores in values.items():
-        found = bootstrap.mean(scores) if bootstrap else None
-        cell[column] = found.value if found else None
-        share = found and found.within()
-        cell[f"{column}_ci"] = [share.low, share.high] if share else None
+        cell |= mean_cell(column, scores, bootstrap)
     return cell
 
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 
 from eval.datasets.types import Question
 from eval.metrics import Answered, Scores
-from eval.metrics.registry import score, unscored
+from eval.metrics.registry import names, score
 from eval.records.jsonl import Row
 from eval.records.schema import Record
 
@@ -52,13 +52,14 @@ def score_record(record: Record, verdict: float | None = None) -> dict[str, Scor
     under the data set's key and counts under no other.
     """
     key = record.get("key")
+    unscored: Scores = dict.fromkeys(names())
     if record["status"] != "ok":
-        return {"scores": unscored(), "scores_original": None if key is None else unscored()}
+        return {"scores": unscored, "scores_original": None if key is None else unscored}
     seen = answered_question(record)
     if key is None:
         return {"scores": score(seen) | {"judge": verdict}, "scores_original": None}
     original = replace(seen, gold=key["original_gold"])
     return {
-        "scores": unscored() if key["kind"] == "excluded" else score(seen),
+        "scores": unscored if key["kind"] == "excluded" else score(seen),
         "scores_original": score(original) | {"judge": verdict},
     }

@@ -1,4 +1,4 @@
-"""Which questions count: those that every run answered and that have a score in each."""
+"""Questions that runs have in common: those that all answered and that have a score in each."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ ANOTHER = "another question under the same id"
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Questions that count for a measure, in the first run's order, and those that do not.
+    """Questions that count for a measure, in the first run's order, and ids that do not.
 
-    `scores`: shape (runs, questions). `why`: for each run by label, how many of the left-out
-    questions lack what in it.
+    `scores`: shape (runs, questions). `why`: by run label, the number of left-out questions by
+    reason.
     """
 
     ids: tuple[str, ...]
@@ -34,16 +34,16 @@ class Shared:
     why: Mapping[str, Mapping[str, int]]
 
     def of(self, type_: str) -> NDArray[np.bool_]:
-        """Which questions are of `type_`; overall is every type but adversarial."""
-        own = self.types != ADVERSARIAL if type_ == OVERALL else self.types == type_
-        return np.asarray(own, dtype=np.bool_)
+        """Return a mask of the questions of `type_`; overall is every type but adversarial."""
+        mask = self.types != ADVERSARIAL if type_ == OVERALL else self.types == type_
+        return np.asarray(mask, dtype=np.bool_)
 
 
 def share(runs: Sequence[Run], measure: Measure) -> Shared:
-    """Sort the questions of all runs for `measure`.
+    """Divide the questions of all runs into those that count for `measure` and those left out.
 
-    Left out is a question that has the score in some runs only, or that failed in all that asked
-    it. One that has no such score in any run is not spoken of: the score does not apply.
+    A question is left out if some runs lack the score, or if it failed in all that asked it. A
+    question without the score in any run appears in neither: the score does not apply.
     """
     asked = {id_: record for run in reversed(runs) for id_, record in run.records.items()}
     order = dict.fromkeys(id_ for run in runs for id_ in run.records)
@@ -52,7 +52,7 @@ def share(runs: Sequence[Run], measure: Measure) -> Shared:
     why: dict[str, Counter[str]] = {run.label: Counter() for run in runs}
     for id_ in order:
         record = asked[id_]
-        if not _meant(record, measure):
+        if not _in_types(record, measure):
             continue
         states = [_state(run, record, measure.key) for run in runs]
         scores = [state for state in states if isinstance(state, float)]
@@ -73,13 +73,13 @@ def share(runs: Sequence[Run], measure: Measure) -> Shared:
     )
 
 
-def _meant(record: Record, measure: Measure) -> bool:
-    own = record["type"]
-    return own in measure.types or (OVERALL in measure.types and own != ADVERSARIAL)
+def _in_types(record: Record, measure: Measure) -> bool:
+    type_ = record["type"]
+    return type_ in measure.types or (OVERALL in measure.types and type_ != ADVERSARIAL)
 
 
 def _state(run: Run, asked: Record, key: str) -> float | str:
-    """The run's score of the question, or why there is none."""
+    """Return the run's score of the question, or the reason why there is none."""
     record = run.records.get(asked["id"])
     if record is None:
         return NOT_ASKED
@@ -89,3 +89,14 @@ def _state(run: Run, asked: Record, key: str) -> float | str:
         return FAILED
     found = value(record, key)
     return NO_SCORE if found is None else found
+
+
+def same_data(run: Run, other: Run) -> bool:
+    """Return whether two runs read the same data files, whatever their names."""
+    first, second = ({file["sha256"] for file in one.manifest["data"]} for one in (run, other))
+    return first == second
+
+
+def data_files(run: Run) -> str:
+    """Name the data files of a run with the first 12 digits of their hashes."""
+    return ", ".join(f"{file['name']} {file['sha256'][:12]}" for file in run.manifest["data"])

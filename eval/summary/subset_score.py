@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.datasets.subset import GRID, Chosen, Floats, Subset, chances, read_subset
+from eval.datasets.subset import GRID, Floats, Subset, chances, read_subset
 from eval.records.answer_key_views import ORIGINAL, key_name
 from eval.records.schema import Manifest, Record, Summary
 from memsys.errors import InputError
@@ -26,8 +26,7 @@ def full_score(records: Sequence[Record], manifest: Manifest) -> dict[str, Any] 
     used = manifest["subset"]
     if used is None:
         return None
-    result: dict[str, Any] = {"name": used["name"], "questions": used["questions"]}
-    result["of"] = used["of"]
+    result = {"name": used["name"], "questions": used["questions"], "of": used["of"]}
     try:
         subset, file = read_subset(str(manifest["config"]["dataset"]["subset"]))
     except InputError as error:
@@ -42,7 +41,6 @@ def full_score(records: Sequence[Record], manifest: Manifest) -> dict[str, Any] 
 def _reason(
     subset: Subset, records: Sequence[Record], manifest: Manifest, *, same: bool
 ) -> str | None:
-    """Why the records allow no estimate, or None."""
     if not same:
         return "the subset's file has changed since the run"
     if key_name(manifest) != ORIGINAL:
@@ -64,8 +62,11 @@ def _score(subset: Subset, records: Sequence[Record], name: str) -> dict[str, An
     values = np.array([scored[question.id] for question in questions])
     weighted = weighted_mean(np.array([question.weight for question in questions]), values)
     validated = subset.validated[name]
-    by_model = validated.estimator == "p-IRT"
-    estimate = _by_model(subset, questions, values) if by_model else weighted
+    estimate = weighted
+    if validated.estimator == "p-IRT":  # questions without a score are left out of both parts
+        curves = chances(np.array([question.curve for question in questions]))
+        unseen = subset.of - len(subset.questions)
+        estimate = p_irt(curves, chances(np.array(subset.rest)) * unseen, unseen, values)
     low, high = max(0.0, estimate - validated.reach), min(1.0, estimate + validated.reach)
     return {
         "n": len(questions),
@@ -78,31 +79,24 @@ def _score(subset: Subset, records: Sequence[Record], name: str) -> dict[str, An
     }
 
 
-def _by_model(subset: Subset, questions: Sequence[Chosen], values: Floats) -> float:
-    """Estimate by p-IRT; questions of the subset without a score are left out of both parts."""
-    curves = chances(np.array([question.curve for question in questions]))
-    unseen = subset.of - len(subset.questions)
-    return p_irt(curves, chances(np.array(subset.rest)) * unseen, unseen, values)
-
-
 def weighted_mean(weights: Floats, scores: Floats) -> float:
-    """Stratified (Hansen-Hurwitz) mean: sum of w s over sum of w; both of shape (n,)."""
+    """Return the stratified (Hansen-Hurwitz) mean: sum of w s over sum of w; both of shape (n,)."""
     return float(weights @ scores / weights.sum())
 
 
 def p_irt(curves: Floats, rest: Floats, unseen: int, answers: Floats) -> float:
-    """Performance-IRT (Maia Polo et al., 2024, tinyBenchmarks, arXiv 2402.14992).
+    """Return the estimate of performance-IRT (Maia Polo et al., 2024, tinyBenchmarks).
 
-    The mean of the n scores seen and of the model's expectation for the `unseen` questions:
-    `curves` (n, T) of the questions seen, `rest` (T,) the sum of the curves of the others,
-    `answers` (n,) scores from 0 to 1.
+    Source: arXiv 2402.14992. The mean of the n scores seen and of the model's expectation for the
+    `unseen` questions: `curves` (n, T) of the questions seen, `rest` (T,) the sum of the curves of
+    the others, `answers` (n,) scores from 0 to 1.
     """
     posterior = ability(np.log(curves), np.log(1 - curves), answers)
     return float((answers.sum() + rest @ posterior) / (len(answers) + unseen))
 
 
 def ability(right: Floats, wrong: Floats, answers: Floats) -> Floats:
-    """Posterior (len(GRID),), summing to 1, of a system's ability from `answers` (n,).
+    """Return the posterior (len(GRID),), summing to 1, of a system's ability from `answers` (n,).
 
     `right`, `wrong` (n, len(GRID)): logarithms of the chances of a right and of a wrong answer;
     `answers` 0 to 1, a share where several verdicts were averaged. The prior is wide: Normal(1, 3).
@@ -114,7 +108,7 @@ def ability(right: Floats, wrong: Floats, answers: Floats) -> Floats:
 
 
 def sentences(summary: Summary) -> list[str]:
-    """The estimates as sentences; none if the run was not on a subset."""
+    """Return the estimates as sentences; none if the run was not on a subset."""
     subset = summary["subset"]
     if subset is None:
         return []

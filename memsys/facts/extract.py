@@ -4,38 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby
-from typing import get_args
+from typing import Literal, get_args
 
-from memsys.context.base import stamp
-from memsys.errors import InputError
+from memsys.context.writers import stamp
+from memsys.errors import InputError, check_choice, check_whole
 from memsys.facts.extraction_reply import TimedTurn, extraction_schema, read_facts
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
-from memsys.facts.images import ImageDescriber, Images
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.text.turns import line
 from memsys.types import Session, Turn
 
+Images = Literal["caption", "endpoint"]
+_ADDRESSES = ("http://", "https://", "data:image/")
 _NOTHING = "(nothing yet)"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractSettings:
-    """Settings of the extraction of facts.
+    """Settings of the extraction of facts. `exchange`: new messages per call; `recent`: earlier
+    messages shown with them. `retries`: how often calls without an answer are repeated at the end
+    of a session. `most`: facts per exchange, None for three per message; a small model needs fewer
+    to finish within its output limit. `images`: shown as captions, or described by the model.
 
-    `exchange`: new messages per call; `recent`: earlier messages shown with them. `retries`: how
-    often calls without an answer are repeated at the end of a session. `most`: facts per exchange,
-    None for three per message; a small model needs fewer to finish within its output limit.
-
-    `prompt`, `summary_prompt`, `assistant_prompt`, `image_prompt`: a shipped prompt or a
-    path. Without a summary prompt there is no running summary; without an assistant prompt,
-    `prompt` is used for an assistant's facts too. Examples in a prompt are enclosed in <example>
-    and </example>: a fact that repeats them is rejected. `images`: shown as their captions, or
-    described by the model. `place`: the name of these settings in error messages.
+    The prompts are names of shipped prompts or paths. Without a summary prompt there is no running
+    summary; without an assistant prompt, `prompt` is used for an assistant's facts too. Examples in
+    a prompt are enclosed in <example> and </example>: a fact that repeats them is rejected.
+    `place`: the name of these settings in error messages.
     """
 
     prompt: str
@@ -51,15 +50,12 @@ class ExtractSettings:
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
-        for name, least in (("exchange", 1), ("recent", 0), ("retries", 0)):
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < least:
-                raise InputError(f"{self.place}.{name}: {value!r}; use {least} or more")
+        check_whole(f"{self.place}.exchange", self.exchange)
+        check_whole(f"{self.place}.recent", self.recent, 0)
+        check_whole(f"{self.place}.retries", self.retries, 0)
         if self.most is not None and (not isinstance(self.most, int) or self.most < 1):
             raise InputError(f"{self.place}.most: {self.most!r}; use 1 or more, or null")
-        if self.images not in get_args(Images):
-            known = ", ".join(get_args(Images))
-            raise InputError(f"{self.place}.images: {self.images!r} is none of {known}")
+        check_choice(f"{self.place}.images", self.images, get_args(Images))
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:
@@ -80,8 +76,7 @@ class FactExtractor:
     def __init__(self, llm: LLM, settings: ExtractSettings) -> None:
         """Raises InputError if a prompt cannot be used."""
         self._llm, self._settings, self.prompts = llm, settings, settings.prompts
-        image = self.prompts.get("image")
-        self._describer = ImageDescriber(llm, image) if image else None
+        self._described: set[str] = set()  # ids of turns whose image was described
         self._dialogue: list[TimedTurn] = []
         self._index: dict[str, int] = {}  # of a turn in the dialogue
         self._summarised: set[str] = set()  # ids of sessions
@@ -105,9 +100,8 @@ class FactExtractor:
         self, new: Sequence[Turn], time: datetime, log: list[Event], subject: Subject = "user"
     ) -> list[Fact]:
         """Return the candidate facts of `new` turns, said at `time`; may be empty. `subject`: whose
-        facts, which selects the prompt. The call and the faults of its reply are logged.
-
-        Raises LLMError without a usable reply.
+        facts, which selects the prompt. The call and the faults of its reply are logged. Raises
+        LLMError without a usable reply.
         """
         self._describe(new, log)
         first = self._index[new[0].id]
@@ -128,10 +122,8 @@ class FactExtractor:
             facts = list(read_facts(rows, shown, prompt.text, self.summary, log))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise LLMError(f"{self._llm.name}: the reply is no list of facts") from error
-        ids = [turn.id for turn in new]
-        log.append(
-            {"step": "extract", "turns": ids, "facts": len(facts), "tokens": tokens(reply.usage)}
-        )
+        ids, cost = [turn.id for turn in new], tokens(reply.usage)
+        log.append({"step": "extract", "turns": ids, "facts": len(facts), "tokens": cost})
         return facts
 
     def refresh(self, session: Session, log: list[Event]) -> None:
@@ -150,20 +142,50 @@ class FactExtractor:
             log.append(fault("summary", "no_answer", error))
             return
         if reply.finish == "length":  # far beyond the 150 words that the prompt asks for
-            cost = tokens(reply.usage)
-            log.append(fault("summary", "cut_off", reply.text, tokens=cost))
+            log.append(fault("summary", "cut_off", reply.text, tokens=tokens(reply.usage)))
             return
         self._summarised.add(session.id)
         self.summary = reply.text.strip() or self.summary
         log.append({"step": "summary", "tokens": tokens(reply.usage)})
 
     def _describe(self, turns: Sequence[Turn], log: list[Event]) -> None:
-        """Replace the captions of `turns` by descriptions, if that is set."""
-        if self._describer is None:
+        """Replace the captions of `turns` by descriptions, if that is set, each requested once."""
+        if "image" not in self.prompts:
             return
         for index in (self._index[turn.id] for turn in turns):
             time, turn = self._dialogue[index]
-            self._dialogue[index] = time, self._describer.described(turn, log)
+            if turn.image is None or turn.id in self._described:
+                continue
+            description = self._description(turn, turn.image, log)
+            if description is not None:
+                self._described.add(turn.id)
+                self._dialogue[index] = time, replace(turn, caption=description)
+
+    def _description(self, turn: Turn, image: str, log: list[Event]) -> str | None:
+        """Return one sentence on the image of `turn`, None after an error, which is logged. Only
+        the address is sent: the model's server fetches the image.
+        """
+        if not image.casefold().startswith(_ADDRESSES):
+            detail = f"{image[:60]}: neither http(s) nor data:image/"
+            log.append(fault("image", "bad_address", detail, turn=turn.id))
+            return None
+        text = self.prompts["image"].fill(message=f"{turn.speaker}: {turn.text}")
+        # OpenAI's chat protocol. Low detail suffices for one sentence and bounds the cost.
+        parts = [
+            {"type": "text", "text": text},
+            {"type": "image_url", "image_url": {"url": image, "detail": "low"}},
+        ]
+        try:
+            reply = self._llm.complete([{"role": "user", "content": parts}])
+        except LLMError as error:
+            log.append(fault("image", "no_answer", error, turn=turn.id))
+            return None
+        description, cost = " ".join(reply.text.split()), tokens(reply.usage)
+        if not description:
+            log.append(fault("image", "empty", "no description", turn=turn.id, tokens=cost))
+            return None
+        log.append({"step": "image", "turn": turn.id, "shown": description, "tokens": cost})
+        return description
 
     def _as_seen(self, turn: Turn) -> Turn:
         index = self._index.get(turn.id)

@@ -23,10 +23,8 @@ MOST = 3  # facts per message
 
 def extraction_schema(new: int, shown: int, most: int | None = None) -> dict[str, Any]:
     """Return the JSON schema of a reply on the last `new` of `shown` messages, with at most `most`
-    facts (None: three per message).
-
-    Its bounds are for servers that decode by the schema: small models end neither a list nor a
-    sentence by themselves.
+    facts (None: three per message). Its bounds are for servers that decode by the schema: small
+    models end neither a list nor a sentence by themselves.
     """
     number = {"type": "integer", "minimum": 1, "maximum": shown}
     sources = {"type": "array", "items": number, "maxItems": 4}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -20,11 +20,9 @@ Subject = Literal["user", "assistant"]  # the role whose facts are extracted
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A concise statement about one speaker.
-
-    `event` is the date of the event in ISO 8601, as precise as it is known (a year, a month, a day
-    or a span of days), or None if unknown. `turns` are the ids of the turns that support the fact;
-    empty if the model named none of those shown.
+    """A concise statement about one speaker. `event` is the date of the event in ISO 8601, as
+    precise as it is known (a year, a month, a day or a span of days), or None if unknown. `turns`
+    are the ids of the turns that support it; empty if the model named none of those shown.
     """
 
     title: str
@@ -35,13 +33,17 @@ class Fact:
 
     @property
     def text(self) -> str:
-        """Return `Speaker: statement (event)`, without the parts that the statement contains.
-
-        Retrieval needs the speaker's name.
-        """
+        """`Speaker: statement (event)`, without the parts that the statement contains."""
         named = self.speaker.casefold() in self.content.casefold()
         text = self.content if named else f"{self.speaker}: {self.content}"
         return text if self.event is None or self.event in text else f"{text} ({self.event})"
+
+    def rewritten(self, content: str, speaker: str, turns: tuple[str, ...]) -> Fact:
+        """Return the update of a stored fact by this one: its new `content`, about its `speaker`,
+        supported by the `turns` of the old one and those of this.
+        """
+        both = tuple(dict.fromkeys((*turns, *self.turns)))
+        return replace(self, content=content, event=None, speaker=speaker, turns=both)
 
 
 def as_memory(id_: str, fact: Fact, time: datetime) -> Memory:
@@ -59,9 +61,8 @@ def as_memory(id_: str, fact: Fact, time: datetime) -> Memory:
 
 def subject_of(roles: Iterable[str], agent_id: str | None) -> Subject:
     """Return whose facts to extract from messages of these `roles`: the assistant's if an agent
-    owns the memory and the assistant has said something, else the user's.
-
-    The rule is that of mem0ai (mem0/memory/main.py, `_should_use_agent_memory_extraction`).
+    owns the memory and the assistant has said something, else the user's. The rule is that of
+    mem0ai (mem0/memory/main.py, `_should_use_agent_memory_extraction`).
     """
     return "assistant" if agent_id is not None and "assistant" in roles else "user"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from uuid import uuid4
 
@@ -12,6 +11,7 @@ import numpy as np
 from memsys.embed.cache import CachedEmbedder
 from memsys.facts.fact import Fact, as_memory, plain
 from memsys.facts.fact_writer import FactChange, StoredFact
+from memsys.facts.operations import Kind
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.size import lines
 from memsys.stores.vectors import VectorStore
@@ -61,39 +61,36 @@ class FactBook:
         if any(plain(m.content) == same for m in self._facts.values() if m.speaker == fact.speaker):
             return None
         self._added += 1
-        memory = as_memory(f"f{self._added}", fact, time)
-        self._put(memory)
-        return self._record(FactChange(memory.id, "ADD", None, memory.content, time, fact.turns))
+        new = as_memory(f"f{self._added}", fact, time)
+        self._put(new)
+        return self._log_change(new.id, "ADD", None, new.content, fact, time)
 
     def update(self, id_: str, content: str, fact: Fact, time: datetime) -> FactChange | None:
-        """Replace the text of the fact `id_` by `content`, supported by the turns of both facts;
-        return None if there is no such fact.
-        """
+        """Replace a fact's text by `content`, supported by the turns of both facts, or None."""
         old = self._facts.get(id_)
         if old is None:
             return None
-        turns = tuple(dict.fromkeys((*old.turns, *fact.turns)))
-        new = replace(fact, content=content, event=None, speaker=old.speaker, turns=turns)
-        self._put(as_memory(id_, new, time))
-        return self._record(FactChange(id_, "UPDATE", old.content, new.text, time, fact.turns))
+        new = as_memory(id_, fact.rewritten(content, old.speaker, old.turns), time)
+        self._put(new)
+        return self._log_change(id_, "UPDATE", old.content, new.content, fact, time)
 
     def delete(self, id_: str, fact: Fact, time: datetime) -> FactChange | None:
-        """Delete the fact `id_`, which `fact` contradicts; its history remains. Return None if
-        there is no such fact.
-        """
+        """Delete the fact `id_`, which `fact` contradicts; its history remains."""
         if id_ not in self._facts:
             return None
         self._store.drop(self._owner, [id_])
         old = self._facts.pop(id_)
-        return self._record(FactChange(id_, "DELETE", old.content, None, time, fact.turns))
+        return self._log_change(id_, "DELETE", old.content, None, fact, time)
 
     def clear(self) -> None:
         """Delete the vectors from the store; the book must not be used afterwards."""
         self._store.clear(self._owner)
 
-    def _record(self, change: FactChange) -> FactChange:
-        self.history.append(change)
-        return change
+    def _log_change(
+        self, id_: str, kind: Kind, old: str | None, new: str | None, fact: Fact, time: datetime
+    ) -> FactChange:
+        self.history.append(FactChange(id_, kind, old, new, time, fact.turns))
+        return self.history[-1]
 
     def _put(self, memory: Memory) -> None:
         """Store `memory` last, also if it is an update: it is as new as its session."""

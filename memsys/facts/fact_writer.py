@@ -1,7 +1,5 @@
-"""One Mem0 update step, for the benchmark and for the service: extract facts, compare each with
-the stored ones, let a model decide, apply the decision.
-
-The algorithm is that of Mem0 (Chhikara et al., 2025, arXiv 2504.19413, section 2.1).
+"""One update step of Mem0 (Chhikara et al., 2025, arXiv 2504.19413, section 2.1): extract facts,
+compare each with the stored ones, let a model decide, apply the decision.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple, Protocol, get_args
 
-from memsys.errors import InputError
+from memsys.errors import check_choice, check_whole
 from memsys.facts.extract import ExtractSettings, FactExtractor
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
 from memsys.facts.operations import TOOLS, Calls, Kind, Operation, read_operations, schema
@@ -24,10 +22,9 @@ from memsys.types import Session
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateSettings:
-    """Settings of the update decision.
-
-    `calls`: by tool calls, or by JSON of a schema for servers without tools. `similar`: number of
-    stored facts that a new one is compared with. `prompt`: the name of a shipped prompt or a path.
+    """Settings of the update decision. `calls`: by tool calls, or by JSON of a schema for servers
+    without tools. `similar`: number of stored facts that a new one is compared with. `prompt`: a
+    shipped prompt or a path.
     """
 
     calls: Calls
@@ -36,11 +33,8 @@ class UpdateSettings:
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
-        if self.calls not in get_args(Calls):
-            known = ", ".join(get_args(Calls))
-            raise InputError(f"strategy.update.calls: {self.calls!r} is none of {known}")
-        if not isinstance(self.similar, int) or self.similar < 1:
-            raise InputError(f"strategy.update.similar: {self.similar!r}; use 1 or more")
+        check_choice("strategy.update.calls", self.calls, get_args(Calls))
+        check_whole("strategy.update.similar", self.similar)
 
     @cached_property
     def loaded(self) -> Prompt:
@@ -48,10 +42,7 @@ class UpdateSettings:
         return load_prompt(self.prompt, ["memories", "fact"])
 
     def ask(self, llm: LLM, fact: Fact, stored: Sequence[str]) -> Completion:
-        """Ask `llm` which operations `fact` requires, given the texts `stored`, numbered from 1.
-
-        Raises LLMError without a usable reply.
-        """
+        """Ask `llm` which operations `fact` requires, given the texts `stored`. Raises LLMError."""
         listed = "\n".join(f"{n}. {text}" for n, text in enumerate(stored, 1))
         messages = [{"role": "user", "content": self.loaded.fill(memories=listed, fact=fact.text)}]
         if self.calls == "tools":
@@ -60,7 +51,7 @@ class UpdateSettings:
 
 
 class StoredFact(NamedTuple):
-    """A stored fact as the model is shown it."""
+    """A stored fact as it is shown to the model."""
 
     id: str
     text: str
@@ -68,8 +59,7 @@ class StoredFact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """One entry of the history; `old` and `new` are texts, None before an ADD and after a DELETE.
-
+    """One entry of the history; `old` and `new` are texts, None before an ADD and after a DELETE,
     `time` is that of the session that caused the change, never the wall clock.
     """
 
@@ -86,26 +76,21 @@ class FactStorage(Protocol):
 
     def similar(self, fact: Fact, most: int) -> Sequence[StoredFact]:
         """Return the `most` facts of the same speaker that are most similar, best first."""
-        ...
 
     def add(self, fact: Fact, time: datetime) -> FactChange | None:
         """Store `fact`; return None if the speaker already has a fact of the same words."""
-        ...
 
     def update(self, id_: str, content: str, fact: Fact, time: datetime) -> FactChange | None:
         """Replace the text of a stored fact on account of `fact`; None if there is no such id."""
-        ...
 
     def delete(self, id_: str, fact: Fact, time: datetime) -> FactChange | None:
         """Delete a stored fact on account of `fact`; None if there is no such id."""
-        ...
 
 
 class FactWriter:
     """Maintains the facts of one owner. An error with one fact loses that fact only and is logged;
-    writing the session again repeats what failed and nothing else.
-
-    `log` lists the events of all calls, changes and errors, `prompts` the templates by role.
+    writing the session again repeats what failed and nothing else. `log` lists the events of all
+    calls, changes and errors, `prompts` the templates by role.
     """
 
     def __init__(
@@ -120,10 +105,7 @@ class FactWriter:
 
     def write(self, session: Session, subject: Subject = "user") -> None:
         """Store the facts of `session` about the user or the assistant (see subject_of; people who
-        talk with each other are users).
-
-        Raises LLMError if the model answered for none of the exchanges: the server is down then,
-        and there is no memory to measure.
+        talk with each other are users). Raises LLMError like SessionReader.read.
         """
         self._reader.read(session, subject)
 
@@ -131,7 +113,8 @@ class FactWriter:
         """Compare `fact` with the stored facts and apply the operations that the model chooses."""
         stored = self._storage.similar(fact, self._update.similar)
         if not stored:
-            self._apply(Operation("ADD", 0, "", "nothing is stored"), fact, stored, session)
+            first = Operation("ADD", 0, "", "nothing is stored")
+            self.log.append(self._apply(first, fact, stored, session))
             return "done"
         try:
             reply = self._update.ask(self._llm, fact, [one.text for one in stored])
@@ -140,23 +123,18 @@ class FactWriter:
             return "no_answer"
         self.log.append({"step": "decide", "fact": fact.text, "tokens": tokens(reply.usage)})
         read = list(read_operations(reply)) or [fault("decide", "no_operation", "an empty list")]
-        done = [
-            self._apply(one, fact, stored, session)
-            if isinstance(one, Operation)
-            else self._log_fault(one, fact)
-            for one in read
-        ]
-        return "done" if any(done) else "unusable"
-
-    def _log_fault(self, event: Event, fact: Fact) -> bool:
-        self.log.append({**event, "fact": fact.text})
-        return False
+        outcome: Outcome = "unusable"
+        for one in read:
+            event = one if isinstance(one, dict) else self._apply(one, fact, stored, session)
+            self.log.append({**event, "fact": fact.text})
+            outcome = outcome if "fault" in event else "done"
+        return outcome
 
     def _apply(
         self, wanted: Operation, fact: Fact, stored: Sequence[StoredFact], session: Session
-    ) -> bool:
-        """Carry out one operation and return whether it was valid. A number that was not shown, or
-        whose fact no longer exists, is logged and changes nothing.
+    ) -> Event:
+        """Apply one operation and return its event. For a number that was not shown, or whose fact
+        no longer exists, that is a fault, and nothing changes.
         """
         change: FactChange | None = None
         why, storage, time = wanted.why, self._storage, session.time
@@ -164,17 +142,15 @@ class FactWriter:
             change = storage.add(fact, time)
             why = why if change else "it is stored already, word for word"
         elif wanted.kind != "NOOP":
-            if 1 <= wanted.number <= len(stored):
-                id_ = stored[wanted.number - 1].id
-                if wanted.kind == "UPDATE":
-                    change = storage.update(id_, wanted.content, fact, time)
-                else:
-                    change = storage.delete(id_, fact, time)
+            id_ = stored[wanted.number - 1].id if 1 <= wanted.number <= len(stored) else ""
+            if wanted.kind == "UPDATE":
+                change = storage.update(id_, wanted.content, fact, time)
+            else:
+                change = storage.delete(id_, fact, time)
             if change is None:
                 detail = f"{wanted.kind} {wanted.number} of {len(stored)}"
-                return self._log_fault(fault("decide", "unknown_id", detail), fact)
-        self.log.append(applied(fact, why, change))
-        return True
+                return fault("decide", "unknown_id", detail)
+        return applied(fact, why, change)
 
 
 def applied(fact: Fact, why: str, change: FactChange | None) -> Event:

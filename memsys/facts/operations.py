@@ -1,7 +1,5 @@
-"""The operations ADD, UPDATE, DELETE and NOOP: how a model is offered them, and how its reply is
-parsed.
-
-They are those of Mem0 (Chhikara et al., 2025, arXiv 2504.19413, section 2.1).
+"""The operations ADD, UPDATE, DELETE and NOOP of Mem0 (Chhikara et al., 2025, arXiv 2504.19413,
+section 2.1): how a model is offered them, and how its reply is parsed.
 """
 
 from __future__ import annotations
@@ -44,11 +42,8 @@ _PARAMETERS: Final = {tool.name: tool.parameters for tool in TOOLS}
 
 
 def schema(stored: int) -> dict[str, Any]:
-    """Return the JSON schema of a decision where `stored` facts are shown.
-
-    Its bounds are for servers that decode by the schema: a small model neither ends a list by
-    itself nor uses only the numbers shown. For other servers, `read_operations` and the fact
-    writer check the reply.
+    """Return the JSON schema of a decision where `stored` facts are shown. Its bounds are for
+    servers that decode by it: a small model neither ends a list nor uses only the numbers shown.
     """
     row = _parameters(("id", "content", "why"), operation={"type": "string", "enum": list(_KINDS)})
     row["properties"]["id"] = {"type": "integer", "minimum": 0, "maximum": stored}
@@ -60,7 +55,7 @@ def schema(stored: int) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation that a model chose. `number` is that of a stored fact as shown, 0 for none."""
+    """One operation that a model chose. `number`: of the fact in the list shown, 0 for none."""
 
     kind: Kind
     number: int
@@ -69,19 +64,15 @@ class Operation:
 
 
 def read_operations(reply: Completion) -> Iterator[Operation | Event]:
-    """Yield the operations of a reply in order; an invalid one yields the event of its fault and
-    does not affect the others.
-
-    Tool calls take precedence over text; a text has to be JSON of `schema`.
+    """Yield the operations of a reply in order, or for an invalid one the event of its fault. Tool
+    calls take precedence over text; a text has to be JSON of `schema`.
     """
+    for call in reply.tool_calls:
+        try:
+            yield _operation(call.name, json.loads(call.arguments))
+        except ValueError:
+            yield fault("decide", "broken_json", f"{call.name}: {call.arguments}")
     if reply.tool_calls:
-        for call in reply.tool_calls:
-            try:
-                arguments = json.loads(call.arguments)
-            except ValueError:
-                yield fault("decide", "broken_json", f"{call.name}: {call.arguments}")
-                continue
-            yield _operation(call.name, arguments)
         return
     try:
         rows = json.loads(reply.text)["operations"]

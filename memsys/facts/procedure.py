@@ -1,7 +1,5 @@
-"""Procedural memory: the run of an agent, summarised by a model as one list of numbered steps.
-
-As in mem0ai (mem0/memory/main.py, `_create_procedural_memory`): one call, with tool results word
-for word.
+"""Procedural memory: the run of an agent, summarised by a model as one list of numbered steps, with
+tool results verbatim, in one call as in mem0ai (mem0/memory/main.py, `_create_procedural_memory`).
 """
 
 from __future__ import annotations
@@ -19,8 +17,6 @@ from memsys.llm.schema import object_schema
 from memsys.types import Usage
 
 _TEXT: Final = {"type": "string"}
-
-
 _STEPS: Final = {"type": "array", "items": object_schema({"action": _TEXT, "result": _TEXT})}
 _SCHEMA: Final = {
     "title": "procedure",
@@ -45,7 +41,6 @@ def procedure(
 ) -> Procedure:
     """Return the record of an agent's run. `messages` are in OpenAI's chat format: role, content (a
     text, a list of parts, or None) and tool_calls. `prompt`: a shipped prompt or a path.
-
     A result that occurs in no message is marked in the record and logged as `not_verbatim`.
     Raises InputError on invalid messages or a prompt without {history}; LLMError if the model
     returned no step.
@@ -55,8 +50,8 @@ def procedure(
     if not any(parsed):
         raise InputError("messages: there is no text; give the messages of an agent's run")
     history = "\n".join(f"[{n}] {line}" for n, lines in enumerate(parsed, 1) for line, _ in lines)
-    text = loaded.fill(history=history)
-    reply = llm.complete([{"role": "user", "content": text}], schema=_SCHEMA)
+    message = {"role": "user", "content": loaded.fill(history=history)}
+    reply = llm.complete([message], schema=_SCHEMA)
     try:
         row = json.loads(reply.text)
         steps = [(str(one["action"]).strip(), str(one["result"]).strip()) for one in row["steps"]]

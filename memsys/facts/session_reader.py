@@ -26,7 +26,7 @@ class SessionReader:
         log: list[Event],
         retries: int,
     ) -> None:
-        """`retries`: how often calls without an answer are repeated at the end of a session."""
+        """`retries`: see ExtractSettings."""
         self._extractor, self._take, self._log = extractor, take, log
         self._rounds = 1 + retries
         self._open: dict[str, list[Fact]] = {}  # by an exchange's first turn; [] once all is done
@@ -63,13 +63,12 @@ class SessionReader:
             for turns in missing:
                 try:
                     facts = self._extractor.facts(turns, session.time, self._log, subject)
+                    self._open[turns[0].id] = facts
                 except LLMError as error:
                     ids = [turn.id for turn in turns]
                     self._log.append(fault("extract", "no_answer", error, turns=ids))
                     failed.append(turns)
                     last = error
-                else:
-                    self._open[turns[0].id] = facts
             missing = failed
         return missing, last
 

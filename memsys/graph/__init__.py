@@ -1,1 +1,1 @@
-"""The graph over memories: building, stores, scores, expansion and gate."""
+"""The graph over memories: building, stores and scores."""

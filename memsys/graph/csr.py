@@ -15,10 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.graph.build import MemoryGraph
+from memsys.graph.build import ENTITY, MEMORY, Edge, EdgeKind, GraphSettings, MemoryGraph
 from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
-from memsys.graph.settings import GraphSettings
-from memsys.graph.store import ENTITY, MEMORY, Edge, EdgeKind
 from memsys.stores.size import lines
 from memsys.types import Memory
 
@@ -76,9 +74,8 @@ class CsrStore:
         }
 
     def _pairs(self) -> int:
-        """Return the number of pairs of entities with a common memory.
-
-        They are counted by blocks of entities: all pairs of a large store do not fit into memory.
+        """Return the number of pairs of entities with a common memory. They are counted by blocks
+        of entities: all pairs of a large store do not fit into memory.
         """
         starts, count = self.mentioned.starts, 0
         sizes = np.diff(self.mentions.starts)
@@ -150,11 +147,7 @@ def build_csr(
     n = len(memories)
     distinct, frequency = np.unique(numbers, return_counts=True)
     most = min(max(settings.max_share * n, 2), n - 1)
-    weight_of = {
-        "name": settings.name_weight,
-        "phrase": 1.0,
-        "keyword": settings.keyword_weight,
-    }
+    weight_of = {"name": settings.name_weight, "phrase": 1.0, "keyword": settings.keyword_weight}
     by_kind = np.array([weight_of[kind] for kind in _KINDS])
     links = (frequency > 1) & (frequency <= most)  # few do, so the rest is left out early
     distinct, frequency = np.append(distinct[links], _BEYOND), frequency[links]
@@ -176,9 +169,8 @@ def build_csr(
 def _entries(
     memories: Sequence[Memory],
 ) -> tuple[NumberedKeys, NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
-    """Return the entities of all memories, in order of appearance.
-
-    The arrays are the start of each memory's entries, and the key and kind of each entry.
+    """Return the entities of all memories, in order of appearance. The arrays are the start of each
+    memory's entries, and the key and kind of each entry.
     """
     keys = NumberedKeys()
     speakers = frozenset(memory.speaker for memory in memories)

@@ -27,27 +27,22 @@ class Keys(Protocol[Key]):
     """Representation of entity keys: as text, or as numbers if there are very many."""
 
     def read(self, token: str) -> tuple[Key | None, Sequence[Key], bool, bool]:
-        """Return the properties of a token that do not depend on its position.
-
-        They are its key (None if it is no entity by itself), the bigrams of a Chinese run, whether
-        it is capitalised, and whether it ends a sentence.
+        """Return the properties of a token that do not depend on its position. They are its key
+        (None if it is no entity by itself), the bigrams of a Chinese run, whether it is
+        capitalised, and whether it ends a sentence.
         """
-        ...
 
     def quoted(self, text: str) -> Key | None:
         """Return the key of a quoted phrase; None without a content word."""
-        ...
 
     def phrase(self, before: Key, key: Key) -> Key:
         """Return the key of two adjacent words."""
-        ...
 
 
 def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind]:
-    """Return the entity keys of a memory with their kinds, in order of appearance.
-
-    A key is stems joined by a space (Chinese: a bigram or a quoted phrase). `speakers` are left
-    out: a name in every turn links nothing.
+    """Return the entity keys of a memory with their kinds, in order of appearance. A key is stems
+    joined by a space (Chinese: a bigram or a quoted phrase). `speakers` are left out: a name in
+    every turn links nothing.
     """
     return entities_in(content, names_of(frozenset(speakers)), _TEXT)
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsys.graph.build import MemoryGraph
-from memsys.graph.store import MEMORY
+from memsys.graph.build import MEMORY, MemoryGraph
 from memsys.index.rank import Scores
 from memsys.types import Memory
 
@@ -36,10 +35,9 @@ def graph_statistics(graph: MemoryGraph, memories: Sequence[Memory]) -> list[Gra
 
 
 def connectivity(graph: MemoryGraph, memories: Sequence[Memory]) -> Scores:
-    """Return g = .4 min(n/10, 1) + .3 min(e/20, 1) + .3 min(w, 1) of each memory, shape (m,).
-
-    n: nodes next to the memory; e: edges of the subgraph of the memory and those nodes; w: mean
-    weight of these edges. A memory without a neighbour has g = 0.
+    """Return g = .4 min(n/10, 1) + .3 min(e/20, 1) + .3 min(w, 1) of each memory, shape (m,). n:
+    nodes next to the memory; e: edges of the subgraph of the memory and those nodes; w: mean weight
+    of these edges. A memory without a neighbour has g = 0.
     """
     around = graph.store.neighbours([MEMORY + memory.id for memory in memories])
     names = sorted({edge.node for edges in around for edge in edges})
@@ -62,10 +60,9 @@ def connectivity(graph: MemoryGraph, memories: Sequence[Memory]) -> Scores:
 
 
 def accesses(graph: MemoryGraph, memories: Sequence[Memory]) -> list[tuple[int, datetime]]:
-    """Return the number of accesses of each memory and the time of the last (its own if none).
-
-    A memory is accessed when a later session mentions its title. Questions are not accesses, or
-    a score would depend on the order in which a benchmark asks.
+    """Return the number of accesses of each memory and the time of the last (its own if none). A
+    memory is accessed when a later session mentions its title. Questions are not accesses, or a
+    score would depend on the order in which a benchmark asks.
     """
     by_id = {MEMORY + memory.id: memory for memory in memories}
     titles = sorted(set(graph.titles.values()))

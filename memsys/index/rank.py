@@ -61,7 +61,6 @@ def min_max(scores: Scores) -> Scores:
 
 def convex(vector: Scores, lexical: Scores, alpha: float) -> Scores:
     """Return alpha * vector + (1 - alpha) * lexical, shape (n,), each min-max scaled per query.
-
     Convex combination (Bruch, Gai and Ingber, 2023), which scored above rank fusion here.
     """
     return alpha * min_max(vector) + (1 - alpha) * min_max(lexical)
@@ -83,11 +82,9 @@ class Ranking(Protocol):
 
     def best(self, k: int | None) -> list[tuple[int, float]]:
         """Return rows and scores of the `k` best (None: all), best first."""
-        ...
 
     def of(self, row: int) -> float:
         """Return the score of any row."""
-        ...
 
 
 class Dense:

@@ -24,9 +24,8 @@ _BUILT = 80  # of hnsw: candidates during an insertion
 
 
 class VectorIndex:
-    """Exact inner product by faiss over the unit vectors of one conversation.
-
-    Approximate indexes lose recall under a filter by conversation and save nothing at this size.
+    """Exact inner product by faiss over the unit vectors of one conversation. Approximate indexes
+    lose recall under a filter by conversation and save nothing at this size.
     """
 
     def __init__(self, vectors: Vectors) -> None:
@@ -54,7 +53,6 @@ class LargeVectors:
     def __init__(self, kind: Kind, dimensions: int, expected: int, searched: float) -> None:
         """`expected`: final number n of vectors, which sets the number of lists: 4 sqrt(n), at most
         2,048, each with at least 64 vectors. `searched`: share of the lists searched per query.
-
         Raises InputError on an unknown kind.
         """
         if kind not in get_args(Kind):
@@ -125,9 +123,8 @@ class LargeVectors:
         return float(np.dot(self._index.reconstruct(row), vector))
 
     def similarities(self, vector: Vectors) -> NDArray[np.float64]:
-        """Return the cosine of `vector` and every row, shape (n,).
-
-        Raises InputError unless the kind is flat: scoring all defeats an approximate index.
+        """Return the cosine of `vector` and every row, shape (n,). Raises InputError unless the
+        kind is flat: scoring all defeats an approximate index.
         """
         if not isinstance(self._index, faiss.IndexFlatIP):
             raise InputError(

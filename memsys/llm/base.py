@@ -31,9 +31,8 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The answer of a model: text, tool calls, finish reason, and the endpoint's usage.
-
-    `model` is the name in the answer, which may be more exact than the requested one.
+    """The answer of a model: text, tool calls, finish reason, and the endpoint's usage. `model` is
+    the name in the answer, which may be more exact than the requested one.
     """
 
     text: str
@@ -46,10 +45,7 @@ class Completion:
 class LLM(Protocol):
     """A chat model. The client adds every call to the run's meter."""
 
-    @property
-    def name(self) -> str:
-        """Name of the model, as in manifests and the price list."""
-        ...
+    name: str  # of the model, as in manifests and the price list
 
     def complete(
         self,
@@ -59,25 +55,18 @@ class LLM(Protocol):
         tools: Sequence[Tool] = (),
         sample: int = 0,
     ) -> Completion:
-        """Return one answer.
-
-        `schema`: JSON schema of the reply. `sample`: number that distinguishes repetitions of a
-        request, which a recording would otherwise answer alike. Raises LLMError without a usable
-        answer.
+        """Return one answer. `schema`: JSON schema of the reply. `sample`: number that
+        distinguishes repetitions of a request, which a recording would otherwise answer alike.
+        Raises LLMError without a usable answer.
         """
-        ...
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the endpoint's whole answer to the request `body`, with its model set to this one.
-
         For memory libraries behind a gateway. Raises LLMError without a usable answer.
         """
-        ...
 
 
 class LLMError(Exception):
-    """The endpoint gave no usable answer; the message says why and never contains a key.
-
-    It fails one question, not the run: the question is recorded as an error and asked again on
-    resume.
+    """The endpoint gave no usable answer; the message says why and never contains a key. It fails
+    one question, not the run: the question is recorded as an error and asked again on resume.
     """

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Protocol
 
 from memsys.errors import InputError
-from memsys.llm.pricing import Price, Pricing
-from memsys.llm.usage import input_tokens, output_limit
+from memsys.llm.pricing import Price, Pricing, input_tokens, output_limit
 from memsys.types import Usage
 
 
 class Limits:
-    """Allows `concurrency` calls at once, started at least 60 / `requests_per_minute` s apart.
-
-    It limits one client in one process: divide a server's limit among several processes.
+    """Allows `concurrency` calls at once, started at least 60 / `requests_per_minute` s apart. It
+    limits one client in one process: divide a server's limit among several processes.
     """
 
     def __init__(self, concurrency: int, requests_per_minute: float | None) -> None:
@@ -37,18 +36,12 @@ class Limits:
     def place(self) -> Iterator[None]:
         """Wait for a free slot and for the rate limit; occupy the slot during the block."""
         with self._free:
-            time.sleep(self._turn())
+            with self._lock:  # reserve the time of this call
+                now = time.monotonic()
+                starts = max(now, self._next) if self._apart_s else now
+                self._next = starts + self._apart_s
+            time.sleep(starts - now)
             yield
-
-    def _turn(self) -> float:
-        """Return the seconds until this call may start, and reserve that time for it."""
-        if not self._apart_s:
-            return 0.0
-        with self._lock:
-            now = time.monotonic()
-            starts = max(now, self._next)
-            self._next = starts + self._apart_s
-            return starts - now
 
 
 class BudgetReached(Exception):  # noqa: N818 - an event, not a fault
@@ -60,24 +53,9 @@ class CallLedger(Protocol):
 
     def rows(self) -> Iterable[tuple[str, Usage]]:
         """Yield model and tokens of each paid call."""
-        ...
 
     def note(self, model: str, usage: Usage) -> None:
         """Write down a live call at once: a run may be killed at any time."""
-        ...
-
-
-class Reservation:
-    """The highest possible cost of a running call, reserved until `settle`."""
-
-    def __init__(self, budget: Budget, model: str, body: Mapping[str, Any], worst: float) -> None:
-        """Created by Budget.reserve."""
-        self._budget, self._model, self._body, self._worst = budget, model, body, worst
-
-    def settle(self, usage: Usage | None) -> None:
-        """Replace the reserved cost by the actual one. None: unknown, the reserved cost counts."""
-        used = _worst(self._body) if usage is None else usage
-        self._budget.replace(self._worst, self._model, used)
 
 
 class Budget:
@@ -87,9 +65,8 @@ class Budget:
         self, limit_usd: float | None, pricing: Pricing, ledger: CallLedger | None = None
     ) -> None:
         """`limit_usd` None: nothing is refused and no price is needed, but the ledger is written,
-        so that the run can be resumed under a limit. The calls in the ledger count as spent.
-
-        Raises InputError unless the limit is above 0, or if a call in the ledger has no price.
+        so that the run can be resumed under a limit. The calls in the ledger count as spent. Raises
+        InputError unless the limit is above 0, or if a call in the ledger has no price.
         """
         if limit_usd is not None and not 0 < limit_usd < float("inf"):
             raise InputError(f"llm.budget_usd: {limit_usd}; give a number above 0")
@@ -109,13 +86,15 @@ class Budget:
                 "set llm.max_tokens, or run without a budget"
             )
 
-    def reserve(self, model: str, body: Mapping[str, Any]) -> Reservation:
-        """Reserve the highest possible cost of the request `body`.
+    def reserve(self, model: str, body: Mapping[str, Any]) -> Callable[[Usage | None], None]:
+        """Reserve the highest possible cost of the request `body` until its usage is known.
 
-        Raises BudgetReached if the limit could be exceeded, counting all costs spent and reserved.
+        The returned function takes that usage, and counts its cost instead; None: unknown, the
+        reserved cost counts. Raises BudgetReached if the limit could be exceeded, counting all
+        costs spent and reserved.
         """
         if self._limit is None:
-            return Reservation(self, model, body, 0.0)
+            return partial(self._settle, model, body, 0.0)
         worst = self.cost(model, _worst(body))
         with self._lock:
             if self._spent + self._reserved + worst > self._limit:
@@ -124,17 +103,19 @@ class Budget:
                     f"and the next call may cost ${worst:,.4f}; resume the run with a higher one"
                 )
             self._reserved += worst
-        return Reservation(self, model, body, worst)
+        return partial(self._settle, model, body, worst)
 
     def cost(self, model: str, usage: Usage) -> float:
         """Return US dollars; raises InputError if the price of `model` is unknown."""
         return self._price(model).cost_usd(usage)
 
-    def replace(self, worst: float, model: str, usage: Usage) -> None:
-        """Release the reserved cost of a call and count its usage; called by Reservation."""
+    def _settle(
+        self, model: str, body: Mapping[str, Any], reserved: float, usage: Usage | None
+    ) -> None:
+        usage = _worst(body) if usage is None else usage
         cost = 0.0 if self._limit is None else self.cost(model, usage)
         with self._lock:
-            self._reserved -= worst
+            self._reserved -= reserved
             self._spent += cost
             if self._ledger is not None and (usage.input_tokens or usage.output_tokens):
                 self._ledger.note(model, usage)

@@ -1,21 +1,22 @@
-"""Chat models behind the OpenAI protocol, recorded and replayed."""
+"""Chat models behind the OpenAI protocol, recorded and replayed; strict parsing of answers."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any
 
 from memsys.errors import InputError
-from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
+from memsys.llm.base import LLM, Completion, LLMError, Message, Tool, ToolCall
 from memsys.llm.budget import Budget, Limits
 from memsys.llm.endpoint import Endpoint, Server
-from memsys.llm.exchange import Check, Exchange
-from memsys.llm.meter import Meter
+from memsys.llm.meter import Check, Exchange, Meter
+from memsys.llm.pricing import usage_of
 from memsys.llm.recording import Mode, Recording
-from memsys.llm.reply import completion
-from memsys.llm.usage import usage_of
+from memsys.llm.schema import violation
 from memsys.text.addresses import check_address, check_key
 from memsys.types import Usage
 
@@ -69,10 +70,8 @@ class ChatSettings:
         Limits(self.concurrency, self.requests_per_minute)
 
     def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> ChatClient:
-        """Return the client of one run.
-
-        Raises InputError if calls may be live and the key is missing, or if a price or token limit
-        that the budget needs is missing.
+        """Return the client of one run. Raises InputError if calls may be live and the key is
+        missing, or if a price or token limit that the budget needs is missing.
         """
         return ChatClient(self, recording, meter, budget)
 
@@ -92,19 +91,12 @@ class ChatClient(LLM):
     """A chat model, safe for several threads; every call is added to the meter."""
 
     def __init__(
-        self,
-        settings: ChatSettings,
-        recording: Recording,
-        meter: Meter,
-        budget: Budget | None = None,
+        self, settings: ChatSettings, recording: Recording, meter: Meter, budget: Budget | None
     ) -> None:
         """See ChatSettings.open."""
         self._settings, self._meter = settings, meter
-        fixed: dict[str, Any] = {
-            "temperature": settings.temperature,
-            "max_tokens": settings.max_tokens,
-            "seed": settings.seed,
-        }
+        self.name = settings.model
+        fixed = {name: getattr(settings, name) for name in ("temperature", "max_tokens", "seed")}
         self._fixed = {name: value for name, value in fixed.items() if value is not None}
         self._fixed |= settings.extra
         if recording.mode != "replay":
@@ -123,11 +115,6 @@ class ChatClient(LLM):
             timeout_s=settings.timeout_s,
             retries=settings.retries,
         )
-
-    @property
-    def name(self) -> str:
-        """Name of the model as requested."""
-        return self._settings.model
 
     def complete(
         self,
@@ -151,19 +138,14 @@ class ChatClient(LLM):
         if schema is not None:
             body["response_format"] = _response_format(schema)
         if tools:
-            body["tools"] = [_function(tool) for tool in tools]
+            body["tools"] = [{"type": "function", "function": asdict(tool)} for tool in tools]
 
-        def check(answer: Mapping[str, Any]) -> None:
-            completion(answer, self.name, schema)
-
-        return completion(self._ask(body, check, sample), self.name, schema)
+        read = partial(completion, model=self.name, schema=schema)
+        return read(self._ask(body, read, sample))
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """See LLM. The run's settings fill in what `body` leaves open. Raises as `complete`."""
-
-        def check(answer: Mapping[str, Any]) -> None:
-            completion(answer, self.name)
-
+        check = partial(completion, model=self.name)
         return self._ask({**self._fixed, **body, "model": self.name}, check, 0)
 
     def _ask(self, body: Mapping[str, Any], check: Check, sample: int) -> Mapping[str, Any]:
@@ -187,12 +169,60 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _function(tool: Tool) -> dict[str, Any]:
-    return {
-        "type": "function",
-        "function": {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": dict(tool.parameters),
-        },
-    }
+def completion(
+    answer: Mapping[str, Any], model: str, schema: Mapping[str, Any] | None = None
+) -> Completion:
+    """Return the first choice of `answer`. `schema`: the JSON schema its text must match. A text
+    cut off by the length limit is returned, with `finish` "length", unless there is a schema. A
+    missing field is an error: raises LLMError naming `model` and what is wrong.
+    """
+    if isinstance(answer.get("error"), Mapping):  # some gateways send errors with status 200
+        raise LLMError(f"{model}: {str(answer['error'].get('message'))[:200]}")
+    choices = answer.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise LLMError(f"{model}: the answer has no choices")
+    choice = choices[0]
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    if not isinstance(message, Mapping):
+        raise LLMError(f"{model}: the answer has no message")
+    calls = _tool_calls(message.get("tool_calls") or [], model)
+    text, finish = message.get("content"), choice.get("finish_reason")
+    if not isinstance(text, str) and not calls:
+        refusal = message.get("refusal")
+        why = f"the model refused: {str(refusal)[:200]}" if refusal else "it has no content"
+        raise LLMError(f"{model}: no usable answer ({why})")
+    text = text if isinstance(text, str) else ""
+    if schema is not None and not calls:
+        _check_schema(text, schema, model, finish)
+    return Completion(
+        text=text,
+        usage=usage_of(answer) or Usage(calls=1),
+        model=str(answer.get("model") or model),
+        finish=str(finish),
+        tool_calls=calls,
+    )
+
+
+def _tool_calls(rows: Any, model: str) -> tuple[ToolCall, ...]:
+    if not isinstance(rows, Sequence):
+        raise LLMError(f"{model}: tool_calls is not a list")
+    calls = []
+    for call in rows:
+        function = call.get("function") if isinstance(call, Mapping) else None
+        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+            raise LLMError(f"{model}: a tool call names no function")
+        arguments = function.get("arguments")
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        calls.append(ToolCall(str(call.get("id") or ""), function["name"], text))
+    return tuple(calls)
+
+
+def _check_schema(text: str, schema: Mapping[str, Any], model: str, finish: object) -> None:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        cut = "; it was cut off by the limit of tokens" if finish == "length" else ""
+        raise LLMError(f"{model}: the reply is not the JSON that was asked for{cut}") from None
+    wrong = violation(value, schema)
+    if wrong is not None:
+        raise LLMError(f"{model}: the reply is not of the schema that was asked for: {wrong}")

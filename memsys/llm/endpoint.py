@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, Limits
-from memsys.llm.exchange import EXCHANGE, Exchange, key_of, rejected_key
+from memsys.llm.meter import EXCHANGE, Exchange, key_of, rejected_key
+from memsys.llm.pricing import usage_of
 from memsys.llm.recording import RecordedAnswer, Recording
-from memsys.llm.usage import usage_of
 from memsys.types import Usage
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ class Server(Protocol):
 
     def start(self) -> str:
         """Listen, unless it does already; return the base URL, whose path is /v1."""
-        ...
 
 
 class Endpoint:
@@ -80,7 +79,8 @@ class Endpoint:
             data = recorded.body
             if not recorded.answered:
                 exchange.fail(Usage())
-                raise LLMError(_message(data))
+                error = json.loads(data).get("error")
+                raise LLMError(str(error.get("message")) if isinstance(error, Mapping) else data)
         elif self._recording.mode == "replay":
             raise InputError(
                 f"llm.cache=replay: no recorded answer of {body.get('model')} to request "
@@ -101,7 +101,7 @@ class Endpoint:
         import httpx2  # noqa: PLC0415 - half a second that a replayed run does not need
         import openai  # noqa: PLC0415
 
-        from memsys.llm.failures import explain, status_to_keep  # noqa: PLC0415
+        from memsys.llm.transport import explain, status_to_keep  # noqa: PLC0415
 
         client = self._client()
         token = EXCHANGE.set(exchange)
@@ -119,17 +119,14 @@ class Endpoint:
         # Outside the handler, or the error would refer to the request and its headers.
         if isinstance(failure, LLMError) and status is not None:
             exchange.fail(Usage())
-            self._keep(self._path + path, model, exchange, status, str(failure))
+            if self._recording.mode != "off":  # for replays only
+                text = json.dumps({"error": {"message": str(failure)}}, ensure_ascii=False)
+                now = datetime.now(UTC).isoformat(timespec="seconds")
+                to = self._path + path
+                self._recording.keep_failed(
+                    RecordedAnswer(exchange.key, to, model, status, text, 0.0, None, None, now)
+                )
         raise failure
-
-    def _keep(self, path: str, model: str, exchange: Exchange, status: int, message: str) -> None:
-        """Record a failure, for replays only."""
-        if self._recording.mode == "off":
-            return
-        body = json.dumps({"error": {"message": message}}, ensure_ascii=False)
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        row = RecordedAnswer(exchange.key, path, model, status, body, 0.0, None, None, now)
-        self._recording.keep_failed(row)
 
     def _client(self) -> openai.OpenAI:
         import httpx2  # noqa: PLC0415
@@ -151,9 +148,3 @@ class Endpoint:
                     http_client=httpx2.Client(transport=transport),
                 )
             return self._opened
-
-
-def _message(body: str) -> str:
-    """Return the message of a recorded failure, or `body` if it has another form."""
-    error = json.loads(body).get("error")
-    return str(error.get("message")) if isinstance(error, Mapping) else body

@@ -7,7 +7,6 @@ import importlib.util
 import threading
 import weakref
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self
 
 from memsys.errors import InputError
@@ -50,14 +49,18 @@ class LocalServer:
 
     def start(self) -> str:
         """Load the weights and listen, unless done already; return `http://127.0.0.1:PORT/v1`.
-
         Raises InputError if the engine or the weights are missing or are not the pinned ones.
         """
         with self._lock:
             if self._stop is None:
+                import httpx2  # noqa: PLC0415 - half a second that a replayed run saves
+
                 engine = self._load()
-                self._base_url = f"{engine[0].listening_address}/v1"
-                _await(engine[0].listening_address)
+                address = engine[0].listening_address
+                # Wait for it: ending the engine before its loop has started hangs for ever.
+                with httpx2.Client(trust_env=False, timeout=_PATIENCE_S) as client:
+                    client.get(f"{address}/health")
+                self._base_url = f"{address}/v1"
                 # Also at exit: the engine's threads must not outlive the interpreter.
                 self._stop = weakref.finalize(self, engine.clear)
             return self._base_url
@@ -73,12 +76,7 @@ class LocalServer:
         """Return the server, not started."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Stop the server if it was started."""
         self.stop()
 
@@ -108,14 +106,6 @@ class LocalServer:
         params.ui = params.endpoint_slots = False
         params.verbosity = 1  # errors
         return [xllamacpp.Server(params)]
-
-
-def _await(address: str) -> None:
-    """Wait until the engine answers: ending it before its loop has started hangs for ever."""
-    import httpx2  # noqa: PLC0415 - half a second that a replayed run saves
-
-    with httpx2.Client(trust_env=False, timeout=_PATIENCE_S) as client:
-        client.get(f"{address}/health")
 
 
 def missing() -> str:

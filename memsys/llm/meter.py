@@ -1,4 +1,4 @@
-"""Time and tokens of calls to models, separate from the clock of the code around them.
+"""Running calls to models, and their time and tokens, separate from the clock of other code.
 
 A replayed call takes microseconds; a user would have waited for the live one. The meter records
 both times, so that a phase reports honest latency from a warm cache. Waiting for a free slot, for
@@ -7,13 +7,19 @@ the rate limit or for another attempt is caused by the harness and is reported s
 
 from __future__ import annotations
 
+import hashlib
+import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Any
 
 from memsys.types import Usage
+
+Check = Callable[[Mapping[str, Any]], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,82 @@ class Call:
     key: str | None = None
     recorded: str | None = None
     model: str | None = None
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A running call. The client sets `check`, which raises LLMError on an unusable answer, and
+    `sample`. The transport sets the rest: `latency_ms`, live latency of the successful attempt;
+    `waited_ms`, the time before that attempt (queue, rate limit, failed attempts and the pauses
+    after them); `created`, when the answer was live (ISO, UTC); `stopped`, an error that must not
+    be retried; `rejected`, the usage of a complete answer that failed the check, or of no tokens if
+    a server was reached and no answer came. Either failure is recorded under `key`.
+    """
+
+    check: Check
+    sample: int = 0
+    key: str = ""
+    replayed: bool = False
+    attempts: int = 0
+    latency_ms: float = 0.0
+    waited_ms: float = 0.0
+    created: str | None = None
+    stopped: Exception | None = None
+    rejected: Usage | None = None
+    started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def spent_ms(self) -> float:
+        """Milliseconds since the call began."""
+        return (time.perf_counter() - self.started) * 1000
+
+    def fail(self, usage: Usage) -> None:
+        """Mark the call as failed; the failure is recorded elsewhere (see rejected_key)."""
+        self.key, self.rejected = rejected_key(self.key), usage
+
+    def call(self, model: str, usage: Usage | None) -> Call:
+        """Return the call for the meter; `usage` is None without a usable answer."""
+        spent, is_answered = self.spent_ms, usage is not None
+        return Call(
+            spent_ms=spent,
+            live_ms=self.latency_ms if is_answered else 0.0,
+            replayed=self.replayed,
+            usage=usage or self.rejected or Usage(),
+            waited_ms=self.waited_ms if is_answered else spent,
+            attempts=self.attempts,
+            key=self.key if is_answered or self.rejected else None,
+            recorded=self.created if is_answered and self.replayed else None,
+            model=model,
+        )
+
+    def replay(self, latency_ms: float, created: str) -> None:
+        """Mark the answer as recorded, with its latency and date."""
+        self.replayed, self.latency_ms, self.created = True, latency_ms, created
+
+
+# The OpenAI client between a call and the transport passes no further arguments through.
+EXCHANGE: ContextVar[Exchange] = ContextVar("EXCHANGE")
+
+
+def key_of(method: str, path: str, body: Mapping[str, Any], sample: int) -> str:
+    """Return the sha256, in hex, of method, path, canonical JSON of the body, and sample number.
+
+    The server's address is not part of it, so that a recording replays anywhere; nor are headers,
+    so that it contains no secret. Two servers that give one name to two models therefore
+    need different names or different cache folders.
+    """
+    canonical = json.dumps(
+        [method, path, body, sample], sort_keys=True, ensure_ascii=False, separators=(",", ":")
+    )
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def rejected_key(key: str) -> str:
+    """Return the key under which the last failure of the request `key` is recorded. A failure is an
+    answer that failed its check, or no answer after all retries. A replayed run fails in the same
+    way; a live call never reads it.
+    """
+    return hashlib.sha256(f"{key} rejected".encode()).hexdigest()
 
 
 @dataclass(slots=True)
@@ -63,10 +145,8 @@ class Reading:
 
 
 class Meter:
-    """Collects the calls of the current phase. One per run; phases never nest.
-
-    Safe for several threads: a phase belongs to the thread that opened it, as do the calls
-    noted there.
+    """Collects the calls of the current phase. One per run; phases never nest. Safe for several
+    threads: a phase belongs to the thread that opened it, as do the calls noted there.
     """
 
     def __init__(self) -> None:
@@ -91,25 +171,19 @@ class Meter:
             self._local.calls = None
             reading.wall_ms = (time.perf_counter() - started) * 1000
             spent = sum(call.spent_ms for call in calls)
-            live = sum(call.live_ms for call in calls)
             # Two readings of a clock can disagree slightly; time is never negative.
-            reading.ms = max(reading.wall_ms - spent, 0.0) + live
+            reading.ms = max(reading.wall_ms - spent, 0.0) + sum(call.live_ms for call in calls)
             reading.replayed = any(call.replayed for call in calls)
             reading.usage = total_usage(call.usage for call in calls)
             reading.waited_ms = sum(call.waited_ms for call in calls)
             reading.attempts = sum(call.attempts for call in calls)
             reading.keys = tuple(call.key for call in calls if call.key)
             for name in {call.model for call in calls if call.model}:
-                own = (call.usage for call in calls if call.model == name)
-                reading.by_model[name] = total_usage(own)
+                reading.by_model[name] = total_usage(c.usage for c in calls if c.model == name)
             reading.recorded = min((c.recorded for c in calls if c.recorded), default=None)
 
 
-def total_usage(usages: Iterator[Usage]) -> Usage:
+def total_usage(usages: Iterable[Usage]) -> Usage:
     """Return the sum of `usages`."""
-    calls = input_tokens = output_tokens = 0
-    for usage in usages:
-        calls += usage.calls
-        input_tokens += usage.input_tokens
-        output_tokens += usage.output_tokens
-    return Usage(calls, input_tokens, output_tokens)
+    rows = [(usage.calls, usage.input_tokens, usage.output_tokens) for usage in usages]
+    return Usage(*map(sum, zip(*rows, strict=True)))

@@ -1,9 +1,10 @@
-"""Token prices, from a dated list that users may replace."""
+"""Token counts of requests and answers, and their prices from a dated list."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,14 @@ from typing import Any
 import yaml
 
 from memsys.errors import InputError
+from memsys.text.tokens import count_tokens
 from memsys.types import Usage
 
 PRICING = Path(__file__).parent / "pricing.yaml"
 _SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}$")  # gpt-4o-2024-08-06 costs what gpt-4o costs
 _UNIT = 1_000_000
+_READ = ("messages", "tools", "response_format", "input")  # fields that the model reads
+_IMAGE = 2_833  # gpt-4o-mini; gpt-4o bills 85
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +53,8 @@ class Pricing:
 
 
 def load_pricing(path: str | Path = PRICING) -> Pricing:
-    """Return the price list at `path`: as_of, source, and models: {name: {input, output}}.
-
-    Raises InputError naming the file and the wrong entry.
+    """Return the price list at `path`: as_of, source, and models: {name: {input, output}}. Raises
+    InputError naming the file and the wrong entry.
     """
     path = Path(path).expanduser()
     try:
@@ -62,18 +65,57 @@ def load_pricing(path: str | Path = PRICING) -> Pricing:
         raise InputError(f"{path}: a price list has as_of, source and models, and nothing else")
     if not isinstance(loaded["models"], dict):
         raise InputError(f"{path}: models: give name: {{input: 1.0, output: 2.0}} for each")
-    prices = {str(name): _price(path, name, row) for name, row in loaded["models"].items()}
+    prices = {}
+    for name, row in loaded["models"].items():
+        values = list(row.values()) if isinstance(row, dict) else []
+        is_number = [type(one) in {int, float} and 0 <= one < float("inf") for one in values]
+        if not all(is_number) or not values or set(row) != {"input", "output"}:
+            raise InputError(
+                f"{path}: models: {name}: {row!r}; "
+                "give {input: 1.0, output: 2.0}, US dollars for a million tokens"
+            )
+        prices[str(name)] = Price(float(row["input"]), float(row["output"]))
     return Pricing(str(loaded["as_of"]), str(loaded["source"]), prices)
 
 
-def _price(path: Path, name: object, row: Any) -> Price:
-    complete = isinstance(row, dict) and set(row) == {"input", "output"}
-    # `not 0 <=` is true of NaN as well.
-    if not complete or any(
-        type(value) not in {int, float} or not 0 <= value < float("inf") for value in row.values()
-    ):
-        raise InputError(
-            f"{path}: models: {name}: {row!r}; "
-            "give {input: 1.0, output: 2.0}, US dollars for a million tokens"
-        )
-    return Price(float(row["input"]), float(row["output"]))
+def usage_of(answer: Mapping[str, Any]) -> Usage | None:
+    """Return the usage that the endpoint reports; None if it reports none that is usable. An answer
+    to an embedding request has no output tokens.
+    """
+    reported = answer.get("usage")
+    if not isinstance(reported, Mapping):
+        return None
+    tokens = [reported.get("prompt_tokens"), reported.get("completion_tokens", 0)]
+    if any(type(count) is not int or count < 0 for count in tokens):
+        return None
+    return Usage(1, *tokens)
+
+
+def input_tokens(body: Mapping[str, Any]) -> int:
+    """Return an upper bound of the input tokens of a request: the o200k tokens of its JSON. An
+    image counts as the most that OpenAI's models bill at low detail.
+    """
+    read = {name: body[name] for name in _READ if name in body}
+    images: list[str] = []
+
+    def without(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if value.get("type") == "image_url":
+            images.append(str(value.pop("image_url", "")))
+        return value
+
+    # A URL may contain the image itself, a million characters that are not text.
+    text = json.dumps(read, ensure_ascii=False)
+    if '"image_url"' in text:
+        text = json.dumps(json.loads(text, object_pairs_hook=without), ensure_ascii=False)
+    return count_tokens(text) + _IMAGE * len(images)
+
+
+def output_limit(body: Mapping[str, Any]) -> int | None:
+    """Return the largest number of output tokens that `body` allows; None if it sets no limit. A
+    request for embeddings has no `messages` and no output tokens.
+    """
+    if "messages" not in body:
+        return 0
+    limit = body.get("max_completion_tokens", body.get("max_tokens"))
+    return limit if type(limit) is int else None

@@ -32,16 +32,14 @@ class Prompt:
         return {"name": self.name, "sha256": self.sha256}
 
     def fill(self, **values: str) -> str:
-        """Return the text with the places of `values` filled in, in one pass.
-
-        Braces within a value are not filled in again.
+        """Return the text with the places of `values` filled in, in one pass. Braces within a value
+        are not filled in again.
         """
         return _PLACE.sub(lambda match: values.get(match[1], match[0]), self.text)
 
 
 def load_prompt(name: str, places: Sequence[str]) -> Prompt:
     """Return the prompt `memsys/llm/prompts/<name>.txt`, or that in the file at the path `name`.
-
     Raises InputError if there is none, or one of `places` is missing in it.
     """
     path = PROMPTS / f"{name}.txt"

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import fcntl
-import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from memsys.errors import InputError
-from memsys.stores.sqlite import open_shared
+from memsys.stores.sqlite import cache_errors, open_shared
 
 Mode = Literal["auto", "off", "replay"]
 CALLS = "calls.sqlite"
@@ -49,7 +48,7 @@ class RecordedAnswer(NamedTuple):
 
 
 class Recording:
-    """The answers in `<folder>/calls.sqlite` (write-ahead log: safe for several processes).
+    """The answers in `path`, `<folder>/calls.sqlite` (write-ahead log: safe for several processes).
 
     Modes: `auto` replays recorded answers and records new ones, `off` does neither, `replay`
     replays and never asks a server.
@@ -60,26 +59,16 @@ class Recording:
         if mode not in get_args(Mode):
             raise InputError(f"llm.cache={mode}: give one of {', '.join(get_args(Mode))}")
         self.mode = mode
-        self._path = Path(folder) / CALLS
+        self.path = Path(folder) / CALLS
         self._guard = threading.Lock()
         self._waiting: dict[str, tuple[threading.Lock, int]] = {}
         if mode == "off":
             return
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._errors():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
             # Never closed: closing releases every lock of this process on the file.
-            self._claims = self._path.with_suffix(".lock").open("w")
-        except OSError as error:
-            raise InputError(f"cache={folder}: not a usable folder ({error}); name another") from (
-                error
-            )
-        with self._errors_named():
-            self._db = open_shared(self._path, _SCHEMA)
-
-    @property
-    def path(self) -> Path:
-        """Path of the SQLite file."""
-        return self._path
+            self._claims = self.path.with_suffix(".lock").open("w")
+            self._db = open_shared(self.path, _SCHEMA)
 
     def find(self, key: str) -> RecordedAnswer | None:
         """Return the answer recorded under `key`, or None; always None in mode `off`."""
@@ -94,29 +83,27 @@ class Recording:
             part = keys[start : start + _BATCH]
             marks = ",".join("?" * len(part))
             select = f"SELECT * FROM calls WHERE key IN ({marks})"  # noqa: S608
-            with self._errors_named(), self._guard:
+            with self._errors(), self._guard:
                 rows.extend(map(RecordedAnswer._make, self._db.execute(select, part)))
         return sorted(set(rows))
 
     def keep(self, answers: Iterable[RecordedAnswer]) -> int:
-        """Record all of `answers` or, on an error, none; return how many were new.
-
-        The first answer of a key wins: one already recorded stays. Raises InputError.
+        """Record all of `answers` or, on an error, none; return how many were new. The first answer
+        of a key wins: one already recorded stays. Raises InputError.
         """
         insert = "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        with self._errors_named(), self._guard, self._db:
+        with self._errors(), self._guard, self._db:
             return self._db.executemany(insert, answers).rowcount
 
     def keep_failed(self, row: RecordedAnswer) -> RecordedAnswer:
-        """Record the last failure of a request; return the row that is recorded now.
-
-        Of several unusable answers the first stays; a failure without an answer replaces any row
-        and is replaced by any. Raises InputError.
+        """Record the last failure of a request; return the row that is recorded now. Of several
+        unusable answers the first stays; a failure without an answer replaces any row and is
+        replaced by any. Raises InputError.
         """
         first = self.find(row.key)
         if first is not None and first.answered and row.answered:
             return first
-        with self._errors_named(), self._guard, self._db:
+        with self._errors(), self._guard, self._db:
             self._db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         return row
 
@@ -127,15 +114,14 @@ class Recording:
         select = """SELECT path, model, count(*), total(input_tokens), total(output_tokens),
             min(created), max(created) FROM calls
             WHERE status BETWEEN 200 AND 299 GROUP BY path, model ORDER BY path, model"""
-        with self._errors_named(), self._guard:
+        with self._errors(), self._guard:
             rows = self._db.execute(select).fetchall()
         return [(path, model, n, int(i), int(o), a, b) for path, model, n, i, o, a, b in rows]
 
     @contextmanager
     def claim(self, key: str) -> Iterator[None]:
-        """Claim `key` for this thread, among all threads and processes that share the file.
-
-        Of equal requests at the same time, one goes to the server; the others find its answer.
+        """Claim `key` for this thread, among all threads and processes that share the file. Of
+        equal requests at the same time, one goes to the server; the others find its answer.
         """
         if self.mode == "off":
             yield
@@ -168,13 +154,5 @@ class Recording:
         finally:
             fcntl.lockf(self._claims, fcntl.LOCK_UN, 1, place)
 
-    @contextmanager
-    def _errors_named(self) -> Iterator[None]:
-        """Turn an SQLite error into an InputError that names the file."""
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            raise InputError(
-                f"{self._path}: not usable as a record of calls ({error}); "
-                "delete it, or set cache= to another folder"
-            ) from error
+    def _errors(self) -> AbstractContextManager[None]:
+        return cache_errors(self.path, "a record of calls")

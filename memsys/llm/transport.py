@@ -1,25 +1,40 @@
-"""HTTP transport that replays, limits, times and records the requests of a client."""
+"""HTTP transport that replays, limits, times and records requests, and its errors as messages."""
 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import httpx2
+import openai
 
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
-from memsys.llm.budget import Budget, BudgetReached, Limits, Reservation
-from memsys.llm.exchange import EXCHANGE, Exchange, key_of, rejected_key
+from memsys.llm.budget import Budget, BudgetReached, Limits
+from memsys.llm.meter import EXCHANGE, Exchange, key_of, rejected_key
+from memsys.llm.pricing import usage_of
 from memsys.llm.recording import RecordedAnswer, Recording
-from memsys.llm.usage import usage_of
+from memsys.text.addresses import without_secrets
+from memsys.types import Usage
 
 _SECRET_LENGTH = 8  # shorter values are words, as in API_KEY=none
 _PASSED_HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_SHOWN = 200  # characters of a server's message
+_TOO_LONG = re.compile(
+    r"context.?(length|size|window)|maximum context|too many tokens|prompt is too long",
+    re.IGNORECASE,
+)
+_REMEDIES = {
+    401: "the key is not accepted; check the variable {variable}",
+    403: "the key may not use this model; check the variable {variable} and the account",
+    404: "no such model or address; check llm.model and llm.base_url",
+}
+_NOBODY = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 
 
 class RecordingTransport(httpx2.BaseTransport):
@@ -35,13 +50,12 @@ class RecordingTransport(httpx2.BaseTransport):
         """`timeout_s` bounds one attempt, from sending to the last byte of the answer."""
         self._recording, self._limits, self._budget = recording, limits, budget
         self._timeout_s = timeout_s
-        limits_of_client = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+        unlimited = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
         # A client rather than a bare transport, as it uses the system's proxies. None of them can
         # reach a server on the loopback of this machine.
-        here = httpx2.HTTPTransport(limits=limits_of_client)
-        self._network = httpx2.Client(
-            limits=limits_of_client, mounts={f"all://{host}": here for host in _LOOPBACK}
-        )
+        here = httpx2.HTTPTransport(limits=unlimited)
+        mounts = {f"all://{host}": here for host in _LOOPBACK}
+        self._network = httpx2.Client(limits=unlimited, mounts=mounts)
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one attempt; an error that must not be retried becomes `stopped` of the exchange."""
@@ -73,9 +87,7 @@ class RecordingTransport(httpx2.BaseTransport):
         self, request: httpx2.Request, body: Mapping[str, Any], exchange: Exchange
     ) -> httpx2.Response:
         model = str(body.get("model", ""))
-        reservation = None
-        if self._budget is not None:
-            reservation = self._budget.reserve(model, body)
+        settle = self._budget.reserve(model, body) if self._budget else lambda _: None
         started = time.perf_counter()
         exchange.attempts += 1
         exchange.waited_ms = exchange.spent_ms
@@ -84,23 +96,34 @@ class RecordingTransport(httpx2.BaseTransport):
             exchange.latency_ms = (time.perf_counter() - started) * 1000
             answer = _parsed(data) if 200 <= status < 300 else None
         except httpx2.ConnectError:
-            _settle(reservation, {"usage": {"prompt_tokens": 0}})  # nothing was sent
+            settle(Usage(1))  # nothing was sent
             raise
         except BaseException:
-            _settle(reservation, {})  # the answer is lost, but the server may bill it
+            settle(None)  # the answer is lost, but the server may bill it
             raise
         if answer is None:
-            _settle(reservation, {"usage": {"prompt_tokens": 0}})  # refused
+            settle(Usage(1))  # refused
             return _response(status, headers, data)
-        _settle(reservation, answer)
+        usage = usage_of(answer)
+        settle(usage)
         exchange.created = datetime.now(UTC).isoformat(timespec="seconds")
-        text = _without_key(data.decode(), request)
-        key = exchange.key
+        row = RecordedAnswer(
+            key=exchange.key,
+            path=request.url.path,
+            model=model,
+            status=status,
+            body=_without_key(data.decode(), request),
+            latency_ms=exchange.latency_ms,
+            input_tokens=usage.input_tokens if usage else None,
+            output_tokens=usage.output_tokens if usage else None,
+            created=exchange.created,
+        )
+        is_usable = True
         try:
             exchange.check(answer)
         except LLMError:  # the caller's own check raises it again
-            key = rejected_key(key)
-        return _response(status, headers, self._keep(key, exchange, request, model, status, text))
+            row, is_usable = row._replace(key=rejected_key(row.key)), False
+        return _response(status, headers, self._record(row, is_usable))
 
     def _send(
         self, request: httpx2.Request, started: float
@@ -117,36 +140,15 @@ class RecordingTransport(httpx2.BaseTransport):
         finally:
             response.close()
 
-    def _keep(
-        self,
-        key: str,
-        exchange: Exchange,
-        request: httpx2.Request,
-        model: str,
-        status: int,
-        text: str,
-    ) -> bytes:
-        """Record the answer, and return the recorded one: the first answer wins everywhere."""
+    def _record(self, row: RecordedAnswer, is_usable: bool) -> bytes:
+        """Record an answer and return the body of the recorded one: the first of a key wins."""
         if self._recording.mode == "off":
-            return text.encode()
-        usage = usage_of(json.loads(text))
-        row = RecordedAnswer(
-            key=key,
-            path=request.url.path,
-            model=model,
-            status=status,
-            body=text,
-            latency_ms=exchange.latency_ms,
-            input_tokens=usage.input_tokens if usage else None,
-            output_tokens=usage.output_tokens if usage else None,
-            created=str(exchange.created),
-        )
-        if key != exchange.key:
+            return row.body.encode()
+        if not is_usable:
             return self._recording.keep_failed(row).body.encode()
         if not self._recording.keep([row]):
-            first = self._recording.find(key)
-            return (first or row).body.encode()
-        return text.encode()
+            row = self._recording.find(row.key) or row
+        return row.body.encode()
 
 
 def _parsed(data: bytes) -> Mapping[str, Any]:
@@ -160,11 +162,6 @@ def _parsed(data: bytes) -> Mapping[str, Any]:
     return answer
 
 
-def _settle(reservation: Reservation | None, answer: Mapping[str, Any]) -> None:
-    if reservation is not None:
-        reservation.settle(usage_of(answer))
-
-
 def _without_key(text: str, request: httpx2.Request) -> str:
     """Return `text` without the key, which a server may repeat."""
     key = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -174,3 +171,53 @@ def _without_key(text: str, request: httpx2.Request) -> str:
 def _response(status: int, headers: Mapping[str, str], data: bytes) -> httpx2.Response:
     passed = {name: headers[name] for name in _PASSED_HEADERS if name in headers}
     return httpx2.Response(status, headers=passed, content=data)
+
+
+def explain(
+    error: openai.OpenAIError, model: str, key_variable: str, timeout_s: float, attempts: int
+) -> LLMError | InputError:
+    """Return `error` as an LLMError, or as an InputError if configuration or account cause it. The
+    message contains no secret, although a server may repeat one.
+    """
+    tries = f"{attempts} attempt{'s' if attempts != 1 else ''}"
+    if isinstance(error, openai.APITimeoutError):
+        return LLMError(f"{model}: no whole answer within {timeout_s:g} s ({tries})")
+    if isinstance(error, openai.APIConnectionError):
+        cause = error.__cause__
+        message = _shown(f"{type(cause).__name__}: {cause}" if cause else str(error), key_variable)
+        return LLMError(f"{model}: the connection failed ({message}; {tries})")
+    if not isinstance(error, openai.APIStatusError):
+        return LLMError(f"{model}: {type(error).__name__}: {_shown(str(error), key_variable)}")
+    status, message = error.status_code, _message_of(error, key_variable)
+    if status in _REMEDIES:
+        remedy = _REMEDIES[status].format(variable=key_variable)
+        return InputError(f"{model}: HTTP {status}: {remedy} ({message})")
+    if "insufficient_quota" in (error.code, error.type):
+        return InputError(
+            f"{model}: the account has no credit left ({message}); add credit and resume"
+        )
+    if error.code == "context_length_exceeded" or (
+        status in (400, 413) and _TOO_LONG.search(message)
+    ):
+        return LLMError(f"{model}: the request is longer than the model's context ({message})")
+    return LLMError(f"{model}: HTTP {status} ({message}; {tries})")
+
+
+def status_to_keep(error: openai.OpenAIError) -> int | None:
+    """Return the status under which a failure after all retries is recorded. The server's status,
+    or 0 if no answer was complete. None if no server was reached, so that there is nothing to
+    replay.
+    """
+    if isinstance(error, openai.APIStatusError):
+        return error.status_code
+    return None if isinstance(error.__cause__, _NOBODY) else 0
+
+
+def _message_of(error: openai.APIStatusError, key_variable: str) -> str:
+    body = error.body
+    message = body.get("message") if isinstance(body, dict) else None
+    return _shown(" ".join(str(message or error.message).split()), key_variable)
+
+
+def _shown(text: str, key_variable: str) -> str:
+    return without_secrets(text, key_variable)[:_SHOWN]  # shortening first could leave half a key

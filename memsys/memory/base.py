@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Protocol, runtime_checkable
 
 from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt
+from memsys.text.turns import importance
 from memsys.types import Conversation, Memory, Session
 
 
@@ -30,10 +32,7 @@ class MemoryBuilder(ABC):
 
     @abstractmethod
     def build(self, session: Session) -> list[Memory]:
-        """Return the memories of `session` in order; may be empty.
-
-        Ids are unique per conversation.
-        """
+        """Return the memories of `session` in order; ids are unique per conversation."""
 
 
 @runtime_checkable
@@ -46,12 +45,15 @@ class WrittenByModel(Protocol):
 
     def open(self, llm: LLM | None) -> MemoryBuilder:
         """Return a builder for one conversation. Raises InputError if it needs a model."""
-        ...
+
+
+def verbatim(id_: str, text: str, time: datetime, speaker: str, turns: tuple[str, ...]) -> Memory:
+    """Return a memory of `text` that is retrieved by that text and nothing else."""
+    return Memory(id_, text, text, time, speaker, turns, importance(text))
 
 
 def builder_for(memory: MemoryBuilder | WrittenByModel, llm: LLM | None) -> MemoryBuilder:
-    """Return the builder of one conversation: `memory` itself if it has no state.
-
-    Raises InputError like WrittenByModel.open.
+    """Return the builder of one conversation: `memory` itself if it has no state. Raises InputError
+    like WrittenByModel.open.
     """
     return memory.open(llm) if isinstance(memory, WrittenByModel) else memory

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
+from inspect import signature
+from typing import Any
 
 from memsys.errors import InputError
 from memsys.facts.extract import ExtractSettings, FactExtractor
 from memsys.facts.fact import Fact, as_memory, plain
 from memsys.facts.fact_writer import FactChange, applied
-from memsys.facts.images import Images
 from memsys.facts.session_reader import Outcome, SessionReader
 from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
@@ -18,28 +18,12 @@ from memsys.types import Conversation, Memory, Session
 class Facts:
     """The settings of `memory=facts`; `open` returns the builder of one conversation."""
 
-    def __init__(
-        self,
-        name: str,
-        prompt: str,
-        summary_prompt: str | None,
-        exchange: int,
-        recent: int,
-        images: Images,
-        retries: int,
-    ) -> None:
-        """See ExtractSettings; checked by `open`, as Hydra would hide the error message here."""
-        self.name = name
-        self._settings = partial(
-            ExtractSettings,
-            prompt=prompt,
-            summary_prompt=summary_prompt,
-            exchange=exchange,
-            recent=recent,
-            images=images,
-            retries=retries,
-            place="memory",
-        )
+    def __init__(self, name: str, **settings: Any) -> None:
+        """`settings`: see ExtractSettings; their values are checked by `open`, as Hydra would hide
+        the error message here. Raises TypeError on an unknown or missing setting.
+        """
+        self.name, self._settings = name, {**settings, "place": "memory"}
+        signature(ExtractSettings).bind(**self._settings)
 
     def check(self, conversation: Conversation) -> None:
         """Accept every conversation."""
@@ -52,14 +36,11 @@ class Facts:
             raise InputError(
                 f"memory={self.name}: no model to write the facts; add llm=openai or llm=local"
             )
-        return FactMemoryBuilder(self.name, llm, self._settings())
+        return FactMemoryBuilder(self.name, llm, ExtractSettings(**self._settings))
 
 
 class FactMemoryBuilder(MemoryBuilder):
-    """Builds the memories of one conversation, one per distinct fact.
-
-    `events` is the log of the extraction, `prompts` the templates by role.
-    """
+    """Builds the memories of one conversation, one per distinct fact; logs the extraction."""
 
     def __init__(self, name: str, llm: LLM, settings: ExtractSettings) -> None:
         """Raises InputError if a prompt cannot be used."""
@@ -82,10 +63,9 @@ class FactMemoryBuilder(MemoryBuilder):
         change = None
         if key not in self._seen:
             self._seen.add(key)
-            memory = as_memory(f"f{len(self._seen)}", fact, session.time)
-            self._new.append(memory)
-            content, time = memory.content, session.time
-            change = FactChange(memory.id, "ADD", None, content, time, memory.turns)
+            new = as_memory(f"f{len(self._seen)}", fact, session.time)
+            self._new.append(new)
+            change = FactChange(new.id, "ADD", None, new.content, session.time, new.turns)
         why = "nothing is compared" if change else "it is stored already, word for word"
         self.events.append(applied(fact, why, change))
         return "done"

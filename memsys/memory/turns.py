@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsys.errors import InputError
+from memsys.errors import check_whole
 from memsys.memory.base import MemoryBuilder
 from memsys.text.turns import importance, line
 from memsys.types import Memory, Session
@@ -18,8 +18,7 @@ class Turns(MemoryBuilder):
     def __init__(self, name: str, before: int = 0, after: int = 0, lead: int = 1) -> None:
         """Numbers of turns, each 0 or more. Raises InputError."""
         for field, value in (("before", before), ("after", after), ("lead", lead)):
-            if value < 0:
-                raise InputError(f"memory.{field}: {value} is negative; use 0 or more")
+            check_whole(f"memory.{field}", value, 0)
         self.name = name
         self._before, self._after, self._lead = before, after, lead
 

@@ -1,1 +1,1 @@
-"""A graph of entities and relations that a language model extracts and keeps up to date."""
+"""A graph of entities and relations that a language model extracts and maintains."""

@@ -6,18 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from memsys.context.base import stamp
+from memsys.context.writers import stamp
 from memsys.facts.fact import Event, fault, plain
 from memsys.llm.base import LLM, LLMError
 from memsys.relations.forms import (
     KINDS,
     LONGEST,
+    Form,
     ask,
     conflicts_form,
     entities_form,
     relations_form,
 )
-from memsys.relations.settings import RelationGraphSettings
+from memsys.relations.relation_graph import RelationGraphSettings
 from memsys.relations.triples import Entity, Triple, is_self, shown
 from memsys.text.terms import terms
 from memsys.text.turns import line
@@ -27,10 +28,9 @@ _ENDS = ("source", "destination")
 
 
 class RelationExtractor:
-    """Asks a model for entities, for relations between them, and for relations that ended.
-
-    Every method raises LLMError without a reply, and returns None if nothing of the reply can be
-    used; calls and faults are logged.
+    """Asks a model for entities, for relations between them, and for relations that ended. Every
+    method raises LLMError without a reply, and returns None if nothing of the reply can be used;
+    calls and faults are logged.
     """
 
     def __init__(self, llm: LLM, settings: RelationGraphSettings) -> None:
@@ -41,9 +41,7 @@ class RelationExtractor:
         self, turns: Sequence[Turn], time: datetime, log: list[Event]
     ) -> list[Entity] | None:
         """Return the entities that `turns` mention, then the speakers; [] if they mention none."""
-        text = self.prompts["entities"].fill(messages=_numbered(turns), time=stamp(time))
-        ids = [turn.id for turn in turns]
-        rows = ask(self._llm, entities_form(len(turns)), text, self._calls, log, turns=ids)
+        rows = self._ask(entities_form(len(turns)), turns, time, log)
         if rows is None:
             return None
         named = _named(rows, log)
@@ -68,17 +66,13 @@ class RelationExtractor:
     ) -> list[Triple] | None:
         """Return the relations between `entities` that `turns` state."""
         names = [entity.name for entity in entities]
-        messages = _numbered(turns)
-        text = self.prompts["relations"].fill(
-            messages=messages, entities="\n".join(f"- {name}" for name in names), time=stamp(time)
-        )
         form = relations_form(len(turns), names if self._calls == "schema" else None)
-        ids = [turn.id for turn in turns]
-        rows = ask(self._llm, form, text, self._calls, log, turns=ids)
+        listed = "\n".join(f"- {name}" for name in names)
+        rows = self._ask(form, turns, time, log, entities=listed)
         if rows is None:
             return None
         by_name = {plain(entity.name): entity for entity in entities}
-        return list(_triples(rows, turns, by_name, set(terms(messages)), log))
+        return list(_triples(rows, turns, by_name, log))
 
     def ended(
         self,
@@ -91,14 +85,10 @@ class RelationExtractor:
         """Return the relations that ended according to `turns`, as row in `stored` (relations as
         sentences) to reason. A number that was not shown is logged and ignored.
         """
-        text = self.prompts["conflicts"].fill(
-            messages=_numbered(turns),
-            stored="\n".join(f"{n}. {one}" for n, one in enumerate(stored, 1)),
-            new="\n".join(f"- {one.text}" for one in new) or "(none)",
-            time=stamp(time),
-        )
-        ids = [turn.id for turn in turns]
-        rows = ask(self._llm, conflicts_form(len(stored)), text, self._calls, log, turns=ids)
+        listed = "\n".join(f"{n}. {one}" for n, one in enumerate(stored, 1))
+        stated = "\n".join(f"- {one.text}" for one in new) or "(none)"
+        form = conflicts_form(len(stored))
+        rows = self._ask(form, turns, time, log, stored=listed, new=stated)
         if rows is None:
             return None
         reasons: dict[int, str] = {}
@@ -109,6 +99,13 @@ class RelationExtractor:
             else:
                 log.append(fault("conflicts", "unknown_relation", f"{number} of {len(stored)}"))
         return reasons
+
+    def _ask(
+        self, form: Form, turns: Sequence[Turn], time: datetime, log: list[Event], **values: str
+    ) -> list[dict[str, Any]] | None:
+        """Ask with the prompt of the form's step, filled with `turns`, `time` and `values`."""
+        text = self.prompts[form.step].fill(messages=_numbered(turns), time=stamp(time), **values)
+        return ask(self._llm, form, text, self._calls, log, turns=[turn.id for turn in turns])
 
 
 def _numbered(turns: Sequence[Turn]) -> str:
@@ -131,10 +128,10 @@ def _triples(
     rows: Sequence[Mapping[str, Any]],
     turns: Sequence[Turn],
     by_name: Mapping[str, Entity],
-    message_terms: set[str],
     log: list[Event],
 ) -> Iterator[Triple]:
     """Yield the relations of `rows` without duplicates, each with all turns named for it."""
+    message_terms = set(terms(_numbered(turns)))
     triples: dict[tuple[str, str, str], Triple] = {}
     for row in rows:
         label = f"{row['source']} - {row['relation']} - {row['destination']}"
@@ -149,9 +146,8 @@ def _triples(
         if source is None or destination is None:
             continue
         if source == destination or not plain(name) or len(name) > LONGEST:
-            log.append(
-                fault("relations", "bad_argument", f"{label}: needs a short name and two ends")
-            )
+            wrong = f"{label}: needs a short name and two ends"
+            log.append(fault("relations", "bad_argument", wrong))
             continue
         key = plain(source.name), name, plain(destination.name)
         before = triples[key].turns if key in triples else ()

@@ -3,21 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from memsys.embed.cache import CachedEmbedder
+from memsys.errors import check_choice, check_cosine, check_whole
 from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import IndexSettings, top
 from memsys.relations.extract import RelationExtractor
 from memsys.relations.relation_graph import RelationGraph
-from memsys.relations.settings import RelationSettings
 from memsys.relations.triples import as_memory, id_of
 from memsys.stores.relations import Relation
 from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, words
 from memsys.types import Candidate, Vectors
+
+By = Literal["entity", "triple", "both"]
+QueryEntities = Literal["llm", "rule"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelationSettings:
+    """Settings of the search. `by`: relations are found by the question's entities, by the
+    similarity of question and triple, or both. `query_entities`: the question's entities are named
+    by a model, or are its content words. `limit`: most relations; `similarity`: least cosine of
+    question and triple. `hops`: path length from the question's entities.
+    """
+
+    by: By
+    query_entities: QueryEntities
+    limit: int
+    similarity: float
+    hops: int = 1
+
+    def __post_init__(self) -> None:
+        """Raises InputError on a value out of range."""
+        check_choice("strategy.relations.by", self.by, get_args(By))
+        ways = get_args(QueryEntities)
+        check_choice("strategy.relations.query_entities", self.query_entities, ways)
+        check_whole("strategy.relations.limit", self.limit)
+        check_whole("strategy.relations.hops", self.hops)
+        check_cosine("strategy.relations.similarity", self.similarity)
 
 
 class RelationFinder:
@@ -54,7 +82,9 @@ class RelationFinder:
         row = {one.key: n for n, one in enumerate(snapshot.relations)}
         names, by_entity = [], []
         if self._settings.by != "triple":
-            names = self._names(question)
+            by_model = self._settings.query_entities == "llm"
+            question_names = self._extractor.question_entities if by_model else content_words
+            names = list(dict.fromkeys(question_names(question)))
             by_entity = [row[one.key] for one in self._by_entity(question, names)]
         by_triple = []
         if self._settings.by != "entity":
@@ -75,12 +105,8 @@ class RelationFinder:
                 for n in best
             ],
         }
-        return [snapshot.candidate(n, float(cosines[n])) for n in best], trace
-
-    def _names(self, question: str) -> list[str]:
-        if self._settings.query_entities == "llm":
-            return self._extractor.question_entities(question)
-        return list(dict.fromkeys(content_words(question)))
+        memories = snapshot.memories
+        return [Candidate(memories[n], float(cosines[n]), "expanded") for n in best], trace
 
     def _by_entity(self, question: str, names: Sequence[str]) -> list[Relation]:
         """Return the relations around `names`, ranked by BM25 against the question as in mem0ai
@@ -106,9 +132,6 @@ class _Snapshot:
         self.vectors: Vectors = (
             embedder.documents(texts) if texts else np.zeros((0, 1), dtype=np.float32)
         )
-
-    def candidate(self, row: int, score: float) -> Candidate:
-        return Candidate(self.memories[row], score, "expanded")
 
 
 def content_words(question: str) -> Iterator[str]:

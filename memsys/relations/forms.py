@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -45,10 +46,8 @@ class Form:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The JSON schema of a whole reply.
-
-        Its bounds are for servers that decode by the schema, as small models do not end a list by
-        themselves; `ask` checks the replies of other servers.
+        """The JSON schema of a whole reply, with bounds for servers that decode by it, as small
+        models do not end a list by themselves; `ask` checks the replies of other servers.
         """
         rows = {"type": "array", "items": object_schema(self.row), "maxItems": self.most}
         return object_schema({self.step: rows})
@@ -87,9 +86,8 @@ def ask(
     llm: LLM, form: Form, text: str, calls: Calls, log: list[Event], **fields: Any
 ) -> list[dict[str, Any]] | None:
     """Ask a model by `text` to fill in `form` and return its rows, None if none of its reply can be
-    used. The call, with `fields`, and the faults of its reply are logged.
-
-    Raises LLMError without a reply.
+    used. The call, with `fields`, and the faults of its reply are logged. Raises LLMError without
+    a reply.
     """
     messages = [{"role": "user", "content": text}]
     if calls == "tools":
@@ -103,10 +101,11 @@ def ask(
             rows = [*(rows or []), *read]
         else:
             log.append(read)
-    if rows is None and not reply.tool_calls and form.step == "conflicts":
-        rows = []  # without a call, no relation ended
-    elif rows is None and not reply.tool_calls:
-        log.append(fault(form.step, "no_call", reply.text))
+    if rows is None and not reply.tool_calls:
+        if form.step == "conflicts":
+            rows = []  # without a call, no relation ended
+        else:
+            log.append(fault(form.step, "no_call", reply.text))
     if rows and len(rows) > form.most:
         log.append(fault(form.step, "too_many", f"{len(rows)}; the first {form.most} are read"))
     valid = None if rows is None else list(_valid(rows[: form.most], form, log))
@@ -118,13 +117,10 @@ def ask(
 def _lists(reply: Completion, form: Form) -> Iterator[list[Any] | Event]:
     """Yield the list of every call or its fault; without a call, the list in the text, if any."""
     if not reply.tool_calls:
-        try:
+        with suppress(ValueError, TypeError, KeyError):
             rows = json.loads(reply.text)[form.step]
-        except (ValueError, TypeError, KeyError):
-            return
-        if isinstance(rows, list):
-            yield rows
-        return
+            if isinstance(rows, list):
+                yield rows
     for call in reply.tool_calls:
         if call.name != form.tool:
             yield fault(form.step, "unknown_tool", f"{call.name}: {call.arguments}")
@@ -134,8 +130,7 @@ def _lists(reply: Completion, form: Form) -> Iterator[list[Any] | Event]:
         except ValueError:
             yield fault(form.step, "broken_json", call.arguments)
             continue
-        whole = object_schema({form.step: {"type": "array"}})
-        wrong = violation(arguments, whole, form.tool)
+        wrong = violation(arguments, object_schema({form.step: {"type": "array"}}), form.tool)
         yield fault(form.step, "bad_argument", wrong) if wrong else arguments[form.step]
 
 

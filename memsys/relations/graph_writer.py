@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from memsys.facts.fact import Event, fault
 from memsys.llm.base import LLMError
 from memsys.relations.extract import RelationExtractor
-from memsys.relations.relation_graph import Applied, Planned, RelationGraph
-from memsys.relations.settings import RelationGraphSettings
+from memsys.relations.relation_graph import Applied, Planned, RelationGraph, RelationGraphSettings
 from memsys.relations.triples import Entity, Triple, id_of
 from memsys.stores.relations import Relation
 from memsys.types import Session, Turn
@@ -26,6 +25,13 @@ class _Progress:
     ended: dict[int, str] | None = None
     stored: list[Relation] = field(default_factory=list)  # what the rows of `ended` refer to
     done: bool = False
+
+    @property
+    def step(self) -> str:
+        """The first step without a reply."""
+        if self.entities is None:
+            return "entities"
+        return "relations" if self.triples is None else "conflicts"
 
 
 class GraphWriter:
@@ -48,12 +54,13 @@ class GraphWriter:
         """Update the graph with `session`. Raises LLMError if the model answered for none of its
         exchanges: the server is down then, and there is no graph to measure.
         """
-        start, exchanges = len(self._log), list(self._exchanges(session))
-        errors = [error for turns in exchanges if (error := self._read(turns, session))]
+        start, step, turns = len(self._log), self._settings.exchange, session.turns
+        exchanges = [turns[first : first + step] for first in range(0, len(turns), step)]
+        errors = [error for one in exchanges if (error := self._read(one, session))]
         events = self._log[start:]
         done = Counter(str(e["operation"]) for e in events if e["step"] == "apply_relation")
         faults = sum("fault" in one for one in events)
-        lost = sum(not self._progress[turns[0].id].done for turns in exchanges)
+        lost = sum(not self._progress[one[0].id].done for one in exchanges)
         totals = {"faults": faults, "lost": lost, "of": len(exchanges)}
         self._log.append({"step": "graph", **done, **totals})
         if errors and len(errors) == len(exchanges):
@@ -70,14 +77,9 @@ class GraphWriter:
             progress.done = self._exchange(turns, session, progress)
         except LLMError as error:
             ids = [turn.id for turn in turns]
-            self._log.append(fault(_step(progress), "no_answer", error, turns=ids))
+            self._log.append(fault(progress.step, "no_answer", error, turns=ids))
             return error if progress.entities is None else None
         return None
-
-    def _exchanges(self, session: Session) -> Iterator[Sequence[Turn]]:
-        step = self._settings.exchange
-        for start in range(0, len(session.turns), step):
-            yield session.turns[start : start + step]
 
     def _exchange(self, turns: Sequence[Turn], session: Session, at: _Progress) -> bool:
         """Return whether the exchange is complete in the graph. Raises LLMError without a reply."""
@@ -95,8 +97,10 @@ class GraphWriter:
             self._find_ended(turns, time, planned, at)
         if at.ended is None:
             return False
-        self._end(turns, session, [(at.stored[n], why) for n, why in at.ended.items()])
-        self._add(planned, time)
+        if at.ended:
+            self._end(turns, time, {at.stored[row]: why for row, why in at.ended.items()})
+        if planned:
+            self._add(planned, time)
         return True
 
     def _find_ended(
@@ -113,38 +117,24 @@ class GraphWriter:
         at.ended = self._extractor.ended(turns, time, listed, new, self._log) if listed else {}
 
     def _add(self, planned: Sequence[Planned], time: datetime) -> None:
-        if not planned:
-            return
         operations = self._graph.add(planned, time)
         for one, operation in zip(planned, operations, strict=True):
-            ends = [end.name for end in one.ends]
-            text = f"{ends[0]} {one.triple.name} {ends[1]}"
-            names = [one.triple.source.name, one.triple.destination.name]
-            merged = {name: end for name, end in zip(names, ends, strict=True) if name != end}
+            triple, ends = one.triple, [end.name for end in one.ends]
+            named = zip((triple.source.name, triple.destination.name), ends, strict=True)
+            merged = {name: end for name, end in named if name != end}
+            text = f"{ends[0]} {triple.name} {ends[1]}"
             more = {"merged": merged} if merged else {}
-            self._log_change(operation, id_of(one), text, one.triple.turns, **more)
+            self._log_change(operation, id_of(one), text, triple.turns, **more)
 
-    def _end(
-        self, turns: Sequence[Turn], session: Session, ended: Sequence[tuple[Relation, str]]
-    ) -> None:
-        if not ended:
-            return
-        relations = [relation for relation, _ in ended]
-        texts = self._graph.sentences(relations)
-        operation = self._graph.end(relations, session.time)
-        ids = [turn.id for turn in turns]
-        for (relation, why), text in zip(ended, texts, strict=True):
-            self._log_change(operation, id_of(relation), text, ids, why=why)
+    def _end(self, turns: Sequence[Turn], time: datetime, ended: Mapping[Relation, str]) -> None:
+        """End the relations `ended`, each for its reason."""
+        texts, ids = self._graph.sentences(ended), [turn.id for turn in turns]
+        operation = self._graph.end(list(ended), time)
+        for (one, why), text in zip(ended.items(), texts, strict=True):
+            self._log_change(operation, id_of(one), text, ids, why=why)
 
     def _log_change(
         self, operation: Applied, relation: str, text: str, turns: Sequence[str], **more: object
     ) -> None:
         event = {"step": "apply_relation", "operation": operation, "relation": relation}
         self._log.append({**event, "text": text, **more, "turns": list(turns)})
-
-
-def _step(at: _Progress) -> str:
-    """Return the step of an exchange whose reply is missing."""
-    if at.entities is None:
-        return "entities"
-    return "relations" if at.triples is None else "conflicts"

@@ -5,19 +5,63 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Literal
+from functools import cached_property
+from typing import Literal, get_args
 
 import numpy as np
 
 from memsys.embed.cache import CachedEmbedder
+from memsys.errors import check_choice, check_cosine, check_whole
 from memsys.facts.fact import plain
-from memsys.relations.settings import RelationGraphSettings
+from memsys.facts.operations import Calls
+from memsys.llm.prompt import Prompt, load_prompt
 from memsys.relations.triples import Entity, Triple, verbalised
-from memsys.stores.relations import Node, Relation, RelationStore, node_row, relation_row
+from memsys.stores.relations import Node, Relation, RelationStore, row_of
 from memsys.stores.size import lines, singles
 from memsys.types import Vectors
 
+OnConflict = Literal["delete", "invalidate"]
 Applied = Literal["ADD", "MENTION", "RENEW", "DELETE", "END"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RelationGraphSettings:
+    """Settings of extraction and update of a relation graph. `calls`: by tool calls, or by JSON of
+    a schema for servers without tools. `on_conflict`: whether a contradicted relation is deleted or
+    marked as ended. `exchange`: messages per call. `threshold`: least cosine of names at which a
+    stored entity matches a mentioned one; `nodes`: most matches per name; `merge`: least cosine at
+    which two names are one entity. `shown`: most stored relations that a model is asked about.
+    Prompts are names of shipped prompts or paths.
+    """
+
+    calls: Calls
+    on_conflict: OnConflict
+    exchange: int
+    threshold: float
+    merge: float
+    nodes: int
+    shown: int
+    entities: str = "graph_entities"
+    relations: str = "graph_relations"
+    conflicts: str = "graph_conflicts"
+
+    def __post_init__(self) -> None:
+        """Raises InputError on a value out of range."""
+        check_choice("strategy.graph.calls", self.calls, get_args(Calls))
+        check_choice("strategy.graph.on_conflict", self.on_conflict, get_args(OnConflict))
+        for name in ("exchange", "nodes", "shown"):
+            check_whole(f"strategy.graph.{name}", getattr(self, name))
+        check_cosine("strategy.graph.threshold", self.threshold)
+        check_cosine("strategy.graph.merge", self.merge)
+
+    @cached_property
+    def prompts(self) -> dict[str, Prompt]:
+        """The prompts by role. Raises InputError if one is missing or lacks a placeholder."""
+        return {
+            "entities": load_prompt(self.entities, ["messages"]),
+            "relations": load_prompt(self.relations, ["messages", "entities"]),
+            "conflicts": load_prompt(self.conflicts, ["messages", "stored", "new"]),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +98,9 @@ class RelationGraph:
         if not names:
             return found
         same = self._store.nodes(self._owner, {plain(name) for name in names})
-        settings = self._settings
+        least, most = self._settings.threshold, self._settings.nodes
         for vector in self._vectors(names):
-            near = self._store.similar(self._owner, vector, settings.threshold, settings.nodes)
-            for node, cosine in near:
+            for node, cosine in self._store.similar(self._owner, vector, least, most):
                 found[node.id] = max(found.get(node.id, -1.0), cosine)
         return found | {node.id: 1.0 for node in same}
 
@@ -76,7 +119,8 @@ class RelationGraph:
                 for one in stored
                 if one.key not in found
             ]
-            rated.sort(key=lambda pair: (-pair[1], -_order(pair[0].last_seen), pair[0].key))
+            rated.sort(key=lambda pair: pair[0].key)
+            rated.sort(key=lambda pair: (pair[1], pair[0].last_seen), reverse=True)
             found |= {one.key: (one, value) for one, value in rated}
             near = dict.fromkeys((end for one, _ in rated for end in (one.source, one.target)), 0.0)
         return list(found.values())
@@ -91,8 +135,8 @@ class RelationGraph:
         """
         nodes, edges = self._store.nodes(self._owner), self._store.relations(self._owner)
         vectors = singles(node.vector for node in nodes)
-        rows = [{n: v for n, v in node_row(node).items() if n != "embedding"} for node in nodes]
-        size = lines(rows) + vectors + lines(relation_row(edge) for edge in edges)
+        rows = [row_of(node) for node in nodes]
+        size = lines(rows) + vectors + lines(row_of(edge) for edge in edges)
         return {"nodes": len(nodes), "edges": len(edges), "bytes": size}
 
     def ends(self, relations: Collection[Relation]) -> list[tuple[Node, Node]]:
@@ -170,8 +214,7 @@ class RelationGraph:
         fresh: list[Node] = []
         for (id_, entity), vector in zip(unknown.items(), vectors, strict=True):
             near = self._store.similar(self._owner, vector, self._settings.merge, 1)
-            candidates = [(node, cosine) for node, cosine in near]
-            candidates += [(node, float(node.vector @ vector)) for node in fresh]
+            candidates = [*near, *((node, float(node.vector @ vector)) for node in fresh)]
             best = max(candidates, key=lambda pair: pair[1], default=None)
             if best and best[1] >= self._settings.merge:
                 stored[id_] = best[0]
@@ -184,8 +227,3 @@ class RelationGraph:
         """Return unit vectors of `names`, all as documents: names are compared with names."""
         found = list(names)
         return self._embedder.documents(found) if found else np.zeros((0, 1), dtype=np.float32)
-
-
-def _order(time: datetime) -> float:
-    """Return seconds since year 1 for sorting, as a naive time has no timestamp."""
-    return (time - datetime.min).total_seconds()

@@ -71,10 +71,7 @@ def until(time: datetime) -> str:
 
 
 def as_memory(relation: Relation, ends: tuple[Node, Node]) -> Memory:
-    """Return `relation` as a Memory, with the date on which it ended, if any.
-
-    Budget, context, escaping and evidence then treat it like any other memory.
-    """
+    """Return `relation` as a Memory, with the date on which it ended, if any."""
     text = verbalised(relation, ends)
     return Memory(
         id=id_of(relation),

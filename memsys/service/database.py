@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,22 @@ from typing import Any
 import numpy as np
 
 from memsys.errors import InputError
-from memsys.service.records import EventName, MemoryChange, MemoryRecord, Owner
-from memsys.service.tables import COLUMNS, TABLES, as_text, fits, now, record_of, where
+from memsys.service.records import EventName, MemoryChange, MemoryRecord, Owner, now
 from memsys.stores.sqlite import open_shared
 from memsys.types import Vectors
 
+_SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
+# The column of each field of a record, without its owner; `touch` alone changes the last two.
+_SAME = "id index_text kind time speaker turns importance metadata created updated".split()
+_CHANGED = {"memory": "content", **{name: name for name in _SAME}}
+_FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
+_COLUMNS = ", ".join(["user_id, agent_id, run_id", *_FIELDS.values()])
+_IN = "IN (SELECT value FROM json_each(?))"
+
 
 class MemoryDatabase:
-    """The file `memories.sqlite` of a folder. Several processes may write it; within one process,
-    callers hold the lock of memsys.service.writing.Writer. A change and its entry in the history
-    are one transaction.
+    """The file `memories.sqlite` of a folder. Several processes may write it; within one, callers
+    hold the lock of Writer. A change and its entry in the history are one transaction.
     """
 
     def __init__(self, folder: Path, embedder: str) -> None:
@@ -32,11 +39,11 @@ class MemoryDatabase:
         self.path = folder / "memories.sqlite"
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            self._db = open_shared(self.path, TABLES[0])
+            self._db = open_shared(self.path, _SCHEMA[0])
             self._db.isolation_level = None  # transactions are begun by `writing`
             with self.writing():
-                for table in TABLES[1:]:
-                    self._db.execute(table)
+                for statement in _SCHEMA[1:]:
+                    self._db.execute(statement)
                 stored = self.state("embedder", embedder)
         except (OSError, sqlite3.DatabaseError) as error:
             raise InputError(
@@ -74,29 +81,14 @@ class MemoryDatabase:
     def put(self, record: MemoryRecord, vector: Vectors) -> MemoryChange:
         """Insert or replace `record` and its `vector`, shape (d,)."""
         old = self.get(record.id)
-        names = ("user_id", "agent_id", "run_id")
-        values: dict[str, Any] = {
-            "id": record.id,
-            "shelf": record.owner.shelf,
-            **{name: getattr(record.owner, name) for name in names},
-            "content": record.memory,
-            "index_text": record.index_text,
-            "kind": record.kind,
-            "time": record.time.isoformat(),
-            "speaker": record.speaker,
-            "turns": as_text(record.turns),
-            "importance": record.importance,
-            "metadata": as_text(record.metadata),
-            "vector": vector.astype(np.float32).tobytes(),
-            "created": record.created.isoformat(),
-            "updated": record.updated.isoformat(),
-        }
-        sets = ", ".join(f"{name}=excluded.{name}" for name in values if name != "id")
-        marks = ", ".join("?" * len(values))
+        row = {column: _encoded(getattr(record, name)) for name, column in _CHANGED.items()}
+        row |= {**asdict(record.owner), "shelf": record.owner.shelf}
+        row["vector"] = vector.astype(np.float32).tobytes()
+        sets = ", ".join(f"{name}=excluded.{name}" for name in row if name != "id")
         self._db.execute(
-            f"INSERT INTO memories ({', '.join(values)}) VALUES ({marks}) "  # noqa: S608
-            f"ON CONFLICT (id) DO UPDATE SET {sets}",
-            tuple(values.values()),
+            f"INSERT INTO memories ({', '.join(row)}) "  # noqa: S608
+            f"VALUES (:{', :'.join(row)}) ON CONFLICT (id) DO UPDATE SET {sets}",
+            row,
         )
         event: EventName = "UPDATE" if old else "ADD"
         return self._log_change(record, event, old.memory if old else None, record.memory)
@@ -109,7 +101,7 @@ class MemoryDatabase:
     def clear(self) -> None:
         """Delete everything including the history; the numbers of changes continue."""
         shelves = [row[0] for row in self._db.execute("SELECT DISTINCT shelf FROM changes")]
-        self.set_state("cleared_shelves", as_text(shelves))  # until their vectors are deleted too
+        self.set_state("cleared_shelves", _json(shelves))  # until their vectors are deleted too
         for table in ("memories", "changes", "dialogues"):
             self._db.execute(f"DELETE FROM {table}")  # noqa: S608
         self._db.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'changes'")
@@ -120,31 +112,21 @@ class MemoryDatabase:
         return self.of([id_]).get(id_)
 
     def of(self, ids: Sequence[str]) -> dict[str, MemoryRecord]:
-        """Return records by id, without unknown ids."""
-        rows = self._db.execute(
-            f"SELECT {COLUMNS} FROM memories "  # noqa: S608
-            "WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(ids)),),
-        )
-        return {row[0]: record_of(row) for row in rows}
+        """Return records by id, oldest first, without unknown ids."""
+        return {one.id: one for one in self._records(f"id {_IN}", [json.dumps(list(ids))])}
 
     def owned(self, owner: Owner, filters: Mapping[str, Any] | None = None) -> list[MemoryRecord]:
         """Return records of `owner` whose metadata match `filters`, oldest first."""
-        condition, values = where(owner)
-        rows = self._db.execute(
-            f"SELECT {COLUMNS} FROM memories WHERE {condition} ORDER BY seq",  # noqa: S608
-            values,
-        )
-        return [one for one in map(record_of, rows) if fits(one.metadata, filters or {})]
+        records = self._records(*_where(owner))
+        return [one for one in records if _fits(one.metadata, filters or {})]
 
     def shelves(self, owner: Owner) -> list[str]:
-        """Return the shelves with memories of `owner`, sorted."""
-        condition, values = where(owner)
-        rows = self._db.execute(
-            f"SELECT DISTINCT shelf FROM memories WHERE {condition} ORDER BY shelf",  # noqa: S608
-            values,
-        )
-        return [row[0] for row in rows]
+        """Return the shelves with memories of `owner`, sorted; a user has one."""
+        if owner.user_id is not None:
+            return [owner.shelf]
+        condition, values = _where(owner)
+        query = f"SELECT DISTINCT shelf FROM memories WHERE {condition} ORDER BY shelf"  # noqa: S608
+        return [row[0] for row in self._db.execute(query, values)]
 
     def vectors(self, after: int = 0) -> Iterator[tuple[str, str, Vectors | None]]:
         """Yield shelf, id and vector (None: deleted) of changes with a number above `after`."""
@@ -163,21 +145,10 @@ class MemoryDatabase:
         return shelves
 
     def vectors_of(self, ids: Sequence[str]) -> Vectors:
-        """Return the vectors of stored `ids`, shape (len(ids), d)."""
-        rows = self._db.execute(
-            "SELECT id, vector FROM memories WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(ids)),),
-        )
-        vectors = {id_: np.frombuffer(blob, dtype=np.float32) for id_, blob in rows}
-        return np.stack([vectors[id_] for id_ in ids])
-
-    def order(self, ids: Collection[str]) -> dict[str, int]:
-        """Return the order of insertion by id."""
-        listed = json.dumps(list(ids))
-        rows = self._db.execute(
-            "SELECT id, seq FROM memories WHERE id IN (SELECT value FROM json_each(?))", (listed,)
-        )
-        return dict(rows.fetchall())
+        """Return the vectors of stored `ids`, sorted by id, shape (len(ids), d)."""
+        query = f"SELECT vector FROM memories WHERE id {_IN} ORDER BY id"  # noqa: S608
+        rows = self._db.execute(query, (json.dumps(list(ids)),))
+        return np.stack([np.frombuffer(blob, dtype=np.float32) for (blob,) in rows])
 
     def history(self, id_: str) -> list[MemoryChange]:
         """Return every change of this id, oldest first."""
@@ -201,7 +172,7 @@ class MemoryDatabase:
     def dialogue(self, owner: Owner) -> tuple[list[Any], str]:
         """Return the stored last messages of `owner` and their summary."""
         row = self._db.execute(
-            "SELECT said, summary FROM dialogues WHERE owner=?", (as_text(owner.named),)
+            "SELECT said, summary FROM dialogues WHERE owner=?", (_json(owner.named),)
         ).fetchone()
         return (json.loads(row[0]), row[1]) if row else ([], "")
 
@@ -209,7 +180,7 @@ class MemoryDatabase:
         """Store the last messages of `owner` and their summary."""
         self._db.execute(
             "INSERT OR REPLACE INTO dialogues VALUES (?, ?, ?)",
-            (as_text(owner.named), as_text(messages), summary),
+            (_json(owner.named), _json(messages), summary),
         )
 
     def drop_dialogues(self, owner: Owner) -> None:
@@ -221,6 +192,13 @@ class MemoryDatabase:
     def close(self) -> None:
         """Close the file."""
         self._db.close()
+
+    def _records(self, condition: str, values: Sequence[str]) -> Iterator[MemoryRecord]:
+        query = f"SELECT {_COLUMNS} FROM memories WHERE {condition} ORDER BY seq"  # noqa: S608
+        for row in self._db.execute(query, values):
+            named = zip(_FIELDS, row[3:], strict=True)
+            fields = {name: _decoded(name, value) for name, value in named}
+            yield MemoryRecord(owner=Owner(*row[:3]), **fields)
 
     def _log_change(
         self, record: MemoryRecord, event: EventName, old: str | None, new: str | None
@@ -234,3 +212,40 @@ class MemoryDatabase:
         )
         assert cursor.lastrowid is not None  # noqa: S101 - for the type checker
         return MemoryChange(cursor.lastrowid, record.id, event, old, new, time, owner)
+
+
+def _json(value: Any) -> str:
+    """Return `value` as JSON. Raises ValueError on NaN and infinity."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _encoded(value: Any) -> Any:
+    """Return a field of a record as a value of its column."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value if isinstance(value, str | float | int) else _json(value)
+
+
+def _decoded(name: str, value: Any) -> Any:
+    """Return the value of a column as the field `name` of a record."""
+    if name in {"time", "created", "updated", "accessed"}:
+        return value and datetime.fromisoformat(value)
+    if name == "metadata":
+        return json.loads(value)
+    return tuple(json.loads(value)) if name == "turns" else value
+
+
+def _where(owner: Owner) -> tuple[str, list[str]]:
+    """Return the SQL condition for memories of `owner`, and its values. Raises InputError."""
+    named = owner.check().named
+    return " AND ".join(f"{name}=?" for name in named), list(named.values())
+
+
+def _fits(metadata: Mapping[str, Any], filters: Mapping[str, Any]) -> bool:
+    """Return whether `metadata` has the values of `filters`; as in JSON, true is not 1."""
+    return all(
+        name in metadata
+        and metadata[name] == value
+        and isinstance(metadata[name], bool) == isinstance(value, bool)
+        for name, value in filters.items()
+    )

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self, get_args
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError
+from memsys.errors import InputError, check_choice, check_whole
 from memsys.llm.meter import Meter
 from memsys.service.database import MemoryDatabase
-from memsys.service.inference import write_facts, write_procedure
-from memsys.service.messages import Messages, as_units, parse_messages
+from memsys.service.messages import (
+    Messages,
+    as_units,
+    parse_messages,
+    write_facts,
+    write_procedure,
+)
 from memsys.service.ranking import Ranker
 from memsys.service.records import (
     AddResult,
@@ -24,18 +29,17 @@ from memsys.service.records import (
     SearchResult,
     check_text,
     naive,
+    now,
 )
 from memsys.service.setup import Setup, load_setup
-from memsys.service.tables import now
 from memsys.service.vector_sync import VectorSync
 from memsys.service.writing import About, Writer, check_metadata
 from memsys.text.turns import importance
-from memsys.types import Memory as Unit
 
 FOLDER = "memories"
 
 
-class Memory:
+class Memory(AbstractContextManager["Memory"]):
     """A store of memories in a folder, usable by several threads and processes at once.
 
     Owners are separate: an operation on user_id="ana" sees the memories of ana, of any agent and
@@ -46,19 +50,13 @@ class Memory:
 
     def __init__(self, folder: str | Path = FOLDER, setup: Setup | None = None) -> None:
         """Create `folder` if absent. Raises InputError if it, or the setup, cannot be used."""
-        self._setup = setup if setup is not None else load_setup(None)
+        self._setup = setup = setup or load_setup(None)
         path = Path(folder).expanduser()
-        self._database = MemoryDatabase(path, self._setup.embedder.name)
-        embedder = CachedEmbedder(self._setup.embedder, path / "cache", Meter())
-        self._vectors = VectorSync(self._database, self._setup.vectors)
-        self._writer = Writer(self._database, self._vectors, embedder)
-        self._ranker = Ranker(
-            self._database,
-            self._vectors,
-            self._setup.index,
-            self._setup.start,
-            self._setup.weights,
-        )
+        self._database = database = MemoryDatabase(path, setup.embedder.name)
+        self._vectors = vectors = VectorSync(database, setup.vectors)
+        embedder = CachedEmbedder(setup.embedder, path / "cache", Meter())
+        self._writer = Writer(database, vectors, embedder)
+        self._ranker = Ranker(database, vectors, setup.index, setup.start, setup.weights)
 
     @classmethod
     def from_config(cls, source: str | Path, folder: str | Path = FOLDER) -> Self:
@@ -93,8 +91,7 @@ class Memory:
         name. Raises InputError; LLMError if the model answered for none of the messages.
         """
         owner = Owner(user_id, agent_id, run_id).check()
-        if kind not in get_args(MemoryKind):
-            raise InputError(f"kind: {kind!s:.40} is none of {', '.join(get_args(MemoryKind))}")
+        check_choice("kind", kind, get_args(MemoryKind))
         checked = check_metadata(metadata)
         said = naive(time) if time is not None else now()
         writes = self._setup.infer if infer is None else infer
@@ -105,9 +102,8 @@ class Memory:
         about = About(owner, checked, kind, parsed.public)
         if writes:
             return write_facts(self._setup, self._writer, self._ranker, about, parsed)
-        return AddResult(
-            tuple(self._writer.add(as_units(messages, parsed, self._setup.builder), about))
-        )
+        units = as_units(messages, parsed, self._setup.builder)
+        return AddResult(tuple(self._writer.add(units, about)))
 
     def search(
         self,
@@ -125,7 +121,7 @@ class Memory:
         returned memory counts as accessed. Raises InputError.
         """
         owner = Owner(user_id, agent_id, run_id).check()
-        wanted = _least("top_k", self._setup.k if top_k is None else top_k, 1)
+        wanted = check_whole("top_k", self._setup.k if top_k is None else top_k)
         if not isinstance(query, str):
             raise InputError("query: use text")
         check_text(query, "query")
@@ -156,8 +152,8 @@ class Memory:
     ) -> list[MemoryRecord]:
         """Return memories of an owner, oldest first: `limit` (None: all) from `offset` on."""
         owner = Owner(user_id, agent_id, run_id).check()
-        first = _least("offset", offset, 0)
-        last = None if limit is None else first + _least("limit", limit, 0)
+        first = check_whole("offset", offset, 0)
+        last = None if limit is None else first + check_whole("limit", limit, 0)
         with self._writer.lock:
             return self._database.owned(owner, check_metadata(filters, "filters"))[first:last]
 
@@ -174,24 +170,17 @@ class Memory:
         """
         if text is None and metadata is None and time is None:
             raise InputError("update: give text, metadata or time")
-        old = self.get(memory_id)
-        if old is None:
-            return None
+        fields: dict[str, Any] = {}
         if text is not None:
             if not isinstance(text, str) or not text:
                 raise InputError("text: use text that is not empty")
             check_text(text, "text")
-        unit = Unit(
-            id=memory_id,
-            content=old.memory if text is None else text,
-            index_text=old.index_text if text is None else text,
-            time=old.time if time is None else naive(time),
-            speaker=old.speaker,
-            turns=old.turns,
-            importance=old.importance if text is None else importance(text),
-        )
-        checked = None if metadata is None else check_metadata(metadata)
-        return self._writer.change(memory_id, unit, checked)
+            fields |= {"memory": text, "index_text": text, "importance": importance(text)}
+        if metadata is not None:
+            fields["metadata"] = check_metadata(metadata)
+        if time is not None:
+            fields["time"] = naive(time)
+        return self._writer.change(memory_id, fields)
 
     def delete(self, memory_id: str) -> MemoryChange | None:
         """Delete one memory; its history remains. Return None if there is no such memory."""
@@ -229,21 +218,6 @@ class Memory:
             self._vectors.close()
             self._database.close()
 
-    def __enter__(self) -> Self:
-        """Return self; closed at the end of the block."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close."""
+    def __exit__(self, *error: object) -> None:
+        """Close the memory at the end of a `with` block."""
         self.close()
-
-
-def _least(name: str, value: object, least: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name}: {value!r}; use a whole number of {least} or more")
-    return value

@@ -68,9 +68,7 @@ class Ranker:
         check_start(start)
         self._database, self._vectors = database, vectors
         self._index, self._start, self._weights = index, start, weights
-        self._lexical: dict[
-            str, tuple[int, LexicalIndex | SparseLexicalIndex, list[MemoryRecord]]
-        ] = {}
+        self._lexical: dict[str, tuple[int, _Lexical, list[MemoryRecord]]] = {}
 
     @property
     def wants_vector(self) -> bool:
@@ -97,10 +95,7 @@ class Ranker:
             pool = self._by_vector(vector, owner, filters, wanted)
         else:
             pool = self._by_word(query, vector, owner, filters, wanted)
-        found = [
-            SearchResult(one, self._score(one, relevance, now), relevance)
-            for one, relevance in pool
-        ]
+        found = [SearchResult(one, self._score(one, value, now), value) for one, value in pool]
         return sorted(found, key=lambda one: -one.score)[:top_k]
 
     def similar(
@@ -129,14 +124,11 @@ class Ranker:
         among: list[str] | None = None
         if filters or set(owner.named) != {"user_id"}:  # else all of the shelf is the owner's
             among = [one.id for one in self._database.owned(owner, filters)]
-        shelves = [owner.shelf] if owner.user_id is not None else self._database.shelves(owner)
-        near = self._near(vector, shelves, among, wanted)
+        near = self._near(vector, self._database.shelves(owner), among, wanted)
         records = self._database.of([id_ for id_, _ in near])
-        order = self._database.order(records)
-        near = sorted(
-            (one for one in near if one.id in records),
-            key=lambda one: (-one.cosine, order[one.id]),
-        )
+        oldest_first = {id_: place for place, id_ in enumerate(records)}
+        near = [one for one in near if one.id in records]
+        near.sort(key=lambda one: (-one.cosine, oldest_first[one.id]))
         return [(records[id_], cosine) for id_, cosine in near[:wanted]]
 
     def _near(
@@ -171,15 +163,12 @@ class Ranker:
         else:
             relevance = min_max(scores)
         best = np.argsort(-relevance, kind="stable")[:wanted]
-        fresh = self._database.of([records[row].id for row in best])  # accesses as they are now
-        return [
-            (fresh[records[row].id], float(relevance[row]))
-            for row in best
-            if records[row].id in fresh
-        ]
+        rated = [(records[row].id, float(relevance[row])) for row in best]
+        fresh = self._database.of([id_ for id_, _ in rated])  # accesses as they are now
+        return [(fresh[id_], value) for id_, value in rated if id_ in fresh]
 
     def _cosines(self, vector: Vectors, owner: Owner, records: Sequence[MemoryRecord]) -> Scores:
-        shelves = [owner.shelf] if owner.user_id is not None else self._database.shelves(owner)
+        shelves = self._database.shelves(owner)
         ids = [one.id for one in records]
         found = [self._vectors.nearest(s, vector, len(ids), ids) for s in shelves]
         by_id = {id_: cosine for some in found for id_, cosine in some}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -12,7 +12,6 @@ from memsys.facts.fact import Event
 
 MemoryKind = Literal["fact", "procedural"]
 EventName = Literal["ADD", "UPDATE", "DELETE"]
-_FIELDS = ("user_id", "agent_id", "run_id")
 _MOST = 256  # characters of an owner's id
 
 
@@ -40,8 +39,7 @@ class Owner:
     @property
     def named(self) -> dict[str, str]:
         """The ids that are not None, by name."""
-        ids = {"user_id": self.user_id, "agent_id": self.agent_id, "run_id": self.run_id}
-        return {name: value for name, value in ids.items() if value is not None}
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
     @property
     def shelf(self) -> str:
@@ -54,11 +52,9 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class MemoryRecord:
-    """One stored memory.
-
-    `time` is when its messages were said (naive, UTC if a zone was given); `created`, `updated` and
-    `accessed` are wall-clock times, naive UTC. `turns` are the caller's ids of its messages.
-    `importance`: 0 to 1.
+    """One stored memory. `time` is when its messages were said (naive, UTC if a zone was given);
+    `created`, `updated` and `accessed` are wall-clock times, naive UTC. `turns` are the caller's
+    ids of its messages. `importance`: 0 to 1.
     """
 
     id: str
@@ -72,26 +68,13 @@ class MemoryRecord:
     importance: float
     created: datetime
     updated: datetime
-    accesses: int
-    accessed: datetime | None
     index_text: str
+    accesses: int = 0
+    accessed: datetime | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return plain JSON values; times in RFC 3339, UTC."""
-        return {
-            "id": self.id,
-            "memory": self.memory,
-            **{name: getattr(self.owner, name) for name in _FIELDS},
-            "metadata": dict(self.metadata),
-            "kind": self.kind,
-            "time": zulu(self.time),
-            "speaker": self.speaker,
-            "turns": list(self.turns),
-            "importance": self.importance,
-            "created": zulu(self.created),
-            "updated": zulu(self.updated),
-            "accesses": self.accesses,
-        }
+        return _as_json(self, leave_out=("index_text", "accessed"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +92,8 @@ class MemoryChange:
     owner: Owner
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain JSON values."""
-        return {
-            "number": self.number,
-            "id": self.id,
-            "event": self.event,
-            "old": self.old,
-            "new": self.new,
-            "time": zulu(self.time),
-            **{name: getattr(self.owner, name) for name in _FIELDS},
-        }
+        """Return plain JSON values; the time in RFC 3339, UTC."""
+        return _as_json(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +130,24 @@ def naive(time: datetime) -> datetime:
         return time.replace(tzinfo=None)
 
 
-def zulu(time: datetime) -> str:
-    """Return a naive UTC time in RFC 3339 format."""
-    return time.isoformat() + "Z"
+def now() -> datetime:
+    """Return the wall-clock time, naive UTC."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def _as_json(one: MemoryRecord | MemoryChange, leave_out: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the fields of `one`; naive UTC times in RFC 3339, the owner as its three ids."""
+    row: dict[str, Any] = {}
+    for name, value in asdict(one).items():
+        if name in leave_out:
+            continue
+        if name == "owner":
+            row |= value
+        elif isinstance(value, datetime):
+            row[name] = f"{value.isoformat()}Z"
+        else:
+            row[name] = list(value) if isinstance(value, tuple) else value
+    return row
 
 
 def check_text(text: str, name: str) -> None:

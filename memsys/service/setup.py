@@ -8,9 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from hydra.utils import get_class, instantiate
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
 from memsys.embed.base import Embedder
 from memsys.embed.endpoint import EndpointEmbedder
-from memsys.errors import InputError
+from memsys.errors import InputError, check_whole
 from memsys.facts.extract import ExtractSettings
 from memsys.facts.fact_writer import UpdateSettings
 from memsys.index.rank import IndexSettings, Start
@@ -35,6 +41,7 @@ _OPTIONS = {
     "llm": "none",
     "vector_store": "faiss",
 }
+_FAISS = f"{FaissVectors.__module__}.{FaissVectors.__qualname__}"
 _NUMBERS = {"k": 10, "budget": 2048}
 
 
@@ -81,23 +88,24 @@ def load_setup(source: str | Path | None) -> Setup:
     embedder = _instantiated(config["embedder"], "embedder", where)
     off = Recording("", "off")  # never record what users say
     if isinstance(embedder, EndpointEmbedder):
-        embedder.open(off)
+        embedder.open(off, Meter())
     llm = _instantiated(config["llm"], "llm", where).open(off, Meter(), None)
     facts = strategy if kind.writes_memory else _composed({"strategy": "mem0"}, where)["strategy"]
     store = config["vector_store"]
+    shared = store.get("_target_") != _FAISS or store.get("path") is not None
     try:
         return Setup(
             embedder=embedder,
             index=_instantiated(config["index"], "index", where),
             builder=builder,
             start=kind.start or "vector",
-            k=_whole(strategy.get("k") or config["k"], where),
+            k=check_whole(f"{where}: k", strategy.get("k") or config["k"]),
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
             # The benchmark's conversations have no agents, so runs set no prompt for them.
             facts=ExtractSettings(**{"assistant_prompt": "facts_assistant", **facts["facts"]}),
             update=UpdateSettings(**facts["update"]),
-            vectors=None if _in_memory(store) else _instantiated(store, "vector_store", where),
+            vectors=_instantiated(store, "vector_store", where) if shared else None,
             weights=SearchWeights(**(settings.get("weights") or {})),
         )
     except (KeyError, TypeError) as error:
@@ -118,10 +126,7 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
         if path.suffix == ".json":
             settings = json.loads(text)["config"]
         else:
-            from omegaconf import OmegaConf  # noqa: PLC0415 - a tenth of a second
-
             settings = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
-        names = {*_OPTIONS, *_NUMBERS, "weights"}
         if not isinstance(settings, dict):
             raise TypeError("no groups")
     except OSError as error:
@@ -131,6 +136,7 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
         ) from error
     except Exception as error:
         raise InputError(f"{path}: cannot be read as a configuration ({error})") from error
+    names = {*_OPTIONS, *_NUMBERS, "weights"}
     if path.suffix != ".json" and (unknown := sorted(set(settings) - names)):
         raise InputError(f"{path}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
     return str(source), settings
@@ -138,32 +144,22 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
 
 def _composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return `wanted` with the names of options replaced by their settings, composed by Hydra."""
-    from hydra import compose, initialize_config_dir  # noqa: PLC0415
-    from omegaconf import OmegaConf  # noqa: PLC0415
-
-    config = dict(wanted)
-    named = {
-        name: value
-        for name, value in wanted.items()
-        if name in _OPTIONS and not isinstance(value, Mapping)
-    }
+    named = {n: v for n, v in wanted.items() if n in _OPTIONS and not isinstance(v, Mapping)}
+    if not named:
+        return dict(wanted)
     for name, value in named.items():
         options = sorted(file.stem for file in (CONF / name).glob("*.yaml"))
         if value not in options:
             raise InputError(f"{where}: {name}: {value!r} is none of {', '.join(options)}")
-    if named:
-        with initialize_config_dir(str(CONF), version_base="1.3"):
-            composed = compose(overrides=[f"+{name}={value}" for name, value in named.items()])
-        config |= dict(OmegaConf.to_container(composed, resolve=False))  # type: ignore[arg-type]
-    return config
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        composed = compose(overrides=[f"+{name}={value}" for name, value in named.items()])
+    return {**wanted, **OmegaConf.to_container(composed, resolve=False)}  # type: ignore[dict-item]
 
 
 def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
     """Return the strategy's class. Raises InputError unless a store of memories can rank like it:
     nothing but a subclass of Strategy with a `start` is accepted.
     """
-    from hydra.utils import get_class  # noqa: PLC0415
-
     target = str(strategy.get("_target_"))
     try:
         kind = get_class(target)
@@ -178,28 +174,14 @@ def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
 
 
 def _resolved(config: Mapping[str, Any], where: str) -> dict[str, Any]:
-    from omegaconf import OmegaConf  # noqa: PLC0415
-    from omegaconf.errors import OmegaConfBaseException  # noqa: PLC0415
-
     try:
         return dict(OmegaConf.to_container(OmegaConf.create(dict(config)), resolve=True))  # type: ignore[arg-type]
     except OmegaConfBaseException as error:
         raise InputError(f"{where}: {str(error).splitlines()[0]}") from error
 
 
-def _in_memory(store: Mapping[str, Any]) -> bool:
-    """Return whether `store` keeps its vectors in this process only."""
-    from hydra.utils import get_class  # noqa: PLC0415
-
-    return get_class(str(store.get("_target_"))) is FaissVectors and store.get("path") is None
-
-
 def _instantiated(node: Mapping[str, Any], name: str, where: str) -> Any:
     """Return the object of a group. Raises InputError with the innermost cause."""
-    from hydra.errors import HydraException  # noqa: PLC0415
-    from hydra.utils import instantiate  # noqa: PLC0415
-    from omegaconf.errors import OmegaConfBaseException  # noqa: PLC0415
-
     try:
         return instantiate({**node}, _convert_="all")
     except (HydraException, OmegaConfBaseException, TypeError) as error:
@@ -207,9 +189,3 @@ def _instantiated(node: Mapping[str, Any], name: str, where: str) -> Any:
         while inner is not None and not isinstance(inner, InputError):
             inner = inner.__cause__
         raise InputError(str(inner or f"{where}: {name}: {str(error).splitlines()[0]}")) from error
-
-
-def _whole(k: Any, where: str) -> int:
-    if not isinstance(k, int) or k < 1:
-        raise InputError(f"{where}: k: {k!r}; use a whole number of 1 or more")
-    return k

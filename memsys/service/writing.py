@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from threading import RLock
 from typing import Any
 from uuid import uuid4
@@ -13,8 +12,7 @@ from uuid import uuid4
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.service.database import MemoryDatabase
-from memsys.service.records import MemoryChange, MemoryKind, MemoryRecord, Owner, check_text
-from memsys.service.tables import now
+from memsys.service.records import MemoryChange, MemoryKind, MemoryRecord, Owner, check_text, now
 from memsys.service.vector_sync import VectorSync
 from memsys.types import Memory, Vectors
 
@@ -27,6 +25,24 @@ class About:
     metadata: Mapping[str, Any]
     kind: MemoryKind
     public: Mapping[str, str]
+
+    def record(self, memory: Memory) -> MemoryRecord:
+        """Return `memory` as a new record with a random id."""
+        time = now()
+        return MemoryRecord(
+            id=uuid4().hex,
+            memory=memory.content,
+            owner=self.owner,
+            metadata=self.metadata,
+            kind=self.kind,
+            time=memory.time,
+            speaker=memory.speaker,
+            turns=tuple(self.public.get(turn, turn) for turn in memory.turns),
+            importance=memory.importance,
+            created=time,
+            updated=time,
+            index_text=memory.index_text,
+        )
 
 
 class Writer:
@@ -55,46 +71,29 @@ class Writer:
         if not memories:
             return []
         vectors = self.embed([memory.content for memory in memories])  # before the transaction
-        time = now()
         with self.lock:
             with self.database.writing():
-                changes = [
-                    self.database.put(_record(uuid4().hex, memory, about, time), vector)
-                    for memory, vector in zip(memories, vectors, strict=True)
-                ]
+                pairs = zip(map(about.record, memories), vectors, strict=True)
+                changes = [self.database.put(record, vector) for record, vector in pairs]
             self._vectors.catch_up()
         return changes
 
-    def change(
-        self, id_: str, memory: Memory | None, metadata: Mapping[str, Any] | None
-    ) -> MemoryChange | None:
-        """Replace the memory `id_` and its metadata (None: unchanged). Return None if there is no
-        such memory.
-        """
+    def change(self, id_: str, fields: Mapping[str, Any]) -> MemoryChange | None:
+        """Replace `fields` of the record `id_`. Return None if there is no such memory."""
         with self.lock:
             old = self.database.get(id_)
         if old is None:
             return None
-        text = old.memory if memory is None else memory.content
-        (vector,) = self.embed([text])
+        # The text is written with its vector even if unchanged: another process may change it now.
+        unchanged = {name: getattr(old, name) for name in ("memory", "index_text", "importance")}
+        new = {**unchanged, **fields}
+        (vector,) = self.embed([new["memory"]])
         with self.lock:
             with self.database.writing():
                 old = self.database.get(id_)
                 if old is None:  # deleted while it was embedded
                     return None
-                new = replace(old, updated=now(), metadata=old.metadata)
-                if metadata is not None:
-                    new = replace(new, metadata=metadata)
-                if memory is not None:
-                    new = replace(
-                        new,
-                        memory=memory.content,
-                        index_text=memory.index_text,
-                        time=memory.time,
-                        turns=memory.turns,
-                        importance=memory.importance,
-                    )
-                change = self.database.put(new, vector)
+                change = self.database.put(replace(old, updated=now(), **new), vector)
             self._vectors.catch_up()
         return change
 
@@ -120,22 +119,3 @@ def check_metadata(metadata: Mapping[str, Any] | None, name: str = "metadata") -
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"{name}: not a JSON object ({error})") from error
     return copy
-
-
-def _record(id_: str, memory: Memory, about: About, time: datetime) -> MemoryRecord:
-    return MemoryRecord(
-        id=id_,
-        memory=memory.content,
-        owner=about.owner,
-        metadata=about.metadata,
-        kind=about.kind,
-        time=memory.time,
-        speaker=memory.speaker,
-        turns=tuple(about.public.get(turn, turn) for turn in memory.turns),
-        importance=memory.importance,
-        created=time,
-        updated=time,
-        accesses=0,
-        accessed=None,
-        index_text=memory.index_text,
-    )

@@ -54,7 +54,6 @@ class Bolt:
 
     def write(self, statement: str, parameters: Sequence[dict[str, Any]]) -> None:
         """Run `statement` with each of `parameters`, in one transaction, committed on return.
-
         Raises InputError, and changes nothing, if the server does not commit.
         """
 
@@ -66,10 +65,9 @@ class Bolt:
             self._ask(lambda: session.execute_write(work))
 
     def index(self, label: str, *properties: str) -> None:
-        """Create an index of the nodes of `label` by each of these properties.
-
-        The syntax of Neo4j is tried first, then that of Memgraph; a server that accepts neither is
-        only slower. Raises InputError if it does not answer.
+        """Create an index of the nodes of `label` by each of these properties. The syntax of Neo4j
+        is tried first, then that of Memgraph; a server that accepts neither is only slower. Raises
+        InputError if it does not answer.
         """
         for name in properties:
             neo4j = f"CREATE INDEX {label}_{name} IF NOT EXISTS FOR (n:{label}) ON (n.{name})"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from threading import RLock
+from typing import Any
 
 import faiss
 import numpy as np
 
 from memsys.concurrency import one_thread
-from memsys.stores.exact import best, checked
 from memsys.stores.sqlite import open_store
-from memsys.stores.vectors import Near
+from memsys.stores.vectors import Near, best, checked
 from memsys.types import Vectors
 
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors (
@@ -40,10 +40,8 @@ class FaissVectors:
                 return
             rows = checked(vectors, len(ids), self._dimension, "vector_store")
             index = self._index(owner)
-            if self._db is not None:
-                blobs = [(owner, id_, row.tobytes()) for id_, row in zip(ids, rows, strict=True)]
-                with self._db:
-                    self._db.executemany("REPLACE INTO vectors VALUES (?, ?, ?)", blobs)
+            blobs = ((owner, id_, row.tobytes()) for id_, row in zip(ids, rows, strict=True))
+            self._write("REPLACE INTO vectors VALUES (?, ?, ?)", blobs)
             self._dimension = rows.shape[1]
             index.put(ids, rows)
 
@@ -52,12 +50,8 @@ class FaissVectors:
         with self._lock:
             index = self._index(owner)
             present = [id_ for id_ in dict.fromkeys(ids) if id_ in index.row_of]
-            if self._db is not None and present:
-                with self._db:
-                    self._db.executemany(
-                        "DELETE FROM vectors WHERE owner = ? AND id = ?",
-                        [(owner, id_) for id_ in present],
-                    )
+            keys = [(owner, id_) for id_ in present]
+            self._write("DELETE FROM vectors WHERE owner = ? AND id = ?", keys)
             for id_ in present:
                 index.drop(id_)
 
@@ -80,9 +74,7 @@ class FaissVectors:
     def clear(self, owner: str) -> None:
         """See VectorStore."""
         with self._lock:
-            if self._db is not None:
-                with self._db:
-                    self._db.execute("DELETE FROM vectors WHERE owner = ?", (owner,))
+            self._write("DELETE FROM vectors WHERE owner = ?", [(owner,)])
             self._indexes[owner] = _Index()
 
     def close(self) -> None:
@@ -90,6 +82,11 @@ class FaissVectors:
         with self._lock:
             if self._db is not None:
                 self._db.close()
+
+    def _write(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        if self._db is not None:
+            with self._db:
+                self._db.executemany(statement, rows)
 
     def _index(self, owner: str) -> _Index:
         if owner not in self._indexes:

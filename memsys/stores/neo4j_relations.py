@@ -10,17 +10,16 @@ import numpy as np
 
 from memsys.errors import InputError
 from memsys.stores.bolt import Bolt
-from memsys.stores.exact import best, checked
-from memsys.stores.networkx_relations import require_ends
 from memsys.stores.relations import (
     NearNode,
     Node,
     Relation,
     node_of,
-    node_row,
     relation_of,
-    relation_row,
+    require_ends,
+    row_of,
 )
+from memsys.stores.vectors import best, checked
 from memsys.types import Vectors
 
 _BATCH = 500  # rows per statement: a few megabytes at 384 dimensions
@@ -91,7 +90,11 @@ class Neo4jRelations:
                 "SET r.mentions = row.mentions, r.created = row.created, "
                 "r.last_seen = row.last_seen, r.ended = row.ended, r.turns = row.turns",
                 [
-                    {**_ends(owner, relation.key), **relation_row(relation)}
+                    {
+                        **_ends(owner, relation.key),
+                        **row_of(relation),
+                        "turns": list(relation.turns),
+                    }
                     for relation in latest.values()
                 ],
             )
@@ -184,7 +187,7 @@ def key_of(owner: str, id_: str) -> str:
 
 def _properties(node: Node) -> dict[str, Any]:
     vector = np.asarray(node.vector, dtype=np.float32)
-    return {**node_row(node), "embedding": vector.tolist()}  # all engines store a list
+    return {**row_of(node), "embedding": vector.tolist()}  # all engines store a list
 
 
 def _node(row: Mapping[str, Any]) -> Node:

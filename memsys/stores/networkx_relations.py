@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from threading import RLock
+from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from memsys.errors import InputError
-from memsys.stores.exact import checked
 from memsys.stores.faiss_vectors import FaissVectors
-from memsys.stores.relation_file import RelationFile
-from memsys.stores.relations import NearNode, Node, Relation
+from memsys.stores.relations import (
+    NearNode,
+    Node,
+    Relation,
+    node_of,
+    relation_of,
+    require_ends,
+    row_of,
+)
+from memsys.stores.sqlite import open_store
+from memsys.stores.vectors import checked
 from memsys.types import Vectors
+
+_TABLES = (
+    """CREATE TABLE IF NOT EXISTS nodes (
+    owner TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
+    vector BLOB NOT NULL, mentions INTEGER NOT NULL, created TEXT NOT NULL,
+    last_seen TEXT NOT NULL, PRIMARY KEY (owner, id))""",
+    """CREATE TABLE IF NOT EXISTS relations (
+    owner TEXT NOT NULL, source TEXT NOT NULL, name TEXT NOT NULL, target TEXT NOT NULL,
+    mentions INTEGER NOT NULL, created TEXT NOT NULL, last_seen TEXT NOT NULL, ended TEXT,
+    turns TEXT NOT NULL, PRIMARY KEY (owner, source, name, target))""",
+)
 
 
 class NetworkxRelations:
@@ -30,7 +52,7 @@ class NetworkxRelations:
         self._vectors = FaissVectors()
         self._dimension: int | None = None
         self._lock = RLock()  # a run asks from several threads
-        self._file = None if path is None else RelationFile(path)
+        self._file = None if path is None else _RelationFile(path)
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
         """See RelationStore."""
@@ -134,16 +156,65 @@ class NetworkxRelations:
         return self._dimension
 
 
-def require_ends(relations: Sequence[Relation], nodes: Collection[str], owner: str) -> None:
-    """Raise InputError if an end of a relation is not among the ids `nodes`."""
-    for relation in relations:
-        for end in (relation.source, relation.target):
-            if end not in nodes:
-                raise InputError(
-                    f"relation_store: the relation {relation.key} of {owner!r} has an end, "
-                    f"{end!r}, that is no node; put the node first"
-                )
-
-
 def _connect(graph: nx.MultiDiGraph, relations: Sequence[Relation]) -> None:
     graph.add_edges_from((r.source, r.target, r.name, {"relation": r}) for r in relations)
+
+
+class _RelationFile:
+    """The rows of a relation store; each method is one transaction. Raises InputError if the file
+    at `path` cannot be opened.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._db = open_store(path, _TABLES, "relation_store")
+        self._db.row_factory = sqlite3.Row
+
+    def put_nodes(self, owner: str, nodes: Iterable[Node]) -> None:
+        self._write(
+            "REPLACE INTO nodes VALUES"
+            " (:owner, :id, :name, :kind, :vector, :mentions, :created, :last_seen)",
+            [
+                {**row_of(node), "owner": owner, "vector": node.vector.astype(np.float32).tobytes()}
+                for node in nodes
+            ],
+        )
+
+    def put_relations(self, owner: str, relations: Iterable[Relation]) -> None:
+        self._write(
+            "REPLACE INTO relations VALUES"
+            " (:owner, :source, :name, :target, :mentions, :created, :last_seen, :ended, :turns)",
+            [{**row_of(one), "owner": owner, "turns": json.dumps(one.turns)} for one in relations],
+        )
+
+    def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
+        self._write(
+            "DELETE FROM relations WHERE owner = ? AND source = ? AND name = ? AND target = ?",
+            [(owner, *key) for key in keys],
+        )
+
+    def clear(self, owner: str) -> None:
+        with self._db:
+            self._db.execute("DELETE FROM relations WHERE owner = ?", (owner,))
+            self._db.execute("DELETE FROM nodes WHERE owner = ?", (owner,))
+
+    def nodes(self, owner: str) -> list[Node]:
+        rows = self._db.execute("SELECT * FROM nodes WHERE owner = ?", (owner,))
+        return [node_of(row, np.frombuffer(row["vector"], dtype=np.float32)) for row in rows]
+
+    def relations(self, owner: str) -> list[Relation]:
+        rows = self._db.execute("SELECT * FROM relations WHERE owner = ?", (owner,))
+        return [
+            relation_of(row["source"], {**row, "turns": json.loads(row["turns"])}, row["target"])
+            for row in rows
+        ]
+
+    def dimension(self) -> int | None:
+        row = self._db.execute("SELECT length(vector) / 4 FROM nodes LIMIT 1").fetchone()
+        return None if row is None else int(row[0])
+
+    def close(self) -> None:
+        self._db.close()
+
+    def _write(self, statement: str, rows: Sequence[tuple[Any, ...] | Mapping[str, Any]]) -> None:
+        with self._db:
+            self._db.executemany(statement, rows)

@@ -11,14 +11,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
-import numpy as np
-
 from memsys.errors import InputError
-from memsys.stores.qdrant_points import Point, QdrantPoints
+from memsys.stores.qdrant_points import PAGE, Point, QdrantPoints
 from memsys.types import Vectors
 
 _CONFIG = "edge_config.json"  # the engine writes it into every shard
-_PAGE = 1000
 
 
 class QdrantEdgeVectors(QdrantPoints):
@@ -87,11 +84,9 @@ class QdrantEdgeVectors(QdrantPoints):
     def _delete_owner(self, owner: str) -> None:
         self._shard.update(_engine().UpdateOperation.delete_points_by_filter(_only(owner)))
 
-    def _search(
-        self, owner: str, query: Vectors, most: int, points: Sequence[str] | None
-    ) -> tuple[list[str], Vectors]:
+    def _search(self, owner: str, query: Vectors, most: int, points: Sequence[str] | None) -> Any:
         edge = _engine()
-        nearest = self._shard.query(
+        return self._shard.query(
             edge.QueryRequest(
                 limit=most,
                 query=edge.Query.Nearest(query.tolist()),
@@ -101,20 +96,12 @@ class QdrantEdgeVectors(QdrantPoints):
                 params=edge.SearchParams(exact=True),
             )
         )
-        rows = np.array([one.vector for one in nearest], dtype=np.float32)
-        return [one.payload["id"] for one in nearest], rows
 
-    def _ids(self, owner: str) -> list[str]:
-        edge, ids, offset = _engine(), [], None
-        while True:
-            page, offset = self._shard.scroll(
-                edge.ScrollRequest(
-                    offset=offset, limit=_PAGE, filter=_only(owner), with_payload=True
-                )
-            )
-            ids += [str(one.payload["id"]) for one in page]
-            if offset is None:
-                return ids
+    def _page(self, owner: str, offset: Any) -> Any:
+        request = _engine().ScrollRequest(
+            offset=offset, limit=PAGE, filter=_only(owner), with_payload=True
+        )
+        return self._shard.scroll(request)
 
     def _folder(self) -> Path:
         if self._path is not None:

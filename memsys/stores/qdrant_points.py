@@ -5,14 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from threading import RLock
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import NAMESPACE_OID, uuid5
 
-from memsys.stores.exact import best, checked
-from memsys.stores.vectors import Near
+import numpy as np
+
+from memsys.stores.vectors import Near, best, checked
 from memsys.types import Vectors
 
 BATCH = 500  # points per request: a few megabytes at 384 dimensions
+PAGE = 1000  # points per page of a list
 
 
 class Point(NamedTuple):
@@ -65,12 +67,24 @@ class QdrantPoints(ABC):
             points = None if among is None else [point_of(owner, id_) for id_ in among]
             if dimension is None or points == []:
                 return []
-            return best(lambda n: self._search(owner, query, n, points), query, most)
+
+            def fetch(wanted: int) -> tuple[list[str], Vectors]:
+                hits = self._search(owner, query, wanted, points)
+                rows = np.array([hit.vector for hit in hits], dtype=np.float32)
+                return [hit.payload["id"] for hit in hits], rows
+
+            return best(fetch, query, most)
 
     def ids(self, owner: str) -> list[str]:
         """See VectorStore."""
         with self._lock:
-            return [] if self._dimension() is None else sorted(self._ids(owner))
+            ids: list[str] = []
+            offset, is_last = None, self._dimension() is None
+            while not is_last:
+                page, offset = self._page(owner, offset)
+                ids += [hit.payload["id"] for hit in page]
+                is_last = offset is None
+            return sorted(ids)
 
     def clear(self, owner: str) -> None:
         """See VectorStore."""
@@ -99,13 +113,12 @@ class QdrantPoints(ABC):
     def _delete_owner(self, owner: str) -> None: ...
 
     @abstractmethod
-    def _search(
-        self, owner: str, query: Vectors, most: int, points: Sequence[str] | None
-    ) -> tuple[list[str], Vectors]:
-        """Return ids and vectors, shape (up to most, d), of the engine's `most` best."""
+    def _search(self, owner: str, query: Vectors, most: int, points: Sequence[str] | None) -> Any:
+        """Return the engine's `most` best of `points` (None: all), each with payload and vector."""
 
     @abstractmethod
-    def _ids(self, owner: str) -> list[str]: ...
+    def _page(self, owner: str, offset: Any) -> Any:
+        """Return a pair: up to PAGE points from `offset` on, and the next offset or None."""
 
 
 def point_of(owner: str, id_: str) -> str:

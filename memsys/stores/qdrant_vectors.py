@@ -8,14 +8,11 @@ from functools import cached_property, partial
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
-import numpy as np
-
 from memsys.errors import InputError
-from memsys.stores.qdrant_points import Point, QdrantPoints
+from memsys.stores.qdrant_points import PAGE, Point, QdrantPoints
 from memsys.text.addresses import check_address
 from memsys.types import Vectors
 
-_PAGE = 1000
 _T = TypeVar("_T")
 
 
@@ -109,32 +106,22 @@ class QdrantVectors(QdrantPoints):
         selected = _models().FilterSelector(filter=_only(owner))
         self._ask(lambda: self._client.delete(self._collection, selected, wait=True))
 
-    def _search(
-        self, owner: str, query: Vectors, most: int, points: Sequence[str] | None
-    ) -> tuple[list[str], Vectors]:
-        nearest = self._ask(
-            lambda: self._client.query_points(
-                self._collection,
-                query=query.tolist(),
-                query_filter=_only(owner, points),
-                search_params=_models().SearchParams(exact=True),
-                limit=most,
-                with_payload=True,
-                with_vectors=True,
-            )
-        ).points
-        rows = np.array([one.vector for one in nearest], dtype=np.float32)
-        return [one.payload["id"] for one in nearest], rows
+    def _search(self, owner: str, query: Vectors, most: int, points: Sequence[str] | None) -> Any:
+        search = partial(
+            self._client.query_points,
+            self._collection,
+            query=query.tolist(),
+            query_filter=_only(owner, points),
+            search_params=_models().SearchParams(exact=True),
+            limit=most,
+            with_payload=True,
+            with_vectors=True,
+        )
+        return self._ask(search).points
 
-    def _ids(self, owner: str) -> list[str]:
-        ids: list[str] = []
-        offset = None
-        while True:
-            scroll = partial(self._client.scroll, self._collection, _only(owner), limit=_PAGE)
-            page, offset = self._ask(partial(scroll, offset=offset))
-            ids += [one.payload["id"] for one in page]
-            if offset is None:
-                return ids
+    def _page(self, owner: str, offset: Any) -> Any:
+        scroll = partial(self._client.scroll, self._collection, _only(owner), limit=PAGE)
+        return self._ask(partial(scroll, offset=offset))
 
     def _ask(self, call: Callable[[], _T]) -> _T:
         from qdrant_client.http.exceptions import (  # noqa: PLC0415 - an extra

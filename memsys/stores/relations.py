@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
+from memsys.errors import InputError
 from memsys.types import Vectors
 
 
@@ -25,10 +26,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """`source` -`name`-> `target`, both ids of nodes; these three are its identity.
-
-    `ended` is when it became invalid, None while it is valid. `turns` are the ids of its evidence
-    turns.
+    """`source` -`name`-> `target`, both ids of nodes; these three are its identity. `ended` is when
+    it became invalid, None while it is valid. `turns` are the ids of its evidence turns.
     """
 
     source: str
@@ -62,96 +61,78 @@ class RelationStore(Protocol):
     """
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
-        """Store `nodes`; one with an existing id is replaced, and its relations stay.
-
-        Raises InputError, and stores none, if a vector is not of the store's dimension.
+        """Store `nodes`; one with an existing id is replaced, and its relations stay. Raises
+        InputError, and stores none, if a vector is not of the store's dimension.
         """
-        ...
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
-        """Store `relations`; one with an existing key is replaced.
-
-        Raises InputError, and stores none, if an end is not a node of `owner`.
+        """Store `relations`; one with an existing key is replaced. Raises InputError, and stores
+        none, if an end is not a node of `owner`.
         """
-        ...
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
         """Delete the relations with these keys; unknown ones are ignored, nodes stay."""
-        ...
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
         """Return up to `most` nodes with a cosine to `vector`, shape (d,), of `threshold` or more.
-
         Best first, ties by id. Raises InputError if d is not that of the store.
         """
-        ...
 
     def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
         """Return the existing nodes with these ids (None: all), sorted by id."""
-        ...
 
     def relations(self, owner: str, nodes: Collection[str] | None = None) -> list[Relation]:
         """Return the relations from or to one of `nodes` (None: all), sorted by key."""
-        ...
 
     def clear(self, owner: str) -> None:
         """Delete everything of `owner`."""
-        ...
 
     def close(self) -> None:
         """Close files and connections; the store cannot be used afterwards."""
-        ...
 
 
-def node_row(node: Node) -> dict[str, Any]:
-    """Return `node` as a row, without its vector, whose form depends on the engine."""
+def require_ends(relations: Sequence[Relation], nodes: Collection[str], owner: str) -> None:
+    """Raise InputError if an end of a relation is not among the ids `nodes`."""
+    for relation in relations:
+        for end in (relation.source, relation.target):
+            if end not in nodes:
+                raise InputError(
+                    f"relation_store: the relation {relation.key} of {owner!r} has an end, "
+                    f"{end!r}, that is no node; put the node first"
+                )
+
+
+def row_of(record: Node | Relation) -> dict[str, Any]:
+    """Return the fields of `record` as plain values, times in ISO 8601. The vector of a node is
+    left out: its form depends on the engine.
+    """
+    row = {field.name: getattr(record, field.name) for field in fields(record)}
+    row.pop("vector", None)
     return {
-        "id": node.id,
-        "name": node.name,
-        "kind": node.kind,
-        "mentions": node.mentions,
-        "created": node.created.isoformat(),
-        "last_seen": node.last_seen.isoformat(),
+        name: value.isoformat() if isinstance(value, datetime) else value
+        for name, value in row.items()
     }
 
 
 def node_of(row: Mapping[str, Any], vector: Vectors) -> Node:
-    """Return the node of a `node_row` and its `vector`, shape (d,)."""
-    return Node(
-        id=row["id"],
-        name=row["name"],
-        kind=row["kind"],
-        vector=vector,
-        mentions=row["mentions"],
-        created=datetime.fromisoformat(row["created"]),
-        last_seen=datetime.fromisoformat(row["last_seen"]),
-    )
-
-
-def relation_row(relation: Relation) -> dict[str, Any]:
-    """Return `relation` as a row, with its ends."""
-    return {
-        "source": relation.source,
-        "name": relation.name,
-        "target": relation.target,
-        "mentions": relation.mentions,
-        "created": relation.created.isoformat(),
-        "last_seen": relation.last_seen.isoformat(),
-        "ended": None if relation.ended is None else relation.ended.isoformat(),
-        "turns": list(relation.turns),
-    }
+    """Return the node of a `row_of` and its `vector`, shape (d,)."""
+    names = ("id", "name", "kind", "mentions")
+    return Node(**{name: row[name] for name in names}, **_times(row), vector=vector)
 
 
 def relation_of(source: str, row: Mapping[str, Any], target: str) -> Relation:
-    """Return the relation between two ids of a `relation_row`."""
+    """Return the relation between two ids of a `row_of`."""
     ended = row.get("ended")  # a graph database has no property without a value
     return Relation(
         source=source,
         name=row["name"],
         target=target,
         mentions=row["mentions"],
-        created=datetime.fromisoformat(row["created"]),
-        last_seen=datetime.fromisoformat(row["last_seen"]),
         ended=None if ended is None else datetime.fromisoformat(ended),
         turns=tuple(row["turns"] or ()),
+        **_times(row),
     )
+
+
+def _times(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: datetime.fromisoformat(row[name]) for name in ("created", "last_seen")}

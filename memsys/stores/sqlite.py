@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from memsys.errors import InputError
@@ -12,9 +14,8 @@ _PATIENCE_S = 60  # how long to wait while another process locks the file
 
 
 def open_shared(path: Path, schema: str) -> sqlite3.Connection:
-    """Return a connection to the file at `path`, created if absent, with a write-ahead log.
-
-    Several threads may use it, one at a time. Raises sqlite3.DatabaseError.
+    """Return a connection to the file at `path`, created if absent, with a write-ahead log. Several
+    threads may use it, one at a time. Raises sqlite3.DatabaseError.
     """
     db = sqlite3.connect(path, timeout=_PATIENCE_S, check_same_thread=False)
     deadline = time.monotonic() + _PATIENCE_S
@@ -33,9 +34,23 @@ def open_shared(path: Path, schema: str) -> sqlite3.Connection:
     return db
 
 
+@contextmanager
+def cache_errors(path: Path, content: str) -> Iterator[None]:
+    """Turn an error of the cache file at `path` into an InputError that names it and `content`."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"cache={path.parent}: not a usable folder ({error}); name another"
+        ) from error
+    except sqlite3.DatabaseError as error:
+        raise InputError(
+            f"{path}: not usable as {content} ({error}); delete it, or set cache= to another folder"
+        ) from error
+
+
 def open_store(path: str, tables: tuple[str, ...], store: str) -> sqlite3.Connection:
     """Return a connection to a store's file, created with its folder and `tables` (SQL) if absent.
-
     Each write is on disk when it returns. Raises InputError, naming the setting `store`, if the
     file cannot be opened.
     """

@@ -1,11 +1,20 @@
-"""The protocol of a vector store."""
+"""The protocol of a vector store, and the exact ranking that all stores share."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
+from memsys.errors import InputError
 from memsys.types import Vectors
+
+_SPARE = 8  # further candidates, usually enough to see past a tie
+_SLACK = 1e-5  # engines compute in single precision, each summing in another order
+
+Fetch = Callable[[int], tuple[Sequence[str], Vectors]]
 
 
 class Near(NamedTuple):
@@ -25,33 +34,72 @@ class VectorStore(Protocol):
 
     def put(self, owner: str, ids: Sequence[str], vectors: Vectors) -> None:
         """Store `vectors`, shape (len(ids), d), under `ids`; the last vector of an id counts.
-
         Raises InputError if d is not that of the store.
         """
-        ...
 
     def drop(self, owner: str, ids: Collection[str]) -> None:
         """Delete `ids`; unknown ones are ignored."""
-        ...
 
     def nearest(
         self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
     ) -> list[Near]:
-        """Return the `most` ids of `owner` with the highest cosine to `vector`, shape (d,).
-
-        Best first, ties by id. `among`: consider only these ids. Raises InputError if d is not that
-        of the store.
+        """Return the `most` ids of `owner` with the highest cosine to `vector`, shape (d,). Best
+        first, ties by id. `among`: consider only these ids. Raises InputError if d is not that of
+        the store.
         """
-        ...
 
     def ids(self, owner: str) -> list[str]:
         """Return all ids of `owner`, sorted."""
-        ...
 
     def clear(self, owner: str) -> None:
         """Delete everything of `owner`."""
-        ...
 
     def close(self) -> None:
         """Close files and connections; the store cannot be used afterwards."""
-        ...
+
+
+def cosines(rows: Vectors, vector: Vectors) -> npt.NDArray[np.float64]:
+    """Return the cosine of a unit `vector`, shape (d,), and each of the unit `rows`, shape (n, d).
+    Equal rows get equal cosines at any position, which a matrix product does not guarantee.
+    """
+    products: npt.NDArray[np.float64] = np.multiply(rows, vector, dtype=np.float64)
+    return np.asarray(products.sum(axis=1))
+
+
+def best(fetch: Fetch, vector: Vectors, most: int) -> list[Near]:
+    """Return the `most` nearest to the unit `vector`: best first by `cosines`, ties by id.
+    `fetch(n)` returns ids and vectors, shape (up to n, d), of an engine's n best (all, if there are
+    fewer). It is called for more if the engine's order may have cut a tie.
+    """
+    if most < 1:
+        return []
+    wanted = most + _SPARE
+    while True:
+        ids, rows = fetch(wanted)
+        if not len(ids):
+            return []
+        exact = cosines(rows, vector)
+        order = sorted(range(len(ids)), key=lambda i: (-exact[i], ids[i]))[:most]
+        if len(ids) < wanted or exact[order[-1]] - exact.min() > _SLACK:
+            return [Near(ids[i], float(exact[i])) for i in order]
+        wanted *= 4
+
+
+def checked(vectors: Vectors, count: int, dimension: int | None, store: str) -> Vectors:
+    """Return a copy of `vectors` in single precision, shape (count, d). Raises InputError unless
+    they are `count` finite vectors of `dimension` (None: any); `store` is the setting that the
+    message names.
+    """
+    rows: Vectors = np.array(vectors, dtype=np.float32, order="C")
+    if rows.ndim != 2 or len(rows) != count:
+        raise InputError(
+            f"{store}: {count} ids need vectors of shape ({count}, d), not {rows.shape}"
+        )
+    if dimension is not None and rows.shape[1] != dimension:
+        raise InputError(
+            f"{store}: vectors of {rows.shape[1]} dimensions, stored are vectors of {dimension}; "
+            "use the embedder of the stored ones, or another path or name for the store"
+        )
+    if not np.isfinite(rows).all():
+        raise InputError(f"{store}: a vector contains a number that is not finite")
+    return rows

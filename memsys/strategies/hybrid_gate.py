@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, NamedTuple
 
-from memsys.graph.gate import Gate, spans_domains
 from memsys.index.rank import Start
-from memsys.llm.prompt import load_prompt
+from memsys.llm.base import LLM, LLMError
+from memsys.llm.prompt import Prompt, load_prompt
+from memsys.llm.schema import object_schema
 from memsys.store import Parts
 from memsys.strategies.graph_expand import GraphExpand
+from memsys.text.terms import is_cjk, words
 from memsys.types import Candidate, Query
 
 
@@ -43,13 +47,57 @@ class HybridGate(GraphExpand):
         )
         llm, prompt = self.parts.llm, self.prompts.get("gate")
         if not decision.open and llm and prompt and spans_domains(query.text, llm, prompt):
-            decision = replace(decision, open=True, rule="domains")
-        gate = {
-            "open": decision.open,
-            "rule": decision.rule,
-            "mean_similarity": decision.mean_similarity,
-        }
+            decision = decision._replace(open=True, rule="domains")
         if not decision.open:
-            return self.best(relevance), {"gate": gate, "expansion": []}
+            return self.best(relevance), {"gate": decision._asdict(), "expansion": []}
         candidates, trace = self.expanded(relevance)
-        return candidates, {"gate": gate, **trace}
+        return candidates, {"gate": decision._asdict(), **trace}
+
+
+class Decision(NamedTuple):
+    """Whether the gate opened, and by which rule: word:<word>, similarity, domains, or closed."""
+
+    open: bool
+    rule: str
+    mean_similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Opens on an association word or when the mean similarity of the direct results is low.
+
+    `similarity`: mean cosine from which the direct results are trusted; None takes the embedder's
+    typical value, since cosines of different models are on different scales. English words match
+    whole words, Chinese ones any part of the text. `domains`: prompt to ask a model if the other
+    rules leave the gate closed; None: never ask.
+    """
+
+    english: Sequence[str]
+    chinese: Sequence[str]
+    similarity: float | None
+    domains: str | None = None
+
+    def decide(self, query: str, similarities: Sequence[float], typical: float) -> Decision:
+        """Return the decision for `query`, given the cosines of its direct results."""
+        mean = fmean(similarities) if similarities else 0.0
+        present = set(words(query))
+        hits = [word for word in self.english if word in present]
+        hits += [word for word in self.chinese if is_cjk(query) and word in query]
+        if hits:
+            return Decision(True, f"word:{hits[0]}", mean)
+        threshold = typical if self.similarity is None else self.similarity
+        if mean < threshold:
+            return Decision(True, "similarity", mean)
+        return Decision(False, "closed", mean)
+
+
+def spans_domains(query: str, llm: LLM, prompt: Prompt) -> bool:
+    """Return whether `llm` finds several domains in `query`. Raises LLMError without an answer."""
+    schema = object_schema({"several": {"type": "boolean"}})
+    asked = [{"role": "user", "content": prompt.fill(question=query)}]
+    reply = llm.complete(asked, schema=schema)
+    try:
+        several = json.loads(reply.text)["several"]
+    except (ValueError, TypeError, KeyError) as error:
+        raise LLMError(f"{llm.name}: does not say whether a question spans domains") from error
+    return several is True

@@ -13,10 +13,8 @@ _LENGTH = 8  # shorter values are words, as in API_KEY=none
 
 
 def check_address(url: str, field: str) -> str:
-    """Return the host of `url`.
-
-    Raises InputError, naming the configuration `field`, unless it is an http(s) address without
-    user, password or query.
+    """Return the host of `url`. Raises InputError, naming the configuration `field`, unless it is
+    an http(s) address without user, password or query.
     """
     parts = urlsplit(url)
     # Checked first, so that no message repeats a secret.
@@ -36,10 +34,9 @@ def check_key(key_variable: str, host: str, option: str) -> None:
 
 
 def without_secrets(text: str, key_variable: str = "") -> str:
-    """Return `text` with each secret replaced by the name of its environment variable.
-
-    A server may repeat a key in its messages. Secrets are the values of variables whose name ends
-    like one, and the value of `key_variable` whatever its name and length.
+    """Return `text` with each secret replaced by the name of its environment variable. A server may
+    repeat a key in its messages. Secrets are the values of variables whose name ends like one, and
+    the value of `key_variable` whatever its name and length.
     """
     key = os.environ.get(key_variable)
     if key:

@@ -34,9 +34,8 @@ SEASONS = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Days `first` to `last`, both included, their precision and their wording.
-
-    The precision `since` marks a start computed from a duration ("for three years now").
+    """Days `first` to `last`, both included, their precision and their wording. The precision
+    `since` marks a start computed from a duration ("for three years now").
     """
 
     first: date
@@ -73,7 +72,7 @@ def real_date(year: int, month: int, day: int) -> date | None:
 
 
 def nearest_year(said: date, month: int, day: int) -> int:
-    """Return the year that puts month and day nearest to `said`: December in January is past."""
+    """Return the year that puts month and day nearest to `said`: in January, the last December."""
     years = (said.year - 1, said.year, said.year + 1)
     return min(years, key=lambda year: abs((date(year, month, min(day, 28)) - said).days))
 
@@ -83,10 +82,9 @@ def find_mentions(
     rules: Iterable[tuple[re.Pattern[str], Callable[..., Period | None]]],
     *context: object,
 ) -> tuple[DateMention, ...]:
-    """Return the mentions that `rules` find in `text`, in order of position.
-
-    A rule is a pattern and a function from its match and `context` to a period, or None. The first
-    rule wins: its mentions hide the overlapping matches of all later rules.
+    """Return the mentions that `rules` find in `text`, in order of position. A rule is a pattern
+    and a function from its match and `context` to a period, or None. The first rule wins: its
+    mentions hide the overlapping matches of all later rules.
     """
     taken: list[DateMention] = []
     for pattern, resolve in rules:
@@ -118,6 +116,12 @@ def on_day(day: date, chinese: bool = False) -> Period:
     return Period(day, day, "day", write_day(day, chinese))
 
 
+def on_date(year: int, month: int, day: int, chinese: bool = False) -> Period | None:
+    """Return the period of that date, or None where the calendar has no such day."""
+    found = real_date(year, month, day)
+    return on_day(found, chinese) if found else None
+
+
 def in_month(day: date, chinese: bool = False) -> Period:
     """Return the calendar month of `day`."""
     last = day.replace(day=calendar.monthrange(day.year, day.month)[1])
@@ -138,10 +142,9 @@ def in_season(season: str, year: int, text: str) -> Period:
 
 
 def coarsen(period: Period, precision: str, chinese: bool = False) -> str:
-    """Return the wording of `period` at the `precision` (day, month, year) of a question.
-
-    A day is returned where the period is a single day; month and year are those of its first day.
-    For any other precision the wording is unchanged.
+    """Return the wording of `period` at the `precision` (day, month, year) of a question. A day is
+    returned where the period is a single day; month and year are those of its first day. For any
+    other precision the wording is unchanged.
     """
     if precision == "day" and period.first == period.last:
         return write_day(period.first, chinese)

@@ -1,7 +1,4 @@
-"""Number words, English and Chinese: their values, patterns that match them, and how to spell them.
-
-The tables serve readers, metrics and dates alike.
-"""
+"""Number words, English and Chinese: values, patterns that match them, and spelling."""
 
 from __future__ import annotations
 

@@ -6,11 +6,19 @@ import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from memsys.text.dates import MONTHS, WEEKDAYS, week_of, weekday_after, weekday_before
+from memsys.text.dates import (
+    MONTHS,
+    WEEKDAYS,
+    real_date,
+    shift_month,
+    week_of,
+    weekday_after,
+    weekday_before,
+)
 from memsys.text.numbers import CARDINALS, CHINESE_DIGITS
 
-_WORDS = CARDINALS | CHINESE_DIGITS | {"十": 10}
-_NUMBERS = {word: value for word, value in _WORDS.items() if 1 <= value <= 10} | {"a": 1, "an": 1}
+_WORDS = {**CARDINALS, **CHINESE_DIGITS, "十": 10, "a": 1, "an": 1}
+_NUMBERS = {word: number for word, number in _WORDS.items() if 1 <= number <= 10}
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
 _WRITTEN = re.compile(r"(\d{1,2}) ([a-z]+) (\d{4})(?:,.*)?")  # session times in contexts
 _SPAN = re.compile(r"(\d{4}-\d{2}-\d{2})/(\d{4}-\d{2}-\d{2})")
@@ -79,16 +87,14 @@ def _iso(text: str) -> str | None:
     if match is None:
         return None
     year, month, day = match.groups()
-    try:
-        date(int(year), int(month or 1), int(day or 1))
-    except ValueError:
+    if real_date(int(year), int(month or 1), int(day or 1)) is None:
         return None
     return "-".join(part for part in (year, month, day) if part)
 
 
 def _written(day: str, month: str, year: str) -> str | None:
-    names = [name.casefold() for name in ("", *MONTHS)]
-    return _iso(f"{year}-{names.index(month):02d}-{int(day):02d}") if month in names else None
+    name = month.capitalize()
+    return _iso(f"{year}-{MONTHS.index(name) + 1:02d}-{int(day):02d}") if name in MONTHS else None
 
 
 def _number(word: str) -> int | None:
@@ -107,14 +113,12 @@ def _moved(said: date, unit: str, number: int | None, sign: int) -> str | None:
             monday = week_of(said) + timedelta(weeks=step)
             return f"{monday.isoformat()}/{(monday + timedelta(6)).isoformat()}"
         case "month":
-            month = date((said.year * 12 + said.month - 1 + step) // 12, 1, 1)
-            return f"{month.year:04d}-{(said.month - 1 + step) % 12 + 1:02d}"
-    return f"{date(said.year + step, 1, 1).year:04d}"
+            return shift_month(said, step).isoformat()[:7]
+    return date(said.year + step, 1, 1).isoformat()[:4]
 
 
 def _weekday(said: date, near: str, weekday: int) -> str:
-    if near == "last":
-        return weekday_before(said, weekday).isoformat()
-    if near == "next":
-        return weekday_after(said, weekday).isoformat()
-    return (week_of(said) + timedelta(weekday)).isoformat()
+    if near == "this":
+        return (week_of(said) + timedelta(weekday)).isoformat()
+    day = weekday_before(said, weekday) if near == "last" else weekday_after(said, weekday)
+    return day.isoformat()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import chain
+from pathlib import Path
 
 from Stemmer import Stemmer
 
@@ -17,19 +18,7 @@ _CJK = re.compile(r"[㐀-鿿豈-﫿]")
 _STEMMER = Stemmer("porter")
 
 # Function words only, question words included.
-STOPWORDS = frozenset(
-    """a about above after again against all am an and any are aren't as at be because been before
-    being below between both but by can can't cannot could couldn't did didn't do does doesn't
-    doing don't down during each few for from further had hadn't has hasn't have haven't having he
-    he'd he'll he's her here here's hers herself him himself his how how's i i'd i'll i'm i've if
-    in into is isn't it it's its itself just let's me more most mustn't my myself no nor not now of
-    off on once only or other ought our ours ourselves out over own same shan't she she'd she'll
-    she's should shouldn't so some such than that that's the their theirs them themselves then
-    there there's these they they'd they'll they're they've this those through to too under until
-    up very was wasn't we we'd we'll we're we've were weren't what what's when when's where where's
-    which while who who's whom whose why why's will with won't would wouldn't you you'd you'll
-    you're you've your yours yourself yourselves""".split()
-)
+STOPWORDS = frozenset(Path(__file__).with_name("stopwords.txt").read_text("utf-8").split())
 _CJK_STOP = frozenset(
     "的了是在和有吗呢吧啊呀哦嗯也都就还又很我你他她它们这那个么什怎哪谁为着过给把被让"
 )
@@ -54,7 +43,6 @@ def stem(word: str) -> str:
 
 def cjk_terms(run: str) -> list[str]:
     """Return the bigrams of a Chinese run (Nie et al., 2000); a single character is returned as is.
-
     Bigrams of two function characters, and a single function character, are dropped.
     """
     if len(run) == 1:

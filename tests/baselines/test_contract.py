@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from baselines.bm25 import BM25
-from baselines.bounds import NoMemory, Oracle
-from baselines.graph_walk import GraphWalk
-from baselines.hybrid_rank import HybridRank
+from baselines.rankings import BM25, GraphWalk, HybridRank, NoMemory, Oracle
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from tests.memsys.contract import QUERIES, Contract

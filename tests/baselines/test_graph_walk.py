@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from baselines.graph_walk import GraphWalk
+from baselines.rankings import GraphWalk
 from memsys.errors import InputError
 from memsys.strategy import Strategy
 from tests.memsys.build import MakeParts, Planned, query, session

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from baselines.mem0_graph import Mem0Graph
-from memsys.context.layered import Layered
+from baselines.mem0 import Mem0Graph
+from memsys.context.writers import Layered
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.store import Parts

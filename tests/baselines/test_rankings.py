@@ -7,9 +7,7 @@ from math import log
 
 import pytest
 
-from baselines.bm25 import BM25
-from baselines.bounds import NoMemory, Oracle
-from baselines.hybrid_rank import HybridRank
+from baselines.rankings import BM25, HybridRank, NoMemory, Oracle
 from memsys.index.rank import IndexSettings
 from memsys.memory.turns import Turns
 from memsys.types import Retrieval

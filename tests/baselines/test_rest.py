@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from baselines.rest import Rest
+from baselines.libraries.rest import Rest
 from memsys.errors import InputError
 from memsys.service.rest.client import ServiceError
 from memsys.types import Session, Turn

@@ -15,8 +15,9 @@ from hydra.core.global_hydra import GlobalHydra
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
 
-from baselines.libraries.installed import is_installed, names
-from eval.run.hydra_help import CONF, help_text, title
+from baselines.libraries.memory import is_installed, names
+from eval.rendering.errors import CONF
+from eval.run.hydra_help import help_text, title
 from memsys.store import Parts
 from memsys.strategy import Strategy
 
@@ -90,8 +91,10 @@ def stand_in(parts: dict[str, Any]) -> Parts:
 @pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(CONF)) for p in FILES])
 def test_the_first_line_says_what_a_file_is(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
-    if path.parent.name == "experiment":
-        assert lines.pop(0) == "# @package _global_", "an experiment sets values of any group"
+    if path.parent.name in ("debug", "experiment"):
+        assert lines.pop(0) == "# @package _global_", "it sets values of any group"
+        if path.parent.name == "experiment":
+            assert lines.pop(1) == f"# to run: python -m eval.run -m experiment={path.stem}"
     assert re.match(r"# [A-Za-z]", lines[0]), "the first line is what --help shows"
 
 

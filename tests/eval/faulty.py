@@ -14,7 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from baselines.bm25 import BM25
+from baselines.rankings import BM25
+from eval.datasets.locomo import LoCoMo
+from eval.datasets.types import Dataset
 from eval.readers import Answer, Reader
 from memsys.errors import InputError
 from memsys.store import Parts
@@ -57,6 +59,13 @@ class Faulty(BM25):
             if self._fault == "no_number":
                 ranked = [replace(candidate, score=float("nan")) for candidate in ranked]
         return ranked, trace
+
+
+class FaultyDataset(LoCoMo):
+    """A data set class with a mistake in it."""
+
+    def load(self) -> Dataset:
+        return {}["sessions"]
 
 
 class FaultyReader(Reader):

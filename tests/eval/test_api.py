@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from eval import api
@@ -123,6 +124,16 @@ def test_the_newest_of_each_configuration_is_found(keyed: dict[str, Run], tmp_pa
     assert [one.folder for one in load_all(new)] == [new]
     real = copied(run, tmp_path / "f", dataset="locomo", started="2029-01-01T00:00:00+00:00")
     assert [one.folder for one in load_all(tmp_path)] == [real]
+
+
+def test_texts_and_bars_are_of_any_table_with_intervals() -> None:
+    table = pd.DataFrame(
+        {"gate": ["a", "b"], "run": "r", "mean": [0.5, None], "low": [0.25, None], "high": 1.0}
+    )
+    assert api.texts(table).tolist() == ["0.500 [0.250, 1.000]", "-"]
+    axes = api.plot(table, "mean", by="gate", line=0.3)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["a"]
+    assert [line.get_ydata()[0] for line in axes.lines if len(line.get_xdata()) == 2] == [0.3]
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from memsys.context.base import ContextWriter
-from memsys.context.flat import Flat
+from memsys.context.writers import ContextWriter, Flat
 from memsys.embed.base import Embedder, unit_rows
 from memsys.embed.cache import CachedEmbedder
-from memsys.graph.settings import GraphSettings
+from memsys.graph.build import GraphSettings
 from memsys.index.rank import IndexSettings
 from memsys.memory.base import MemoryBuilder
 from memsys.memory.turns import Turns

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pytest
 
-from memsys.context.layered import Layered
+from memsys.context.writers import Layered
 from memsys.errors import InputError
 from memsys.store import Parts
 from memsys.strategy import Strategy

@@ -37,13 +37,14 @@ def test_results_come_in_the_order_of_the_jobs(workers: int) -> None:
 
 def test_no_more_than_so_many_are_under_way() -> None:
     lock, now, most = threading.Lock(), 0, 0
+    three = threading.Barrier(3)  # passed only by three at once
 
     def job() -> None:
         nonlocal now, most
         with lock:
             now += 1
             most = max(most, now)
-        time.sleep(0.01)
+        three.wait(60)
         with lock:
             now -= 1
 

@@ -1,4 +1,4 @@
-"""The notebooks run on the sample, and what is committed of them is clean."""
+"""The notebooks run on the sample, and their committed outputs are clean."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def outputs(notebook: NotebookNode) -> Iterator[tuple[str, str]]:
                         yield kind, text
 
 
-def told(notebook: NotebookNode) -> str:
-    """What the last cell prints."""
+def answer(notebook: NotebookNode) -> str:
+    """Text that the last cell prints."""
     return "".join(output.text for output in notebook.cells[-1].outputs)
 
 
@@ -53,7 +53,7 @@ def test_it_opens_with_a_question_and_ends_with_a_computed_answer(path: Path) ->
     nbformat.validate(notebook)
     assert "**Question.**" in notebook.cells[0].source
     assert notebook.cells[-2].source == "## Answer"
-    assert told(notebook).count("\n") >= 3
+    assert answer(notebook).count("\n") >= 3
     tree = ast.parse(notebook.cells[-1].source)
     fixed = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     texts = [value for value in fixed if isinstance(value, str)]
@@ -119,7 +119,7 @@ def test_cleaning_takes_away_times_and_kernels() -> None:
 @each
 def test_it_runs_on_the_sample(path: Path) -> None:
     notebook = executed(path, sample_alone())
-    assert told(notebook).count("\n") >= 3
+    assert answer(notebook).count("\n") >= 3
     for kind, text in outputs(notebook):
         assert kind != "stderr", text
     committed = nbformat.read(path, as_version=4)

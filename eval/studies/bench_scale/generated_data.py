@@ -62,26 +62,8 @@ def query_vectors(n: int, seed: int) -> Vectors:
     return _around(_centres(seed), n, np.random.default_rng(seed + 1))
 
 
-class SequentialEmbedder:
-    """Embedder of generated vectors in the order of the memories, which takes no time."""
-
-    typical_similarity = 0.5
-
-    def __init__(self, documents: Vectors, queries: dict[str, Vectors]) -> None:
-        self._documents, self._queries, self._next = documents, queries, 0
-
-    def documents(self, texts: Sequence[str]) -> Vectors:
-        """Return the next len(texts) vectors, whatever the texts."""
-        self._next += len(texts)
-        return self._documents[self._next - len(texts) : self._next]
-
-    def query(self, text: str) -> Vectors:
-        """Return the vector of a question."""
-        return self._queries[text]
-
-
 class LookupEmbedder:
-    """Embedder of generated vectors by text, in any order."""
+    """Embedder of generated vectors by text, in any order, which takes no time."""
 
     name, typical_similarity = "generated", 0.5
 
@@ -95,6 +77,19 @@ class LookupEmbedder:
     def query(self, text: str) -> Vectors:
         """Return a vector of shape (384,)."""
         return self._vectors[text]
+
+
+class SequentialEmbedder(LookupEmbedder):
+    """Embedder whose documents are `stored`, one after the other, whatever the texts."""
+
+    def __init__(self, stored: Vectors, queries: Mapping[str, Vectors]) -> None:
+        super().__init__(queries)
+        self._stored, self._next = stored, 0
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        """Return the next len(texts) vectors."""
+        self._next += len(texts)
+        return self._stored[self._next - len(texts) : self._next]
 
 
 def _centres(seed: int) -> Vectors:

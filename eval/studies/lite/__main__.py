@@ -4,57 +4,114 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from eval.cli import code_of
+import numpy as np
+
+from eval.cli import code_of, parser
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
-from eval.datasets.subset import FOLDER, Subset, text_of
+from eval.datasets.subset import FOLDER, Chosen, Subset, Validated, logit, text_of
+from eval.datasets.types import SourceFile
 from eval.rendering.tables import markdown, plain
 from eval.studies.lite.answers import PROBES, Answered, read_answered
-from eval.studies.lite.build import build, validation_figures
-from eval.studies.lite.item_response import held_out
-from eval.studies.lite.sampling import Indices, Strata, candidates, shipped_questions
-from eval.studies.lite.tables import TableCells, comparisons_table, errors_table, shipped_table
-from eval.studies.lite.validation import LeftOut, leave_out
+from eval.studies.lite.item_response import fit, held_out
+from eval.studies.lite.sampling import Indices, Strata, candidates
+from eval.studies.lite.tables import (
+    ESTIMATORS_SHIPPED,
+    SHIPPED,
+    TableCells,
+    comparisons_table,
+    errors_table,
+    shipped_table,
+)
+from eval.studies.lite.validation import LeftOut, coverage, least_difference, leave_out, reach
 from memsys.errors import InputError
 
-_QUESTIONS, _DRAWS = 150, 200
+HOW = (
+    "One draw at random within type x conversation, shares proportional by largest remainders; "
+    "types 1 to 4 alone. weight: the stratum's share of all questions over its questions here. "
+    "judge: p-IRT under a two-parameter model of these systems' verdicts; locomo_f1: weighted mean."
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Build, validate, print and write; return the exit code: 2 for bad input."""
-    options = _parser().parse_args(arguments)
-    return code_of(lambda: _lite(options))
+    options = parser(
+        "studies.lite",
+        "Choose a subset of LoCoMo's questions of types 1 to 4, validate estimates of the score on "
+        "all of them with the judged answers of many systems, each left out in turn, and write "
+        "question ids and model parameters. docs/locomo-lite.md explains the tables.",
+    )
+    add = options.add_argument
+    where = "folder of judged answers, a file per system; default: $MEMSYS_SHARED/locomo/answers"
+    add("--answers", type=Path, help=where)
+    add("--questions", type=int, default=150, help="questions of the subset (default: 150)")
+    add("--draws", type=int, default=200, help="random subsets to validate on (default: 200)")
+    add("--seed", type=int, default=0, help="seed of the draws (default: 0)")
+    add("--out", type=Path, default=FOLDER / "locomo_lite.json", help="subset file to write")
+    add("--table", type=Path, metavar="FILE.md", help="also write the tables to this file")
+    given = options.parse_args(arguments)
+    return code_of(lambda: _lite(given))
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.studies.lite",
-        description="Choose a subset of LoCoMo's questions of types 1 to 4, validate estimates of "
-        "the score on all of them with the judged answers of many systems, each left out in turn, "
-        "and write question ids and model parameters. docs/locomo-lite.md explains the tables.",
+def build(
+    answered: Answered,
+    strata: Strata,
+    chosen: Indices,
+    data: Sequence[SourceFile],
+    seed: int,
+    validated: Mapping[str, Validated],
+) -> Subset:
+    """Return the subset of the questions `chosen` (n), with a model of all judged systems.
+
+    `data`: the data set's files; `seed`: of the draw; `validated`: see `validation_figures`.
+    """
+    model = fit(answered.verdicts[answered.judged])
+    return Subset(
+        name="locomo_lite",
+        how=HOW,
+        seed=seed,
+        of=len(answered.ids),
+        data=tuple(data),
+        answers=answered.files,
+        systems=tuple(answered.systems[i] for i in answered.judged),
+        rest=logit(np.delete(model.curves, chosen, axis=0).mean(0)),
+        validated=validated,
+        questions=tuple(
+            Chosen(
+                answered.ids[i],
+                round(float(strata.weights[i]), 6),
+                round(float(model.slopes[i]), 3),
+                round(float(model.difficulties[i]), 3),
+                logit(model.curves[i]),
+            )
+            for i in chosen
+        ),
     )
-    parser.add_argument(
-        "--answers",
-        type=Path,
-        help="folder of judged answers, a file per system; default: $MEMSYS_SHARED/locomo/answers",
-    )
-    parser.add_argument(
-        "--questions", type=int, default=_QUESTIONS, help="questions of the subset (default: 150)"
-    )
-    parser.add_argument(
-        "--draws", type=int, default=_DRAWS, help="random subsets to validate on (default: 200)"
-    )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the draws (default: 0)")
-    parser.add_argument(
-        "--out", type=Path, default=FOLDER / "locomo_lite.json", help="subset file to write"
-    )
-    parser.add_argument(
-        "--table", type=Path, metavar="FILE.md", help="also write the tables to this file"
-    )
-    return parser
+
+
+def validation_figures(answered: Answered, left_out: LeftOut) -> dict[str, Validated]:
+    """Validation figures of the shipped estimates by score, from families left out."""
+    everyone = list(range(len(answered.systems)))
+    errors = {"judge": (left_out.judge, answered.judged), "locomo_f1": (left_out.f1, everyone)}
+    figures = {}
+    for score, (tables, systems) in errors.items():
+        estimator = ESTIMATORS_SHIPPED[score]
+        chosen = tables[SHIPPED, estimator][systems]
+        groups = [left_out.groups[i] for i in systems]
+        figures[score] = Validated(
+            estimator=estimator,
+            mean_absolute_error=round(float(np.abs(chosen).mean()), 4),
+            reach=round(reach(chosen), 4),
+            coverage=round(coverage(chosen, groups), 4),
+            least_difference=round(least_difference(chosen, groups), 4),
+            systems=len(systems),
+            families=len(set(groups)),
+            draws=chosen.shape[1],
+        )
+    return figures
 
 
 def _lite(options: argparse.Namespace) -> None:
@@ -70,15 +127,12 @@ def _lite(options: argparse.Namespace) -> None:
     answered = read_answered(paths, dataset)
     strata = Strata(answered.strata, options.questions)
     subsets = candidates(strata, options.draws, options.seed)
-    groups = {
-        "family": answered.families,
-        "system": answered.systems,
-        "publisher": answered.publishers,
-    }
+    groups = (answered.families, answered.systems, answered.publishers)
     validated = {
-        name: leave_out(answered, names, strata, subsets, name) for name, names in groups.items()
+        name: leave_out(answered, names, strata, subsets, name)
+        for name, names in zip(("family", "system", "publisher"), groups, strict=True)
     }
-    chosen = shipped_questions(subsets)
+    chosen: Indices = subsets[0][0].astype(np.intp)  # the first draw, not picked for its result
     figures = validation_figures(answered, validated["family"])
     subset = build(answered, strata, chosen, dataset.files, options.seed, figures)
     tables = _tables(answered, strata, chosen, validated, options.seed)
@@ -94,20 +148,16 @@ def _lite(options: argparse.Namespace) -> None:
 
 
 def _tables(
-    answered: Answered,
-    strata: Strata,
-    chosen: Indices,
-    validated: dict[str, LeftOut],
-    seed: int,
+    answered: Answered, strata: Strata, chosen: Indices, validated: dict[str, LeftOut], seed: int
 ) -> dict[str, TableCells]:
     right, f1 = answered.verdicts.mean(axis=1), answered.f1.mean(axis=1)
     likelihoods = held_out(answered.verdicts[answered.judged], seed)
-    family = validated["family"]
+    left = validated["family"]
     return {
         "Judge's verdicts, each family left out": errors_table(
-            family.judge, family.groups, right, seed
+            left.judge, left.groups, right, seed
         ),
-        "LoCoMo's F1, each family left out": errors_table(family.f1, family.groups, f1, seed),
+        "LoCoMo's F1, each family left out": errors_table(left.f1, left.groups, f1, seed),
         "What the model adds": comparisons_table(validated, answered.judged, seed),
         "The shipped questions": shipped_table(answered, strata, chosen),
         "Fit: mean log-likelihood of hidden verdicts": (

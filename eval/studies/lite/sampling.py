@@ -48,9 +48,10 @@ class Strata:
     def stratified(self, rng: np.random.Generator, count: int) -> Indices:
         """Draw `count` subsets (count, n): each stratum's quota at random; sorted."""
         keys = rng.random((count, self.total))
-        parts = []
-        for questions, quota in zip(self._questions, self.quota, strict=True):
-            parts.append(questions[np.argsort(keys[:, questions], axis=1)[:, :quota]])
+        parts = [
+            questions[np.argsort(keys[:, questions], axis=1)[:, :quota]]
+            for questions, quota in zip(self._questions, self.quota, strict=True)
+        ]
         return np.sort(np.concatenate(parts, axis=1), axis=1)
 
     def by_difficulty(self, rng: np.random.Generator, difficulties: Floats) -> Indices:
@@ -81,9 +82,3 @@ def candidates(strata: Strata, draws: int, seed: int) -> list[Indices]:
         strata.stratified(np.random.default_rng((seed, draw)), CANDIDATES).astype(dtype)
         for draw in tqdm(range(draws), desc="draws", unit="draw", disable=None)
     ]
-
-
-def shipped_questions(subsets: Sequence[Indices]) -> Indices:
-    """Return the first of all draws, so that no draw is picked for its result."""
-    first: Indices = subsets[0][0].astype(np.intp)
-    return first

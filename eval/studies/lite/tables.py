@@ -9,20 +9,40 @@ import numpy as np
 from eval.datasets.subset import Floats
 from eval.rendering.numbers import interval, signed
 from eval.studies.lite.answers import Answered
-from eval.studies.lite.build import ESTIMATORS_SHIPPED, SHIPPED
-from eval.studies.lite.error_statistics import (
+from eval.studies.lite.item_response import fit
+from eval.studies.lite.sampling import Indices, Strata
+from eval.studies.lite.validation import (
+    CHOICES,
+    Errors,
+    LeftOut,
+    estimate,
     least_difference,
     paired,
     rank_correlation,
     reach,
 )
-from eval.studies.lite.item_response import fit
-from eval.studies.lite.sampling import Indices, Strata
-from eval.studies.lite.validation import Errors, Estimators, LeftOut
 from eval.summary.subset_score import weighted_mean
 
 TableCells = tuple[list[str], list[list[str]]]
+SHIPPED = CHOICES[1]
+ESTIMATORS_SHIPPED: Mapping[str, str] = {"judge": "p-IRT", "locomo_f1": "weighted mean"}
 BASELINE = (SHIPPED, "weighted mean")
+# What is compared, choice and estimator of one and of the other.
+_COMPARED = (
+    ("p-IRT less weighted mean, both stratified random", (SHIPPED, "p-IRT"), BASELINE),
+    ("gp-IRT less weighted mean, both stratified random", (SHIPPED, "gp-IRT"), BASELINE),
+    (
+        "difficulty steps less stratified random, both p-IRT",
+        ("difficulty steps", "p-IRT"),
+        (SHIPPED, "p-IRT"),
+    ),
+    ("balanced less stratified random, both p-IRT", ("balanced", "p-IRT"), (SHIPPED, "p-IRT")),
+    (
+        "balanced less stratified random, both weighted means",
+        ("balanced", "weighted mean"),
+        BASELINE,
+    ),
+)
 _HEAD = ["questions", "estimator", "MAE", "bias", "less than stratified random", "95% of errors"]
 
 
@@ -65,21 +85,8 @@ def comparisons_table(
     Paired differences of mean absolute errors on the judge's verdicts, a column per grouping of
     `validated` (family, system, publisher); `judged`: positions of the systems with verdicts.
     """
-    comparisons = {
-        "p-IRT less weighted mean, both stratified random": ((SHIPPED, "p-IRT"), BASELINE),
-        "gp-IRT less weighted mean, both stratified random": ((SHIPPED, "gp-IRT"), BASELINE),
-        "difficulty steps less stratified random, both p-IRT": (
-            ("difficulty steps", "p-IRT"),
-            (SHIPPED, "p-IRT"),
-        ),
-        "balanced less stratified random, both p-IRT": (("balanced", "p-IRT"), (SHIPPED, "p-IRT")),
-        "balanced less stratified random, both weighted means": (
-            ("balanced", "weighted mean"),
-            BASELINE,
-        ),
-    }
     rows = []
-    for text, (one, other) in comparisons.items():
+    for text, one, other in _COMPARED:
         row = [text]
         for left in validated.values():
             groups = [left.groups[i] for i in judged]
@@ -97,9 +104,9 @@ def shipped_table(answered: Answered, strata: Strata, chosen: Indices) -> TableC
         row = [name, family, *["-"] * 4]
         if i in answered.judged:
             others = [j for j in answered.judged if answered.families[j] != family]
-            estimators = Estimators(strata.weights, fit(answered.verdicts[others]).curves)
-            plain, weighted, model, _ = estimators.estimate(chosen, right[chosen])
-            row[2:] = [f"{value:.3f}" for value in (right.mean(), plain, weighted, model)]
+            curves = fit(answered.verdicts[others]).curves
+            estimates = estimate(strata.weights, curves, chosen, right[chosen])[:3]
+            row[2:] = [f"{value:.3f}" for value in (right.mean(), *estimates)]
         weighted = weighted_mean(strata.weights[chosen], f1[chosen])
         rows.append([*row, f"{f1.mean():.3f}", f"{weighted:.3f}"])
     judge = [f"judge {name}" for name in ("all", "mean", "weighted", ESTIMATORS_SHIPPED["judge"])]

@@ -1,4 +1,4 @@
-"""Validation of subset estimates on systems that were left out of the model's fit."""
+"""Errors of subset estimates on systems that were left out of the model's fit."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from eval.datasets.subset import Floats
+from eval.stats.interval import Interval
 from eval.studies.lite.answers import Answered
 from eval.studies.lite.item_response import ItemModel, fit
 from eval.studies.lite.sampling import Indices, Strata
@@ -18,27 +19,23 @@ CHOICES = ("simple random", "stratified random", "difficulty steps", "balanced")
 ESTIMATORS = ("mean", "weighted mean", "p-IRT", "gp-IRT")
 _ABILITIES = slice(15, 56, 5)  # of GRID, -2 to 6: the abilities at which subsets are balanced
 
+_RESAMPLES = 2000
 Errors = Mapping[tuple[str, str], Floats]  # (choice, estimator) -> (S, draws): estimate - truth
 
 
-class Estimators:
-    """The ESTIMATORS of the mean score on Q questions under one fitted model."""
+def estimate(weights: Floats, curves: Floats, chosen: Indices, answers: Floats) -> list[float]:
+    """Estimate the mean score on Q questions by each of ESTIMATORS.
 
-    def __init__(self, weights: Floats, curves: Floats) -> None:
-        """`weights` (Q,): share of all questions a chosen one represents; `curves` (Q, T)."""
-        self._weights, self._curves, self._total = weights, curves, curves.sum(0)
-
-    def estimate(self, chosen: Indices, answers: Floats) -> list[float]:
-        """Estimate by each of ESTIMATORS from `answers` (n,) to the questions `chosen` (n,).
-
-        gp-IRT (generalised p-IRT: Maia Polo et al., 2024) is halfway between weighted mean and
-        p-IRT: with so few systems an estimate of the two shares would be noise.
-        """
-        curves = self._curves[chosen]
-        unseen = len(self._curves) - len(chosen)
-        model = p_irt(curves, self._total - curves.sum(0), unseen, answers)
-        weighted = weighted_mean(self._weights[chosen], answers)
-        return [float(np.mean(answers)), weighted, model, (weighted + model) / 2]
+    `weights` (Q,): share of all questions a chosen one represents; `curves` (Q, T) of the fitted
+    model; `answers` (n,) to the questions `chosen` (n,). gp-IRT (generalised p-IRT: Maia Polo et
+    al., 2024) is halfway between weighted mean and p-IRT: with so few systems an estimate of the
+    two shares would be noise.
+    """
+    seen = curves[chosen]
+    rest = curves.sum(0) - seen.sum(0)
+    model = p_irt(seen, rest, len(curves) - len(chosen), answers)
+    weighted = weighted_mean(weights[chosen], answers)
+    return [float(np.mean(answers)), weighted, model, (weighted + model) / 2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +70,19 @@ def leave_out(
     for name in tqdm(list(dict.fromkeys(groups)), desc=label, unit="fit", disable=None):
         out = [i for i, group in enumerate(groups) if group == name]
         model = fit(answered.verdicts[[i for i in sorted(judged) if i not in out]])
-        estimators = Estimators(strata.weights, model.curves)
         for draw, stratified in enumerate(subsets):
             for choice, chosen in _choices(strata, model, stratified, draw):
                 for i in out:
                     scores = answered.f1[i]
-                    means = _means(strata, chosen, scores)
-                    for estimator, value in zip(ESTIMATORS[:2], means, strict=True):
-                        f1[choice, estimator][i, draw] = value - scores.mean()
+                    weighted = weighted_mean(strata.weights[chosen], scores[chosen])
+                    f1[choice, "mean"][i, draw] = scores[chosen].mean() - scores.mean()
+                    f1[choice, "weighted mean"][i, draw] = weighted - scores.mean()
                     if i in judged:
                         right = answered.verdicts[i]
-                        estimates = estimators.estimate(chosen, right[chosen])
-                        for estimator, value in zip(ESTIMATORS, estimates, strict=True):
+                        found = estimate(strata.weights, model.curves, chosen, right[chosen])
+                        for estimator, value in zip(ESTIMATORS, found, strict=True):
                             judge[choice, estimator][i, draw] = value - right.mean()
     return LeftOut(judge, f1, tuple(groups))
-
-
-def _means(strata: Strata, chosen: Indices, scores: Floats) -> list[float]:
-    return [float(scores[chosen].mean()), weighted_mean(strata.weights[chosen], scores[chosen])]
 
 
 def _choices(
@@ -102,3 +94,59 @@ def _choices(
     yield CHOICES[1], stratified[0].astype(np.intp)
     yield CHOICES[2], strata.by_difficulty(rng, model.difficulties)
     yield CHOICES[3], strata.balanced(stratified, model.curves[:, _ABILITIES])
+
+
+def paired(errors: Floats, baseline: Floats, groups: Sequence[str] | None, seed: int) -> Interval:
+    """Return the mean of |errors| - |baseline|, both (S, draws) of the same systems and draws.
+
+    With its 95% interval; below 0 the first is better. The percentile interval resamples systems
+    (whole `groups` (S) if given) and draws together, as both are samples (crossed bootstrap: Owen,
+    2007, "The pigeonhole bootstrap").
+    """
+    difference = np.abs(errors) - np.abs(baseline)
+    systems, draws = difference.shape
+    rng = np.random.default_rng(seed)
+    names, member = np.unique(groups or np.arange(systems).astype(str), return_inverse=True)
+    means = np.empty(_RESAMPLES)
+    for one in range(_RESAMPLES):
+        times = np.bincount(rng.integers(0, len(names), len(names)), minlength=len(names))[member]
+        share = np.bincount(rng.integers(0, draws, draws), minlength=draws) / draws
+        means[one] = times @ (difference @ share) / times.sum()
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Interval(float(difference.mean()), float(low), float(high))
+
+
+def reach(errors: Floats) -> float:
+    """Half width of an estimate's 95% interval: the 95% quantile of |`errors`| (S, draws) of
+    systems that were left out.
+    """
+    return float(np.quantile(np.abs(errors), 0.95))
+
+
+def coverage(errors: Floats, groups: Sequence[str]) -> float:
+    """Share of estimates whose interval contains the truth, its reach from the other groups."""
+    covered = 0
+    for name in dict.fromkeys(groups):
+        others = np.asarray(groups) != name
+        covered += int((np.abs(errors[~others]) <= reach(errors[others])).sum())
+    return covered / errors.size
+
+
+def least_difference(errors: Floats, groups: Sequence[str]) -> float:
+    """95% quantile of |error of i - error of j| over pairs of systems of different groups.
+
+    Two estimates on the same subset have to differ by more for their order to be certain.
+    """
+    member = np.asarray(groups)
+    first, second = np.triu_indices(len(member), 1)
+    other = member[first] != member[second]
+    gaps = np.abs(errors[first[other]] - errors[second[other]])
+    return float(np.quantile(gaps, 0.95))
+
+
+def rank_correlation(errors: Floats, truth: Floats) -> float:
+    """Spearman's rho of estimates and `truth` (S,) over systems, averaged over draws."""
+    from scipy.stats import rankdata  # noqa: PLC0415 - takes a second
+
+    expected = rankdata(truth)
+    return float(np.mean([np.corrcoef(rankdata(truth + one), expected)[0, 1] for one in errors.T]))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-import json
 from collections.abc import Collection
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memsys.service.rest.failures import body_of
@@ -18,6 +19,8 @@ from memsys.service.rest.failures import body_of
 BODY_MOST = 1_048_576  # bytes
 _READ_MOST = 8 * BODY_MOST  # read before refusing, as many clients send all before they read
 _TIMEOUT_S = 30  # for a body
+_CLOSE = {"connection": "close"}  # the rest of the body is not a request
+_HEADERS = {401: {"www-authenticate": "Bearer"}, 408: _CLOSE, 413: _CLOSE}
 _OPEN = ("/docs", "/openapi.json")  # public, the same for all clients
 
 
@@ -61,25 +64,23 @@ class AccessControl:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        headers = Headers(scope=scope)
+        request = Request(scope, receive)
         try:
-            refusal = self._policy.refusal(headers, scope["path"])
+            refusal = self._policy.refusal(request.headers, scope["path"])
         except ValueError:  # an invalid host or origin
             refusal = 403, "the request's host or origin is invalid"
         body = b""
         if refusal is None:
-            body, refusal = await _read(headers, receive)
+            body, refusal = await _read(request)
         if refusal is not None:
-            await _refuse(send, *refusal)
+            status, message = refusal
+            response = JSONResponse(body_of(status, message), status, headers=_HEADERS.get(status))
+            await response(scope, receive, send)
             return
-        replayed = False
+        messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
         async def replay() -> Message:
-            nonlocal replayed
-            if replayed:
-                return await receive()
-            replayed = True
-            return {"type": "http.request", "body": body, "more_body": False}
+            return next(messages, None) or await receive()
 
         await self._app(scope, replay, send)
 
@@ -88,34 +89,23 @@ def _name(host: str) -> str:
     return urlsplit(f"//{host}").hostname or ""
 
 
-async def _read(headers: Headers, receive: Receive) -> tuple[bytes, tuple[int, str] | None]:
+async def _read(request: Request) -> tuple[bytes, tuple[int, str] | None]:
+    """Return the body of `request`, or status and reason of a refusal."""
     too_large = 413, f"a body has at most {BODY_MOST} bytes"
-    length = headers.get("content-length", "0")
+    length = request.headers.get("content-length", "0")
     if not length.isdecimal() or int(length) > _READ_MOST:
         return b"", too_large
     parts, size = [], 0
     try:
         async with asyncio.timeout(_TIMEOUT_S):
-            while True:
-                message = await receive()
-                if message["type"] != "http.request":  # the client disconnected
-                    return b"", (400, "the body is incomplete")
-                part = message.get("body", b"")
+            async for part in request.stream():
                 size += len(part)
                 if size <= BODY_MOST:
                     parts.append(part)
-                if size > _READ_MOST or not message.get("more_body", False):
-                    return (b"".join(parts), None) if size <= BODY_MOST else (b"", too_large)
+                if size > _READ_MOST:
+                    break
     except TimeoutError:
         return b"", (408, "the body was not received in time")
-
-
-async def _refuse(send: Send, status: int, message: str) -> None:
-    body = json.dumps(body_of(status, message)).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
-    if status == 401:
-        headers.append((b"www-authenticate", b"Bearer"))
-    if status in {408, 413}:
-        headers.append((b"connection", b"close"))  # the rest of the body is not a request
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
+    except ClientDisconnect:
+        return b"", (400, "the body is incomplete")
+    return (b"".join(parts), None) if size <= BODY_MOST else (b"", too_large)

@@ -86,9 +86,10 @@ def as_post(turns: Sequence[Turn], time: datetime) -> dict[str, Any]:
     """
     at = f"{time.isoformat()}Z"
     ids, speakers = [one.id for one in turns], [one.speaker for one in turns]
+    texts = [line(one).removeprefix(f"{one.speaker}: ") for one in turns]  # with image captions
     messages = [
-        {"role": "user", "name": one.speaker, "id": one.id, "content": _words(one) or " "}
-        for one in turns
+        {"role": "user", "name": one.speaker, "id": one.id, "content": text or " "}
+        for one, text in zip(turns, texts, strict=True)
     ]
     metadata = {"turns": ids, "speakers": speakers, "time": at}
     return {"messages": messages, "metadata": metadata, "time": at}
@@ -96,9 +97,8 @@ def as_post(turns: Sequence[Turn], time: datetime) -> dict[str, Any]:
 
 def as_candidate(row: Mapping[str, Any], asked: datetime) -> Candidate:
     """Return one of the `results` of a search as a candidate; missing fields are taken from its
-    metadata, and a missing time is `asked`, that of the query.
-
-    Raises KeyError, ValueError or TypeError on an invalid row.
+    metadata, and a missing time is `asked`, that of the query. Raises KeyError, ValueError or
+    TypeError on an invalid row.
     """
     values = {**(row.get("metadata") or {}), **row}
     time = values.get("time")
@@ -106,10 +106,6 @@ def as_candidate(row: Mapping[str, Any], asked: datetime) -> Candidate:
     text, turns = str(row["memory"]), tuple(map(str, values.get("turns") or ()))
     memory = Memory(str(row["id"]), text, text, said, str(values.get("speaker") or ""), turns)
     return Candidate(memory, float(row.get("score") or 0.0))
-
-
-def _words(turn: Turn) -> str:
-    return line(turn).removeprefix(f"{turn.speaker}: ")  # with the image's caption
 
 
 def _message(reply: Any) -> str:

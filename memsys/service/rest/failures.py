@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -65,21 +66,16 @@ def install(app: FastAPI) -> None:
             headers["Allow"] = ", ".join(_allowed(app, request))
         return _json(error.status_code, str(error.detail), headers=headers)
 
-    @app.exception_handler(InputError)
-    async def wrong(_: Request, error: InputError) -> JSONResponse:
-        return _json(422, str(error))
-
-    @app.exception_handler(LLMError)
-    async def model(_: Request, error: LLMError) -> JSONResponse:
-        return _json(502, str(error))
-
-    @app.exception_handler(BudgetReached)
-    async def budget(_: Request, error: BudgetReached) -> JSONResponse:
-        return _json(502, str(error))
+    for kind, status in ((InputError, 422), (LLMError, 502), (BudgetReached, 502)):
+        app.add_exception_handler(kind, partial(_message, status))
 
     @app.exception_handler(Exception)
     async def broken(_request: Request, _error: Exception) -> JSONResponse:
         return _json(500, "internal error; see the server's log")
+
+
+async def _message(status: int, _: Request, error: Exception) -> JSONResponse:
+    return _json(status, str(error))
 
 
 def _json(
@@ -97,8 +93,6 @@ def _printable(text: object) -> str:
 
 
 def _allowed(app: FastAPI, request: Request) -> list[str]:
-    methods: set[str] = set()
-    for route in app.routes:
-        if isinstance(route, Route) and route.matches(request.scope)[0] != Match.NONE:
-            methods |= route.methods or set()
-    return sorted(methods)
+    routes = [route for route in app.routes if isinstance(route, Route)]
+    matching = [one for one in routes if one.matches(request.scope)[0] != Match.NONE]
+    return sorted({method for one in matching for method in one.methods or ()})

@@ -6,24 +6,21 @@ import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 TEXT_MOST = 20_000  # characters of a text
 MESSAGES_MOST = 200
 TOP_K_MOST = 200
 PAGE_MOST = 1_000
 METADATA_MOST = 50  # names
-_OWNERS = ("user_id", "agent_id", "run_id")
-
-
+_TIME_MOST = 64  # characters
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 
-def _time(text: str) -> str:
-    if not _RFC_3339.fullmatch(text):
+def _time(text: object) -> datetime:
+    if not isinstance(text, str) or len(text) > _TIME_MOST or not _RFC_3339.fullmatch(text):
         raise ValueError("use RFC 3339, with a zone: 2026-05-08T13:56:00Z")
-    datetime.fromisoformat(text.upper())
-    return text.upper()
+    return datetime.fromisoformat(text.upper())
 
 
 def _whole(value: object) -> object:
@@ -31,13 +28,12 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-OwnerId = Annotated[str, Field(min_length=1, max_length=256)]
+ShortText = Annotated[str, Field(min_length=1, max_length=256)]
 Text = Annotated[str, Field(min_length=1, max_length=TEXT_MOST)]
 Time = Annotated[
-    str,
-    Field(max_length=64),
-    AfterValidator(_time),
-    WithJsonSchema({"type": "string", "format": "date-time", "maxLength": 64}),
+    datetime,
+    BeforeValidator(_time),
+    WithJsonSchema({"type": "string", "format": "date-time", "maxLength": _TIME_MOST}),
 ]
 Metadata = Annotated[dict[str, Any], Field(max_length=METADATA_MOST)]
 
@@ -48,17 +44,18 @@ class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-def _one_owner(schema: dict[str, Any]) -> None:
-    text = {"type": "string"}
-    schema["anyOf"] = [{"required": [one], "properties": {one: text}} for one in _OWNERS]
+def _any_of(**types: str) -> ConfigDict:
+    """Return the setting that declares at least one of some fields, by JSON type, as required."""
+    one_of = [{"required": [n], "properties": {n: {"type": types[n]}}} for n in types]
+    return ConfigDict(json_schema_extra={"anyOf": one_of})  # type: ignore[dict-item]
 
 
 class _Owned(_Strict):
-    model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra=_one_owner)
+    model_config = _any_of(user_id="string", agent_id="string", run_id="string")
 
-    user_id: OwnerId | None = None
-    agent_id: OwnerId | None = None
-    run_id: OwnerId | None = None
+    user_id: ShortText | None = None
+    agent_id: ShortText | None = None
+    run_id: ShortText | None = None
 
 
 class ChatMessage(_Strict):
@@ -66,8 +63,8 @@ class ChatMessage(_Strict):
 
     role: Literal["user", "assistant", "system", "tool"]
     content: Text
-    name: Annotated[str, Field(min_length=1, max_length=256)] | None = None
-    id: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    name: ShortText | None = None
+    id: ShortText | None = None
 
 
 class AddRequest(_Owned):
@@ -89,18 +86,10 @@ class SearchRequest(_Owned):
     time: Time | None = None
 
 
-def _one_change(schema: dict[str, Any]) -> None:
-    schema["anyOf"] = [
-        {"required": ["text"], "properties": {"text": {"type": "string"}}},
-        {"required": ["metadata"], "properties": {"metadata": {"type": "object"}}},
-        {"required": ["time"], "properties": {"time": {"type": "string"}}},
-    ]
-
-
 class UpdateRequest(_Strict):
     """The body of PUT /memories/{id}: what is left out or null is unchanged."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", json_schema_extra=_one_change)
+    model_config = _any_of(text="string", metadata="object", time="string")
 
     text: Text | None = None
     metadata: Metadata | None = None

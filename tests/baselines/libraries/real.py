@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from baselines.libraries.installed import is_installed
-from baselines.libraries.memory import LibraryMemory
+from baselines.libraries.memory import LibraryMemory, is_installed
 from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Mode, Recording

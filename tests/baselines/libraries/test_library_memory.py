@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from baselines.libraries import installed
-from baselines.libraries.memory import LibraryMemory
+from baselines.libraries.memory import HERE, LibraryMemory, names
 from baselines.libraries.pipe import LibraryError
 from memsys.errors import InputError
 from memsys.llm.budget import Budget, BudgetReached
@@ -146,8 +145,9 @@ def test_a_wrong_number_is_refused(keeper: Keeper, parts: MakeParts, wrong: dict
 
 
 def test_every_library_has_its_three_files() -> None:
-    for name in installed.names():
-        assert installed.adapter_of(name).is_file()
-        assert (installed.HERE.parents[1] / f"conf/strategy/{name}.yaml").is_file()
-        lines = installed.adapter_of(name).read_text(encoding="utf-8").splitlines()
+    for name in names():
+        adapter = HERE / "adapters" / f"{name}.py"
+        assert adapter.is_file()
+        assert (HERE.parents[1] / f"conf/strategy/{name}.yaml").is_file()
+        lines = adapter.read_text(encoding="utf-8").splitlines()
         assert len(lines) < 80

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from baselines.libraries.installed import HERE
+from baselines.libraries.memory import HERE
 from tests.baselines.libraries.test_pipe import ends, is_alive
 
 ADAPTER = Path(__file__).parent / "with_child.py"

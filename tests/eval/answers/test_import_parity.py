@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
@@ -32,10 +31,8 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def test_published_answers_by_index(tmp_path: Path) -> None:
-    started = time.process_time()
     found = read_import(ANSWERS, "auto", "zep", LoCoMo(name="locomo").load())
     summary = write_import(found, tmp_path / "run", {})
-    assert time.process_time() - started < 10
     told = load_manifest(tmp_path / "run")["matching"]
     assert (told["rows"], told["matched"], told["unmatched"]) == (1540, 1540, 0)
     assert told["categories_relabelled"] == told["ambiguous"] == told["gold_differs"] == 0

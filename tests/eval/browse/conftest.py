@@ -11,8 +11,8 @@ import pytest
 from selenium.webdriver import Chrome
 
 from eval.browse.questions import Questions
-from eval.browse.server import LOOPBACK, Site, serve
-from eval.report.runs import Reported
+from eval.browse.server import LOOPBACK, Site, bind
+from eval.report.runs import ReportedRun
 from tests.eval.browse.driven import Page, start
 from tests.eval.report.made_report import data_file, made, record, records, write_run
 
@@ -39,12 +39,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.fixture(scope="session")
-def runs(folders: list[Path]) -> list[Reported]:
+def runs(folders: list[Path]) -> list[ReportedRun]:
     return made(*folders)
 
 
 @pytest.fixture(scope="session")
-def questions(runs: list[Reported]) -> Questions:
+def questions(runs: list[ReportedRun]) -> Questions:
     return Questions(runs)
 
 
@@ -57,7 +57,7 @@ def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 
 @pytest.fixture(scope="session")
 def server(questions: Questions) -> Iterator[ThreadingHTTPServer]:
-    with serve(Site(questions), 0) as made:
+    with bind(Site(questions), 0) as made:
         thread = threading.Thread(target=made.serve_forever)
         thread.start()
         yield made
@@ -74,7 +74,7 @@ def home(server: ThreadingHTTPServer) -> str:
 def page(chrome: Chrome, home: str) -> Iterator[Page]:
     page = Page(chrome, home)
     chrome.get("about:blank")
-    page.requested(), page.complaints()  # of whoever came before
+    page.requested(), page.complaints()  # of earlier tests
     page.window(1280)
     page.go()
     yield page

@@ -72,9 +72,9 @@ class Page:
         return self.chrome.find_elements(By.CSS_SELECTOR, css)
 
     @property
-    def told(self) -> str:
+    def status(self) -> str:
         """How many questions the page says there are."""
-        return self.one("#told").text
+        return self.one("#status").text
 
     @property
     def ids(self) -> list[str]:

@@ -18,7 +18,7 @@ pytestmark = needs_driver
 
 
 @pytest.fixture(scope="session")
-def kept(folders: list[Path]) -> list[list[dict[str, Any]]]:
+def saved(folders: list[Path]) -> list[list[dict[str, Any]]]:
     """The records of each run, from its file."""
     return [
         [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
@@ -31,29 +31,29 @@ def test_words_are_searched_as_they_are_typed(page: Page):
     assert page.chrome.switch_to.active_element.get_attribute("id") == "q"
     page.type("ZEBRA str")
     assert page.ids == ["ash/5"]
-    assert page.told == "1 to 1 of 1 questions"
+    assert page.status == "1 to 1 of 1 questions"
     assert "q=ZEBRA+str" in page.chrome.current_url
     page.type("x")
-    assert page.told == "No question is like that."
+    assert page.status == "No question matches."
     page.type(Keys.BACKSPACE + Keys.ESCAPE)
     assert page.one("#q").get_property("value") == "ZEBRA str"  # what is shown is what was asked
     assert page.ids == ["ash/5"]
     assert page.chrome.switch_to.active_element.tag_name == "body"
     page.one("button[type=reset]").click()
     page.settle()
-    assert page.told == "1 to 30 of 30 questions"
+    assert page.status == "1 to 30 of 30 questions"
     assert page.one("#q").get_property("value") == ""
 
 
-def test_every_filter_finds_what_is_in_the_records(page: Page, kept: list[list[dict[str, Any]]]):
+def test_every_filter_finds_what_is_in_the_records(page: Page, saved: list[list[dict[str, Any]]]):
     types = [option.text for option in Select(page.one("#type")).options][1:]
     assert len(types) == 5
     for kind in types:
         page.choose("type", kind)
-        assert page.ids == [row["id"] for row in kept[0] if row["type"] == kind]
-        assert page.told.endswith(f"of {len(page.ids)} questions")
+        assert page.ids == [row["id"] for row in saved[0] if row["type"] == kind]
+        assert page.status.endswith(f"of {len(page.ids)} questions")
     page.choose("type", "all")
-    told: list[tuple[str, Callable[[dict[str, Any]], bool]]] = [
+    cases: list[tuple[str, Callable[[dict[str, Any]], bool]]] = [
         ("error", lambda row: row["status"] == "error"),
         ("abstained", lambda row: row["abstained"]),
         ("right", lambda row: row["status"] == "ok" and _right(row)),
@@ -64,12 +64,12 @@ def test_every_filter_finds_what_is_in_the_records(page: Page, kept: list[list[d
         *("all", "right", "wrong", "error", "abstained", "not scored")
     ]
     page.choose("run", "odd")
-    for verdict, so in told:
+    for verdict, so in cases:
         page.choose("verdict", verdict)
-        assert page.ids == [row["id"] for row in kept[2] if so(row)], verdict
+        assert page.ids == [row["id"] for row in saved[2] if so(row)], verdict
     page.choose("run", "any run")
     page.choose("verdict", "error")
-    assert page.ids == [row["id"] for rows in kept for row in rows if row["status"] == "error"]
+    assert page.ids == [row["id"] for rows in saved for row in rows if row["status"] == "error"]
 
 
 def _right(row: dict[str, Any]) -> bool:
@@ -84,15 +84,15 @@ def test_differences_between_two_runs(page: Page):
     assert "difference -0.390" in page.one("#found .states").text
     page.choose("one", "odd")
     page.choose("other", "better<i>")
-    assert page.told == "No question is like that."
+    assert page.status == "No question matches."
     page.choose("change", "better")
     assert page.ids == ["ash/6"]
     page.choose("change", "all")
     page.choose("order", "largest gains")
     assert page.ids[0] == "ash/6"
-    assert page.told.endswith("of 28 questions")  # 1 failed, 1 was not asked
+    assert page.status.endswith("of 28 questions")  # 1 failed, 1 was not asked
     page.choose("one", "better<i>")
-    assert page.told == "No question is like that."  # a run against itself
+    assert page.status == "No question matches."  # a run against itself
 
 
 def test_back_and_forward_undo_and_redo_choices(page: Page):
@@ -101,14 +101,14 @@ def test_back_and_forward_undo_and_redo_choices(page: Page):
     page.type("ash")
     assert page.ids == ["ash/1"]
     page.chrome.back()
-    page.until(lambda: page.told == "1 to 6 of 6 questions")
+    page.until(lambda: page.status == "1 to 6 of 6 questions")
     chosen = [page.one(f"#{name}").get_property("value") for name in ("type", "verdict", "q")]
     assert chosen == ["temporal", "", ""]
     page.chrome.back()
-    page.until(lambda: page.told == "1 to 30 of 30 questions")
+    page.until(lambda: page.status == "1 to 30 of 30 questions")
     assert page.one("#other").get_property("value") == "1"
     page.chrome.forward()
-    page.until(lambda: page.told == "1 to 6 of 6 questions")
+    page.until(lambda: page.status == "1 to 6 of 6 questions")
     page.chrome.forward()
     page.until(lambda: page.ids == ["ash/1"])
     page.chrome.refresh()
@@ -158,19 +158,19 @@ def test_a_card_is_asked_for_once(page: Page):
 def test_pages_of_questions(page: Page, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("eval.browse.questions.PAGE", 10)
     page.type("of")
-    assert page.told == "1 to 10 of 30 questions"
-    assert not page.one("#back").is_enabled()
-    for told in ("11 to 20 of 30 questions", "21 to 30 of 30 questions"):
-        page.one("#on").click()
-        page.until(lambda told=told: page.told == told)
-        page.until(lambda: page.chrome.switch_to.active_element.get_attribute("id") == "told")
+    assert page.status == "1 to 10 of 30 questions"
+    assert not page.one("#previous").is_enabled()
+    for status in ("11 to 20 of 30 questions", "21 to 30 of 30 questions"):
+        page.one("#next").click()
+        page.until(lambda status=status: page.status == status)
+        page.until(lambda: page.chrome.switch_to.active_element.get_attribute("id") == "status")
     assert page.ids[-1] == "cedar/9"
-    assert not page.one("#on").is_enabled()
+    assert not page.one("#next").is_enabled()
     page.chrome.back()
-    page.until(lambda: page.told == "11 to 20 of 30 questions")
-    page.one("#back").click()
-    page.until(lambda: page.told == "1 to 10 of 30 questions")
-    page.one("#on").click()
-    page.until(lambda: page.told.startswith("11"))
+    page.until(lambda: page.status == "11 to 20 of 30 questions")
+    page.one("#previous").click()
+    page.until(lambda: page.status == "1 to 10 of 30 questions")
+    page.one("#next").click()
+    page.until(lambda: page.status.startswith("11"))
     page.one("#type").send_keys(Keys.ARROW_DOWN)  # another choice starts from its first page
-    page.until(lambda: page.told == "1 to 6 of 6 questions")
+    page.until(lambda: page.status == "1 to 6 of 6 questions")

@@ -32,7 +32,7 @@ def test_an_address_filters_and_opens(home: str, tmp_path: Path):
     assert "Not mentioned." not in other[0]
 
 
-def test_what_is_wrong_is_told(home: str, tmp_path: Path):
+def test_errors_are_shown(home: str, tmp_path: Path):
     found = dump(f"{home}?start=9999999999", tmp_path)
-    assert "Cannot be found: start: use a whole number" in found
-    assert "No question is like that." in dump(f"{home}?q=nowhere", tmp_path)
+    assert "Search failed: start: use a whole number" in found
+    assert "No question matches." in dump(f"{home}?q=nowhere", tmp_path)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from eval.browse.questions import PAGE, Questions, Search, read_search
+from eval.browse.questions import PAGE, Questions, QuestionSearch, read_search
 from eval.datasets.types import TYPES
 from memsys.errors import InputError
 
@@ -12,16 +12,16 @@ _TYPES = tuple(TYPES.values())
 
 
 def _ids(questions: Questions, **wanted: Any) -> list[str]:
-    return [row["id"] for row in questions.find(Search(**wanted))["rows"]]
+    return [row["id"] for row in questions.find(QuestionSearch(**wanted))["rows"]]
 
 
 def test_all_in_the_order_of_the_run(questions: Questions):
-    found = questions.find(Search())
+    found = questions.find(QuestionSearch())
     assert found["total"] == 30
     assert [row["id"] for row in found["rows"]][:3] == ["ash/0", "ash/1", "ash/2"]
     assert found["rows"][0]["verdicts"] == (("wrong",), ("wrong",), ("error",))
-    assert questions.find(Search(start=29))["rows"][0]["verdicts"][2] == ()  # not asked
-    assert questions.find(Search(start=30))["rows"] == []
+    assert questions.find(QuestionSearch(start=29))["rows"][0]["verdicts"][2] == ()  # not asked
+    assert questions.find(QuestionSearch(start=30))["rows"] == []
 
 
 def test_words_in_any_order_and_case(questions: Questions):
@@ -66,9 +66,9 @@ def test_cards_have_every_run_that_was_asked(questions: Questions):
 def test_an_address_is_read():
     given = {"q": "x" * 900, "type": "temporal", "run": "1", "other": "2", "start": str(PAGE)}
     found = read_search(given, 3, _TYPES)
-    assert found == Search("x" * 500, "temporal", run=1, other=2, start=PAGE)
-    assert read_search({}, 1, _TYPES) == Search()
-    assert read_search({}, 2, _TYPES) == Search(other=1)
+    assert found == QuestionSearch("x" * 500, "temporal", run=1, other=2, start=PAGE)
+    assert read_search({}, 1, _TYPES) == QuestionSearch()
+    assert read_search({}, 2, _TYPES) == QuestionSearch(other=1)
 
 
 @pytest.mark.parametrize(

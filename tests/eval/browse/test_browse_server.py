@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import base64
+import hashlib
 import http.client
 import json
+import re
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
@@ -9,7 +12,7 @@ import pytest
 
 from eval.browse import __main__ as browse
 from eval.browse.questions import Questions
-from eval.browse.server import LOOPBACK, Site, serve
+from eval.browse.server import LOOPBACK, Site, bind
 from memsys.errors import InputError
 from tests.eval.report.made_report import HOSTILE
 
@@ -56,7 +59,7 @@ def test_only_this_machine_can_reach_it(server: ThreadingHTTPServer):
 def test_no_file_is_served(server: ThreadingHTTPServer, target: str):
     status, _, body = _get(server, target)
     assert status == 404
-    assert json.loads(body) == {"error": "there is no such page"}
+    assert json.loads(body) == {"error": "no such page"}
 
 
 def test_pages_may_load_and_run_nothing_else(server: ThreadingHTTPServer):
@@ -69,6 +72,14 @@ def test_pages_may_load_and_run_nothing_else(server: ThreadingHTTPServer):
         assert "unsafe-inline'; script" in policy  # styles only
         assert headers["X-Content-Type-Options"] == "nosniff"
         assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_the_policy_allows_the_script_of_the_page(server: ThreadingHTTPServer):
+    _, headers, page = _get(server, "/")
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in headers["Content-Security-Policy"]
+    assert f"sha256-{digest}" in page
 
 
 def test_questions_and_cards(server: ThreadingHTTPServer):
@@ -85,10 +96,10 @@ def test_the_page_of_questions_escapes_names(server: ThreadingHTTPServer):
     page = _get(server, "/")[2]
     assert "<i>" not in page
     assert page.count("better&lt;i&gt;</option>") == 3
-    assert "&quot;better&lt;i&gt;&quot;" in page  # for the script
+    assert "&#34;better&lt;i&gt;&#34;" in page  # for the script
 
 
-def test_a_wrong_search_is_told(server: ThreadingHTTPServer):
+def test_a_wrong_search_is_refused(server: ThreadingHTTPServer):
     status, _, body = _get(server, "/questions?type=spatial")
     assert status == 400
     assert json.loads(body)["error"].startswith("type: unknown")
@@ -109,18 +120,19 @@ def test_the_report_is_the_same(server: ThreadingHTTPServer):
 
 def test_a_port_that_is_taken(server: ThreadingHTTPServer, questions: Questions):
     with pytest.raises(InputError, match="use another, or 0"):
-        serve(Site(questions), server.server_address[1])
+        bind(Site(questions), server.server_address[1])
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"), [(["nowhere"], "no such run"), (["x", "--port", "70000"], "0 to 65535")]
+    ("arguments", "expected"),
+    [(["nowhere"], "no such run"), (["x", "--port", "70000"], "0 to 65535")],
 )
 def test_wrong_input_is_one_line(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ):
     assert browse.main(arguments) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert expected in line
 
 
 def test_ctrl_c_is_the_way_out(

@@ -87,7 +87,7 @@ def test_an_answer_that_is_here_stays_and_is_told_of(
     assert cache.main(["import", str(bundle), "--cache", str(tmp_path / "elsewhere")]) == 0
     out = capsys.readouterr().out
     assert "1 of 2 answers are new" in out
-    assert "1 requests had another answer" in out
+    assert "1 requests already had another answer" in out
     found = elsewhere.find(first.key)
     assert found is not None
     assert found.body == "{}"
@@ -149,7 +149,7 @@ def test_a_run_whose_answers_are_elsewhere_is_not_half_exported(
     assert not store.exists()
     Recording(store)
     assert cache.main(command) == 2
-    assert "holds 0 of the 2 answers" in capsys.readouterr().err
+    assert "contains 0 of the 2 answers" in capsys.readouterr().err
     assert not out.exists()
 
 
@@ -173,5 +173,5 @@ def test_stats(made: tuple[Path, Path, list[str]], capsys: pytest.CaptureFixture
     known, unknown = [
         line.split() for line in capsys.readouterr().out.splitlines() if "/chat" in line
     ]
-    assert known[1:6] == ["gpt-4o-mini", "3", "4", "6", "0.0000"]
+    assert known[1:6] == ["gpt-4o-mini", "3", "4", "6", "0.00000420"]
     assert unknown[1:6] == ["someone's", "1", "1", "2", "unknown"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval.cost import __main__ as cost
-from eval.pricing.prices import cost_usd, of_records, pricing_of, repaid_after
+from eval.pricing.prices import break_even, cost_usd, of_records, pricing_of
 from memsys.llm.pricing import Price, Pricing
 from tests.eval import factory
 
@@ -62,10 +62,10 @@ def test_phases_of_records_are_apart() -> None:
         (0.5, 0.01, None, None),
     ],
 )
-def test_repaid_after(
+def test_break_even(
     ingest: float | None, own: float | None, other: float | None, after: float | None
 ) -> None:
-    assert repaid_after(ingest, own, other) == (None if after is None else pytest.approx(after))
+    assert break_even(ingest, own, other) == (None if after is None else pytest.approx(after))
 
 
 def test_a_manifest_without_prices_knows_none() -> None:
@@ -100,7 +100,7 @@ def table(out: str, first: str) -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in rows}
 
 
-def test_phases_and_what_is_repaid(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_phases_and_break_even(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # a question: 20,000 against 1,000 tokens read at $2 a million, so $.038 saved; a conversation's
     # ingest: $.19
     full = write(tmp_path / "full", used(1, 20_000, 10), strategy="full_context")

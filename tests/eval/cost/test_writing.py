@@ -1,4 +1,4 @@
-"""`python -m eval.cost --writing`: what memory costs to write, from real small runs."""
+"""`python -m eval.cost --writing`: the cost of ingestion, from real small runs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from eval.cost import __main__ as cost
-from eval.cost.ingestion import ingestion
-from eval.records.run import load_run
-from eval.report.money import money
+from eval.report.costs import costs_block
 from eval.report.runs import load
 from tests.eval.commands import Run, Start
 
@@ -23,7 +21,7 @@ LEXICAL = ("strategy.start=lexical",)  # what has no vectors need not embed
 def rows(out: str) -> Rows:
     """The table by quantity: a cell a run; cells have two spaces between them."""
     lines = out.splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("what memory costs"))
+    start = next(i for i, line in enumerate(lines) if line.startswith("ingestion "))
     kept = [lines[start], *lines[start + 2 : lines.index("", start)]]  # a line of dashes between
     table = [line.split("  ") for line in kept]
     return {row[0]: [cell.strip() for cell in row[1:] if cell.strip()] for row in table}
@@ -57,7 +55,7 @@ def test_keyless_runs_cost_nothing_but_their_seconds(
     runs: list[Run], capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = shown(capsys, *runs)
-    assert found["what memory costs to write"] == ["full_context", "bm25"]
+    assert found["ingestion"] == ["full_context", "bm25"]
     assert found["sessions"] == ["6", "6"]
     assert found["conversations"] == ["3", "3"]
     for unit in ("session", "conversation"):
@@ -69,7 +67,6 @@ def test_keyless_runs_cost_nothing_but_their_seconds(
         seconds = sum(line["latency_ms"] for line in run.ingests) / 1000
         assert seconds > 0
         assert float(found["seconds a conversation"][i]) == pytest.approx(seconds / 3, abs=6e-4)
-        assert ingestion(load_run(run.folder), cell).seconds == pytest.approx(seconds)
         held = [line["store"] for line in run.ingests if line["phase"] == "index"]
         assert [one["memories"] for one in held] == [6, 6, 6]
         tokens = sum(one["tokens"] for one in held) / 3
@@ -82,7 +79,7 @@ def test_keyless_runs_cost_nothing_but_their_seconds(
         assert tokens_read.startswith(f"{cell['context_tokens_mean']:,.0f} [")
     assert found["memories stored, a conversation"] == ["6.0", "6.0"]
     assert found["judge, types 1-4"] == ["no judge", "no judge"]
-    assert found["repaid after questions of a conversation"] == ["-", "0.0"]
+    assert found["break-even after questions of a conversation"] == ["-", "0.0"]
 
 
 def test_the_size_of_a_graph_stands_beside_its_answers(
@@ -146,17 +143,15 @@ def test_what_is_not_known_is_not_nothing(
     assert found["input tokens a session"] == ["unknown", "100.0"]
     assert found["input tokens a conversation"] == ["unknown", "200.0"]
     assert found["$ a conversation"] == ["unknown", "unknown"]
-    assert found["repaid after questions of a conversation"][1] == "unknown"
+    assert found["break-even after questions of a conversation"][1] == "unknown"
 
 
 def test_the_report_has_the_same_table(runs: list[Run], capsys: pytest.CaptureFixture[str]) -> None:
     found = shown(capsys, *runs)
-    block = money(load([str(run.folder) for run in runs]))
-    table = next(
-        part for part in block.parts if getattr(part, "header", [""])[0].startswith("what memory")
-    )
+    block = costs_block(load([str(run.folder) for run in runs]))
+    table = next(part for part in block.parts if getattr(part, "header", [""])[0] == "ingestion")
     assert {row[0]: row[1:] for row in table.rows} == {
-        name: cells for name, cells in found.items() if name != "what memory costs to write"
+        name: cells for name, cells in found.items() if name != "ingestion"
     }
 
 

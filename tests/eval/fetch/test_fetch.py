@@ -146,7 +146,7 @@ def test_the_command_tells_what_it_did(server, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(module, "load_sources", lambda: {"set": SOURCE})
     command = ["set", "--to", str(tmp_path), "--from", f"{server}/right"]
     assert main(command) == 0
-    assert "fetched and checked; licence a licence" in capsys.readouterr().out
+    assert "downloaded and checked; licence a licence" in capsys.readouterr().out
     assert main(command) == 0
     assert "already here" in capsys.readouterr().out
     assert main(["set", "--to", str(tmp_path / "x"), "--from", f"{server}/wrong"]) == 2
@@ -185,16 +185,16 @@ def test_a_broken_list_of_sources(tmp_path, content):
         load_sources(path)
 
 
-def test_what_is_not_pinned_is_fetched_unchecked_and_its_sum_told(
+def test_what_is_not_pinned_is_downloaded_unchecked_and_its_sha256_printed(
     server, tmp_path, monkeypatch, capsys
 ):
     source = replace(SOURCE, bytes=None, sha256=None)
     monkeypatch.setattr(module, "load_sources", lambda: {"set": source})
-    for state in ("fetched", "already here"):
+    for state in ("downloaded", "already here"):
         assert main(["set", "--to", str(tmp_path), "--from", f"{server}/wrong"]) == 0
         out = capsys.readouterr().out
         sha256 = hashlib.sha256(Handler.bodies["/wrong"]).hexdigest()
-        assert f"{state}, not checked (no sum is pinned): sha256 {sha256}" in out
+        assert f"{state}, not checked (no sha256 is pinned): sha256 {sha256}" in out
     with pytest.raises(SystemExit):
         main(["--help"])
     assert "set: size not pinned, a licence" in " ".join(capsys.readouterr().out.split())

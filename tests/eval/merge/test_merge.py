@@ -111,7 +111,7 @@ def test_a_folder_with_a_run_is_not_written_over(
 ) -> None:
     before = halves[1].files
     assert main([str(halves[0].folder), "--out", str(halves[1].folder)]) == 2
-    assert "holds a run already" in capsys.readouterr().err
+    assert "contains a run already" in capsys.readouterr().err
     assert halves[1].files == before
 
 

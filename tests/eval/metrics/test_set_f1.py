@@ -2,10 +2,9 @@
 
 import pytest
 
+from eval.metrics import overlap_f1
 from eval.metrics.locomo_f1 import locomo_f1
-from eval.metrics.mem0_f1 import mem0_f1
-from eval.metrics.memos_f1 import memos_f1
-from eval.metrics.overlap import overlap_f1
+from eval.metrics.set_f1 import mem0_f1, memos_f1
 
 
 @pytest.mark.parametrize(

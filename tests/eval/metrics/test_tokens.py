@@ -2,8 +2,7 @@
 
 import pytest
 
-from eval.metrics.sentences import sentences
-from eval.metrics.tokens import word_tokens
+from eval.metrics.tokens import sentences, word_tokens
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,7 @@ def test_one_type_is_not_told_twice() -> None:
     ("expected", "found", "told"),
     [
         (PINNED, None, "no model was called"),
-        (None, PINNED, "a model was called, and no scores by question are pinned"),
+        (None, PINNED, "a model was called, but no scores by question are pinned"),
     ],
 )
 def test_a_model_on_one_side_only_fails(pin: Pin, expected, found, told: str) -> None:

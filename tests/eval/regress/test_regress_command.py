@@ -10,10 +10,10 @@ import pytest
 from eval.regress.__main__ import main
 from eval.regress.pins import EXPECTED, load_pin
 from memsys.memory.turns import Turns
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import VectorOnly
 
 STRATEGY = """# Ours
-_target_: memsys.strategies.vector_only.VectorOnly
+_target_: memsys.strategies.plain.VectorOnly
 _partial_: true
 k: 5
 budget: null
@@ -103,7 +103,7 @@ def test_a_run_that_cannot_be_is_a_fail_that_says_why(
     out = capsys.readouterr().out
     assert "- a: In 'config': Could not find 'strategy/ours'" in out
     assert "- b: none.json: no such file" in out
-    assert "- c: command: -m: a pin is of one run" in out
+    assert "- c: -m: a single run takes" in out
     assert "Traceback" not in out
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from eval.regress.__main__ import repin
 from eval.regress.pins import EXPECTED, Pin, load_pin, load_pins, save_pin
-from eval.regress.repin import repin
 from eval.regress.verdicts import Result, judge
 from memsys.errors import InputError
 from tests.eval.regress.made_outcomes import outcome
@@ -55,10 +55,13 @@ def test_nothing_is_pinned_without_a_reason_or_without_scores(pin: Pin, tmp_path
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("expected: {}\n", "command: missing"),
+        ("expected: {}\n", "command: Field required"),
         ("command: rm -r x\n", "must begin with python -m eval.run"),
-        ("command: python -m eval.run\ntolerance_questions: -1\n", "use a number of 0 or more"),
-        ("command: python -m eval.run\ntolerence: 1\n", "tolerence: no field of a pin"),
+        (
+            "command: python -m eval.run\ntolerance_questions: -1\n",
+            "tolerance_questions: Input should be greater",
+        ),
+        ("command: python -m eval.run\ntolerence: 1\n", "tolerence: Extra inputs"),
         ("command: python -m eval.run\nexpected: {}\n", "protocol: missing"),
         ("a: [\n", "not YAML"),
     ],

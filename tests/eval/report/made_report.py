@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from eval.report.runs import Reported, load
+from eval.report.runs import ReportedRun, load
 from tests.eval import factory
 
 HOSTILE = "</td></details></script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -20,16 +20,16 @@ def data_file(path: Path) -> Path:
     """Three conversations of six turns each; a turn says its id, the first of each is hostile."""
     samples = []
     for name in CONVERSATIONS:
-        talk: dict[str, Any] = {"speaker_a": "Ada", "speaker_b": "Bo"}
+        dialogue: dict[str, Any] = {"speaker_a": "Ada", "speaker_b": "Bo"}
         for number in (1, 2):
-            talk[f"session_{number}_date_time"] = f"1:56 pm on {number} May, 2023"
-            talk[f"session_{number}"] = [
+            dialogue[f"session_{number}_date_time"] = f"1:56 pm on {number} May, 2023"
+            dialogue[f"session_{number}"] = [
                 {"dia_id": id_, "speaker": "Ada", "text": f"said {id_} {name} {HOSTILE}"}
                 for id_ in TURNS
                 if id_.startswith(f"D{number}:")
             ]
         qa = [{"question": "What?", "answer": "it", "evidence": ["D1:1"], "category": 4}]
-        samples.append({"sample_id": name, "conversation": talk, "qa": qa})
+        samples.append({"sample_id": name, "conversation": dialogue, "qa": qa})
     path.write_text(json.dumps(samples), encoding="utf-8")
     return path
 
@@ -80,5 +80,5 @@ def write_run(
     return factory.write_run(folder, rows, strategy, **fields)
 
 
-def made(*folders: Path) -> list[Reported]:
+def made(*folders: Path) -> list[ReportedRun]:
     return load([str(folder) for folder in folders])

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from eval.rendering.markdown import plain
-from eval.report.whole import Report, whole
+from eval.report.build import Report, build_report
 from tests.eval.report.made_report import HOSTILE, MARKED, made, records, write_run
 
 _VOID = {"meta", "link", "br", "circle", "rect", "polygon", "line", "path"}
@@ -43,7 +43,7 @@ class Parsed(HTMLParser):
 def _report(*folders: Path) -> Report:
     runs = made(*folders)
     assert [run.without_texts for run in runs] == [None] * len(runs)
-    return whole(runs)
+    return build_report(runs)
 
 
 def test_words_of_data_and_answers_stay_words(first: Path, second: Path):

@@ -7,20 +7,21 @@ from typing import Any
 import pytest
 
 from eval.diagnose.retrieval_vs_reading import Marking
-from eval.report.cards import SHOWN, Card, card, verdict
-from eval.report.texts import load_texts
+from eval.rendering.blocks import Side
+from eval.report.cards import SHOWN, question_card, side, verdict
+from eval.report.runs import load_texts
 from memsys.errors import InputError
 from tests.eval.report.made_report import HOSTILE, made, record, records, write_run
 
 MARKING = Marking("locomo_f1", 0.5)
 
 
-def _card(*rows: dict[str, Any]) -> Card:
-    return card([(f"run {i}", row, MARKING, None) for i, row in enumerate(rows)])
+def _side(row: dict[str, Any]) -> Side:
+    return side("a run", row, MARKING, None)
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "expected"),
     [
         (record("a/0", f1=0.5), "right"),
         (record("a/0", f1=0.49), "wrong"),
@@ -33,38 +34,37 @@ def _card(*rows: dict[str, Any]) -> Card:
         (record("a/0", scores={"locomo_f1": None}), "not scored"),
     ],
 )
-def test_verdicts(row: dict[str, Any], told: str):
-    assert verdict(row, MARKING) == told
+def test_verdicts(row: dict[str, Any], expected: str):
+    assert verdict(row, MARKING) == expected
 
 
-def test_a_card_marks_evidence_and_what_the_graph_brought():
-    (side,) = _card(record("ash/1", f1=0.25)).sides
-    assert side.lines is not None
-    assert [(one.id, one.evidence, one.via) for one in side.lines] == [
+def test_a_card_marks_evidence_and_expansion():
+    found = _side(record("ash/1", f1=0.25))
+    assert found.lines is not None
+    assert [(one.id, one.evidence, one.via) for one in found.lines] == [
         ("D1:1", True, None),
         ("D2:1", False, "from D1:1 by e:said"),
     ]
-    assert [one.id for one in side.missed] == ["D1:3"]
-    assert side.scores == [("locomo_f1", 0.25), ("evidence_recall", 0.5)]
-    assert side.hidden == 0
+    assert [one.id for one in found.missed] == ["D1:3"]
+    assert found.scores == [("locomo_f1", 0.25), ("evidence_recall", 0.5)]
+    assert found.hidden == 0
 
 
 def test_a_long_context_keeps_its_evidence():
     rows = [[f"D9:{n}", [f"D9:{n}"], 0.1, "direct"] for n in range(600)]
-    found = record("ash/1", retrieved=[*rows, ["D1:3", ["D1:3"], 0.0, "direct"]])
-    (side,) = _card(found).sides
-    assert side.lines is not None
-    assert len(side.lines) == SHOWN + 1
-    assert side.lines[-1].id == "D1:3"
-    assert side.hidden == 600 - SHOWN
-    assert [one.id for one in side.missed] == ["D1:1"]
+    found = _side(record("ash/1", retrieved=[*rows, ["D1:3", ["D1:3"], 0.0, "direct"]]))
+    assert found.lines is not None
+    assert len(found.lines) == SHOWN + 1
+    assert found.lines[-1].id == "D1:3"
+    assert found.hidden == 600 - SHOWN
+    assert [one.id for one in found.missed] == ["D1:1"]
 
 
-def test_what_is_not_known_is_not_made_up():
+def test_unknown_values_stay_unknown():
     imported = record("ash/1", retrieved=None, evidence_found=None, trace={})
     broken = {"phase": "answer", "kind": "Timeout", "message": "late"}
     failed = record("ash/1", status="error", error=broken, answer=None, retrieved=None)
-    unknown, error = _card(imported, failed).sides
+    unknown, error = _side(imported), _side(failed)
     assert unknown.lines is None
     assert unknown.missed == []
     assert error.error == "answer: Timeout: late"
@@ -97,7 +97,7 @@ def test_memories_that_only_a_model_could_cut_again_leave_the_turns(first: Path)
     [
         "os.system",
         "eval.datasets.files.json.loads",
-        "eval.datasets.files.Path",  # imported there, not made there
+        "eval.datasets.files.Path",  # imported there, not defined there
         "eval.datasets.files.read_samples",  # no class
         "eval.datasets.nowhere.LoCoMo",
         "eval.datasets.locomo",
@@ -111,7 +111,7 @@ def test_a_manifest_cannot_have_anything_called(target: str, first: Path):
         load_texts(manifest)
 
 
-def test_a_missing_data_set_is_told(first: Path, data: Path):
+def test_the_reason_for_missing_texts_is_given(first: Path, data: Path):
     data.unlink()
     (run,) = made(first)
     assert run.texts is None
@@ -135,8 +135,6 @@ def test_each_run_has_memories_of_its_own(first: Path, data: Path, tmp_path: Pat
     manifest = json.loads((second / "manifest.json").read_text())
     manifest["config"]["memory"]["before"] = 1
     (second / "manifest.json").write_text(json.dumps(manifest))
-    found = card(
-        [(run.label, run.records["ash/1"], run.marking, run.texts) for run in made(first, second)]
-    )
-    words = [side.lines[0].text or "" for side in found.sides if side.lines]
+    found = question_card("ash/1", made(first, second))
+    words = [one.lines[0].text or "" for one in found.sides if one.lines]
     assert [text.count("said") for text in words] == [1, 2]

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from eval.rendering.blocks import Chart, Fold, Part
-from eval.rendering.section import Table
+from eval.rendering.blocks import Chart, Fold, Part, Table
 from eval.report import __main__ as report
-from eval.report.whole import whole
+from eval.report.build import build_report
 from tests.eval.report.made_report import made, records, write_run
 
 
-def test_one_run_lies_in_its_folder(first: Path, capsys: pytest.CaptureFixture[str]):
+def test_the_report_of_one_run_is_in_its_folder(first: Path, capsys: pytest.CaptureFixture[str]):
     assert report.main([str(first)]) == 0
-    assert "mind its licence" in capsys.readouterr().out
+    assert "check its licence" in capsys.readouterr().out
     html = (first / "report.html").read_text(encoding="utf-8")
     text = (first / "report.md").read_text(encoding="utf-8")
     for one in (html, text):
@@ -35,7 +34,7 @@ def test_several_are_compared_with_the_first(first: Path, second: Path, tmp_path
     assert not (first / "report.md").exists()
 
 
-def test_the_markdown_goes_where_it_is_told(first: Path, tmp_path: Path):
+def test_the_markdown_file_can_be_named(first: Path, tmp_path: Path):
     words = tmp_path / "words.md"
     assert report.main([str(first), "--markdown", str(words)]) == 0
     assert words.exists()
@@ -43,11 +42,11 @@ def test_the_markdown_goes_where_it_is_told(first: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["nowhere"], "nowhere: no such run"),
         (["FIRST", "FIRST"], "named 2 times"),
-        (["FIRST", "--out", "x.md"], "--out x.md: the page and the markdown need two names"),
+        (["FIRST", "--out", "x.md"], "--out x.md: the page and the markdown need different names"),
         (["FIRST", "OPEN"], "the run is running; resume it to its end first"),
         (["OPEN"], "the run is running; resume it to its end first"),
         (["FIRST", "SHORT"], "records.jsonl: line 1: trace: Field required"),
@@ -57,7 +56,7 @@ def test_the_markdown_goes_where_it_is_told(first: Path, tmp_path: Path):
 )
 def test_wrong_input_is_one_line(
     arguments: list[str],
-    told: str,
+    expected: str,
     first: Path,
     data: Path,
     tmp_path: Path,
@@ -77,13 +76,13 @@ def test_wrong_input_is_one_line(
     }
     assert report.main([str(places.get(one, one)) for one in arguments]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert told in line
+    assert expected in line
 
 
 def test_runs_of_other_data_are_reported_but_not_compared(first: Path, data: Path, tmp_path: Path):
     file = {"name": "other.json", "bytes": 1, "sha256": "0" * 64}
     other = write_run(tmp_path / "other", records(0.1), "other", data, data=[file])
-    text = whole(made(first, other)).markdown()
+    text = build_report(made(first, other)).markdown()
     assert "Not compared: plain and other answered different data" in text
     assert "other: not compared with plain" in text
     assert "is better than" not in text
@@ -114,7 +113,7 @@ def _tables(parts: object) -> list[Table]:
 
 
 def test_no_table_shows_a_mean_without_n(first: Path, second: Path):
-    tables = [t for b in whole(made(first, second)).blocks for t in _tables(b.parts)]
+    tables = [t for b in build_report(made(first, second)).blocks for t in _tables(b.parts)]
     with_interval = [t for t in tables if any("[" in cell for row in t.rows for cell in row)]
     assert len(with_interval) > 10
     for table in with_interval:

@@ -5,16 +5,15 @@ from pathlib import Path
 import pytest
 
 from eval.records.schema import Record
-from eval.rendering.axes import Scale, linear_ticks, log_ticks, short
-from eval.rendering.blocks import Block, Chart
-from eval.rendering.section import Table
+from eval.rendering.blocks import Block, Chart, Table
+from eval.rendering.svg import Scale, linear_ticks, log_ticks, short
 from eval.report.changes import largest
-from eval.report.judging import judging
-from eval.report.latencies import latencies
-from eval.report.lost import counterparts
-from eval.report.money import money
-from eval.report.outcome import types
-from eval.report.tradeoffs import pareto, tradeoffs
+from eval.report.comparison import pareto, tradeoffs_block
+from eval.report.costs import costs_block
+from eval.report.judges import judges_block
+from eval.report.latency import latency_block
+from eval.report.losses import counterparts
+from eval.report.scores import types_block
 from tests.eval.factory import ingest_line
 from tests.eval.report.made_report import CONVERSATIONS, made, records, write_run
 
@@ -40,7 +39,7 @@ def test_tradeoffs_name_the_front(tmp_path: Path, data: Path):
     cheap = write_run(tmp_path / "cheap", records(0.1), "cheap", data)
     dear = write_run(tmp_path / "dear", records(0.2, context_tokens=900), "dear", data)
     bad = write_run(tmp_path / "bad", records(0.0, context_tokens=500), "bad", data)
-    block = tradeoffs(made(cheap, dear, bad))
+    block = tradeoffs_block(made(cheap, dear, bad))
     assert block is not None
     tokens = next(part for part in block.parts if isinstance(part, Chart))
     assert tokens.title == "F1 against context tokens, types 1-4"
@@ -49,7 +48,7 @@ def test_tradeoffs_name_the_front(tmp_path: Path, data: Path):
         ("dear", "yes"),
         ("bad", "no"),
     ]
-    assert tradeoffs(made(cheap)) is None
+    assert tradeoffs_block(made(cheap)) is None
 
 
 def test_costs_and_break_even(tmp_path: Path, data: Path):
@@ -62,7 +61,7 @@ def test_costs_and_break_even(tmp_path: Path, data: Path):
     thrifty = write_run(
         tmp_path / "thrifty", records(usage=_used(250_000)), "thrifty", data, **spent
     )
-    block = money(made(whole, thrifty))
+    block = costs_block(made(whole, thrifty))
     rows = _first_table(block).rows
     assert rows[0][:4] == ["whole", "30", "2,000.0000 [2,000.0000, 2,000.0000]", "0.0000"]
     assert rows[1][:4] == ["thrifty", "30", "500.0000 [500.0000, 500.0000]", "12.0000"]
@@ -74,18 +73,18 @@ def test_costs_and_break_even(tmp_path: Path, data: Path):
 def test_an_unknown_cost_is_not_nothing(tmp_path: Path, data: Path):
     unpriced = write_run(tmp_path / "a", records(usage=_used(5)), "a", data)
     imported = write_run(tmp_path / "b", records(usage=None), "b", data)
-    rows = _first_table(money(made(unpriced, imported))).rows
-    assert [row[2] for row in rows] == ["not known", "not known"]
-    assert [row[3] for row in rows] == ["not known", "not known"]
+    rows = _first_table(costs_block(made(unpriced, imported))).rows
+    assert [row[2] for row in rows] == ["unknown", "unknown"]
+    assert [row[3] for row in rows] == ["unknown", "unknown"]
 
 
-def test_latency_counts_what_is_known(tmp_path: Path, data: Path):
+def test_latency_counts_known_values(tmp_path: Path, data: Path):
     rows: list[Record] = records()
     for n, row in enumerate(rows):
         row["latency_ms"] = {"retrieve": n + 1.0, "answer": None, "total": 2.0 * (n + 1)}
         row["latency_source"] = "recorded" if n < 15 else "live"
     rows[0] |= {"status": "error", "error": {"phase": "answer", "kind": "E", "message": "m"}}
-    table = _first_table(latencies(made(write_run(tmp_path / "a", rows, "a", data))))
+    table = _first_table(latency_block(made(write_run(tmp_path / "a", rows, "a", data))))
     retrieve, total = table.rows
     assert retrieve[:6] == ["a", "retrieve", "29", "3.4", "9.0", "16.0"]
     assert total[1:3] == ["total", "29"]
@@ -93,8 +92,8 @@ def test_latency_counts_what_is_known(tmp_path: Path, data: Path):
     unknown = records(latency_ms=None)
     for row in unknown:
         row["latency_ms"] = {"retrieve": None, "answer": None, "total": None}
-    block = latencies(made(write_run(tmp_path / "b", unknown, "b", data)))
-    assert block.parts == ["Not known: no record tells how long it took."]
+    block = latency_block(made(write_run(tmp_path / "b", unknown, "b", data)))
+    assert block.parts == ["Unknown: no record has a latency."]
 
 
 def test_largest_changes(tmp_path: Path, data: Path):
@@ -145,9 +144,9 @@ def test_judges_and_their_agreement(tmp_path: Path, data: Path, first: Path):
     for n, row in enumerate(rows):
         row["judge"] = {"a": [True, n % 2 == 0], "b": [n % 2 == 0, n % 2 == 0]}
         row["scores"]["judge"] = 0.875 if n % 2 == 0 else 0.25
-    told = {"name": "panel", "score": "judge", "members": {"a": {}, "b": {}}}
-    runs = made(write_run(tmp_path / "judged", rows, "judged", data, judge=told), first)
-    block = judging(runs)
+    judge = {"name": "panel", "score": "judge", "members": {"a": {}, "b": {}}}
+    runs = made(write_run(tmp_path / "judged", rows, "judged", data, judge=judge), first)
+    block = judges_block(runs)
     assert block is not None
     means, members, kappas = (part for part in block.parts if isinstance(part, Table))
     assert [row[:4] for row in means.rows] == [["judged", "panel", "judge", "30"]]
@@ -156,7 +155,7 @@ def test_judges_and_their_agreement(tmp_path: Path, data: Path, first: Path):
         ["b", "0.500", "2"],
     ]
     assert [row[1] for row in kappas.rows] == ["a | b", "all (Fleiss)"]
-    assert judging(runs[1:]) is None
+    assert judges_block(runs[1:]) is None
 
 
 def test_a_chart_names_the_runs_that_are_in_it(tmp_path: Path, data: Path, first: Path):
@@ -164,7 +163,7 @@ def test_a_chart_names_the_runs_that_are_in_it(tmp_path: Path, data: Path, first
     for row in rows:
         row["scores"]["judge"] = None if row["category"] == 5 else 1.0
     judged = write_run(tmp_path / "judged", rows, "judged", data)
-    charts = [part for part in types(made(first, judged)).parts if isinstance(part, Chart)]
+    charts = [part for part in types_block(made(first, judged)).parts if isinstance(part, Chart)]
     assert [chart.legend for chart in charts] == [
         ["plain", "judged"],  # F1
         [None, "judged"],  # judge

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from eval.report.whole import whole
+from eval.report.build import build_report
 from tests.eval.report.chromium import DARK, dump, needs_chromium, shoot
 from tests.eval.report.made_report import made
 
 pytestmark = needs_chromium
-# Tells the frame around it how wide the page is, how many tables and pictures have no size, and how
-# many words stick out. A window cannot be narrower than 500 pixels, a frame can.
+# Reports to the frame around it the width of the page, the number of tables and pictures without
+# size, and the number of elements that stick out. A window cannot be narrower than 500 pixels, but
+# a frame can.
 _MEASURE = """<script>
 for (const fold of document.querySelectorAll("details")) fold.open = true;
 const flat = [...document.querySelectorAll("table, figure > svg")].filter((one) =>
@@ -32,7 +33,7 @@ style="border:0"></iframe>"""
 def page(first: Path, second: Path, tmp_path: Path) -> Path:
     runs = made(first, second)
     path = tmp_path / "page.html"
-    path.write_text(whole(runs).html(), encoding="utf-8")
+    path.write_text(build_report(runs).html(), encoding="utf-8")
     return path
 
 

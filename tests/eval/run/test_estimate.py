@@ -1,4 +1,4 @@
-"""estimate=true: what runs would take, with no request, no key and nothing left behind."""
+"""estimate=true: calls, tokens and dollars without request, key or files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.memsys.llm.server import FaultyServer
 
 FIVE = ("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate")
 WITH_MODEL = (*FIVE, "mem0", "mem0_graph")
-NAMES = ("calls", "read", "written", "system", "judge", "most", "repaid")
+NAMES = ("calls", "read", "written", "system", "judge", "most", "break_even")
 MODELS = ("llm=openai", "reader=llm")
 
 
@@ -95,7 +95,7 @@ def test_an_unknown_price_is_said(start: Start, small: tuple[str, ...]) -> None:
     ended = start("estimate=true", *MODELS, "llm.model=mystery", *small)
     found = estimated(ended)
     assert {row["system"] for row in found.values()} == {"unknown"}
-    assert found["graph_expand"]["repaid"] == "unknown"
+    assert found["graph_expand"]["break_even"] == "unknown"
     assert "No price is known for mystery" in ended.out
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memsys.llm.usage import input_tokens
+from memsys.llm.pricing import input_tokens
 from tests.eval.commands import Start, runs_in
 from tests.eval.run.test_estimate import FIVE, MODELS, estimated, number
 from tests.memsys.llm import faults

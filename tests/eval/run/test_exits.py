@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from eval.run.sweep_errors import blame
+from eval.rendering.errors import blame
 from memsys.errors import InputError
-from tests.eval.commands import FAULTY, Start, runs_in
+from tests.eval import faulty
+from tests.eval.commands import FAULTY, Ended, Start, runs_in
 
 
 @pytest.mark.parametrize(
@@ -34,12 +36,14 @@ from tests.eval.commands import FAULTY, Start, runs_in
         ("dataset.limmit=3", "dataset.limmit: no such setting; did you mean dataset.limit?"),
         (
             "dataset.hops=2",
-            "dataset.hops: the dataset that is chosen has none; it is a setting of s",
+            "dataset.hops: the chosen dataset has no such setting; these have it: synthetic",
         ),
         ("context.x=1", "context.x: no such setting (python -m eval.run --cfg job prints all"),
         ("stratagy=bm25", "stratagy: no such setting; did you mean strategy?"),
         ("zzzzzz=1", "zzzzzz: no such setting (python -m eval.run --cfg job prints all"),
         ("strategy=graph_walkk", "'strategy/graph_walkk' Available options"),
+        ("questions=0", "questions: 0; use a whole number of 1 or more, or null"),
+        ("resamples=1", "resamples: 1; use a whole number of 2 or more"),
         ("k=${kk}", "Interpolation key 'kk' not found"),
     ],
 )
@@ -67,7 +71,28 @@ def test_a_fault_of_the_program_is_not_called_bad_input(
 ) -> None:
     ended = start(*FAULTY, "strategy=faulty", "strategy.fault=construct", *small)
     assert ended.code == 1
-    assert "RuntimeError('cannot be made')" in ended.err
+    _one_line_with_place(ended, "RuntimeError: cannot be made", tmp_path)
+
+
+def test_a_data_set_class_that_raises_is_shown_with_its_line(
+    start: Start, tmp_path: Path, small: tuple[str, ...], fault: Path
+) -> None:
+    target = "dataset._target_=tests.eval.faulty.FaultyDataset"
+    ended = start("strategy=bm25", *small, target)
+    assert ended.code == 1
+    _one_line_with_place(ended, "KeyError: 'sessions'", tmp_path)
+
+
+def _one_line_with_place(ended: Ended, message: str, folder: Path) -> None:
+    assert ended.err.startswith(f"error: {message} (")
+    assert ended.err.count("\n") == 1
+    place = re.search(r"faulty\.py:(\d+)\); traceback: (.*)", ended.err)
+    assert place, ended.err
+    line = (Path(faulty.__file__)).read_text().splitlines()[int(place[1]) - 1]
+    assert "raise" in line or "[" in line
+    text = (folder / place[2]).read_text()
+    assert text.startswith("Traceback")
+    assert message in text
 
 
 def test_blame_finds_the_input_error_that_another_error_wraps() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -35,14 +36,16 @@ def test_every_third_question(start: Start, tmp_path: Path, fault: Path, small, 
     case = Case(start, tmp_path, fault, *small, "strategy.fault=third")
     assert case.ended.code == 0
     assert "6 of 21 questions failed; they are in no mean" in case.ended.out
-    assert "the first: ash/2: question 2 of ash is a third one" in case.ended.out
+    assert (
+        "the first: ash/2: retrieve: ValueError: question 2 of ash is a third one" in case.ended.out
+    )
     assert f"resume={case.run.folder.name}" in case.ended.out
     assert list(case.errors) == [i for i in ALL if i[-1] in "25"]
-    assert case.errors["beech/5"] == {
-        "phase": "retrieve",
-        "kind": "ValueError",
-        "message": "question 5 of beech is a third one",
-    }
+    error = case.errors["beech/5"]
+    assert (error["phase"], error["kind"]) == ("retrieve", "ValueError")
+    assert error["message"] == "question 5 of beech is a third one"
+    assert error["traceback"].startswith("Traceback (most recent call last):")
+    assert error["traceback"].endswith("ValueError: question 5 of beech is a third one\n")
     failed = next(r for r in case.run.records if r["id"] == "beech/5")
     assert (failed["answer"], failed["abstained"], failed["retrieved"]) == (None, None, [])
     assert set(failed) == set(clean.records[0])
@@ -55,6 +58,23 @@ def test_every_third_question(start: Start, tmp_path: Path, fault: Path, small, 
         "overall": 6,
     }
     assert case.resume().untimed == clean.untimed
+
+
+def test_the_first_exception_of_users_code_is_shown_with_its_line_and_each_is_logged(
+    start: Start, tmp_path: Path, fault: Path, small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELF_KEY", "question 2 of beech")  # as if an exception repeated a key
+    case = Case(start, tmp_path, fault, *small, "strategy.fault=third")
+    (line,) = case.ended.err.splitlines()
+    assert line.startswith("ValueError in retrieve of ash/2: question 2 of ash is a third one (")
+    path, number = re.search(r"\((.*faulty\.py):(\d+)\)", line).groups()
+    assert "raise ValueError" in Path(path).read_text().splitlines()[int(number) - 1]
+    log = (case.run.folder / "log.txt").read_text()
+    assert log.count("Traceback") == 6
+    assert "retrieve of cedar/5\nTraceback" in log
+    for text in (log, case.errors["beech/2"]["message"], case.errors["beech/2"]["traceback"]):
+        assert "question 2 of beech" not in text
+        assert "$SHELF_KEY is a third one" in text
 
 
 def test_means_leave_errors_out_and_the_other_column_counts_them_as_0(
@@ -85,7 +105,7 @@ def test_a_session_that_cannot_be_remembered(
     case = Case(start, tmp_path, fault, *small, "strategy.fault=ingest", "strategy.at=beech woke")
     assert case.ended.code == 0
     assert list(case.errors) == ALL[7:14]
-    assert {tuple(error.values()) for error in case.errors.values()} == {
+    assert {tuple(error.values())[:3] for error in case.errors.values()} == {
         ("ingest session_2", "ConnectionError", "the store went away")
     }
     others = [r for r in clean.untimed if r["conversation"] != "beech"]
@@ -118,6 +138,7 @@ def test_a_score_that_is_no_number(
 def test_a_reader_that_fails(start: Start, tmp_path: Path, fault: Path, small) -> None:
     case = Case(start, tmp_path, fault, *small, "reader=faulty")
     assert list(case.errors) == ["ash/3", "beech/3", "cedar/3"]
+    assert "faulty.py" in case.errors["ash/3"].pop("traceback")
     assert set(case.errors["ash/3"].items()) == {
         ("phase", "answer"),
         ("kind", "TimeoutError"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from baselines.bm25 import BM25
+from baselines.rankings import BM25
 from memsys.strategy import Strategy
 from tests.eval.commands import Start, runs_in
 
@@ -27,7 +27,7 @@ def test_the_size_of_the_store_and_the_system_behind_it_are_recorded(
         def close(self) -> None:
             closed.append(self)
 
-    monkeypatch.setattr("baselines.bm25.BM25", Service)
+    monkeypatch.setattr("baselines.rankings.BM25", Service)
     assert start("strategy=bm25", *small).code == 0
     (run,) = runs_in(tmp_path)
     assert run.manifest["system"] == {"library": "shelf", "degraded": ["no keyword search"]}
@@ -43,7 +43,7 @@ def test_the_size_of_the_store_and_the_system_behind_it_are_recorded(
 def test_a_class_that_is_not_derived_from_the_base_class_is_refused(
     start: Start, small: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("baselines.bm25.BM25", type("Loner", (), {}))
+    monkeypatch.setattr("baselines.rankings.BM25", type("Loner", (), {}))
     ended = start("strategy=bm25", *small)
     assert ended.code == 2
     assert "strategy=bm25: Loner is not derived from memsys.strategy.MemoryStrategy" in ended.err

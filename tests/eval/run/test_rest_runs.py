@@ -61,7 +61,7 @@ def test_it_retrieves_what_vector_only_does_and_leaves_nothing_there(
 def test_errors_are_counted_when_the_server_is_killed_in_the_middle(
     start: Start, tmp_path: Path, small: tuple[str, ...], server: Served
 ) -> None:
-    from baselines.rest import Rest  # noqa: PLC0415
+    from baselines.libraries.rest import Rest  # noqa: PLC0415
 
     asked: list[str] = []
     retrieve = Rest.retrieve

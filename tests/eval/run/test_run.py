@@ -236,3 +236,20 @@ def test_help_names_the_ways_to_start(start: Start) -> None:
     assert ended.code == 0
     assert "python -m eval.run strategy=graph_expand" in ended.out
     assert "resume=RUN_ID" in ended.out
+
+
+def test_debug_asks_five_questions_and_ingests_only_their_conversations(
+    start: Start, tmp_path: Path, small: tuple[str, ...]
+) -> None:
+    for arguments in (("questions=8",), ("debug=default",), ()):
+        assert start("strategy=bm25", *small, *arguments).code == 0
+    part, debug, whole = runs_in(tmp_path)
+    assert len(debug.records) == 5
+    assert {line["conversation"] for line in debug.ingests} == {"ash"}
+    assert debug.manifest["choices"]["debug"] == "default"
+    assert (debug.manifest["config"]["questions"], debug.manifest["config"]["resamples"]) == (5, 2)
+    assert ", 2 resamples," in debug.summary["interval"]
+    assert {line["conversation"] for line in part.ingests} == {"ash", "beech"}
+    assert part.untimed == whole.untimed[:8]
+    assert not {"questions", "resamples", "metric"} & whole.manifest["config"].keys()
+    assert "debug" not in whole.manifest["choices"]

@@ -80,14 +80,7 @@ def test_the_plot_is_a_picture(tmp_path: Path) -> None:
 def test_a_small_store_is_measured_for_real(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(
-        bench_scale,
-        "_jobs",
-        lambda n: [
-            (n, "eval.studies.bench_scale.one_store", "ivf"),
-            (n, "eval.studies.bench_scale.comparisons", "rank_bm25"),
-        ],
-    )
+    monkeypatch.setattr(bench_scale, "_names", lambda n: ["ivf", "rank_bm25"])
     assert bench_scale.main(["400", "--out", str(tmp_path), "--pictures", str(tmp_path)]) == 0
     assert "## Targets" in capsys.readouterr().out
     figures = (tmp_path / "scale.csv").read_text()
@@ -96,7 +89,5 @@ def test_a_small_store_is_measured_for_real(
 
 
 def test_what_could_not_be_measured_is_reported_with_the_reason() -> None:
-    figures = bench_scale._measured(
-        "eval.studies.bench_scale.comparisons", 5, ["nothing_of_this_name"]
-    )
+    figures = bench_scale._measured(5, "nothing_of_this_name")
     assert json.dumps(figures) == json.dumps({"failed": "KeyError: 'nothing_of_this_name'"})

@@ -38,7 +38,7 @@ def test_original_key_tells_its_ceiling(keyed: dict[str, Run]) -> None:
     assert (run.summary["key"], run.summary["original_key"]) == (None, None)
     told = "under it a perfect reader reaches 88.89% (multi_hop 83.33%, temporal 100.00%"
     for text in (run.ended.out, (run.folder / "report.md").read_text()):
-        assert "2 of 18 golden answers of types 1-4 are known to be wrong" in text
+        assert "2 of 18 gold answers of types 1-4 are known to be wrong" in text
         assert told in text
     plain = keyed["plain"].untimed
     assert run.untimed == plain
@@ -83,7 +83,7 @@ def test_summary_has_both_keys_and_the_ceiling(
         sum(score for score in kept if score is not None) / 5
     )
     for text in (run.ended.out, (run.folder / "report.md").read_text()):
-        assert f"{counts[0]} golden answers corrected, {counts[1]} questions left out" in text
+        assert f"{counts[0]} gold answers corrected, {counts[1]} questions excluded" in text
         for title in (f"F1 {key}", "F1 original", "ceiling original", "88.89%"):
             assert title in text
 

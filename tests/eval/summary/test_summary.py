@@ -11,7 +11,7 @@ from eval.datasets.types import TYPES, Question
 from eval.metrics.registry import names
 from eval.records.schema import Record
 from eval.rendering.tables import by_run, by_type, markdown, plain
-from eval.run.ingest import Failure
+from eval.run.failures import Failure
 from eval.run.question import failed
 from eval.summary.summarise import summarise
 from tests.eval import factory

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from eval.run.hydra_help import CONF
+from eval.rendering.errors import CONF
 from eval.tabulate.grid import find_runs, load_grid
 from memsys.errors import InputError
 from tests.eval.factory import record, write_run

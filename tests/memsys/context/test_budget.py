@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsys.context.base import ContextWriter
-from memsys.context.flat import Flat
-from memsys.context.layered import Layered
+from memsys.context.writers import ContextWriter, Flat, Layered
 from memsys.text.tokens import count_tokens
 from memsys.types import Candidate
 from tests.memsys.build import candidate

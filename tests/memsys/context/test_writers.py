@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 from html import unescape
@@ -9,9 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from memsys.context.base import ContextWriter, fit, stamp
-from memsys.context.flat import Flat
-from memsys.context.layered import Layered
+from memsys.context.writers import ContextWriter, Flat, Layered, stamp
 from memsys.text.tokens import count_tokens
 from memsys.types import Candidate
 from tests.memsys.build import candidate
@@ -119,12 +117,16 @@ def test_tags_count_towards_the_budget_before_any_memory() -> None:
 
 
 def test_a_whole_that_is_longer_than_its_lines_loses_its_last() -> None:
-    def render(kept: Sequence[Candidate]) -> str:
-        return " and then, ".join(one.memory.content for one in kept)
+    class Joined(Flat):
+        def line(self, candidate: Candidate) -> str:
+            return candidate.memory.content
+
+        def render(self, candidates: Iterable[Candidate]) -> str:
+            return " and then, ".join(map(self.line, candidates))
 
     found = [candidate(word, word) for word in ("tea", "rain", "sun", "salt")]
     room = count_tokens("tea and then, rain")
-    kept, text = fit(found, room, render, lambda one: one.memory.content)
+    kept, text = Joined("joined").write(found, room)
     assert [one.memory.id for one in kept] == ["tea", "rain"]
     assert text == "tea and then, rain"
 

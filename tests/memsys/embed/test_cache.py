@@ -88,9 +88,6 @@ def test_a_recording_embedder_s_marks_stand_before_texts_too(tmp_path: Path) -> 
     class Recorder(Marked):
         records_calls = True
 
-        def last_call(self) -> Call:
-            return Call(0, 0, replayed=True, usage=Usage())
-
     embedder = Recorder()
     cached = CachedEmbedder(embedder, tmp_path, Meter())
     cached.documents(["a bowl"])
@@ -189,5 +186,5 @@ def test_a_file_that_is_damaged_further_in_is_named(tmp_path: Path) -> None:
 
 def test_a_cache_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("mine")
-    with pytest.raises(InputError, match="cache: not a folder"):
+    with pytest.raises(InputError, match="cache: not a usable folder"):
         CachedEmbedder(BagOfWords(), tmp_path / "cache", Meter())

@@ -19,6 +19,7 @@ from memsys.llm.base import LLMError
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
 from memsys.types import Usage
+from tests.memsys.embed.test_cache import Notes
 
 KEY = "sk-very-secret-0123456789"
 
@@ -148,35 +149,33 @@ def test_a_missing_key_is_named(monkeypatch: pytest.MonkeyPatch, value: str | No
     unrecorded = Recording("", "off")
     elsewhere = make("https://api.example.com/v1", key_variable="MY_KEY")
     with pytest.raises(InputError, match="MY_KEY"):
-        elsewhere.open(unrecorded)
+        elsewhere.open(unrecorded, Meter())
     with pytest.raises(InputError, match="MY_KEY"):
         elsewhere.embed(["abc"])
     for address in ("http://localhost:8000/v1", "http://[::1]:8000/v1"):
-        make(address, key_variable="MY_KEY").open(unrecorded)  # a local server needs none
+        make(address, key_variable="MY_KEY").open(unrecorded, Meter())  # a local server needs none
 
 
 def test_a_replay_needs_neither_key_nor_server(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = make(server.url)
-    first.open(Recording(tmp_path))
+    calls = Notes()
+    first.open(Recording(tmp_path), calls)
     vectors, usage = first.embed(["abc", "de"])
-    live = first.last_call()
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     again = make("https://api.example.com/v1")
-    again.open(Recording(tmp_path, "replay"))
+    again.open(Recording(tmp_path, "replay"), calls)
     replayed, replayed_usage = again.embed(["abc", "de"])
     assert (replayed == vectors).all()
     assert replayed_usage == usage
     assert len(server.requests) == 1
-    call = again.last_call()
-    assert live is not None
-    assert call is not None
+    live, call = calls.calls
     assert (live.replayed, live.attempts, call.replayed, call.attempts) == (False, 1, True, 0)
     assert (call.live_ms, call.key) == (live.live_ms, live.key)
     with pytest.raises(InputError, match=r"llm\.cache=replay"):
         again.embed(["never asked"])
-    assert again.last_call() is None
+    assert len(calls.calls) == 2
 
 
 @pytest.mark.parametrize(

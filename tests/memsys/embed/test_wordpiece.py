@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memsys.embed.wordpiece import WordPiece
+from memsys.embed.minilm import WordPiece
 
 PIECES = """[PAD] [UNK] [CLS] [SEP] un able ##able ##aff un##able unaff play ##ing ##i cafe
 ! $ ' don t 茶 馆 a ##a strasse stra ##ße""".split()

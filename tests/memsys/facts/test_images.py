@@ -12,8 +12,7 @@ from memsys.errors import InputError
 from memsys.facts.extract import ExtractSettings, FactExtractor
 from memsys.facts.fact import Event
 from memsys.llm.budget import Budget
-from memsys.llm.pricing import PRICING, load_pricing
-from memsys.llm.usage import input_tokens
+from memsys.llm.pricing import PRICING, input_tokens, load_pricing
 from memsys.types import Session, Turn
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body

@@ -5,9 +5,7 @@ from math import log
 import pytest
 
 from memsys.errors import InputError
-from memsys.graph.build import build_graph
-from memsys.graph.settings import GraphSettings
-from memsys.graph.store import Edge
+from memsys.graph.build import Edge, GraphSettings, build_graph
 from tests.memsys.build import memory
 
 

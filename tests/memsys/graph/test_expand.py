@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from memsys.errors import InputError
-from memsys.graph.build import MemoryGraph
-from memsys.graph.expand import ExpandedMemory, Expansion, expand
-from memsys.graph.store import Edge, NetworkXStore
+from memsys.graph.build import Edge, MemoryGraph, NetworkXStore
+from memsys.strategies.graph_expand import ExpandedMemory, Expansion, expand
 
 
 class Counting(NetworkXStore):

@@ -29,7 +29,7 @@ PASSING = {
     "no UTF-8": faults.raw(b'{"choices": "\xff"}'),
     "no object": faults.raw(b"[]"),
     "hang": faults.hang(),
-    "drip": faults.drip(0.02),
+    "drip": faults.drip(0.05),
 }
 OF_THE_ANSWER = {
     "wrong shape": (faults.answer({"hello": 1}), "no choices"),
@@ -55,7 +55,7 @@ def test_a_fault_that_passes_is_retried_and_counted_once(
 ) -> None:
     meter = Meter()
     with FaultyServer([fault]) as server:
-        client = make(server, meter=meter, retries=1, timeout_s=0.4)
+        client = make(server, meter=meter, retries=1, timeout_s=5)
         with meter.phase() as reading:
             text = client.complete(HELLO).text
         assert text.startswith("answer ")
@@ -74,7 +74,7 @@ def test_a_fault_that_stays_is_an_error_that_a_replay_alone_repeats(
 ) -> None:
     meter = Meter()
     with FaultyServer(lambda _: fault) as server:
-        client = make(server, meter=meter, retries=1, timeout_s=0.2)
+        client = make(server, meter=meter, retries=1, timeout_s=5)
         with (
             meter.phase() as reading,
             pytest.raises(LLMError, match=r"gpt-4o-mini: .*2 attempts") as live,
@@ -185,11 +185,11 @@ def test_the_server_says_when_to_come_back(make: Make) -> None:
 
 
 def test_a_drip_ends_at_the_time_limit(make: Make) -> None:
-    with FaultyServer([faults.drip(0.05)]) as server:  # some 13 s to the end
+    with FaultyServer([faults.drip(0.2)]) as server:  # 50 s to the end
         started = time.monotonic()
-        with pytest.raises(LLMError, match=r"within 0\.3 s"):
-            make(server, retries=0, timeout_s=0.3).complete(HELLO)
-    assert time.monotonic() - started < 10
+        with pytest.raises(LLMError, match=r"within 5 s"):
+            make(server, retries=0, timeout_s=5).complete(HELLO)
+    assert time.monotonic() - started < 40
 
 
 def test_pauses_between_attempts_hold_no_place(make: Make) -> None:

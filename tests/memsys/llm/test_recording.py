@@ -10,8 +10,7 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.llm.client import ChatSettings
-from memsys.llm.exchange import key_of
-from memsys.llm.meter import Meter
+from memsys.llm.meter import Meter, key_of
 from memsys.llm.recording import RecordedAnswer, Recording
 from tests.memsys.llm.server import FaultyServer
 

@@ -46,7 +46,7 @@ def test_the_key_is_sent_and_left_nowhere(
     behind: list[BaseException | None] = []  # would hold the request and its headers
     with FaultyServer(script) as server:
         settings = ChatSettings(
-            model="m", base_url=server.base_url, key_variable="MY_KEY", retries=0, timeout_s=2
+            model="m", base_url=server.base_url, key_variable="MY_KEY", retries=0, timeout_s=30
         )
         client = settings.open(Recording(tmp_path), Meter())
         for sample in range(9):

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 import yaml
 
-from baselines.bm25 import BM25
 from baselines.mem0 import Mem0
+from baselines.rankings import BM25
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.memory.base import builder_for
 from memsys.memory.facts import FactMemoryBuilder, Facts
 from memsys.memory.turns import Turns
 from memsys.strategies.graph_expand import GraphExpand
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import VectorOnly
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.facts.models import Planned, fact, facts
 

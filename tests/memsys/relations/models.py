@@ -12,8 +12,7 @@ from memsys.facts.fact import Event
 from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
 from memsys.relations.extract import RelationExtractor
 from memsys.relations.graph_writer import GraphWriter
-from memsys.relations.relation_graph import RelationGraph
-from memsys.relations.settings import RelationGraphSettings
+from memsys.relations.relation_graph import RelationGraph, RelationGraphSettings
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import Relation, RelationStore
 from memsys.types import Session

@@ -11,8 +11,7 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.index.rank import IndexSettings
 from memsys.llm.base import LLMError
-from memsys.relations.find import RelationFinder, content_words
-from memsys.relations.settings import RelationSettings
+from memsys.relations.find import RelationFinder, RelationSettings, content_words
 from tests.memsys.relations.models import (
     DAY,
     Scripted,

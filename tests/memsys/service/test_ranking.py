@@ -11,7 +11,7 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.service.ranking import SearchWeights
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import VectorOnly
 from memsys.text.turns import importance
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.service.made import memory, texts

@@ -13,9 +13,7 @@ import networkx as nx
 import pytest
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.graph.build import build_graph
-from memsys.graph.settings import GraphSettings
-from memsys.graph.store import NetworkXStore
+from memsys.graph.build import GraphSettings, NetworkXStore, build_graph
 from memsys.relations.relation_graph import RelationGraph
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations

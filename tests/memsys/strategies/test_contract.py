@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from memsys.store import Parts
-from memsys.strategies.full_context import FullContext
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import FullContext, VectorOnly
 from memsys.strategy import Strategy
 from tests.memsys.contract import Contract
 from tests.memsys.strategies import make

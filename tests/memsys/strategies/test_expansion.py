@@ -13,7 +13,7 @@ import pytest
 from memsys.errors import InputError
 from memsys.index.rank import Start
 from memsys.llm.base import Completion, Message
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import VectorOnly
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Retrieval, Usage
 from tests.memsys.build import SESSIONS, BagOfWords, MakeParts, Planned, query, session

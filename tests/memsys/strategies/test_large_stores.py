@@ -7,11 +7,11 @@ from collections.abc import Callable
 import pytest
 
 from memsys.errors import InputError
-from memsys.graph.settings import GraphSettings
+from memsys.graph.build import GraphSettings
 from memsys.index.rank import IndexSettings
 from memsys.memory.turns import Turns
 from memsys.store import Parts
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import VectorOnly
 from memsys.strategy import Strategy
 from tests.memsys.build import SESSIONS, MakeParts, Planned, query
 from tests.memsys.strategies import make

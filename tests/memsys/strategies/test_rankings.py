@@ -10,8 +10,7 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.index.rank import Start
-from memsys.strategies.full_context import FullContext
-from memsys.strategies.vector_only import VectorOnly
+from memsys.strategies.plain import FullContext, VectorOnly
 from memsys.text.tokens import count_tokens
 from tests.memsys.build import (
     SESSIONS,

@@ -154,9 +154,7 @@ def test_it_states_relations_and_drops_those_that_have_another_end_now() -> None
     def dropped(stored: list[str]) -> list[tuple[str, Any]]:
         shown = "\n".join(stored)
         told = f"They are: {shown} \n\n New Information: {LINES}"
-        return called(
-            mem0ai.message_of(asking("Drop.", told, tool="delete_graph_memory"), 0.0)
-        )
+        return called(mem0ai.message_of(asking("Drop.", told, tool="delete_graph_memory"), 0.0))
 
     former = relation("velma_orr", "has_as_cousin", "lor_nen")
     assert dropped(stored) == [("delete_graph_memory", former)]

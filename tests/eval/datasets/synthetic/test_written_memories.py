@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eval.diagnose.__main__ import main as losses
-from eval.report.texts import load_texts
+from eval.report.runs import load_texts
 from tests.eval.commands import Run, run_main
 
 SMALL = (

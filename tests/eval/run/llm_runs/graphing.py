@@ -119,5 +119,5 @@ def graph_options(*more: str) -> tuple[str, ...]:
 def graph_talk(folder: Path) -> tuple[str, ...]:
     """Options for a conversation of four sessions with two questions."""
     asked = [("Does Ada like badminton?", "D2:1"), ("What did Ada meet?", "D3:3")]
-    quick = ("llm.timeout_s=0.5", "llm.retries=0")
+    quick = ("llm.timeout_s=5", "llm.retries=0")
     return graph_options(*quick, *written(folder, SAID, *asked))

@@ -104,7 +104,7 @@ def talk(tmp_path: Path) -> tuple[str, ...]:
     asked = [("Does Ada like badminton?", turn) for turn in ("D2:1", "D1:1")]
     own = ("strategy=mem0", "strategy.facts.exchange=1", "strategy.facts.retries=0")
     own += ("reader=extractive", "judge=none", "k=9")
-    quick = ("llm.timeout_s=0.5", "llm.retries=0")
+    quick = ("llm.timeout_s=5", "llm.retries=0")
     return (*own, *quick, *written(tmp_path, SAID, *asked))
 
 

@@ -25,7 +25,7 @@ from tests.eval.run.llm_runs.served import (
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour
 
-QUICK = ("llm.timeout_s=0.3", "llm.retries=0")  # for what is never answered
+QUICK = ("llm.timeout_s=5", "llm.retries=0")  # for what is never answered
 TWICE = ("llm.retries=1",)
 
 ANSWERS: dict[str, tuple[Behaviour, tuple[str, ...], str]] = {
@@ -33,8 +33,8 @@ ANSWERS: dict[str, tuple[Behaviour, tuple[str, ...], str]] = {
     "429 with retry-after": (faults.status(429, "slow down"), TWICE, "slow down"),
     "500": (faults.status(500), TWICE, "HTTP 500"),
     "400": (faults.status(400), (), "HTTP 400"),
-    "hang": (faults.hang(), QUICK, "no whole answer within 0.3 s"),
-    "slow drip": (faults.drip(0.02), QUICK, "no whole answer within 0.3 s"),
+    "hang": (faults.hang(), QUICK, "no whole answer within 5 s"),
+    "slow drip": (faults.drip(0.05), QUICK, "no whole answer within 5 s"),
     "reset": (faults.reset, TWICE, "the connection failed"),
     "half a body": (faults.half_body, TWICE, "the connection failed"),
     "invalid JSON": (faults.raw(b'{"choices": [{'), TWICE, "not a JSON object"),

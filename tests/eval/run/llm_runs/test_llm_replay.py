@@ -71,7 +71,7 @@ def test_a_request_that_is_not_recorded(elsewhere: Bench, workers: int) -> None:
     started = time.monotonic()
     ended = elsewhere.start(*DEAD, "k=1", f"concurrency={workers}")
     assert ended.code == 2
-    assert time.monotonic() - started < 10  # no retries, no waiting for a name to be looked up
+    assert time.monotonic() - started < 60  # no retries, no waiting for a name to be looked up
     errors = [line for line in ended.err.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1
     assert "llm.cache=replay: no recorded answer of gpt-4o-mini" in errors[0]

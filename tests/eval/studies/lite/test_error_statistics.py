@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from eval.studies.lite.error_statistics import (
+from eval.studies.lite.validation import (
     coverage,
     least_difference,
     paired,

@@ -12,10 +12,9 @@ import pytest
 from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.subset import read_subset, text_of
-from eval.studies.lite.__main__ import main
+from eval.studies.lite.__main__ import build, main, validation_figures
 from eval.studies.lite.answers import PROBES, family, publisher, read_answered
-from eval.studies.lite.build import build, validation_figures
-from eval.studies.lite.sampling import Strata, candidates, shipped_questions
+from eval.studies.lite.sampling import Strata, candidates
 from eval.studies.lite.tables import comparisons_table, errors_table, shipped_table
 from eval.studies.lite.validation import CHOICES, leave_out
 from tests.eval.studies.lite.simulated import simulated_answers
@@ -28,7 +27,7 @@ def rebuilt(seed: int) -> tuple[str, list[list[str]]]:
     strata = Strata(answered.strata, 24)
     subsets = candidates(strata, 5, seed)
     found = leave_out(answered, answered.families, strata, subsets, "family")
-    chosen = shipped_questions(subsets)
+    chosen = subsets[0][0].astype(int)
     subset = build(answered, strata, chosen, [], seed, validation_figures(answered, found))
     _, rows = errors_table(found.judge, found.groups, answered.verdicts.mean(1), seed)
     return text_of(subset), rows
@@ -74,7 +73,7 @@ def test_a_system_that_nobody_judged_counts_for_f1_alone():
     assert not np.isnan(found.f1["balanced", "mean"]).any()
     own = validation_figures(answered, found)
     assert (own["judge"].systems, own["locomo_f1"].systems) == (7, 8)
-    header, rows = shipped_table(answered, strata, shipped_questions(subsets))
+    header, rows = shipped_table(answered, strata, subsets[0][0].astype(int))
     assert len(header) == len(rows[0])
     assert rows[3][2:6] == ["-"] * 4
     header, rows = comparisons_table({"system": found}, answered.judged, 0)
@@ -104,7 +103,7 @@ def test_the_committed_file_is_what_the_command_makes():
     dataset = LoCoMo(name="locomo").load()
     answered = read_answered(paths, dataset)
     strata = Strata(answered.strata, len(committed.questions))
-    chosen = shipped_questions(candidates(strata, 1, committed.seed))
+    chosen = candidates(strata, 1, committed.seed)[0][0].astype(int)
     validated = dict(committed.validated)
     made_again = build(answered, strata, chosen, dataset.files, committed.seed, validated)
     assert text_of(made_again) == text_of(committed)

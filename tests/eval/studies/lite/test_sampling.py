@@ -7,7 +7,7 @@ import pytest
 
 from eval.studies.lite.item_response import fit
 from eval.studies.lite.sampling import Strata
-from eval.studies.lite.validation import Estimators
+from eval.studies.lite.validation import estimate
 from eval.summary.subset_score import p_irt, weighted_mean
 from memsys.errors import InputError
 from tests.eval.studies.lite.simulated import simulated_answers
@@ -73,8 +73,10 @@ def test_the_model_estimates_better_than_the_mean_where_its_world_is_true():
     for out in range(0, 12, 2):
         right = answered.verdicts[out]
         model = fit(np.delete(answered.verdicts, out, axis=0))
-        estimators = Estimators(strata.weights, model.curves)
-        errors += [np.array(estimators.estimate(d, right[d])) - right.mean() for d in draws]
+        errors += [
+            np.array(estimate(strata.weights, model.curves, d, right[d])) - right.mean()
+            for d in draws
+        ]
     plain, weighted, by_model, mixed = np.abs(errors).mean(axis=0)
     assert by_model < 0.95 * weighted
     assert by_model < mixed < weighted

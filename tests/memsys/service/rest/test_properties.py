@@ -23,6 +23,14 @@ positive_data_acceptance.enabled = false
 """
     for method in ("GET", "DELETE")
 )
+# The history of a deleted memory remains.
+SETTINGS += """
+[[operations]]
+include-path = "/memories/{id}/history"
+include-method = "GET"
+[operations.checks]
+use_after_free.enabled = false
+"""
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memsys import serve
-from memsys.service.rest.server import is_loopback
+from memsys.serve import is_loopback
 from tests.memsys.service.rest.serving import KEY, serving
 
 

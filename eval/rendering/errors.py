@@ -1,0 +1,123 @@
+"""Errors as one line: of the configuration, and of a user's own code with its file and line."""
+
+from __future__ import annotations
+
+import re
+import sysconfig
+import traceback
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from hydra.errors import HydraException, InstantiationException
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from memsys.errors import InputError
+
+_PROJECT = Path(__file__).parents[2]
+CONF = _PROJECT / "conf"
+_NOT_THE_USERS = (
+    *(str(_PROJECT / name) for name in ("eval", "memsys", "baselines")),
+    *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
+    "<",  # <frozen importlib>, <string>
+)
+_LAUNCHERS = {
+    "joblib": "pip install -e '.[joblib]' -c requirements.lock",
+    "ray": "make ray, and start the sweep by .venv-ray/bin/python",
+}
+
+
+def blame(error: BaseException) -> str | None:
+    """Return the message of `error` if the input caused it, None if it is a fault of some code.
+
+    Hydra wraps what a constructor raises; an InputError inside has the better message.
+    """
+    inner = _cause(error)
+    if isinstance(inner, InputError):
+        return str(inner)
+    if not isinstance(error, HydraException | OmegaConfBaseException):
+        return None
+    if isinstance(error, InstantiationException) and users_place(inner):
+        return None
+    message = " ".join(str(error).partition("Config search path")[0].split())
+    if unknown := re.match(r"Could not override '([^']+)'", message):
+        return _no_such_setting(unknown[1])
+    if missing := re.search("'hydra/launcher/(joblib|ray)'", message):
+        return f"{message.rstrip('.')}; install it: {_LAUNCHERS[missing[1]]}"
+    unlocated, hint, _ = message.partition(", set env var HYDRA_FULL_ERROR=1")
+    return f"{unlocated}: {' '.join(str(inner).split())}" if hint else message
+
+
+def place_of(error: BaseException) -> str:
+    """Return `file:line` where the user's code raised `error`, or, if none of it took part, where
+    it was raised; "" for an error without traceback.
+    """
+    inner = _cause(error) if isinstance(error, InstantiationException) else error
+    if place := users_place(inner):
+        return place
+    frames = traceback.extract_tb(inner.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+
+
+def one_line(error: BaseException) -> str:
+    """Return class, message, file and line of an error of some code."""
+    inner = _cause(error) if isinstance(error, InstantiationException) else error
+    return f"{type(inner).__name__}: {' '.join(str(inner).split())} ({place_of(error)})"
+
+
+def _cause(error: BaseException) -> BaseException:
+    """Return the first error of the chain of causes, or the InputError in it."""
+    while not isinstance(error, InputError) and error.__cause__ is not None:
+        error = error.__cause__
+    return error
+
+
+def users_place(error: BaseException) -> str:
+    """Return `file:line` of the innermost frame outside of installed packages and this project;
+    "" if there is none.
+    """
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(_NOT_THE_USERS)
+    ]
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+
+
+def _no_such_setting(name: str) -> str:
+    """Return one line on an unknown setting: the options of its group that have it, or else the
+    setting with the nearest name in conf/.
+    """
+    group, _, field = name.partition(".")
+    if name == "metric":
+        return "metric: no such option; --config-dir names the folder with yours (docs/extend.md)"
+    if field and (CONF / group).is_dir():
+        options = {path.stem: set(_settings(path)) for path in (CONF / group).glob("*.yaml")}
+        if owners := sorted(option for option in options if field in options[option]):
+            having = ", ".join(owners)
+            return f"{name}: the chosen {group} has no such setting; these have it: {having}"
+        near = [
+            f"{group}.{one}" for one in get_close_matches(field, set().union(*options.values()))
+        ]
+    else:
+        groups = {folder.name for folder in CONF.iterdir() if folder.is_dir()}
+        near = get_close_matches(name, groups | set(_settings(CONF / "config.yaml")))
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return (
+        f"{name}: no such setting{hint} (python -m eval.run --cfg job prints all; to add a new "
+        f"parameter of a class: +{name}=...)"
+    )
+
+
+def _settings(path: Path) -> Iterator[str]:
+    def names(node: Mapping[Any, Any], before: str) -> Iterator[str]:
+        for name, value in node.items():
+            yield f"{before}{name}"
+            if isinstance(value, Mapping):
+                yield from names(value, f"{before}{name}.")
+
+    node = OmegaConf.to_container(OmegaConf.load(path))
+    if isinstance(node, Mapping):
+        yield from names(node, "")

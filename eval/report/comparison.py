@@ -1,0 +1,131 @@
+"""Comparisons of several runs: paired differences to the first, and accuracy against its cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.compare.comparable import objections
+from eval.compare.conclusions import conclusions, method, notes, title
+from eval.rendering.blocks import Block, Chart, Part, Table
+from eval.rendering.contrasts import table
+from eval.rendering.numbers import interval, number
+from eval.rendering.svg import Point, dots, scatter
+from eval.rendering.tables import type_name
+from eval.report.runs import ReportedRun, interval_of
+from eval.stats.interval import Interval
+from eval.summary.contrast import Row, contrast
+from eval.summary.measures import choose
+from eval.summary.shared import share
+from memsys.errors import InputError
+
+_COSTS = (
+    ("context_tokens_mean", "context tokens", 0),
+    ("total_ms_p95", "p95 latency, ms", 1),
+)
+
+
+def differences_block(runs: Sequence[ReportedRun]) -> tuple[Block | None, list[str]]:
+    """Return the section of differences to the first run and its conclusions as sentences.
+
+    None and [] with one run. The section of runs that cannot be compared states the reason.
+    """
+    if len(runs) < 2:
+        return None, []
+    heading = f"Differences to {runs[0].label}"
+    try:
+        measures = choose(runs, (), None)
+    except InputError as error:
+        return Block("differences", heading, [f"Not compared: {error}."]), []
+    if reasons := objections(runs, measures, ()):
+        return Block("differences", heading, [f"Not compared: {one}." for one in reasons]), []
+    scores = [(measure, share(runs, measure)) for measure in measures]
+    tables = contrast(scores, runs[0].seed)
+    shown = [(title(m), rows) for m, rows in zip(measures, tables, strict=True) if rows]
+    if not shown:
+        return Block("differences", heading, ["No question has a score in every run."]), []
+    parts: list[Part] = [_forest(name, rows, runs) for name, rows in shown]
+    for name, rows in shown:
+        parts += [f"{name}:", Table(*table(rows, runs))]
+    parts.append(method(tables, runs))
+    parts += [f"Note: {note}." for note in notes(runs, scores)]
+    return Block("differences", heading, parts), conclusions(tables, runs)
+
+
+def tradeoffs_block(runs: Sequence[ReportedRun]) -> Block | None:
+    """Return scores against context tokens and p95 latency; None with one run."""
+    if len(runs) < 2:
+        return None
+    scores = [("f1", "F1")] + ([("judge", "judge")] if all(run.judged for run in runs) else [])
+    parts = [
+        part for score in scores for cost in _COSTS for part in _tradeoff_chart(runs, score, cost)
+    ]
+    if not parts:
+        parts = ["Fewer than two runs have both a score and a known context size or latency."]
+    else:
+        parts.append(
+            "A run is on the front if no other run here scores more at the same cost or the same "
+            "at a lower cost. The front compares means alone; the differences above show whether "
+            "two runs differ. Latency is a percentile of single questions and has no interval."
+        )
+    return Block("tradeoffs", "Accuracy against context and latency", parts)
+
+
+def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Return which points (cost, gain) are not dominated: no other has as much gain at a lower
+    cost, or more gain at the same cost.
+    """
+    return [
+        not any(
+            other_cost <= cost and other_gain >= gain and (other_cost, other_gain) != (cost, gain)
+            for other_cost, other_gain in points
+        )
+        for cost, gain in points
+    ]
+
+
+def _forest(name: str, rows: Sequence[Row], runs: Sequence[ReportedRun]) -> Chart:
+    # The first colour and mark are the first run's in every chart: here it has none.
+    drawn = [
+        (f"{type_name(row.type)}, n = {row.n}", [None, *(one.difference for one in row.contrasts)])
+        for row in rows
+    ]
+    caption = f"{name}: difference to {runs[0].label}"
+    svg = dots(caption, drawn, ("difference", "run"))
+    legend = [None, *(run.label for run in runs[1:])]
+    return Chart(caption, svg, Table(*table(rows, runs)), legend)
+
+
+def _tradeoff_chart(
+    runs: Sequence[ReportedRun], score: tuple[str, str], cost: tuple[str, str, int]
+) -> list[Part]:
+    column, across, digits = cost
+    known: list[tuple[ReportedRun, Interval, Interval]] = []
+    for run in runs:
+        x, y = run.overall[column], interval_of(run.overall, score[0])
+        if x is not None and y is not None:
+            exact = f"{column}_ci" not in run.overall
+            at = Interval(x, x, x) if exact else interval_of(run.overall, column)
+            known.append((run, at or Interval(x, x, x), y))
+    if len(known) < 2:
+        return []
+    front = pareto([(x.value, y.value) for _, x, y in known])
+    points = [Point(run.label, x, y, on) for (run, x, y), on in zip(known, front, strict=True)]
+    lines = [
+        [
+            *(point.name, str(point.y.n), interval(point.y)),
+            number(point.x.value, digits)
+            if point.x.low == point.x.high
+            else interval(point.x, digits),
+            "yes" if point.front else "no",
+        ]
+        for point in points
+    ]
+    caption = f"{score[1]} against {across}, types 1-4"
+    alternative = Table(["run", "n answered", score[1], across, "on the front"], lines)
+    names = [point.name for point in points]
+    parts: list[Part] = [
+        Chart(caption, scatter(caption, points, (across, score[1])), alternative, names)
+    ]
+    if missing := [run.label for run in runs if run.label not in names]:
+        parts.append(f"Not in this chart: {', '.join(missing)} (unknown).")
+    return parts

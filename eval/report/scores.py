@@ -1,0 +1,88 @@
+"""The headline, and the scores by question type."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from eval.rendering.blocks import Block, Chart, Fold, Part, Table
+from eval.rendering.numbers import interval, percent
+from eval.rendering.run_tables import run_tables
+from eval.rendering.svg import dots
+from eval.rendering.tables import by_run, type_name
+from eval.report.runs import ReportedRun, interval_of
+from eval.summary.subset_score import sentences
+
+_SCORES = (("f1", "F1"), ("judge", "judge"), ("evidence_recall", "evidence recall"))
+
+
+def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> Block:
+    """Return the first run's means, the `conclusions`, a table of all runs, and all warnings."""
+    parts: list[Part] = [_sentence(runs[0]), *conclusions]
+    parts += [f"{run.label} on {estimate}" for run in runs for estimate in sentences(run.summary)]
+    parts.append(Table(*by_run([(run.label, run.summary) for run in runs])))
+    parts.append(
+        "Types 1-4 unless another type is named. In brackets: 95% intervals over conversations. "
+        "Failed questions are counted, and excluded from all means."
+    )
+    parts += [
+        f"Warning, {run.label}: {warning}" for run in runs for warning in run.summary["warnings"]
+    ]
+    return Block("headline", "Headline", parts)
+
+
+def types_block(runs: Sequence[ReportedRun]) -> Block:
+    """Return charts of each score by question type, then the tables of each run."""
+    parts: list[Part] = [
+        _chart(runs, column, name)
+        for column, name in _SCORES
+        if any(run.overall[column] is not None for run in runs)
+    ]
+    parts.append(
+        "LoCoMo's F1 of the adversarial type is the official phrase match; abstention is in the "
+        "headline and in the error analysis."
+    )
+    if len(runs) == 1:
+        parts += run_tables(runs[0].summary)
+    else:
+        parts += [
+            Fold(f"{run.label}: every score by type", list(run_tables(run.summary))) for run in runs
+        ]
+    return Block("types", "Scores by question type", parts)
+
+
+def _sentence(run: ReportedRun) -> str:
+    overall, adversarial = run.overall, run.summary["by_type"]["adversarial"]
+    means = [
+        f"{name} {interval(mean)}"
+        for column, name in _SCORES
+        if (mean := interval_of(overall, column)) is not None
+    ]
+    if (tokens := interval_of(overall, "context_tokens_mean")) is not None:
+        means.append(f"context tokens {interval(tokens, 0)}")
+    answered = overall["n"] - overall["errors"]
+    sentence = (
+        f"{run.label} on {run.summary['dataset']}: {', '.join(means) or 'no score'}, mean of the "
+        f"{answered:,} answered of {overall['n']:,} questions of types 1-4"
+    )
+    if (abstained := interval_of(adversarial, "abstained")) is not None:
+        sentence += f"; abstained on {percent(abstained)} of {abstained.n:,} of type 5"
+    return f"{sentence}."
+
+
+def _chart(runs: Sequence[ReportedRun], column: str, name: str) -> Chart:
+    rows = []
+    for type_ in runs[0].summary["by_type"]:
+        values = [interval_of(run.summary["by_type"][type_], column) for run in runs]
+        if any(value is not None for value in values):
+            rows.append((type_, values))
+    lines = []
+    for type_, values in rows:
+        for run, value in zip(runs, values, strict=True):
+            cell = run.summary["by_type"][type_]
+            answered = str(cell["n"] - cell["errors"])
+            lines.append([type_name(type_), run.label, answered, interval(value)])
+    caption = f"{name} by question type, 95% interval"
+    svg = dots(caption, [(type_name(type_), values) for type_, values in rows], (name, "run"))
+    drawn = [any(of_run) for of_run in zip(*(values for _, values in rows), strict=True)]
+    legend = [run.label if there else None for run, there in zip(runs, drawn, strict=True)]
+    return Chart(caption, svg, Table(["type", "run", "n answered", name], lines), legend)

@@ -1,0 +1,81 @@
+"""Means and shares of values per question, with intervals that are never empty or impossible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from eval.datasets.types import ADVERSARIAL, types_in
+from eval.records.schema import Record
+from eval.stats.interval import ClusterBootstrap, Interval, wilson
+from eval.summary.summarise import OVERALL
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Values of n questions with their `conversations` (n), and the seed of the bootstrap.
+
+    A value is None where it is unknown or does not apply; such questions do not count.
+    """
+
+    values: Sequence[float | None]
+    conversations: Sequence[str]
+    seed: int
+
+    @classmethod
+    def of(cls, records: Sequence[Record], values: Sequence[float | None], seed: int) -> Sample:
+        """Build a sample from records and one value for each of them."""
+        return cls(values, [record["conversation"] for record in records], seed)
+
+    def mean(self) -> Interval | None:
+        """Return the mean with the interval of ClusterBootstrap; None without values."""
+        if not self.values:
+            return None
+        return ClusterBootstrap(self.conversations, self.seed).mean(self.values)
+
+    def score(self) -> Interval | None:
+        """Return the mean of values of 0 to 1, with its interval clipped to that range.
+
+        Resampling equal values shows no spread, however few they are: the interval is Wilson's
+        where all are 0 or all are 1, and 0 to 1 around a single value between.
+        """
+        known = [value for value in self.values if value is not None]
+        if set(known) in ({0.0}, {1.0}):
+            return wilson_share([value == 1 for value in known])
+        found = self.mean()
+        if found is not None and found.n == 1:
+            return replace(found, low=0.0, high=1.0)
+        return found and found.within()
+
+    def share(self) -> Interval | None:
+        """Return the share of 1s among values of 0 and 1.
+
+        The interval is Wilson's where all questions are of one conversation, else as in `score`.
+        """
+        pairs = zip(self.values, self.conversations, strict=True)
+        known = [(value, conversation) for value, conversation in pairs if value is not None]
+        if len({conversation for _, conversation in known}) > 1:
+            return self.score()
+        return wilson_share([value == 1 for value, _ in known])
+
+
+def wilson_share(hits: Sequence[bool]) -> Interval | None:
+    """Return the share of true `hits` with Wilson's interval, which assumes that they are
+    independent; None without hits.
+    """
+    if not hits:
+        return None
+    return Interval(sum(hits) / len(hits), *wilson(sum(hits), len(hits)), n=len(hits))
+
+
+def by_type(records: Sequence[Record]) -> Iterator[tuple[str, list[Record]]]:
+    """Yield each question type that occurs, adversarial excepted, with its records, then `overall`
+    with the records of all these types.
+    """
+    answerable = [record for record in records if record["category"] != ADVERSARIAL]
+    for name in types_in(records).values():
+        chosen = [record for record in answerable if record["type"] == name]
+        if chosen:
+            yield name, chosen
+    if answerable:
+        yield OVERALL, answerable

@@ -1,0 +1,32 @@
+"""Strategies without a graph: vector search, and the whole conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from memsys.index.rank import Start
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Query
+
+
+class VectorOnly(Strategy):
+    """Top k by cosine within the conversation: the baseline that a graph has to beat."""
+
+    start: ClassVar[Start | None] = "vector"
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Rank by cosine, -1 to 1."""
+        return self.best(self.store.ranking(query.text, "vector")), {}
+
+
+class FullContext(Strategy):
+    """All memories in order, or the newest that fit the budget: the ceiling of recall and cost."""
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:  # noqa: ARG002
+        """Rank all memories with score 1, oldest first: a session is written in rank order."""
+        if self.budget is None:
+            return [Candidate(memory, 1.0) for memory in self.store.memories], {}
+        newest_first = [Candidate(memory, 1.0) for memory in reversed(self.store.memories)]
+        fitting, _ = self.parts.context.write(newest_first, self.budget)
+        return fitting[::-1], {}

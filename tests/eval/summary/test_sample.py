@@ -1,0 +1,118 @@
+"""Means, shares and differences, and how they are written."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.rendering.blocks import Section, Table, as_text
+from eval.rendering.contrasts import difference_cells
+from eval.rendering.numbers import interval, percent, points
+from eval.stats.interval import Interval, wilson
+from eval.summary.contrast import paired_contrasts
+from eval.summary.sample import Sample, by_type, wilson_share
+from tests.eval.diagnose.made_runs import record
+
+SEVERAL = "aabbccdd"
+
+
+def sample(values: list, conversations: str = SEVERAL) -> Sample:
+    return Sample(values, list(conversations[: len(values)]), seed=0)
+
+
+def test_unknown_values_are_in_no_figure() -> None:
+    found = sample([1.0, None, 0.5, None, 0.0]).score()
+    assert found is not None
+    assert (found.value, found.n) == (0.5, 3)
+    assert sample([None, None]).mean() is None
+    assert sample([]).score() is None
+    assert sample([]).share() is None
+
+
+def test_a_share_within_one_conversation_is_wilsons() -> None:
+    low, high = wilson(3, 8)
+    assert sample([1.0] * 3 + [0.0] * 5, "a" * 8).share() == Interval(0.375, low, high, n=8)
+    found = sample([1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]).share()
+    assert found is not None
+    assert found.value == 0.375
+    assert (found.low, found.high) != (low, high)
+
+
+def test_equal_values_have_a_width() -> None:
+    found = sample([1.0] * 8).score()
+    assert found == wilson_share([True] * 8)
+    assert found is not None
+    assert found.low < 0.7
+    alone = sample([0.3]).score()
+    assert alone is not None
+    assert (alone.value, alone.low, alone.high, alone.n) == (0.3, 0.0, 1.0, 1)
+
+
+def test_scores_stay_between_0_and_1_and_means_do_not() -> None:
+    values = [0.0, 0.0, 0.0, 0.1, 0.0, 0.9, 0.0, 0.0]
+    score, mean = sample(values).score(), sample(values).mean()
+    assert score is not None
+    assert mean is not None
+    assert score.low == 0.0
+    assert mean.low < 0
+
+
+def test_types_1_to_4_and_then_together() -> None:
+    rows = [record(f"a/{i}", category=category) for i, category in enumerate((4, 1, 5, 4))]
+    found = {name: [row["id"] for row in own] for name, own in by_type(rows)}
+    assert list(found) == ["multi_hop", "single_hop", "overall"]
+    assert found["overall"] == ["a/0", "a/1", "a/3"]
+    assert list(by_type(rows[2:3])) == []
+
+
+def test_differences_have_holms_p_and_the_verdict_of_a_comparison() -> None:
+    rows = [record(f"{SEVERAL[i % 8]}/{i}") for i in range(64)]
+    better = [0.2 + 0.01 * (i % 3) for i in range(64)]
+    worse = [-value for value in better]
+    none = [0.1 if i // 8 % 2 else -0.1 for i in range(64)]
+
+    def cells_of(*differences: list[float]) -> list[list[str]]:
+        judged = paired_contrasts([(rows, one) for one in differences], 0)
+        return [difference_cells(one) for one in judged]
+
+    (alone,) = cells_of(better)
+    cells = cells_of(better, worse, none, [0.0] * 64)
+    assert alone[0] == cells[0][0]
+    assert (alone[1], cells[0][1]) == ("< 0.0001", "0.0004")
+    assert [row[2].partition(" (")[0] for row in cells] == [
+        *("better", "worse", "no difference shown", "no difference shown")
+    ]
+    assert cells[0][0].startswith("+0.210 [+0.2")
+    assert cells[1][0].startswith("-0.210 [-0.2")
+    assert "(needs >= 0." in cells[2][2]
+    assert cells[3] == [
+        "0.000 [0.000, 0.000]",
+        "1.0000",
+        "no difference shown (all scores are equal)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("figure", "shown"),
+    [
+        (None, ("-", "-", "-")),
+        (
+            Interval(0.3125, 0.2, 1.0, n=16),
+            ("31.2 [20.0, 100.0]", "31.2% [20.0%, 100.0%]", "31.2% [20.0%, 100.0%] n=16"),
+        ),
+        (
+            Interval(-0.00001, -0.1, 0.1, n=9),
+            ("0.0 [-10.0, 10.0]", "-0.0% [-10.0%, 10.0%]", "-0.0% [-10.0%, 10.0%] n=9"),
+        ),
+    ],
+)
+def test_how_figures_are_written(figure: Interval | None, shown: tuple[str, str, str]) -> None:
+    cells = (interval(figure, 1, points), percent(figure), percent(figure, with_n=True))
+    assert cells == shown
+
+
+def test_sections_are_titles_sentences_and_tables() -> None:
+    long = "word " * 30
+    text = as_text([Section("One", [long, Table(["a", "b"], [["x", "12"]])]), Section("Two", [])])
+    assert text.splitlines()[:3] == ["One", "===", ""]
+    assert max(map(len, text.splitlines())) <= 100
+    assert "\n\na   b\n-  --\nx  12\n\nTwo\n===" in text
