@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from eval.answers import values
 from eval.answers.layouts import AUTO, Item, detect, read_items
 from eval.datasets.files import read_text
@@ -14,21 +16,9 @@ from eval.datasets.types import SourceFile
 from eval.metrics.registry import reported
 from memsys.errors import InputError
 
-# Field -> the columns it may be read from; the first one in the file is used.
-_NAMES = {
-    "conversation": ("sample_id", "conversation_id", "conversation"),
-    "index": ("qa_index", "question_index"),
-    "id": ("id", "question_id"),  # <sample_id>/<qa_index>, as in our own records
-    "question": ("question",),
-    "answer": ("response", "prediction", "answer"),
-    "gold": ("gold", "gold_answer", "golden_answer", "ground_truth"),
-    "category": ("category",),
-    "judge": ("judge", "llm_score", "verdict"),
-    "context_tokens": ("context_tokens",),
-    "search_seconds": ("search_seconds", "search_time"),
-    "answer_seconds": ("answer_seconds", "response_time"),
-    "total_seconds": ("total_seconds", "total_time"),
-    "error": ("error",),
+_COLUMNS = Path(__file__).with_name("columns.yaml")
+_NAMES: Mapping[str, Sequence[str]] = {
+    **yaml.safe_load(_COLUMNS.read_text(encoding="utf-8")),
     **{name: (column,) for name, column in reported().items()},
 }
 _PARSERS: Mapping[str, Callable[[Any, str, str], Any]] = {
@@ -119,8 +109,7 @@ def _rows(items: Sequence[Item], name: str) -> tuple[list[AnswerRow], dict[str, 
     if "answer" not in columns:
         raise InputError(
             f"{name}: no column for the answer; name it response, prediction or (not in Mem0's "
-            "layout, where that is the gold) answer "
-            f"(columns found: {names})"
+            f"layout, where that is the gold) answer (columns found: {names})"
         )
     if columns["answer"] != "answer" and "gold" not in columns and "answer" in present:
         columns["gold"] = "answer"
@@ -143,11 +132,8 @@ def _rows(items: Sequence[Item], name: str) -> tuple[list[AnswerRow], dict[str, 
 def _columns(present: Iterable[str]) -> dict[str, str]:
     """Return the file's column by field; `id` only if conversation and index have no column."""
     available = set(present)
-    columns = {
-        ours: next(theirs for theirs in names if theirs in available)
-        for ours, names in _NAMES.items()
-        if available.intersection(names)
-    }
+    matching = {ours: [one for one in names if one in available] for ours, names in _NAMES.items()}
+    columns = {ours: theirs[0] for ours, theirs in matching.items() if theirs}
     if "conversation" in columns and "index" in columns:
         columns.pop("id", None)
     return columns
@@ -192,8 +178,7 @@ def _place(
 
 def _two_searches(item: Item, place: str) -> float | None:
     for pair in _TWO_SEARCHES:
-        times = [values.amount(item.fields.get(name), place, name) for name in pair]
-        known = [time for time in times if time is not None]
-        if len(known) == len(pair):
-            return sum(known)
+        one, other = (values.amount(item.fields.get(name), place, name) for name in pair)
+        if one is not None and other is not None:
+            return one + other
     return None

@@ -109,12 +109,8 @@ def _match_labels(rows: Sequence[AnswerRow], dataset: Dataset) -> dict[str, Matc
             continue
         position = int(label) if label.isdecimal() else len(ids)
         expected = ids[position] if position < len(ids) else None
-        counts = Counter(
-            name
-            for row in group
-            if row.question
-            for name in asked_in.get(normalise(row.question), ())
-        )
+        asked = [normalise(row.question) for row in group if row.question]
+        counts = Counter(name for words in asked for name in asked_in.get(words, ()))
         # Of equals, the expected one, then the first of the data set.
         best = max(ids, key=lambda name: (counts[name], name == expected), default=None)
         labels[label] = MatchedLabel(label, best if best and counts[best] else None, expected)
@@ -200,8 +196,4 @@ def _fitting(row: AnswerRow, questions: Sequence[Question]) -> list[Question]:
 
 def _golds(question: Question) -> set[str]:
     """Return the texts that files give as gold; for type 5 that is the tempting answer."""
-    return {
-        normalise(text)
-        for text in (question.original_gold, question.adversarial)
-        if text is not None
-    }
+    return {normalise(text) for text in (question.original_gold, question.adversarial) if text}

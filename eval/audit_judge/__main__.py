@@ -60,7 +60,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(settings: Sequence[str]) -> None:
-    """Audit as the `settings` of the command say. Raises InputError on invalid ones."""
     try:
         with initialize_config_module("conf", version_base="1.3"):
             config = compose("audit_judge", overrides=list(settings))
@@ -153,7 +152,6 @@ def _open(config: DictConfig, paths: Sequence[Path]) -> OpenJudge:
 def _probes(
     config: DictConfig, opened: OpenJudge, dataset: Dataset, paths: Mapping[str, Path]
 ) -> tuple[list[Probe], str]:
-    """Return the probes and the origin of their wrong answers."""
     answers = published_answers(paths, dataset)
     if isinstance(opened.judge, RecordedJudge):  # it has verdicts on no other answers
         if not answers:
@@ -167,13 +165,11 @@ def _probes(
 
 
 def _judged_run(name: str | None, score_key: str) -> tuple[list[Record], str]:
-    """Return the judged records of a run folder, and the judge that its manifest names."""
     if name is None:
         return [], ""
     run = load_run(name, complete=False, answered=False)
-    judge = run.manifest["judge"] or {}
-    judged_by = judge.get("name") or run.manifest["models"].get("judge") or "unknown"
-    return judged_records(run, score_key), judged_by
+    judge, models = run.manifest["judge"] or {}, run.manifest["models"]
+    return judged_records(run, score_key), judge.get("name") or models.get("judge") or "unknown"
 
 
 def _new_folder(name: str | None) -> Path | None:

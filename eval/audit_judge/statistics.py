@@ -58,18 +58,15 @@ def audit(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Audit:
     """Return the statistics of `outcomes`; errors are counted and excluded from all rates."""
     judged = [one for one in outcomes if one.error is None]
     present = [kind for kind in KINDS if any(one.probe.kind == kind for one in outcomes)]
-    kinds = tuple(
-        KindStatistics(
-            kind,
-            sum(one.probe.kind == kind and one.error is not None for one in outcomes),
-            mistaken([one for one in judged if one.probe.kind == kind], seed),
-        )
-        for kind in present
-    )
+    kinds = []
+    for kind in present:
+        verdicts = [one for one in judged if one.probe.kind == kind]
+        errors = sum(one.probe.kind == kind for one in outcomes) - len(verdicts)
+        kinds.append(KindStatistics(kind, errors, mistaken(verdicts, seed)))
     pairs = {bare: _longer(judged, bare, long, seed) for bare, long in _PAIRS}
     halves = {kind: _halves(judged, kind) for kind in ("wrong_specific", "wrong_vague")}
     return Audit(
-        kinds,
+        tuple(kinds),
         mistaken([one for one in judged if one.probe.kind in RIGHT], seed),
         {bare: rise for bare, rise in pairs.items() if rise is not None},
         {kind: pair for kind, pair in halves.items() if pair is not None},
@@ -113,13 +110,12 @@ def _halves(outcomes: Sequence[ProbeOutcome], kind: str) -> tuple[float, float] 
 
 def _self_agreement(outcomes: Sequence[ProbeOutcome], seed: int) -> dict[str, Interval]:
     clusters = [one.probe.conversation for one in outcomes]
-    names = list(outcomes[0].runs) if outcomes else []
-    by_judge = {name: [one.runs[name] for one in outcomes] for name in names}
-    return {
-        name: fleiss_interval(verdicts, clusters, seed)
-        for name, verdicts in by_judge.items()
-        if len(verdicts[0]) > 1 and len({len(runs) for runs in verdicts}) == 1
-    }
+    agreement = {}
+    for name in outcomes[0].runs if outcomes else ():
+        verdicts = [one.runs[name] for one in outcomes]
+        if len(verdicts[0]) > 1 and len({len(runs) for runs in verdicts}) == 1:
+            agreement[name] = fleiss_interval(verdicts, clusters, seed)
+    return agreement
 
 
 def _panel(outcomes: Sequence[ProbeOutcome], seed: int) -> PanelStatistics | None:
@@ -149,12 +145,11 @@ def judged_records(run: Run, score_key: str) -> list[Record]:
 
     Raises InputError if there are none.
     """
+    answered = [one for one in run.records.values() if one["status"] == "ok"]
     judged = [
         record
-        for record in run.records.values()
-        if record["category"] != ADVERSARIAL
-        and record["status"] == "ok"
-        and record["scores"].get(score_key) is not None
+        for record in answered
+        if record["category"] != ADVERSARIAL and record["scores"].get(score_key) is not None
     ]
     if not judged:
         raise InputError(
@@ -191,11 +186,12 @@ def correct(
 
 def _enough(of_type: Sequence[ProbeOutcome], outcomes: Sequence[ProbeOutcome]) -> bool:
     """Whether `of_type` has ENOUGH probes of every kind that `outcomes` has any of."""
-    for kinds in (RIGHT, *((kind,) for kind in WRONG)):
-        probed = any(one.probe.kind in kinds for one in outcomes)
-        if probed and sum(one.probe.kind in kinds for one in of_type) < ENOUGH:
-            return False
-    return True
+    groups: tuple[tuple[str, ...], ...] = (RIGHT, *((kind,) for kind in WRONG))
+    return all(
+        sum(one.probe.kind in kinds for one in of_type) >= ENOUGH
+        for kinds in groups
+        if any(one.probe.kind in kinds for one in outcomes)
+    )
 
 
 def _by_kind(

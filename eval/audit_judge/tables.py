@@ -27,15 +27,9 @@ def kinds_table(audit: Audit) -> tuple[list[str], list[list[str]]]:
     rows = []
     for one in audit.kinds:
         right, description = KINDS[one.kind]
-        rows.append(
-            [
-                f"{one.kind} ({description})",
-                "pass" if right else "reject",
-                str(one.mistaken.n if one.mistaken else 0),
-                str(one.errors),
-                *_rate(one.mistaken),
-            ]
-        )
+        probe = [f"{one.kind} ({description})", "pass" if right else "reject"]
+        counts = [str(one.mistaken.n if one.mistaken else 0), str(one.errors)]
+        rows.append([*probe, *counts, *_rate(one.mistaken)])
     return ["probe", "should", "n", "errors", "wrong verdicts", "Wilson 95%", "clustered"], rows
 
 
@@ -52,18 +46,15 @@ def sentences(audit: Audit) -> list[str]:
             f"({rise.n} questions)."
         )
     for kind, (shorter, longer) in audit.halves.items():
-        lines.append(
-            f"Length: {kind} passes {shorter:.1%} of its shorter half, {longer:.1%} of its longer."
-        )
+        halves = f"{shorter:.1%} of its shorter half, {longer:.1%} of its longer"
+        lines.append(f"Length: {kind} passes {halves}.")
     for name, kappa in audit.self_agreement.items():
         lines.append(f"Self-agreement of {name} over its runs: Fleiss' kappa {_kappa(kappa)}.")
     if audit.panel is not None:
         for (one, other), kappa in audit.panel.pairs.items():
             lines.append(f"Agreement of {one} and {other}: Cohen's kappa {_kappa(kappa)}.")
-        if audit.panel.all_members is not None:
-            lines.append(
-                f"Agreement of all members: Fleiss' kappa {_kappa(audit.panel.all_members)}."
-            )
+        if (together := audit.panel.all_members) is not None:
+            lines.append(f"Agreement of all members: Fleiss' kappa {_kappa(together)}.")
     return lines
 
 
@@ -74,16 +65,10 @@ def corrected_table(
     kinds = list(corrections[0].corrected)
     rows = []
     for one in corrections:
+        apparent = interval(one.apparent.within(), 1, share)
+        shares = (_corrected(one.corrected[kind]) for kind in kinds)
         rates = "own" if one.own_rates or one.type == OVERALL else "all types'"
-        rows.append(
-            [
-                type_name(one.type),
-                str(one.apparent.n),
-                interval(one.apparent.within(), 1, share),
-                *(_corrected(one.corrected[kind]) for kind in kinds),
-                rates,
-            ]
-        )
+        rows.append([type_name(one.type), str(one.apparent.n), apparent, *shares, rates])
     return ["type", "n", name, *(f"if {kind}" for kind in kinds), "rates"], rows
 
 
@@ -127,11 +112,8 @@ def _finite(value: Any) -> Any:
 def _rate(rate: Rate | None) -> list[str]:
     if rate is None:
         return ["-", "-", "-"]
-    low, high = rate.wilson
-    clustered = "-"
-    if rate.clustered is not None:
-        clustered = f"[{rate.clustered[0]:.1%}, {rate.clustered[1]:.1%}]"
-    return [share(rate.share), f"[{low:.1%}, {high:.1%}]", clustered]
+    both = (rate.wilson, rate.clustered)
+    return [share(rate.share), *(f"[{one[0]:.1%}, {one[1]:.1%}]" if one else "-" for one in both)]
 
 
 def _kappa(kappa: Interval) -> str:

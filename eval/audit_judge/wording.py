@@ -109,7 +109,6 @@ def _ordinal(day: int) -> str:
 
 
 def _numbers(text: str) -> str:
-    """Replace number words by digits, or digits by words if there is no number word."""
     changed = _WORD.sub(lambda m: _TO_FIGURE[m[1] or m[2]], text)
     if changed != text:
         return changed

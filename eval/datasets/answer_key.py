@@ -142,7 +142,6 @@ def read_key(
 
 
 def _shipped_overlay(files: Sequence[SourceFile]) -> Path | None:
-    """Return the overlay in data/overlays that belongs to `files`, or None."""
     paths = sorted((DATA / "overlays").glob("*.json"))
     matching = [path for path in paths if belongs(read_overlay(path), files)]
     if len(matching) > 1:
@@ -190,7 +189,6 @@ def _check_texts(
 
 
 def _remedy(overlay: Overlay) -> str:
-    """Say where to get the corrected answers and where to put them."""
     version = f" at commit {overlay.commit}" if overlay.commit else ""
     return (
         f"get the errors of {overlay.source or overlay.texts.name}{version} and put them at "

@@ -69,7 +69,6 @@ def text(record: dict[str, Any], key: str, where: Location, field: str) -> str:
 
 
 def _state(value: Any) -> str:
-    """Describe what is wrong with `value`."""
     if value is None:
         return "missing"
     if isinstance(value, str):

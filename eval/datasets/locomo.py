@@ -119,7 +119,6 @@ class LoCoMo:
 
 
 def _questions(raw: dict[str, Any], turns: TurnIds, where: Location) -> list[Question]:
-    """Return the questions in the `qa` of the sample `raw`, in file order."""
     questions: list[Question] = []
     for index, row in enumerate(as_list(raw.get("qa"), where, "qa")):
         field = f"qa[{index}]"

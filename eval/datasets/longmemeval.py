@@ -98,7 +98,6 @@ class LongMemEval:
 
 
 def _instance(file: str, index: int, raw: Any) -> tuple[Conversation, Question, list[str]]:
-    """Return the chats and the question of an instance, and a line per repair."""
     where = Location(file, f"#{index + 1}")
     item = as_object(raw, where, "instance")
     id_ = text(item, "question_id", where, "question_id")
@@ -186,17 +185,13 @@ def _chats(item: dict[str, Any], where: Location) -> tuple[list[Session], list[s
 
 def _date(value: Any, where: Location, field: str) -> datetime:
     """Return the naive time of "2023/05/20 (Sat) 02:21"; raise InputError for another form."""
-    if value is None:
-        raise where.error(field, 'missing; add it, as in "2023/05/20 (Sat) 02:21"')
     match = _DATE.fullmatch(value.strip()) if isinstance(value, str) else None
     try:
-        if match is None:
-            raise ValueError
-        year, month, day, hour, minute = map(int, match.groups())
+        year, month, day, hour, minute = map(int, match.groups() if match else ())
         return datetime(year, month, day, hour, minute)
     except ValueError:
-        remedy = 'write it as "2023/05/20 (Sat) 02:21"'
-        raise where.error(field, f"{value!r} is no time; {remedy}") from None
+        state = "missing" if value is None else f"{value!r} is no time"
+        raise where.error(field, f'{state}; write it as "2023/05/20 (Sat) 02:21"') from None
 
 
 def _turns(

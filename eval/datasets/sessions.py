@@ -91,7 +91,6 @@ def _turns(
 
 
 def _image(value: Any, where: Location, field: str) -> str | None:
-    """Return the address of a turn's first image, or None."""
     first = value[0] if isinstance(value, list) and value else value
     if isinstance(first, str):
         return first.strip() or None

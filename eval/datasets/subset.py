@@ -162,7 +162,5 @@ def logit(probabilities: Floats) -> tuple[float, ...]:
 
 def chances(log_odds: Floats) -> Floats:
     """Return probabilities at GRID (..., len(GRID)) of log-odds at GRID[STORED]; undoes `logit`."""
-    rows = np.atleast_2d(log_odds)
-    full = np.stack([np.interp(GRID, GRID[STORED], row) for row in rows])
-    result: Floats = 1 / (1 + np.exp(-full))
-    return result if np.ndim(log_odds) > 1 else result[0]
+    full = np.apply_along_axis(lambda row: np.interp(GRID, GRID[STORED], row), -1, log_odds)
+    return np.asarray(1 / (1 + np.exp(-full)))

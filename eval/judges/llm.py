@@ -95,19 +95,15 @@ class LLMJudge:
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
         """Return a verdict per run. Raises LLMError if the model gives no verdict."""
         text = self._prompt.fill(question=question, gold=gold, answer=answer)
-        verdicts: list[bool] = []
-        usage = Usage()
-        for run in range(self._runs):
-            passed, spent = self._verdict(text, run)
-            verdicts.append(passed)
-            usage = total_usage((usage, spent))
-        return Judgement({self.name: tuple(verdicts)}, usage)
+        verdicts, usages = zip(
+            *(self._verdict(text, run) for run in range(self._runs)), strict=True
+        )
+        return Judgement({self.name: verdicts}, total_usage(usages))
 
     def _verdict(self, text: str, run: int) -> tuple[bool, Usage]:
         """Return the verdict of a run and the usage of all its replies, rejected ones included."""
         messages = [{"role": "user", "content": text}]
-        usage = Usage()
-        last = ""
+        usage, last = Usage(), ""
         for attempt in range(ATTEMPTS):
             # Numbers of one run do not depend on how many runs there are: more can be added.
             sample = run * ATTEMPTS + attempt

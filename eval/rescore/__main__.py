@@ -39,36 +39,20 @@ def _parser() -> argparse.ArgumentParser:
         description="Score the answers of another system, or recompute the scores of a run folder. "
         "docs/bring-your-own-answers.md describes the formats.",
     )
-    parser.add_argument(
-        "files",
-        nargs="+",
-        type=Path,
-        metavar="FILE",
-        help="Mem0's results, JSON lines or CSV, each optionally gzipped; or a run folder",
-    )
-    parser.add_argument("--format", choices=FORMATS, default=AUTO, help="default: auto")
-    parser.add_argument(
-        "--dataset",
-        default="locomo",
-        metavar="locomo|sample|PATH.json",
-        help="the questions that were answered (default: locomo)",
-    )
-    parser.add_argument(
-        "--name", help="system that answered (default: the file's name); one FILE only"
-    )
-    parser.add_argument(
-        "--out", type=Path, help="run folder (default: results/runs/<time>_<name>); one FILE only"
-    )
-    parser.add_argument(
-        "--key",
-        choices=KEYS,
-        help="answer key to score by (default: original, or that of the run folder)",
-    )
-    parser.add_argument(
-        "--key-file",
-        metavar="PATH",
-        help="with --key: a list of errors in the answer key, or an overlay (data/README.md)",
-    )
+    add = parser.add_argument
+    files = "Mem0's results, JSON lines or CSV, each optionally gzipped; or a run folder"
+    add("files", nargs="+", type=Path, metavar="FILE", help=files)
+    add("--format", choices=FORMATS, default=AUTO, help="default: auto")
+    names = "locomo|sample|PATH.json"
+    questions = "the questions that were answered (default: locomo)"
+    add("--dataset", default="locomo", metavar=names, help=questions)
+    add("--name", help="system that answered (default: the file's name); one FILE only")
+    folder = "run folder (default: results/runs/<time>_<name>); one FILE only"
+    add("--out", type=Path, help=folder)
+    key = "answer key to score by (default: original, or that of the run folder)"
+    add("--key", choices=KEYS, help=key)
+    key_file = "with --key: a list of errors in the answer key, or an overlay (data/README.md)"
+    add("--key-file", metavar="PATH", help=key_file)
     return parser
 
 
@@ -112,10 +96,9 @@ def _import(source: Import, options: argparse.Namespace) -> Summary:
     file = source.file
     how = "detected" if options.format == AUTO else "by --format"
     print(f"{source.path}: {LAYOUTS[file.format]} ({how}), {len(file.rows):,} rows")
-    columns = [
-        ours if ours == column else f"{ours} from {column}" for ours, column in file.columns.items()
-    ]
-    print(f"read: {', '.join(columns)}")
+    columns = file.columns.items()
+    read = [name if name == column else f"{name} from {column}" for name, column in columns]
+    print(f"read: {', '.join(read)}")
     folder = options.out or _RUNS / run_id(None, source.name)
     given = {"dataset": options.dataset, "format": file.format, "name": source.name}
     given |= {} if options.key is None else {"key": options.key}
@@ -156,12 +139,9 @@ def _dataset(options: argparse.Namespace) -> Dataset:
 
 def _name(given: str | None, path: Path) -> str:
     """Return the system's name: as given, or the file's name without endings. No slash."""
-    name = given
-    if name is None:
-        stem = path
-        while stem.suffix in _ENDINGS:
-            stem = stem.with_suffix("")
-        name = stem.name
+    while path.suffix in _ENDINGS:
+        path = path.with_suffix("")
+    name = path.name if given is None else given
     if not name.strip() or "/" in name:
         raise InputError(f"--name {name!r}: give a name without a slash")
     return name

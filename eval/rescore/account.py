@@ -104,6 +104,7 @@ def account(
     ]
     ok = [record for record in records if record["status"] == "ok"]
     with_gold = [record for record in ok if record["gold"] is not None]
+    same = [normalise(one["answer"]) == normalise(one["gold"]) for one in with_gold]
     return {
         "rows": len(file.rows),
         "matched": len(matching.answers),
@@ -138,9 +139,7 @@ def account(
         "gold_differs": len(golds),
         "gold_differs_first": golds[:_SHOWN],
         "with_gold": len(with_gold),
-        "same_as_gold": sum(
-            normalise(one["answer"]) == normalise(one["gold"]) for one in with_gold
-        ),
+        "same_as_gold": sum(same),
         "empty_answers": sum(record["answer"] == "" for record in records),
         "errors": sum(record["status"] == "error" for record in records),
         "told": {

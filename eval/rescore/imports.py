@@ -170,6 +170,4 @@ def _latency(row: AnswerRow) -> dict[str, float | None]:
     if total is None and len(known) == len(parts):
         total = sum(known)
     named = {"retrieve": row.search_seconds, "answer": row.answer_seconds, "total": total}
-    return {
-        name: None if value is None else round(value * 1000, 4) for name, value in named.items()
-    }
+    return {name: None if s is None else round(s * 1000, 4) for name, s in named.items()}

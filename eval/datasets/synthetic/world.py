@@ -226,7 +226,6 @@ def _sessions(
     speakers: tuple[str, str],
     random: Random,
 ) -> tuple[Session, ...]:
-    """Return the sessions: statements in their turns, small talk in all others."""
     by_turn = {one.turn: one for one in statements}
     sessions = []
     for number, time in enumerate(session_times(parameters.sessions, random)):

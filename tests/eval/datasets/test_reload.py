@@ -49,7 +49,7 @@ def test_the_key_of_a_run_is_only_used_where_the_class_has_a_choice(config: dict
         ({"_target_": "eval.datasets.locomo.Dataset"}, "not known here"),  # defined elsewhere
         ({"_target_": "eval.datasets.gone.X"}, "not known here"),
         ({"_target_": LOCOMO, "colour": 1}, "cannot be built"),
-        ({"_target_": "eval.datasets.evidence.TurnIds", "ids": []}, "is not a data set"),
+        ({"_target_": "eval.datasets.checks.TurnIds", "ids": []}, "is not a data set"),
     ],
 )
 def test_nothing_but_a_data_set_is_built(config: Any, problem: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hydra.utils import instantiate
 from omegaconf import OmegaConf
@@ -12,7 +14,6 @@ from eval.judges.panel import Panel, PanelSettings
 from eval.judges.verdicts import majority, panel_statistics, run_statistics
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
-from memsys.llm.prompt import PROMPTS
 from tests.eval.judges.scripted import CORRECT, WRONG, Scripted
 
 
@@ -56,7 +57,7 @@ def test_a_panel_of_one_or_of_twins_is_refused() -> None:
 
 @pytest.mark.parametrize("name", ["none", "llm", "panel", "recorded", "gold_recall"])
 def test_the_configured_judges_can_be_built(name: str) -> None:
-    config = OmegaConf.load(PROMPTS.parent / "judge" / f"{name}.yaml")
+    config = OmegaConf.load(Path(__file__).parents[3].joinpath("conf", "judge", f"{name}.yaml"))
     settings = instantiate(config)
     judge = settings.open(Scripted(kind)) if name != "recorded" else None
     assert settings.needs_llm == (name in ("llm", "panel"))

@@ -27,11 +27,9 @@ _WHY: Final = "another value holds now"
 
 
 class _Stated(NamedTuple):
-    """A fact: its subject and relation, its value, and its sentence."""
-
-    key: tuple[str, str]
+    key: tuple[str, str]  # subject and relation
     value: str
-    words: str
+    words: str  # the fact as a sentence
 
 
 def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
