@@ -67,7 +67,7 @@ class JudgeSettings(Protocol):
 
 
 class NoJudge:
-    """`judge=none`: answers are not judged, and there is no J."""
+    """`judge=none`: answers are not judged, and there is no judge score."""
 
     needs_llm = False
 

@@ -41,7 +41,7 @@ def _months(text: str) -> str:
 
 
 def _written(m: re.Match[str]) -> str:
-    """Rewrite days before or after the name of their month."""
+    """Rewrite a match as month and day numbers; the day may precede or follow the month's name."""
     if m["month"]:
         return _days(m["before"]) + _months(m["month"])
     return _months(m["name"]) + _days(m["after"])

@@ -1,4 +1,4 @@
-"""What a run was: everything needed to repeat it, and nothing secret."""
+"""The manifest of a run: everything needed to repeat it, and nothing secret."""
 
 from __future__ import annotations
 
@@ -26,15 +26,14 @@ from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, Manifest
 from eval.stats.interval import RESAMPLES
 from memsys.errors import InputError
 
-# What changes how a run is gone about and not what comes of it: it may be gone on with, and its
-# calls replayed, under others.
+# Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
 OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing", "tables"})
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
 OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
 )
-# Settings that earlier versions did not have, with their defaults, which are left out: so the hash
-# of a configuration stays the same.
+# Settings of later versions with their defaults, which are left out of the hash: it stays the same
+# for configurations of earlier versions.
 _LATER: Mapping[str, Any] = {"metric": [], "questions": None, "resamples": RESAMPLES}
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (
@@ -45,7 +44,7 @@ _PACKAGES = (
 
 
 def digest(value: object) -> str:
-    """Sha256, in hex, of `value` as canonical JSON."""
+    """Return the sha256, in hex, of `value` as canonical JSON."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -59,10 +58,12 @@ def describe(
     overrides: Sequence[str] = (),
     arguments: Sequence[str] | None = None,
 ) -> Manifest:
-    """Describe a run that is about to start. `config` is resolved; what only says how a run is gone
-    about (OPERATIONAL) is no part of it. Its `dataset.key` becomes the answer key
-    that the data set was loaded with. `choices` need a `strategy`; a model that is not among them
-    is recorded as null. `models`: see Built.described. `overrides`: see command.
+    """Return the manifest of a run that is about to start.
+
+    `config` is the resolved configuration; its OPERATIONAL settings are left out, and
+    `dataset.key` becomes the answer key that the data set was loaded with. `choices` name the
+    `strategy`; models that they do not name are null. `models`: see Built.described. `overrides`
+    and `arguments` (None: those of this process): see command.
 
     Raises InputError if the seed is no whole number of 0 or more.
     """
@@ -130,20 +131,20 @@ def _chosen(choices: Mapping[str, str], name: str) -> str | None:
 
 
 def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
-    """The command that repeats this run alone, quoted for a shell.
+    """Return the command that repeats this run alone, quoted for a shell.
 
-    In a sweep `arguments` list the values of all runs, and an experiment adds values that are in
-    none; `overrides` hold those of this one. Where the sweep was sent to is no part of it.
+    `arguments` of a sweep list the values of all its runs; `overrides` hold those of this run, with
+    the values that an experiment adds. Options of the sweep itself are left out.
     """
-    own = {override.partition("=")[0]: override for override in overrides}
-    kept = [argument for argument in arguments if not argument.lstrip("+").startswith(_OF_SWEEPS)]
-    values = [own.get(argument.partition("=")[0], argument) for argument in kept]
+    chosen = {override.partition("=")[0]: override for override in overrides}
+    single = [argument for argument in arguments if not argument.lstrip("+").startswith(_OF_SWEEPS)]
+    values = [chosen.get(argument.partition("=")[0], argument) for argument in single]
     added = [override for override in overrides if override not in values]
     return shlex.join(["python", "-m", "eval.run", *values, *added])
 
 
 def check_same_run(old: Manifest, new: Manifest) -> None:
-    """Raises InputError unless a run described by `old` may go on as `new`."""
+    """Raise InputError unless the run of the manifest `old` may be resumed as `new`."""
     where = f"resume={old['run_id']}"
     if old["config_sha256"] != new["config_sha256"]:
         before, after = dict(leaves(old["config"])), dict(leaves(new["config"]))
@@ -195,12 +196,12 @@ def load_manifest(folder: Path) -> Manifest:
 
 
 def now() -> str:
-    """The wall clock, UTC, to the second."""
+    """Return the current time, UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def git_state() -> dict[str, Any] | None:
-    """Commit and whether the work tree differs from it; None outside a git checkout."""
+    """Return the commit, and whether the work tree is dirty; None outside a git checkout."""
     root = Path(__file__).parent
 
     def git(*arguments: str) -> str:

@@ -52,7 +52,7 @@ _state = _State()
 
 
 class SweepCallback(Callback):
-    """Tells each job which sweep it belongs to. Launchers send the callback, as it is after
+    """Passes the sweep to each of its jobs. Launchers send the callback, as it is after
     `on_multirun_start`, to the processes of their jobs.
     """
 

@@ -121,7 +121,7 @@ def node_of(row: Mapping[str, Any], vector: Vectors) -> Node:
 
 
 def relation_of(source: str, row: Mapping[str, Any], target: str) -> Relation:
-    """Return the relation between two ids of a `row_of`."""
+    """Return the relation from node `source` to node `target` that a row of `row_of` stores."""
     ended = row.get("ended")  # a graph database has no property without a value
     return Relation(
         source=source,

@@ -32,7 +32,10 @@ class Names:
         self._language, self._random, self._used = language, random, set[str]()
 
     def new(self, kind: str, *, first: bool = False) -> str:
-        """Return an unused name of a person, firm, town or dish; its `first` word only if so."""
+        """Return an unused name for a `kind` of thing: person, firm, town or dish.
+
+        `first`: only the first word of the name.
+        """
         while True:
             name = self._language.invent(kind, self._random)
             name = name.split()[0] if first else name
