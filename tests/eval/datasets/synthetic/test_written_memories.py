@@ -42,7 +42,7 @@ def test_facts_that_are_kept_tell_what_holds_and_nothing_of_the_past(
     assert found["single_hop"] == found["temporal"] == 1.0
     assert found["former_value"] == 0.0
     assert losses([str(tmp_path / "run")]) == 0
-    assert "What was lost in writing stands under reading" in capsys.readouterr().out
+    assert "Points lost in ingestion are therefore included in reading" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("on_conflict", "past"), [("delete", 0.0), ("invalidate", 1.0)])
