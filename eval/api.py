@@ -44,7 +44,7 @@ _COLUMNS = (
 )
 
 
-class Run(runs.Run):
+class LoadedRun(runs.Run):
     """A finished run; see eval.records.run.Run for `label`, `manifest` and `records`."""
 
     @cached_property
@@ -100,7 +100,7 @@ class Run(runs.Run):
         return plot(self.table(), score)
 
 
-def run(*overrides: str) -> Run:
+def run(*overrides: str) -> LoadedRun:
     """Run one experiment as `python -m eval.run OVERRIDES` does, and return it.
 
     Writes the same run folder under results/runs. Raises InputError on an unusable setting, and
@@ -120,18 +120,20 @@ def run(*overrides: str) -> Run:
     return load(folder)
 
 
-def load(name: Path | str) -> Run:
+def load(name: Path | str) -> LoadedRun:
     """Load the finished run of a folder or of an id under results/runs; see load_run."""
     (found,) = load_runs([name])
     return found
 
 
-def load_runs(names: Sequence[Path | str]) -> list[Run]:
+def load_runs(names: Sequence[Path | str]) -> list[LoadedRun]:
     """Load finished runs, in order, each with a label of its own; see records.run.load_runs."""
-    return [Run(one.label, one.folder, one.manifest, one.records) for one in runs.load_runs(names)]
+    return [
+        LoadedRun(one.label, one.folder, one.manifest, one.records) for one in runs.load_runs(names)
+    ]
 
 
-def load_all(folder: Path | str = runs.RUNS) -> list[Run]:
+def load_all(folder: Path | str = runs.RUNS) -> list[LoadedRun]:
     """Load the newest complete run of each configuration under `folder`, in order of their start.
 
     Where there are runs on LoCoMo, only these. Raises InputError if there is no complete run.
@@ -164,12 +166,12 @@ def compare(found: Sequence[runs.Run], scores: Sequence[str] = ()) -> pd.DataFra
     return pd.read_csv(io.StringIO(comma_separated(tables, found)))
 
 
-def frames(found: Sequence[Run]) -> pd.DataFrame:
+def frames(found: Sequence[LoadedRun]) -> pd.DataFrame:
     """The rows of all runs, with the column `run`."""
     return pd.concat([one.frame() for one in found], ignore_index=True)
 
 
-def tables(found: Sequence[Run]) -> pd.DataFrame:
+def tables(found: Sequence[LoadedRun]) -> pd.DataFrame:
     """The summary rows of all runs, with the column `run`."""
     return pd.concat([one.table() for one in found], ignore_index=True)
 

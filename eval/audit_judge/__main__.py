@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,6 +17,7 @@ from eval.audit_judge.statistics import audit, correct, judged_records
 from eval.audit_judge.tables import Draw, as_json, corrected_note, corrected_table, report
 from eval.audit_judge.wrong_answers import published_answers, published_files
 from eval.cli import code_of
+from eval.cli import parser as command_parser
 from eval.datasets.types import Dataset
 from eval.judges.judge import Judge
 from eval.judges.recorded import RecordedJudge, RecordedSettings, read_judged
@@ -48,8 +48,8 @@ class OpenJudge(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Audit and print; return exit code 2 for invalid input, 130 after Ctrl-C."""
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.audit_judge",
+    parser = command_parser(
+        "audit_judge",
         description="Measure a judge on answers whose verdict is known. Settings are those of "
         "eval.run (dataset, judge, llm) and of conf/audit_judge.yaml.",
         epilog="example: judge=llm judge.runs=3 llm=openai dataset=locomo limit=50 run=RUN out=DIR",

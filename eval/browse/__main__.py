@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from eval.browse.questions import Questions
 from eval.browse.server import LOOPBACK, Site, bind
 from eval.cli import code_of
+from eval.cli import parser as command_parser
 from eval.report.runs import load, missing_texts
 from memsys.errors import InputError
 
@@ -20,8 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.browse",
+    parser = command_parser(
+        "browse",
         description="Show runs in a browser on this machine: the report, and all questions with "
         "their answers and contexts, filtered by words, type, verdict and difference.",
     )

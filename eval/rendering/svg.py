@@ -127,7 +127,7 @@ def frame(
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ChartPoint:
     """A named point; `front`: on the Pareto front. Ends are equal where there is no interval."""
 
     name: str
@@ -136,7 +136,7 @@ class Point:
     front: bool
 
 
-def scatter(title: str, points: Sequence[Point], names: tuple[str, str]) -> str:
+def scatter(title: str, points: Sequence[ChartPoint], names: tuple[str, str]) -> str:
     """Return points with whiskers, and the Pareto front (low x, high y) as a line of steps."""
     lows = [max(p.x.low, p.x.value / 3) for p in points]  # an interval may reach below 0
     highs = [p.x.high for p in points]

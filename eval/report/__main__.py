@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of
+from eval.cli import parser as command_parser
 from eval.report.build import build_report
 from eval.report.runs import load, missing_texts
 from memsys.errors import InputError
@@ -20,8 +21,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.report",
+    parser = command_parser(
+        "report",
         description="Write a report of runs as one self-contained HTML page and as markdown. "
         "docs/report.md explains the sections.",
     )

@@ -9,7 +9,7 @@ from eval.compare.conclusions import conclusions, method, notes, title
 from eval.rendering.blocks import Block, Chart, Part, Table
 from eval.rendering.contrasts import table
 from eval.rendering.numbers import interval, number
-from eval.rendering.svg import Point, dots, scatter
+from eval.rendering.svg import ChartPoint, dots, scatter
 from eval.rendering.tables import type_name
 from eval.report.runs import ReportedRun, interval_of
 from eval.stats.interval import Interval
@@ -109,7 +109,7 @@ def _tradeoff_chart(
     if len(known) < 2:
         return []
     front = pareto([(x.value, y.value) for _, x, y in known])
-    points = [Point(run.label, x, y, on) for (run, x, y), on in zip(known, front, strict=True)]
+    points = [ChartPoint(run.label, x, y, on) for (run, x, y), on in zip(known, front, strict=True)]
     lines = [
         [
             *(point.name, str(point.y.n), interval(point.y)),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from eval.answers.layouts import AUTO, FORMATS, LAYOUTS
 from eval.cli import code_of
+from eval.cli import parser as command_parser
 from eval.datasets.answer_key import KEYS
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.types import Dataset
@@ -34,8 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m eval.rescore",
+    parser = command_parser(
+        "rescore",
         description="Score the answers of another system, or recompute the scores of a run folder. "
         "docs/bring-your-own-answers.md describes the formats.",
     )

@@ -55,7 +55,7 @@ class Statement:
     relative: bool = False
 
 
-class ParsedQuestion(NamedTuple):
+class QuestionChain(NamedTuple):
     """The end of `chain` starting at `subject` is asked for, now or on a former `day`."""
 
     subject: str
@@ -139,7 +139,7 @@ class Language(ABC):
         """
 
     @abstractmethod
-    def parse_question(self, question: str) -> ParsedQuestion | None:
+    def parse_question(self, question: str) -> QuestionChain | None:
         """Parse a question written by `ask`; None for any other."""
 
     @abstractmethod
@@ -180,10 +180,10 @@ class English(Language):
             return f"{whose} is {subject}?"
         return f"{whose} was {subject} on {self.written(day)}?"
 
-    def parse_question(self, question: str) -> ParsedQuestion | None:
+    def parse_question(self, question: str) -> QuestionChain | None:
         """See Language."""
         if visit := re.fullmatch(r"When did (.+?) visit (.+)\?", question):
-            return ParsedQuestion(visit[1], (VISIT + visit[2],))
+            return QuestionChain(visit[1], (VISIT + visit[2],))
         whole = re.fullmatch(r"(?:Who|What) (?:is (.+)|was (.+) on (.+))\?", question)
         if whole is None:
             return None
@@ -194,7 +194,7 @@ class English(Language):
             elif outer := re.fullmatch(r"(.+)'s (\w+)", rest):
                 rest, relation = outer.groups()
             else:
-                return ParsedQuestion(rest, tuple(chain), day) if chain else None
+                return QuestionChain(rest, tuple(chain), day) if chain else None
             chain.insert(0, relation)
 
     def invent(self, kind: str, random: Random) -> str:
@@ -230,17 +230,17 @@ class Chinese(Language):
         text = "的".join([subject, *(self._word(one) for one in chain)]) + f"是{wanted}？"
         return text if day is None else f"{self.written(day)}那天，{text}"
 
-    def parse_question(self, question: str) -> ParsedQuestion | None:
+    def parse_question(self, question: str) -> QuestionChain | None:
         """See Language."""
         if visit := re.fullmatch(r"(.+)什么时候去了(.+)？", question):
-            return ParsedQuestion(visit[1], (VISIT + visit[2],))
+            return QuestionChain(visit[1], (VISIT + visit[2],))
         relations = {self._word(relation): relation for relation in RELATIONS}
         whole = re.fullmatch(r"(?:(.+)那天，)?(.+?)((?:的\w+?)+)是(?:谁|什么)？", question)
         words = whole[3].split("的")[1:] if whole else []
         if whole is None or any(word not in relations for word in words):
             return None
         chain = tuple(relations[word] for word in words)
-        return ParsedQuestion(whole[2], chain, self.parse(whole[1] or ""))
+        return QuestionChain(whole[2], chain, self.parse(whole[1] or ""))
 
     def invent(self, kind: str, random: Random) -> str:
         """See Language."""
@@ -260,7 +260,7 @@ LANGUAGES: Final[Mapping[str, Language]] = {
 }
 
 
-def parse_question(question: str) -> tuple[Language, ParsedQuestion] | None:
+def parse_question(question: str) -> tuple[Language, QuestionChain] | None:
     """Return the language and the parts of a generated question; None for any other question."""
     for language in LANGUAGES.values():
         if parsed := language.parse_question(question):

@@ -15,7 +15,7 @@ from eval.datasets.locomo import LoCoMo
 from eval.datasets.subset import FOLDER, Chosen, Subset, Validated, logit, text_of
 from eval.datasets.types import SourceFile
 from eval.rendering.tables import markdown, plain
-from eval.studies.lite.answers import PROBES, Answered, read_answered
+from eval.studies.lite.answers import PROBES, AnsweredSystem, read_answered
 from eval.studies.lite.item_response import fit, held_out
 from eval.studies.lite.sampling import Indices, Strata, candidates
 from eval.studies.lite.tables import (
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def build(
-    answered: Answered,
+    answered: AnsweredSystem,
     strata: Strata,
     chosen: Indices,
     data: Sequence[SourceFile],
@@ -92,7 +92,7 @@ def build(
     )
 
 
-def validation_figures(answered: Answered, left_out: LeftOut) -> dict[str, Validated]:
+def validation_figures(answered: AnsweredSystem, left_out: LeftOut) -> dict[str, Validated]:
     """Validation figures of the shipped estimates by score, from families left out."""
     everyone = list(range(len(answered.systems)))
     errors = {"judge": (left_out.judge, answered.judged), "locomo_f1": (left_out.f1, everyone)}
@@ -148,7 +148,11 @@ def _lite(options: argparse.Namespace) -> None:
 
 
 def _tables(
-    answered: Answered, strata: Strata, chosen: Indices, validated: dict[str, LeftOut], seed: int
+    answered: AnsweredSystem,
+    strata: Strata,
+    chosen: Indices,
+    validated: dict[str, LeftOut],
+    seed: int,
 ) -> dict[str, TableCells]:
     right, f1 = answered.verdicts.mean(axis=1), answered.f1.mean(axis=1)
     likelihoods = held_out(answered.verdicts[answered.judged], seed)

@@ -26,7 +26,7 @@ _PUBLISHERS = {"_mirix": "MIRIX", "mirix": "MIRIX", "fc_": "locomo-audit", "ap_"
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class AnsweredSystem:
     """Scores of S systems on Q questions (types 1 to 4), in the data set's order.
 
     `ids`, `types`, `conversations` (Q); `systems`, `families`, `publishers` (S); `verdicts` and
@@ -56,7 +56,7 @@ class Answered:
         return [i for i, row in enumerate(self.verdicts) if not np.isnan(row).any()]
 
 
-def read_answered(paths: Sequence[Path], dataset: Dataset) -> Answered:
+def read_answered(paths: Sequence[Path], dataset: Dataset) -> AnsweredSystem:
     """Read verdicts and compute LoCoMo's F1 per file; questions match as in eval.rescore.
 
     Raises InputError if a file lacks a question of types 1 to 4 or has verdicts on only some.
@@ -79,7 +79,7 @@ def read_answered(paths: Sequence[Path], dataset: Dataset) -> Answered:
         f1.append([locomo_f1(rows[q.id].answer, q.gold, q.category) for q in asked])
         files.append(file.source)
         names.append(path.name.partition(".")[0])
-    return Answered(
+    return AnsweredSystem(
         tuple(q.id for q in asked),
         tuple(q.type for q in asked),
         tuple(q.conversation for q in asked),

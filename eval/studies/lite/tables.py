@@ -8,7 +8,7 @@ import numpy as np
 
 from eval.datasets.subset import Floats
 from eval.rendering.numbers import interval, signed
-from eval.studies.lite.answers import Answered
+from eval.studies.lite.answers import AnsweredSystem
 from eval.studies.lite.item_response import fit
 from eval.studies.lite.sampling import Indices, Strata
 from eval.studies.lite.validation import (
@@ -96,7 +96,7 @@ def comparisons_table(
     return ["difference", *(f"{name} left out" for name in validated)], rows
 
 
-def shipped_table(answered: Answered, strata: Strata, chosen: Indices) -> TableCells:
+def shipped_table(answered: AnsweredSystem, strata: Strata, chosen: Indices) -> TableCells:
     """Table of truth and estimates of each system on the shipped questions, its family left out."""
     rows = []
     for i, (name, family) in enumerate(zip(answered.systems, answered.families, strict=True)):

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from eval.datasets.subset import Floats
 from eval.stats.interval import Interval
-from eval.studies.lite.answers import Answered
+from eval.studies.lite.answers import AnsweredSystem
 from eval.studies.lite.item_response import ItemModel, fit
 from eval.studies.lite.sampling import Indices, Strata
 from eval.summary.subset_score import p_irt, weighted_mean
@@ -52,7 +52,7 @@ class LeftOut:
 
 
 def leave_out(
-    answered: Answered,
+    answered: AnsweredSystem,
     groups: Sequence[str],
     strata: Strata,
     subsets: Sequence[Indices],

@@ -6,7 +6,7 @@ import numpy as np
 
 from eval.datasets.subset import Floats
 from eval.datasets.types import SourceFile
-from eval.studies.lite.answers import Answered
+from eval.studies.lite.answers import AnsweredSystem
 from eval.studies.lite.item_response import logistic
 
 TYPES = ("multi_hop", "temporal", "open_domain", "single_hop")
@@ -24,14 +24,14 @@ def simulate(
     return (rng.random(chance.shape) < chance).astype(float), abilities, slopes, difficulties
 
 
-def simulated_answers(systems: int = 8, each: int = 10, seed: int = 0) -> Answered:
+def simulated_answers(systems: int = 8, each: int = 10, seed: int = 0) -> AnsweredSystem:
     """8 systems of 4 families and 2 publishers; `each` questions of 4 types in 3 conversations."""
     types = [type_ for type_ in TYPES for _ in range(3 * each)]
     conversations = [f"c{i}" for _ in TYPES for i in range(3) for _ in range(each)]
     verdicts, *_ = simulate(systems, len(types), seed)
     rng = np.random.default_rng(seed + 1)
     f1 = np.clip(0.6 * verdicts + rng.normal(0.1, 0.1, verdicts.shape), 0, 1)
-    return Answered(
+    return AnsweredSystem(
         ids=tuple(f"{c}/{i}" for i, c in enumerate(conversations)),
         types=tuple(types),
         conversations=tuple(conversations),
