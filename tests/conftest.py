@@ -27,3 +27,29 @@ def pytest_configure(config: pytest.Config) -> None:
     del config
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+
+
+# Tests in these places start whole runs, servers, models or other processes.
+SLOW = (
+    *("baselines/libraries", "conf", "eval/audit_judge", "eval/browse", "eval/cache", "eval/cost"),
+    *(
+        "eval/diagnose/test_diagnose_command",
+        "eval/fetch",
+        "eval/merge",
+        "eval/regress",
+        "eval/run",
+    ),
+    *("eval/studies", "eval/tabulate", "eval/test_api", "memsys/embed", "memsys/llm"),
+    *("memsys/facts/test_session_reader", "memsys/service", "memsys/stores", "notebooks"),
+    "test_readme.py",
+)
+STARTING = {"start", "clean", "keyed", "make_run", "cache", "bench"}  # fixtures that start runs
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what `make quick` leaves out."""
+    for item in items:
+        place = item.nodeid.removeprefix("tests/")
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if place.startswith(SLOW) or fixtures & STARTING:
+            item.add_marker(pytest.mark.slow)

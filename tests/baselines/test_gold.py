@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
-import yaml
+from hydra import compose, initialize_config_dir
 
 import memsys.types
 from memsys.types import Conversation, Memory, Query, Retrieval, Session, Turn
@@ -22,9 +22,12 @@ GOLD = {"gold", "answer", "evidence", "category", "type", "adversarial", "advers
 def shipped() -> MappingProxyType[str, Any]:
     """The class of every strategy that conf/ offers, by its option."""
     found = {}
-    for path in sorted(CONF.glob("*.yaml")):
-        target = yaml.safe_load(path.read_text(encoding="utf-8"))["_target_"]
-        module, name = target.rsplit(".", 1)
+    with initialize_config_dir(str(CONF.parent.resolve()), version_base="1.3"):
+        options = {
+            path: compose("config", [f"strategy={path.stem}"]) for path in CONF.glob("*.yaml")
+        }
+    for path, config in sorted(options.items()):
+        module, name = config.strategy._target_.rsplit(".", 1)
         found[path.stem] = getattr(import_module(module), name)
     return MappingProxyType(found)
 

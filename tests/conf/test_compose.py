@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -98,9 +99,18 @@ def test_the_first_line_says_what_a_file_is(path: Path) -> None:
     assert re.match(r"# [A-Za-z]", lines[0]), "the first line is what --help shows"
 
 
-def test_a_strategy_of_floor_1_has_an_option_each() -> None:
-    files = {path.stem for path in (PROJECT / "memsys" / "strategies").glob("[!_]*.py")}
-    assert files <= {option for group, option in OPTIONS if group == "strategy"}
+def test_every_strategy_of_memsys_has_an_option() -> None:
+    offered = {
+        compose("config", [f"strategy={option}"]).strategy._target_
+        for group, option in OPTIONS
+        if group == "strategy"
+    }
+    for path in (PROJECT / "memsys" / "strategies").glob("[!_]*.py"):
+        module = import_module(f"memsys.strategies.{path.stem}")
+        for name, found in vars(module).items():
+            own = isinstance(found, type) and found.__module__ == module.__name__
+            if own and issubclass(found, Strategy):
+                assert f"{module.__name__}.{name}" in offered
 
 
 def test_help_has_a_line_for_every_option() -> None:
