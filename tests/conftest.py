@@ -29,7 +29,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault(name, "1")
 
 
-# Tests in these places start whole runs, servers, models or other processes.
+# What `make quick` leaves out: places whose tests start runs, servers, models or processes.
 SLOW = (
     *("baselines/libraries", "conf", "eval/audit_judge", "eval/browse", "eval/cache", "eval/cost"),
     *(
@@ -42,6 +42,10 @@ SLOW = (
     *("eval/studies", "eval/tabulate", "eval/test_api", "memsys/embed", "memsys/llm"),
     *("memsys/facts/test_session_reader", "memsys/service", "memsys/stores", "notebooks"),
     "test_readme.py",
+    # Whole data sets, or many resamples.
+    *("eval/answers/test_import_parity", "eval/compare/test_compare_command"),
+    *("eval/compare/test_contrast", "eval/datasets/synthetic/test_worlds"),
+    *("eval/metrics/test_parity", "eval/rescore/test_rescore.py"),
 )
 STARTING = {"start", "clean", "keyed", "make_run", "cache", "bench"}  # fixtures that start runs
 
