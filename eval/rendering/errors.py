@@ -23,6 +23,7 @@ _NOT_THE_USERS = (
     *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
     "<",  # <frozen importlib>, <string>
 )
+_MOVED = {"expansion": "strategy.expansion", "gate": "strategy.gate"}  # groups of version 0.1
 _LAUNCHERS = {
     "joblib": "pip install -e '.[joblib]' -c requirements.lock",
     "ray": "make ray, and start the sweep by .venv-ray/bin/python",
@@ -93,6 +94,9 @@ def _no_such_setting(name: str) -> str:
     group, _, field = name.partition(".")
     if name == "metric":
         return "metric: no such option; --config-dir names the folder with yours (docs/extend.md)"
+    if moved := _MOVED.get(group):
+        place = f"{moved}.{field}" if field else moved
+        return f"{name}: no such setting; it is now {place} (see conf/strategy)"
     if field and (CONF / group).is_dir():
         options = {path.stem: set(_settings(path)) for path in (CONF / group).glob("*.yaml")}
         if owners := sorted(option for option in options if field in options[option]):
@@ -121,3 +125,6 @@ def _settings(path: Path) -> Iterator[str]:
     node = OmegaConf.to_container(OmegaConf.load(path))
     if isinstance(node, Mapping):
         yield from names(node, "")
+        for base in node.get("defaults", []) if path.parent != CONF else []:
+            if isinstance(base, str) and base != "_self_":
+                yield from _settings(path.parent / f"{base}.yaml")

@@ -39,6 +39,16 @@ from tests.eval.commands import FAULTY, Ended, Start, runs_in
             "dataset.hops: the chosen dataset has no such setting; these have it: synthetic",
         ),
         ("context.x=1", "context.x: no such setting (python -m eval.run --cfg job prints all"),
+        (
+            "strategy.gate.similarity=1",
+            "strategy.gate.similarity: the chosen strategy has no such setting; these have it: "
+            "hybrid_gate, hybrid_gate_hybrid",
+        ),
+        (
+            "expansion.seeds=3",
+            "expansion.seeds: no such setting; it is now strategy.expansion.seeds",
+        ),
+        ("gate=mine", "gate: no such setting; it is now strategy.gate (see conf/strategy)"),
         ("stratagy=bm25", "stratagy: no such setting; did you mean strategy?"),
         ("zzzzzz=1", "zzzzzz: no such setting (python -m eval.run --cfg job prints all"),
         ("strategy=graph_walkk", "'strategy/graph_walkk' Available options"),
