@@ -49,8 +49,8 @@ class NoMemory(Strategy):
 
 
 class Oracle(Strategy):
-    """Every memory that contains an evidence turn of the question, whatever the value of k. It is
-    the ceiling of retrieval for a given reader.
+    """Every memory that contains an evidence turn of the question, independent of k. It is the
+    ceiling of retrieval for a given reader.
     """
 
     sees_evidence: ClassVar[bool] = True

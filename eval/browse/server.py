@@ -27,7 +27,7 @@ _HEADERS = {
 
 
 class Site:
-    """The pages: all are generated from runs, and no file is served by its address."""
+    """The pages, all generated from runs; no file is served by its address."""
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions

@@ -7,8 +7,8 @@ Strunk, 2006, Unsupervised multilingual sentence boundary detection, Computation
 32:485-525), behaviour of nltk/tokenize/punkt.py at release 3.9.1.
 
 Every published BLEU-1 and set F1 that rests on `word_tokenize` lowercases first, and Punkt's
-20,366-word table of upper and lower case can then change a decision for four words only: what a
-capital letter would prove is never seen. So the table shrinks to `_OPENERS`, and with the 156
+20,366-word table of upper and lower case can then change a decision for four words only: the
+evidence of capital letters is never available. So the table shrinks to `_OPENERS`, and with the 156
 abbreviations and 37 collocations (punkt.yaml) nothing has to be downloaded.
 """
 
@@ -99,7 +99,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _candidates(text: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield marks that may end a sentence, each with its word and what follows; one mark a word."""
+    """Yield marks that may end a sentence, one per word, each with its word and the next."""
     last: re.Match[str] | None = None
     word = stop = 0  # where the word of `last` starts, and the position of its mark
     for mark in _CANDIDATE.finditer(text):
@@ -135,7 +135,7 @@ def _ends_sentence(token: str, following: str) -> bool:
 
 
 def _ends_by_itself(token: str) -> bool:
-    """Return whether `token` alone does: a mark, or a full stop of no abbreviation."""
+    """Return whether `token` alone ends a sentence: a mark, or a full stop of no abbreviation."""
     if token in (".", "?", "!"):
         return True
     if not token.endswith(".") or token.endswith(".."):

@@ -1,4 +1,6 @@
-"""The live calls that a run has paid for: paid.jsonl, one line for each as its answer arrives."""
+"""The live calls that a run has paid for: paid.jsonl, one line per call, written when its answer
+arrives.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ class PaidCalls:
             yield row["model"], Usage(**counts)
 
     def note(self, model: str, usage: Usage) -> None:
-        """Append and flush a line."""
+        """Append the line of one call and flush it."""
         if self._writer is None:
             if _is_older(self._folder):
                 write_lines(self._folder / PAID, list(self._older()))

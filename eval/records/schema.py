@@ -1,4 +1,4 @@
-"""Types of everything that a run folder holds. A record is the dict of its JSON line.
+"""Types of all contents of a run folder. A record is the dict of its JSON line.
 
 `python -m eval.records.schema` prints them as JSON Schema; docs/records.schema.json is its output.
 A field marked NotRequired is absent where a run has no use for it, or was written by an earlier

@@ -122,7 +122,7 @@ def first_error(error: ValidationError) -> str:
 
 
 def misfit(questions: Questions, cells: Mapping[str, Mapping[str, float | None]]) -> str | None:
-    """Return the first mean of `questions` that differs from `cells`, in words; None if none."""
+    """Return the first mean of `questions` that differs from `cells`, in words, or None."""
     for type_, cell in cells.items():
         chosen = of_type(questions, type_).values()
         if len(chosen) != cell["n"]:

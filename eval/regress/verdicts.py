@@ -15,9 +15,9 @@ _HALF = 0.5 * 10**-DIGITS  # both sides are rounded to DIGITS digits
 
 
 class Verdict(StrEnum):
-    """OK: equal to the last digit. FAIL: neither OK nor OKISH.
+    """OK means equal to the last digit, FAIL neither OK nor OKISH.
 
-    OKISH: within the pin's tolerance or, paired by question, no difference is shown.
+    OKISH means within the pin's tolerance or, paired by question, without a shown difference.
     """
 
     OK = "OK"

@@ -89,7 +89,7 @@ class PublishedTable(_Strict):
 
 
 class PublishedSource(_Strict):
-    """One file: where its numbers are from, what its labels mean, and the tables as printed.
+    """One file: the source of its numbers, the meanings of its labels, and the tables as printed.
 
     `measurements`: published latency and tokens, which no command reads.
     """

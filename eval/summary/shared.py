@@ -92,7 +92,7 @@ def _state(run: Run, asked: Record, key: str) -> float | str:
 
 
 def same_data(run: Run, other: Run) -> bool:
-    """Return whether two runs read the same data files, whatever their names."""
+    """Return whether two runs read the same data files, even if their names differ."""
     first, second = ({file["sha256"] for file in one.manifest["data"]} for one in (run, other))
     return first == second
 

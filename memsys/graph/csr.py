@@ -28,7 +28,9 @@ _KINDS: tuple[EntityKind, ...] = ("name", "phrase", "keyword")
 
 
 class Csr(NamedTuple):
-    """Row r has `columns[starts[r]:starts[r + 1]]`, with `weights` at the same places."""
+    """A sparse matrix: row r has the `columns[starts[r]:starts[r + 1]]`, with `weights` at the same
+    places.
+    """
 
     starts: NDArray[np.int64]
     columns: Ints

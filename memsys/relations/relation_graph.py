@@ -79,7 +79,7 @@ class Planned:
 
 class RelationGraph:
     """One owner's part of a relation store. A node's id is its plain name, so that equal names are
-    one node whatever their vectors.
+    one node even if their vectors differ.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class RelationGraph:
         return list(found.values())
 
     def end(self, relations: Sequence[Relation], time: datetime) -> Applied:
-        """Delete `relations`, or mark them as ended at `time`; return which was done."""
+        """Delete `relations`, or mark them as ended at `time`; return which of the two was done."""
         if self._settings.on_conflict == "delete":
             self._store.drop_relations(self._owner, [one.key for one in relations])
             return "DELETE"
@@ -224,6 +224,8 @@ class RelationGraph:
         return stored
 
     def _vectors(self, names: Iterable[str]) -> Vectors:
-        """Return unit vectors of `names`, all as documents: names are compared with names."""
+        """Return unit vectors of `names`, embedded as documents, since names are compared with
+        names.
+        """
         found = list(names)
         return self._embedder.documents(found) if found else np.zeros((0, 1), dtype=np.float32)

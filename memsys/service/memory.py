@@ -118,7 +118,7 @@ class Memory(AbstractContextManager["Memory"]):
     ) -> list[SearchResult]:
         """Return the `top_k` (None: the run's k) best memories for `query`, best first. `filters`:
         values that the metadata must have. `time`: of the query, for recency (None: now). Each
-        returned memory counts as accessed. Raises InputError.
+        returned memory counts as accessed. Raises InputError on an invalid argument.
         """
         owner = Owner(user_id, agent_id, run_id).check()
         wanted = check_whole("top_k", self._setup.k if top_k is None else top_k)
@@ -166,7 +166,7 @@ class Memory(AbstractContextManager["Memory"]):
         time: datetime | None = None,
     ) -> MemoryChange | None:
         """Replace text, metadata or time of a memory (None: unchanged) and return the change, None
-        if there is no such memory. Raises InputError.
+        if there is no such memory. Raises InputError on an invalid argument.
         """
         if text is None and metadata is None and time is None:
             raise InputError("update: give text, metadata or time")

@@ -83,7 +83,7 @@ class VectorSync:
         self._shelves.clear()
 
     def _compare(self) -> None:
-        """Compare a persistent store, which may have lost data, with the database, by shelf."""
+        """Compare a persistent store, which may have lost data, with the database by shelf."""
         with self._database.writing():
             wanted = self._database.by_shelf()
             for shelf, ids in wanted.items():

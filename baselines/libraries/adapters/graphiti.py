@@ -44,7 +44,7 @@ class Adapter:
         self._run(self._graph.build_indices_and_constraints())
 
     def degraded(self) -> list[str]:
-        """Return nothing: communities and a cross-encoder are not defaults of the library."""
+        """Return an empty list: communities and a cross-encoder are no defaults of the library."""
         return []
 
     def add(self, item: dict[str, Any]) -> int:

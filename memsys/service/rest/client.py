@@ -36,8 +36,8 @@ class Client:
         self._client: Any = None
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> list[Any]:
-        """Return the `results` of the answer. Raises ServiceError with the status; InputError if
-        the address has never answered, or the key is refused.
+        """Send a request and return the `results` of the answer. Raises ServiceError with the
+        status; InputError if the address has never answered, or the key is refused.
         """
         import httpx2  # noqa: PLC0415 - half a second to import
 
