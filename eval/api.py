@@ -53,7 +53,7 @@ class LoadedRun(runs.Run):
         return summarise(list(self.records.values()), self.manifest, self.seed)
 
     def frame(self) -> pd.DataFrame:
-        """One row per question, with numbers as numbers and unknown values as None or NaN.
+        """Return one row per question, with numbers as numbers and unknown values as None or NaN.
 
         Columns: the plain fields of a record; each score by its name; `retrieve_ms`, `answer_ms`,
         `total_ms`; `cost_usd` of the system; `retrieved`: the memory ids, best first; `evidence`,
@@ -82,8 +82,8 @@ class LoadedRun(runs.Run):
         return frame.assign(run=self.label)
 
     def table(self) -> pd.DataFrame:
-        """One row per question type that has questions: the columns of the summary's cells, each
-        interval as `<score>_low` and `<score>_high`.
+        """Return one row per question type that has questions: the columns of the summary's cells,
+        each interval as `<score>_low` and `<score>_high`.
         """
         rows = []
         for name, cell in self.summary["by_type"].items():

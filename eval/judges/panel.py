@@ -37,8 +37,8 @@ class Panel:
     score_key = "judge"
 
     def __init__(self, judges: Sequence[Judge]) -> None:
-        """Raises InputError for fewer than two judges, two of one name, or one whose score is not
-        J.
+        """Raises InputError for fewer than two judges, two of one name, or a rule without a
+        model.
         """
         names = [judge.name for judge in judges]
         if len(judges) < 2:

@@ -97,9 +97,7 @@ def full_context_of(run: Spending, runs: Sequence[Spending]) -> Spending | None:
 
 
 def each(value: float | None, count: int | None) -> float | None:
-    """Return the mean of a total over `count`; None if it is unknown or the count is 0 or
-    unknown.
-    """
+    """Return the mean of a total over `count`; None if either is unknown or the count is 0."""
     return value / count if value is not None and count else None
 
 

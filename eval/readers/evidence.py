@@ -100,9 +100,7 @@ def _spread(candidates: Sequence[Candidate]) -> list[float]:
 
 
 def _speaks(question: ParsedQuestion, memory: Memory) -> float:
-    """Return 1 if the person asked about speaks, .5 if named, or if the question names none; else
-    0.
-    """
+    """Return 1 if the person asked about speaks, .5 if named or if none is asked about, else 0."""
     if not question.people:
         return 0.5
     if roots_by_speaker(memory.content, memory.speaker).keys() & set(question.people):

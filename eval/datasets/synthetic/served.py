@@ -37,7 +37,7 @@ _REMEDY: Final = (
 
 
 class GrammarServer:
-    """The server; stateless, as a reply depends on its request only."""
+    """A stateless server of the model: a reply depends on its request only."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
