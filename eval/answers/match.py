@@ -195,5 +195,7 @@ def _fitting(row: AnswerRow, questions: Sequence[Question]) -> list[Question]:
 
 
 def _golds(question: Question) -> set[str]:
-    """Return the texts that files give as gold; for type 5 that is the tempting answer."""
+    """Return the texts that files give as gold; for type 5 that is the wrong answer which the
+    question suggests.
+    """
     return {normalise(text) for text in (question.original_gold, question.adversarial) if text}

@@ -54,7 +54,7 @@ class LoCoMo:
     subset: str | None = None
 
     def load(self) -> Dataset:
-        """Read, check and filter; conversations with no question left are omitted.
+        """Read, check and filter the files; conversations with no question left are omitted.
 
         Evidence that names no turn is an InputError; in the published file, identified by its
         sha256, it is dropped and reported in `Dataset.repairs`. Raises InputError naming file,

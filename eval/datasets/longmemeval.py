@@ -54,8 +54,8 @@ class LongMemEval:
     key_file: str | None = None
 
     def load(self) -> Dataset:
-        """Read, check and filter. Raises InputError naming file, question id and field; also if
-        a filter names something unknown or no question is left.
+        """Read, check and filter the files. Raises InputError naming file, question id and field;
+        also if a filter names something unknown or no question is left.
         """
         check_limit(self.limit)
         check_names("types", self.types, LONGMEMEVAL_TYPES.values())

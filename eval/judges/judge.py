@@ -24,7 +24,7 @@ class Judgement:
 
     @property
     def value(self) -> float:
-        """Share of all verdicts that passed the answer, 0 to 1: what `scores.judge` records."""
+        """Share of all verdicts that passed the answer, 0 to 1; recorded as `scores.judge`."""
         verdicts = [verdict for runs in self.runs.values() for verdict in runs]
         return sum(verdicts) / len(verdicts)
 

@@ -78,7 +78,7 @@ class Record(TypedDict):
     evidence_sessions: NotRequired[list[str]]
     """Ids of evidence sessions, where the data set names whole sessions."""
     asked_at: NotRequired[str]
-    """Time of the question (ISO), where it has one of its own."""
+    """Time of the question (ISO), if the data set has one."""
     status: Literal["ok", "error"]
     """A question with status error is in no mean."""
     error: ErrorEntry | None

@@ -21,7 +21,7 @@ _IDS = {name: category for category, name in TYPES.items()}
 
 
 def _category(value: object) -> object:
-    """Return the id of an official name, or an id as it is."""
+    """Return the id of an official name; an id is returned unchanged."""
     if (value := _IDS.get(str(value), value)) not in TYPES:
         names = ", ".join(f"{category} {name}" for category, name in TYPES.items())
         raise ValueError(f"{value!r} is not one of {names}")

@@ -53,7 +53,7 @@ class Row:
 
 
 def contrast(measures: Sequence[tuple[Measure, Shared]], seed: int) -> list[list[Row]]:
-    """Return the rows of each measure: its types that have questions, in its order.
+    """Return one row for each measure and each of its question types that has questions.
 
     p values are adjusted over all rows of all measures.
     """

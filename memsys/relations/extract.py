@@ -115,7 +115,7 @@ def _numbered(turns: Sequence[Turn]) -> str:
 
 
 def _named(rows: Sequence[Mapping[str, Any]], log: list[Event]) -> dict[str, Entity]:
-    """Return the entities of `rows` by plain name, without first-person names."""
+    """Return the entities of `rows` by normalised name, without first-person names."""
     named: dict[str, Entity] = {}
     for row in rows:
         name, kind = shown(row["name"]), row["type"].strip().casefold()

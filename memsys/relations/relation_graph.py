@@ -106,9 +106,9 @@ class RelationGraph:
 
     def around(self, names: Sequence[str], hops: int = 1) -> list[tuple[Relation, float]]:
         """Return the relations with an end near one of `names`, each once, with its nearness: the
-        sum of the cosines of its ends, so relations that join two of the names come first. Sorted
-        by nearness, then most recent first. Each further hop adds, behind all nearer ones, the
-        relations at the ends of the previous hop.
+        sum of the cosines of its ends, so relations that join two of the names come first. They are
+        sorted by nearness, then most recent first. Each further hop adds, behind all nearer ones,
+        the relations at the ends of the previous hop.
         """
         near = self.near(names)
         found: dict[tuple[str, str, str], tuple[Relation, float]] = {}
@@ -207,7 +207,9 @@ class RelationGraph:
         self._store.clear(self._owner)
 
     def _resolved(self, entities: dict[str, Entity], time: datetime) -> dict[str, Node]:
-        """Return the node of each of `entities` by plain name; new nodes have no mention yet."""
+        """Return the node of each of `entities` by normalised name; new nodes have no mention
+        yet.
+        """
         stored = {node.id: node for node in self._store.nodes(self._owner, entities.keys())}
         unknown = {id_: entity for id_, entity in entities.items() if id_ not in stored}
         vectors = self._vectors([entity.name for entity in unknown.values()])

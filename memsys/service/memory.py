@@ -88,7 +88,8 @@ class Memory(AbstractContextManager["Memory"]):
         `infer`: True lets a model extract facts, or with kind="procedural" record an agent's run
         (whose messages may have tool_calls) as numbered steps; False stores the messages verbatim;
         None: as in the run. A text is stored word for word; messages are stored with the speaker's
-        name. Raises InputError; LLMError if the model answered for none of the messages.
+        name. Raises InputError on an invalid argument; LLMError if the model answered for none of
+        the messages.
         """
         owner = Owner(user_id, agent_id, run_id).check()
         check_choice("kind", kind, get_args(MemoryKind))

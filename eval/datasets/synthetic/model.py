@@ -28,7 +28,7 @@ _SUMMARY = "They tell each other of people, firms, towns and dishes."
 
 
 class UnknownPromptError(Exception):
-    """A prompt that this model cannot answer."""
+    """Raised for a prompt that this model cannot answer."""
 
 
 def answer(step: str, prompt: str, misses: float = 0.0) -> str | Rows:

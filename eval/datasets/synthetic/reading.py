@@ -27,7 +27,7 @@ class PromptMessage(NamedTuple):
 
 
 class MissingPartError(Exception):
-    """The prompt lacks a part."""
+    """Raised if a prompt lacks a part."""
 
 
 def part(prompt: str, name: str) -> str:

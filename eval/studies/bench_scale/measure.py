@@ -100,7 +100,7 @@ def rank_bm25(n: int) -> dict[str, Any]:
 
 
 def many_owners(n: int) -> dict[str, Any]:
-    """Measure `n` memories of owners with 1,000 each, searched exactly; owners drawn at random."""
+    """Measure exact search over `n` memories, 1,000 per owner, for owners drawn at random."""
     with _generated(n) as (_, generated, asked):
         embedder = SequentialEmbedder(generated, asked)
         config = _settings("flat", "graph.max_share=0.1")  # the default of conversations
