@@ -28,7 +28,7 @@ class LibraryError(Exception):
 
 
 class Pipe:
-    """Runs `command` in `folder`, which is also its home. One request at a time.
+    """Runs `command` in `folder`, which is also its home. It processes one request at a time.
 
     `timeout_s` bounds the time without a message; calls to models, which pass through `inbox`, do
     not count. A process that violates the protocol or does not answer in time is killed, and every

@@ -63,7 +63,7 @@ def _tokenizer() -> NLTKWordTokenizer:
 def word_tokens(text: str) -> tuple[str, ...]:
     """Return the tokens of `text.lower()` in order, punctuation included; blank text has none.
 
-    Equal to `nltk.word_tokenize(text.lower())` of NLTK 3.9.1 with punkt_tab English.
+    The result equals `nltk.word_tokenize(text.lower())` of NLTK 3.9.1 with punkt_tab English.
     """
     parts = sentences(text.lower())
     return tuple(word for part in parts for word in _tokenizer().tokenize(part))
@@ -72,7 +72,7 @@ def word_tokens(text: str) -> tuple[str, ...]:
 def sentences(text: str) -> list[str]:
     """Return the sentences of lowercase `text` in order; blank text has none.
 
-    Equal to `nltk.sent_tokenize(text)` of NLTK 3.9.1 wherever `text == text.lower()`.
+    The result equals `nltk.sent_tokenize(text)` of NLTK 3.9.1 wherever `text == text.lower()`.
     """
     spans = list(_spans(text))
     found: list[str] = []

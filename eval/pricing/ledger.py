@@ -44,7 +44,7 @@ class PaidCalls:
         self._writer.write({"model": model, **asdict(usage)})
 
     def _older(self) -> Iterator[dict[str, Any]]:
-        """Yield a row for each model of each line of the records."""
+        """Yield a row for each model of each record, for runs of earlier versions."""
         usages = [line["usage"] or {} for line in read_lines(self._folder / INGEST, torn=True)]
         for record in read_lines(self._folder / RECORDS, torn=True):
             usages += [(record["usage"] or {}).get(phase, {}) for phase in PHASES]

@@ -49,7 +49,7 @@ Questions = Mapping[str, Scored]  # by question id, in the data set's order
 def of_records(records: Sequence[Record], f1: str) -> dict[str, Scored]:
     """Return the scores of records, without questions that the answer key excludes.
 
-    `f1`: name of the F1 that counts.
+    `f1`: name of the run's main F1.
     """
     found = {}
     for record in records:

@@ -110,7 +110,7 @@ def of_pairing(one: Pairing) -> Verdict:
 
 
 def worst(results: Sequence[Result]) -> Verdict:
-    """Return the worst verdict."""
+    """Return FAIL if it is among the verdicts, else OKISH if that is, else OK."""
     seen = {result.verdict for result in results}
     return next((one for one in (Verdict.FAIL, Verdict.OKISH) if one in seen), Verdict.OK)
 

@@ -20,7 +20,7 @@ ANOTHER = "another question under the same id"
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Questions that count for a measure, in the first run's order, and ids that do not.
+    """The questions included in a measure, in the first run's order, and the ids of excluded ones.
 
     `scores`: shape (runs, questions). `why`: by run label, the number of left-out questions by
     reason.

@@ -36,7 +36,7 @@ class Endpoint:
     """Sends `POST {base_url}/...` with retries, limits, a budget and a recording.
 
     The key is read from the environment and never stored. Nothing is loaded or connected before a
-    request that the recording cannot answer. Safe for several threads.
+    request that the recording cannot answer. An endpoint is safe for several threads.
     """
 
     def __init__(

@@ -115,7 +115,9 @@ def ask(
 
 
 def _lists(reply: Completion, form: Form) -> Iterator[list[Any] | Event]:
-    """Yield the list of every call or its fault; without a call, the list in the text, if any."""
+    """Yield the list of every call or its fault; without a call, that in the text, if there is
+    one.
+    """
     if not reply.tool_calls:
         with suppress(ValueError, TypeError, KeyError):
             rows = json.loads(reply.text)[form.step]

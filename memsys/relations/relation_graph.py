@@ -73,7 +73,7 @@ class Planned:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The key of the relation."""
+        """Ids of source and target with the relation's name between them: its identity."""
         return self.ends[0].id, self.triple.name, self.ends[1].id
 
 
@@ -207,7 +207,7 @@ class RelationGraph:
         self._store.clear(self._owner)
 
     def _resolved(self, entities: dict[str, Entity], time: datetime) -> dict[str, Node]:
-        """Return the node of each of `entities` by normalised name; new nodes have no mention
+        """Return the node of each of `entities` by normalised name; new ones have no mention
         yet.
         """
         stored = {node.id: node for node in self._store.nodes(self._owner, entities.keys())}

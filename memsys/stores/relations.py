@@ -75,7 +75,8 @@ class RelationStore(Protocol):
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
         """Return up to `most` nodes with a cosine to `vector`, shape (d,), of `threshold` or more.
-        Best first, ties by id. Raises InputError if d is not that of the store.
+        The result is sorted from best to worst, with ties by id. Raises InputError if d is not that
+        of the store.
         """
 
     def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:

@@ -1,4 +1,4 @@
-"""graphiti-core on its own FalkorDB. Run by serve.py in the library's venv."""
+"""Adapter of graphiti-core with a FalkorDB server; serve.py runs it in the library's venv."""
 
 from __future__ import annotations
 

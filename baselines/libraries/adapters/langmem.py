@@ -1,4 +1,4 @@
-"""langmem's memory manager on langgraph's in-memory store. Run by serve.py."""
+"""Adapter of langmem's memory manager on langgraph's in-memory store, run by serve.py."""
 
 from __future__ import annotations
 

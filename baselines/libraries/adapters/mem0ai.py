@@ -1,4 +1,4 @@
-"""mem0ai 2: facts or messages in a faiss index. Run by serve.py in the library's venv."""
+"""Adapter of mem0ai 2, with facts or messages in a faiss index; run by serve.py."""
 
 from __future__ import annotations
 

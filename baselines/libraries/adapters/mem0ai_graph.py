@@ -1,4 +1,4 @@
-"""mem0ai 1, the last with a graph: facts in faiss, relations in kuzu. Run by serve.py."""
+"""Adapter of mem0ai 1, the last with a graph: facts in faiss, relations in kuzu."""
 
 from __future__ import annotations
 
