@@ -159,8 +159,7 @@ class Runner:
         return lambda question: ask(question, agent)
 
     def _covered(self) -> list[str]:
-        """Return a warning for each conversation with at most k memories: all of them are
-        retrieved.
+        """Return a warning for each conversation with at most k memories: all are retrieved.
 
         The numbers are read from the file, so that a resumed run warns of every conversation.
         """

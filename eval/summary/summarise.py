@@ -85,9 +85,9 @@ def _by_type(records: Sequence[Record]) -> dict[str, list[Record]]:
 def _judge(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str, Any] | None:
     """Return the judge as the manifest names it, and its statistics; None if there was no judge.
 
-    n: the answers judged. mean: of its score, with a 95% interval. members: the mean of each run,
-    their mean, standard deviation (n - 1) and majority share. agreement, for a panel: Cohen's kappa
-    of each pair and Fleiss' of all.
+    n: number of answers judged. mean: mean of its score, with a 95% interval. members: the mean of
+    each run, their mean, standard deviation (n - 1) and majority share. agreement, for a panel:
+    Cohen's kappa of each pair and Fleiss' of all.
     """
     judge = manifest["judge"]
     rows = [record for record in records if record["status"] == "ok" and record["judge"]]

@@ -30,10 +30,10 @@ class LocalServer:
     def __init__(
         self, context_tokens: int = 4096, threads: int = 1, weights_sha256: str = WEIGHTS_SHA256
     ) -> None:
-        """`context_tokens`: prompt and answer together, in the model's tokens. `threads`: of
-        computation; a second one only helps on an idle machine. Weights with another hash than
-        `weights_sha256`, which is in the manifest, are refused. Raises InputError on an invalid
-        argument.
+        """`context_tokens`: prompt and answer together, in the model's tokens. `threads`: number of
+        computing threads; a second one only helps on an idle machine. Weights with another hash
+        than `weights_sha256`, which is in the manifest, are refused. Raises InputError on an
+        invalid argument.
         """
         if not 256 <= context_tokens <= TRAINED_TOKENS:
             raise InputError(

@@ -115,9 +115,7 @@ def ask(
 
 
 def _lists(reply: Completion, form: Form) -> Iterator[list[Any] | Event]:
-    """Yield the list of every call or its fault; without a call, that in the text, if there is
-    one.
-    """
+    """Yield the list of every call or its fault; without a call, that in the text, if any."""
     if not reply.tool_calls:
         with suppress(ValueError, TypeError, KeyError):
             rows = json.loads(reply.text)[form.step]

@@ -116,7 +116,7 @@ def row_of(record: Node | Relation) -> dict[str, Any]:
 
 
 def node_of(row: Mapping[str, Any], vector: Vectors) -> Node:
-    """Return the node of a `row_of` and its `vector`, shape (d,)."""
+    """Return the node of a row that `row_of` returned and of its `vector`, shape (d,)."""
     names = ("id", "name", "kind", "mentions")
     return Node(**{name: row[name] for name in names}, **_times(row), vector=vector)
 

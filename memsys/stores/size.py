@@ -1,7 +1,7 @@
 """Size of a memory in bytes, by one definition for every strategy.
 
-Counted are the bytes of plain files with the content: memories, nodes, edges and a history as JSON
-lines in UTF-8, vectors in single precision. docs/models.md lists the counted items per strategy.
+The size is that of plain files with the content: memories, nodes, edges and a history as JSON lines
+in UTF-8, vectors in single precision. docs/models.md lists the counted items per strategy.
 """
 
 from __future__ import annotations
