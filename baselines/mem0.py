@@ -29,7 +29,7 @@ from memsys.types import Candidate, Query, Retrieval, Session
 
 
 class FactStore(Store):
-    """The current facts of a book, with the indexes of any store."""
+    """The current facts of a FactBook, with the indexes of any store."""
 
     def __init__(self, parts: Parts, book: FactBook) -> None:
         super().__init__(parts)
@@ -103,7 +103,7 @@ class Mem0(Strategy):
 
 
 class Mem0Graph(Mem0):
-    """The k facts that Mem0 finds and, beside them, at most `relations.limit` relations."""
+    """The k facts that Mem0 finds and, in addition, at most `relations.limit` relations."""
 
     start: ClassVar[Start | None] = None  # relations are ranked too
 

@@ -27,12 +27,12 @@ class BM25(Strategy):
 
 
 class HybridRank(Strategy):
-    """Top k by the convex mix of BM25 and cosine; its weight is `index.alpha`."""
+    """Top k by the convex combination of BM25 and cosine; its weight is `index.alpha`."""
 
     start: ClassVar[Start | None] = "hybrid"
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Rank by the mix, 0 to 1."""
+        """Rank by the combined score, 0 to 1."""
         return self.best(self.store.relevance(query.text, "hybrid")), {}
 
 
@@ -49,8 +49,8 @@ class NoMemory(Strategy):
 
 
 class Oracle(Strategy):
-    """Every memory that contains an evidence turn of the question, whatever the value of k. It is
-    the ceiling of retrieval for a given reader.
+    """Every memory that contains an evidence turn of the question, independent of k. It is the
+    ceiling of retrieval for a given reader.
     """
 
     sees_evidence: ClassVar[bool] = True
@@ -101,7 +101,7 @@ class GraphWalk(Strategy):
         self._built: tuple[int, PageRank] | None = None
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Rank by the mixed score."""
+        """Rank by the combination of relevance and walk."""
         relevance = min_max(self.store.relevance(query.text, self._start))
         restart = {row: float(relevance[row]) for row in top(relevance, self._seeds)}
         walk = min_max(self._walk().scores(restart, self._damping, self._steps))

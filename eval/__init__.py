@@ -1,4 +1,4 @@
-"""The benchmark harness: commands, and the floors that they share."""
+"""The benchmark harness: commands, and the packages that they share."""
 
 import sys
 

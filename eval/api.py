@@ -1,4 +1,4 @@
-"""The Python face: run experiments, and read run folders as data frames and charts.
+"""The Python interface: run experiments, and read run folders as data frames and charts.
 
 from eval import api
 run = api.run("strategy=bm25", "dataset=locomo")
@@ -53,12 +53,12 @@ class LoadedRun(runs.Run):
         return summarise(list(self.records.values()), self.manifest, self.seed)
 
     def frame(self) -> pd.DataFrame:
-        """One row a question, numbers as numbers, unknown values as None or NaN.
+        """Return one row per question, with numbers as numbers and unknown values as None or NaN.
 
         Columns: the plain fields of a record; each score by its name; `retrieve_ms`, `answer_ms`,
         `total_ms`; `cost_usd` of the system; `retrieved`: the memory ids, best first; `evidence`,
-        `direct`, `expanded`: numbers of evidence turns in all, found directly, found by expansion
-        alone; `gate_open`, `gate_rule`; `counted`: answered and not excluded by the answer key.
+        `direct`, `expanded`: numbers of evidence turns in all, found directly, found only by
+        expansion; `gate_open`, `gate_rule`; `counted`: answered and not excluded by the answer key.
         """
         pricing = pricing_of(self.manifest)
 
@@ -82,8 +82,8 @@ class LoadedRun(runs.Run):
         return frame.assign(run=self.label)
 
     def table(self) -> pd.DataFrame:
-        """One row a question type that has questions: the columns of the summary's cells, each
-        interval as `<score>_low` and `<score>_high`.
+        """Return one row per question type that has questions: the columns of the summary's cells,
+        each interval as `<score>_low` and `<score>_high`.
         """
         rows = []
         for name, cell in self.summary["by_type"].items():
@@ -96,7 +96,7 @@ class LoadedRun(runs.Run):
         return pd.DataFrame(rows)
 
     def plot(self, score: str = "f1") -> Axes:
-        """Bars of a score by question type with 95% intervals; see plot."""
+        """Draw a score by question type as bars with 95% intervals; see the function `plot`."""
         return plot(self.table(), score)
 
 
@@ -127,7 +127,7 @@ def load(name: Path | str) -> LoadedRun:
 
 
 def load_runs(names: Sequence[Path | str]) -> list[LoadedRun]:
-    """Load finished runs, in order, each with a label of its own; see records.run.load_runs."""
+    """Load finished runs, in order, each with a unique label; see records.run.load_runs."""
     return [
         LoadedRun(one.label, one.folder, one.manifest, one.records) for one in runs.load_runs(names)
     ]
@@ -136,7 +136,8 @@ def load_runs(names: Sequence[Path | str]) -> list[LoadedRun]:
 def load_all(folder: Path | str = runs.RUNS) -> list[LoadedRun]:
     """Load the newest complete run of each configuration under `folder`, in order of their start.
 
-    Where there are runs on LoCoMo, only these. Raises InputError if there is no complete run.
+    If there are runs on LoCoMo, only these are loaded. Raises InputError if there is no complete
+    run.
     """
     found = []
     for path in Path(folder).expanduser().rglob(MANIFEST):
@@ -167,19 +168,19 @@ def compare(found: Sequence[runs.Run], scores: Sequence[str] = ()) -> pd.DataFra
 
 
 def frames(found: Sequence[LoadedRun]) -> pd.DataFrame:
-    """The rows of all runs, with the column `run`."""
+    """Return the rows of all runs, with the column `run`."""
     return pd.concat([one.frame() for one in found], ignore_index=True)
 
 
 def tables(found: Sequence[LoadedRun]) -> pd.DataFrame:
-    """The summary rows of all runs, with the column `run`."""
+    """Return the summary rows of all runs, with the column `run`."""
     return pd.concat([one.table() for one in found], ignore_index=True)
 
 
 def means(
     frame: pd.DataFrame, column: str, by: Sequence[str], *, bounded: bool = True
 ) -> pd.DataFrame:
-    """n, mean, low and high (95%, over conversations) of `column` of the counted rows of a frame.
+    """Return n, mean, low and high (95%, over conversations) of `column` in a frame's counted rows.
 
     One row for each combination of the columns `by`, in order of appearance; with `type` among
     them also `overall`, types 1 to 4. `bounded`: clip intervals to 0 to 1.
@@ -202,7 +203,7 @@ def means(
 
 
 def texts(table: pd.DataFrame, score: str = "mean", form: str = ".3f") -> pd.Series:
-    """Each row's `score` with its interval as text, such as "0.250 [0.200, 0.300]", "-" if unknown.
+    """Return each row's `score` with its interval as text ("0.250 [0.200, 0.300]"), "-" if unknown.
 
     `table`: see tables, means and compare; `form`: format of each number.
     """
@@ -226,7 +227,7 @@ def plot(
     colour: str = "run",
     line: float | None = None,
 ) -> Axes:
-    """Bars of `score` for each value of column `by`, a colour for each of `colour`, with intervals.
+    """Draw bars of `score` with intervals for each value of column `by`, coloured by `colour`.
 
     `table`: see tables, means and compare; `line`: height of a horizontal reference. Draws on `ax`,
     or on new axes, and returns them.
@@ -254,6 +255,6 @@ def plot(
 
 
 def _ends(table: pd.DataFrame, score: str) -> tuple[str, str]:
-    """Columns with the ends of the interval of `score`."""
+    """Return the names of the columns with the ends of the interval of `score`."""
     named = f"{score}_low" in table
     return (f"{score}_low", f"{score}_high") if named else ("low", "high")

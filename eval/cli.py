@@ -32,7 +32,9 @@ RUN_HELP = "run folder, or id under results/runs"
 
 
 def parser(command: str, description: str, **settings: Any) -> argparse.ArgumentParser:
-    """Return an argument parser for `python -m eval.COMMAND`; `settings` as of ArgumentParser."""
+    """Return an argument parser for `python -m eval.COMMAND`; `settings` are arguments of
+    ArgumentParser.
+    """
     return argparse.ArgumentParser(
         prog=f"python -m eval.{command}", description=description, **settings
     )
@@ -54,7 +56,7 @@ def code_of(job: Callable[[], int | None]) -> int:
 def progress(total: int | None, unit: str, **options: Any) -> tqdm[Any]:
     """Return a progress bar, which is silent unless on a terminal or in a notebook.
 
-    `options`: further ones of tqdm.
+    `options`: further arguments of tqdm.
     """
     shown = sys.stderr.isatty() or "ipykernel" in sys.modules
     return tqdm(total=total, unit=unit, disable=not shown, **options)

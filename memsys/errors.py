@@ -17,12 +17,12 @@ def check_whole(name: str, value: object, least: int = 1) -> int:
 
 
 def check_choice(name: str, value: object, options: Sequence[str]) -> None:
-    """Raises InputError naming `name` unless `value` is one of `options`."""
+    """Raise InputError naming `name` unless `value` is one of `options`."""
     if value not in options:
         raise InputError(f"{name}: {value!r:.60} is none of {', '.join(options)}")
 
 
 def check_cosine(name: str, value: object) -> None:
-    """Raises InputError naming `name` unless `value` is a cosine."""
+    """Raise InputError naming `name` unless `value` is a cosine, -1 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not -1 <= value <= 1:
         raise InputError(f"{name}: {value!r}; use a cosine, -1 to 1")

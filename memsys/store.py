@@ -119,8 +119,9 @@ class Store:
         return convex(cosines, self.bm25(query), self._parts.index.alpha)
 
     def ranking(self, query: str, start: Start, cosines: Ranking | None = None) -> Ranking:
-        """Return the ranking by `relevance`; over a large index, only what is read is scored.
-        `cosines`: the vector ranking, if the caller has it; avoids embedding the query twice.
+        """Return the ranking by `relevance`; over a large index, only memories that are read are
+        scored. `cosines`: the vector ranking, if the caller has it; avoids embedding the query
+        twice.
         """
         if start == "vector":
             if cosines is not None:
@@ -135,9 +136,9 @@ class Store:
     def size(self, *, graph: bool) -> dict[str, int]:
         """Return the size by unit.
 
-        `memories`; their o200k `tokens`; `bytes` (memsys/stores/size.py) of the memories, of the
-        vectors embedded so far, and of the graph if it is built; its `nodes` and `edges`. With
-        `graph`, the graph counts even if no query has needed it yet.
+        The units are `memories`; their o200k `tokens`; `bytes` (memsys/stores/size.py) of the
+        memories, of the vectors embedded so far, and of the graph if it is built; its `nodes` and
+        `edges`. With `graph`, the graph counts even if no query has needed it yet.
         """
         memories = self.memories
         sizes = {
@@ -155,8 +156,8 @@ class Store:
 
     @property
     def bytes_beside(self) -> int:
-        """Bytes of the vectors embedded so far, each once, although an exact index copies them;
-        see memsys/stores/size.py.
+        """Bytes of the vectors embedded so far, each counted once, although an exact index copies
+        them; see memsys/stores/size.py.
         """
         return singles(self._vectors) if self._large is None else self._large.bytes
 

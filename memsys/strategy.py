@@ -58,7 +58,7 @@ class MemoryStrategy(ABC):
 
     def size(self) -> Mapping[str, int]:
         """Return the size of the memory by unit (memories, tokens, nodes, edges, bytes). A run asks
-        once, after all sessions and a first query. Empty if not measured.
+        once, after all sessions and a first query. The result is empty if nothing is measured.
         """
         return {}
 

@@ -1,6 +1,6 @@
 """Immutable records that pass between the parts of a memory system.
 
-Data runs one way: Conversation -> ingest -> Memory -> retrieve -> Retrieval. A strategy is given a
+Data flows one way: Conversation -> ingest -> Memory -> retrieve -> Retrieval. A strategy is given a
 Query and never a question, so the gold answer cannot leak into retrieval. Every time is
 conversation time (naive, as written in the data), never the wall clock.
 """
@@ -62,9 +62,9 @@ class Conversation:
 class Memory:
     """One stored unit of memory.
 
-    `content` is what a reader sees and what is embedded. `index_text` is what lexical search
-    matches; it may contain more (the turn before), so that a reply is found by what it answers.
-    `turns` are the ids of the turns whose words appear in `content`.
+    `content` is the text that a reader sees and that is embedded. `index_text` is the text that
+    lexical search matches; it may contain more (the turn before), so that a reply is found by the
+    words of the turn it answers. `turns` are the ids of the turns whose words appear in `content`.
     """
 
     id: str

@@ -1,1 +1,1 @@
-"""Memory libraries as baselines, each in a venv of its own: docs/libraries.md."""
+"""Memory libraries as baselines, each in a separate virtual environment (docs/libraries.md)."""

@@ -128,7 +128,7 @@ class _Server(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore it: the pipe reports a library that ends during a request."""
+        """Ignore the error: the pipe reports a library that ends during a request."""
 
     def stop(self) -> None:
         """Stop listening."""

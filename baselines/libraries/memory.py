@@ -1,4 +1,4 @@
-"""A strategy over a memory library: it ingests and searches, the run does the rest."""
+"""A strategy over a memory library: the library ingests and searches, the run does the rest."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LibraryMemory(Strategy):
         timeout_s: float = 300,
         settings: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """`name`: see `names`. `infer`: the library asks the run's model what to store, for
+        """`name`: see `names`. `infer`: the library lets the run's model choose what to store, for
         `exchange` messages at a time; else it stores the memories that `parts.memory` builds.
         `timeout_s`: longest time without a reply, not counting calls to models. `settings`: further
         settings of the library. Nothing is started before the first session.
@@ -75,7 +75,7 @@ class LibraryMemory(Strategy):
         return int(self._ask({"op": "add", "items": items})["made"])
 
     def retrieve(self, query: Query) -> Retrieval:
-        """See MemoryStrategy. Raises as `ingest`."""
+        """See MemoryStrategy. Raises the same errors as `ingest`."""
         if self._open is None:
             return _NOTHING
         ranked, trace = self.rank(query)
@@ -139,7 +139,7 @@ class LibraryMemory(Strategy):
         return reply
 
     def _memories(self, session: Session) -> Iterator[dict[str, Any]]:
-        """Yield the memories that the run's own option builds, one item each."""
+        """Yield one item for each memory that the memory option of the run builds."""
         for memory in self.parts.memory.build(session):
             message = {"speaker": memory.speaker, "text": memory.content}
             yield _item([message], memory.time, memory.turns)
@@ -184,7 +184,9 @@ def adapter_of(name: str) -> Path:
 
 
 def _item(messages: list[dict[str, str]], time: datetime, turns: tuple[str, ...]) -> dict[str, Any]:
-    """Return messages with `about`, which the library stores with what it makes of them."""
+    """Return messages with the metadata `about`, which the library stores with its memories of
+    them.
+    """
     speakers = {message["speaker"] for message in messages}
     speaker = speakers.pop() if len(speakers) == 1 else ""
     about = {"turns": list(turns), "time": time.isoformat(), "speaker": speaker}
@@ -192,7 +194,9 @@ def _item(messages: list[dict[str, str]], time: datetime, turns: tuple[str, ...]
 
 
 def _candidate(found: Mapping[str, Any]) -> Candidate:
-    """Return a result of an adapter (id, text, score, time, turns; optional speaker, origin)."""
+    """Return a candidate for a result of an adapter (id, text, score, time, turns; optional
+    speaker, origin).
+    """
     text = str(found["text"])
     memory = Memory(
         id=str(found["id"]),

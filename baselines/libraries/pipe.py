@@ -28,7 +28,7 @@ class LibraryError(Exception):
 
 
 class Pipe:
-    """Runs `command` in `folder`, which is also its home. One request at a time.
+    """Runs `command` in `folder`, which is also its home. It processes one request at a time.
 
     `timeout_s` bounds the time without a message; calls to models, which pass through `inbox`, do
     not count. A process that violates the protocol or does not answer in time is killed, and every
@@ -67,8 +67,8 @@ class Pipe:
     ) -> Mapping[str, Any]:
         """Return the reply to `message`.
 
-        Calls of the library to models are passed to `serve`, in this thread; an error of it ends
-        the process and is raised. Raises LibraryError if the library failed at the request (it
+        Calls of the library to models are passed to `serve`, in this thread; an error of `serve`
+        ends the process and is raised. Raises LibraryError if the library failed at the request (it
         continues), or if it has ended, timed out or violated the protocol (it is killed).
         """
         if self._dead:

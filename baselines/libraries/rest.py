@@ -41,7 +41,7 @@ class Rest(Strategy):
         self.details = {"url": self._client.url, "infer": infer, "batch": batch}
 
     def ingest(self, session: Session) -> int:
-        """Return the growth of the number of memories. Raises as Client.ask."""
+        """Return the growth of the number of memories. Raises the same errors as Client.ask."""
         before, step = self._memories, self._batch or max(len(session.turns), 1)
         for start in range(0, len(session.turns), step):
             body = as_post(session.turns[start : start + step], session.time)
@@ -53,7 +53,7 @@ class Rest(Strategy):
         return self._memories - before
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Rank by the service's score. Raises as Client.ask."""
+        """Rank by the service's score. Raises the same errors as Client.ask."""
         body = {"query": query.text, "user_id": self._owner, "top_k": self.k}
         rows = self._client.ask("POST", "/search", body)
         return [as_candidate(row, query.time) for row in rows], {}
@@ -68,7 +68,7 @@ class Rest(Strategy):
         return {"memories": self._memories}
 
     def close(self) -> None:
-        """Delete what was posted, as far as the service can be reached."""
+        """Delete the posted messages if the service can be reached."""
         if self._posted:
             with suppress(ServiceError, InputError):
                 self._client.ask("DELETE", f"/memories?user_id={self._owner}")

@@ -43,7 +43,7 @@ _TWO_SEARCHES = (
 
 @dataclass(frozen=True, slots=True)
 class AnswerRow:
-    """One answer; None for what the file does not contain or leaves blank.
+    """One answer; a field is None if the file does not contain it or leaves it blank.
 
     `conversation` and `category` are the file's labels, not the data set's. `error`: set if the row
     says that answering failed. `judge`: 0 to 1. `reported`: scores in the file, by the names of our

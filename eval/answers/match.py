@@ -92,8 +92,8 @@ def _match_labels(rows: Sequence[AnswerRow], dataset: Dataset) -> dict[str, Matc
     """Match every conversation label in `rows`.
 
     A label that is a conversation's id means that conversation. Any other, such as a number, means
-    the conversation that contains most of its rows' questions; of equals, the one at that position
-    in the data set. A label with no known question means no conversation.
+    the conversation that contains most of its rows' questions; among equal ones, the one at that
+    position in the data set. A label with no known question means no conversation.
     """
     ids = [conversation.id for conversation in dataset.conversations]
     asked_in: dict[str, set[str]] = defaultdict(set)
@@ -136,7 +136,7 @@ def _by_words(
 ) -> dict[int, str]:
     """Match the rows of one conversation by question; return the reasons of refused rows by id().
 
-    Identical texts first, then those that differ in blanks, case or quotes.
+    Identical texts are matched first, then those that differ in blanks, case or quotes.
     """
     refused = {id(row): NOTHING for row in rows if row.question is None}
     remaining = [row for row in rows if row.question is not None]
@@ -195,5 +195,7 @@ def _fitting(row: AnswerRow, questions: Sequence[Question]) -> list[Question]:
 
 
 def _golds(question: Question) -> set[str]:
-    """Return the texts that files give as gold; for type 5 that is the tempting answer."""
+    """Return the texts that files give as gold; for type 5 that is the wrong answer which the
+    question suggests.
+    """
     return {normalise(text) for text in (question.original_gold, question.adversarial) if text}

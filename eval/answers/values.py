@@ -38,7 +38,7 @@ def text(value: Any, place: str, column: str) -> str | None:
 
 
 def amount(value: Any, place: str, column: str) -> float | None:
-    """Return a number of 0 or more, also if written as text; None if blank. Raises InputError."""
+    """Return a number of 0 or more, also if written as text; None if blank; else InputError."""
     if blank(value):
         return None
     try:
@@ -51,7 +51,7 @@ def amount(value: Any, place: str, column: str) -> float | None:
 
 
 def whole(value: Any, place: str, column: str) -> int | None:
-    """Return an integer of 0 or more, also if written as 3.0; None if blank. Raises InputError."""
+    """Return an integer of 0 or more, also if written as 3.0; None if blank; else InputError."""
     number = amount(value, place, column)
     if number is None:
         return None

@@ -85,7 +85,7 @@ def mistaken(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Rate | None:
 
 
 def _longer(outcomes: Sequence[ProbeOutcome], bare: str, long: str, seed: int) -> Interval | None:
-    """Return the mean of passed in the long form - passed bare, over the questions with both."""
+    """Return the share passed in the long form minus the bare one, over the questions with both."""
     passed = {(one.probe.kind, one.probe.question_id): one for one in outcomes}
     both = [
         (passed[bare, id_], passed[kind, id_])
@@ -165,7 +165,8 @@ def correct(
     """Return apparent and corrected shares by type, overall (types 1-4) last.
 
     The rates are those of the probes of the same type if it has at least ENOUGH probes of each kind
-    and of right ones, else of all probes. False rejects count as none if they were not probed.
+    and of right ones, else of all probes. The rate of false rejects is taken as 0 if they were not
+    probed.
     """
     judged = [one for one in outcomes if one.error is None]
     corrections = []

@@ -61,7 +61,9 @@ def sentences(audit: Audit) -> list[str]:
 def corrected_table(
     corrections: Sequence[CorrectedType], name: str
 ) -> tuple[list[str], list[list[str]]]:
-    """Return header and one row per type: `name` (J) as judged and corrected by kind of wrong."""
+    """Return header and one row per type: `name` (J) as judged, and corrected by kind of wrong
+    answer.
+    """
     kinds = list(corrections[0].corrected)
     rows = []
     for one in corrections:

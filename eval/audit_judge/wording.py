@@ -60,8 +60,8 @@ def buried(answer: str) -> str:
 def vague(question: Question) -> str | None:
     """Return an answer on the topic without information, or None.
 
-    It combines words of the question with a stock phrase for what is asked. None if it would
-    contain all of the gold's terms.
+    It combines words of the question with a stock phrase for the requested kind of answer. None if
+    it would contain all of the gold's terms.
     """
     text = question.text
     if is_cjk(text):
@@ -118,8 +118,9 @@ def _numbers(text: str) -> str:
 def _list(text: str) -> str:
     """Move the last of 3 or more items to the front: a, b, and c -> c, a, and b; also a、b、c.
 
-    Without a comma before "and", only names: "tea, bread and butter" may be two items. Only items
-    of similar length: in "a bowl of nuts, figs, and dates" the bowl contains all three.
+    Without a comma before "and", only lists of names are changed: "tea, bread and butter" may be
+    two items. The items have to be of similar length: in "a bowl of nuts, figs, and dates" the bowl
+    contains all three.
     """
     if "、" in text and not re.search(r"[，。；,;和]", text):
         items = text.split("、")

@@ -50,7 +50,7 @@ class WrongAnswers:
 
 
 def _group(question: Question) -> tuple[str, bool, str]:
-    """Return type, whether Chinese, and form, as a date is no credible answer to "who"."""
+    """Return the type, whether Chinese, and the form: a date is no credible answer to "who"."""
     plain = normalise(question.gold or "")
     form = "date" if _DATE.search(plain) else "number" if _NUMBER.search(plain) else "words"
     return question.type, is_cjk(question.text), form

@@ -1,4 +1,4 @@
-"""The page in which questions are searched."""
+"""The page on which questions are searched."""
 
 from __future__ import annotations
 

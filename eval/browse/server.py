@@ -27,7 +27,7 @@ _HEADERS = {
 
 
 class Site:
-    """The pages: all are generated from runs, and no file is served by its address."""
+    """The pages, all generated from runs; no file is served by its address."""
 
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
@@ -90,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 30  # seconds until a silent connection is closed
 
     def do_GET(self) -> None:
-        """Answer from the site if the request names this machine."""
+        """Answer a request with a page of the site if its host name is this machine."""
         # DNS rebinding: a foreign page whose name resolves to this address sends its own name here.
         port = self.connection.getsockname()[1]
         if self.headers.get("Host") not in {f"{LOOPBACK}:{port}", f"localhost:{port}"}:

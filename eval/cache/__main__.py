@@ -100,7 +100,7 @@ def _existing(cache: Path) -> Recording:
 def _answers_of(folder: Path, recording: Recording) -> list[RecordedAnswer]:
     """Return every answer and failure that the run in `folder` used, in order of key.
 
-    Raises InputError if the recording lacks one: such a bundle would not replay the run.
+    Raises InputError if the recording lacks one: such a bundle could not replay the run.
     """
     keys = _keys_of(folder / CALLS_USED)
     answers = recording.find_all(keys)

@@ -16,7 +16,8 @@ _SHOWN = 3  # question ids in a sentence
 
 
 def conclusions(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[str]:
-    """Return a sentence per run after the first and per measure, on overall or else the last type.
+    """Return a sentence per run after the first and per measure, on overall if it is there, else
+    the last type.
 
     Abstention is reported only if nothing else was compared.
     """

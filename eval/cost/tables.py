@@ -96,7 +96,7 @@ def _break_even(run: Spending, runs: Sequence[Spending]) -> str:
 
 
 def _ingestion(run: Spending, cell: Cell, runs: Sequence[Spending]) -> dict[str, str]:
-    """Return the column of a run by name of the row."""
+    """Return the cells of a run's column by the name of their row."""
     lines = run.run.ingests
     sessions = len({(line["conversation"], line["session"]) for line in lines if line["session"]})
     seconds = sum(line["latency_ms"] for line in lines) / 1000 if lines else None

@@ -96,7 +96,8 @@ def read_key(
 
     The overlay is `key_file` if that is one, else the one in data/overlays that matches the files.
     If there is an overlay, a `key_file` of errors provides its texts, and each text is checked by
-    its hash; without an overlay, the errors are taken as listed. Raises InputError.
+    its hash; without an overlay, the errors are taken as listed. Raises InputError if a file is
+    missing or wrong.
     """
     if name not in KEYS:
         raise InputError(f"dataset.key={name}: use {', '.join(KEYS)}")

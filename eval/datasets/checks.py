@@ -22,7 +22,7 @@ _DIALOGUE_ID = re.compile(r"D:?([0-9]{1,9}):([0-9]{1,9})", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A sample of an input file, for messages, and a line per repair made in it.
+    """A sample of an input file, as messages name it, with a line per repair.
 
     `lenient`: evidence that names no turn is dropped and reported instead of refused: for a
     published file, whose faults are known and whose readers cannot change it.

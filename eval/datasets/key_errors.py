@@ -104,7 +104,9 @@ def sha256(text: str | None) -> str | None:
 
 
 def read_errors(path: Path) -> tuple[Any, SourceFile]:
-    """Return the JSON value of a file, or the list of its JSON lines; raise InputError."""
+    """Return the JSON value of a file, or the list of its JSON lines; raise InputError if it is
+    neither.
+    """
     content, source = read_text(path)
     try:
         return json.loads(content), source

@@ -35,10 +35,11 @@ class LoCoMo:
     in $MEMSYS_SHARED/locomo; a relative path is looked up in the current folder, then in the
     project's. captions: include the captions of shared images. conversations: only these sample
     ids. types: only these question types, by name. limit: at most this many questions of each
-    conversation, counted after `types`. key: the answer key, original, corrected or excluded
+    conversation, applied after `types`. key: the answer key, original, corrected or excluded
     (questions whose answer is known to be wrong get no gold answer). key_file: the list of errors,
     or the overlay; None for the overlay in data/overlays. subset: only the questions of a subset,
-    `lite` or the path of a file like it (docs/locomo-lite.md); the other filters apply to it.
+    `lite` or the path of a file of the same form (docs/locomo-lite.md); the other filters apply to
+    it.
     """
 
     # Checked by load(): Hydra would bury the message of an InputError in its own.
@@ -53,7 +54,7 @@ class LoCoMo:
     subset: str | None = None
 
     def load(self) -> Dataset:
-        """Read, check and filter; conversations with no question left are omitted.
+        """Read, check and filter the files; conversations with no question left are omitted.
 
         Evidence that names no turn is an InputError; in the published file, identified by its
         sha256, it is dropped and reported in `Dataset.repairs`. Raises InputError naming file,

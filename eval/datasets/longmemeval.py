@@ -41,7 +41,7 @@ class LongMemEval:
     name: the data set's name in tables. path: None looks for longmemeval_oracle.json in the data
     folder, then in $MEMSYS_SHARED/longmemeval; a relative path is looked up in the current folder,
     then in the project's. conversations: only these question ids. types: only these question types,
-    by name. limit: at most this many questions, counted after both. key, key_file: no errors of
+    by name. limit: at most this many questions, applied after both. key, key_file: no errors of
     this data set are listed, so only original and None are valid.
     """
 
@@ -54,8 +54,8 @@ class LongMemEval:
     key_file: str | None = None
 
     def load(self) -> Dataset:
-        """Read, check and filter. Raises InputError naming file, question id and field; also if
-        a filter names something unknown or no question is left.
+        """Read, check and filter the files. Raises InputError naming file, question id and field;
+        also if a filter names something unknown or no question is left.
         """
         check_limit(self.limit)
         check_names("types", self.types, LONGMEMEVAL_TYPES.values())

@@ -1,7 +1,7 @@
 """A run's data set, loaded again from the configuration in its manifest.
 
-A run folder may come from anybody. So no object of its manifest is built but one of a class that a
-trusted module defines, with plain values as arguments.
+A run folder may come from an untrusted source: of its manifest only objects of classes that a
+trusted module defines are built, with plain values as arguments.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ TRUSTED = "MEMSYS_DATASETS"  # environment variable: further modules, separated 
 def load_dataset_of(config: object, *, original_key: bool = False) -> Dataset:
     """Return the data set of a manifest's `config.dataset`.
 
-    `original_key`: under the data set's unchanged answer key, whatever the run was scored by; the
-    file with the errors is then not needed. Raises InputError if the class is not trusted, or the
-    data cannot be loaded.
+    `original_key`: under the data set's unchanged answer key, even if the run was scored by
+    another; the file with the errors is then not needed. Raises InputError if the class is not
+    trusted, or the data cannot be loaded.
     """
     if not isinstance(config, Mapping) or "_target_" not in config:
         raise InputError("the manifest does not say how the data set was loaded")

@@ -113,7 +113,7 @@ def _time(fields: dict[str, Any], field: str, where: Location) -> datetime:
 def parse_time(raw: str) -> datetime:
     """Return the naive time of "1:56 pm on 8 May, 2023" or of ISO 8601, whose offset is ignored.
 
-    Month names are English in any locale. Raises ValueError.
+    Month names are English in any locale. Raises ValueError for another form.
     """
     match = _TIME.fullmatch(raw.strip())
     if match is None:

@@ -161,6 +161,8 @@ def logit(probabilities: Floats) -> tuple[float, ...]:
 
 
 def chances(log_odds: Floats) -> Floats:
-    """Return probabilities at GRID (..., len(GRID)) of log-odds at GRID[STORED]; undoes `logit`."""
+    """Return probabilities at GRID (..., len(GRID)) of log-odds at GRID[STORED]; the inverse of
+    `logit`.
+    """
     full = np.apply_along_axis(lambda row: np.interp(GRID, GRID[STORED], row), -1, log_odds)
     return np.asarray(1 / (1 + np.exp(-full)))

@@ -35,7 +35,8 @@ def types_in(records: Iterable[Mapping[str, Any]]) -> dict[int, str]:
 class KeyChange:
     """The change of a question by the chosen answer key: another gold answer, or exclusion.
 
-    `error_type`: the reason, as the list of errors words it. `original_gold`: as in the data set.
+    `error_type`: the reason, in the wording of the list of errors. `original_gold`: as in the data
+    set.
     """
 
     kind: Literal["corrected", "excluded"]

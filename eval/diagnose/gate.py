@@ -20,7 +20,7 @@ CLOSED, WORDS = "closed", "word:"
 
 
 def gate(run: Run, found: Sequence[Case] | None) -> Section:
-    """Return the section on `run`; `found`: its cases, None without the two other runs."""
+    """Return the section on the gate of `run`; `found`: its cases, None without the other runs."""
     if not run.retrieval_known:
         return Section(_TITLE, ["Unknown: imported answers do not include decisions of a gate."])
     if not run.traces("gate"):
@@ -103,7 +103,8 @@ def by_rule(found: Sequence[Case], seed: int) -> Table:
 
 
 def reached(found: Sequence[Case], seed: int) -> Table:
-    """Return mean evidence recall, 0 to 1, with the gate closed, as in the run, open, and perfect.
+    """Return mean evidence recall, 0 to 1, with the gate never open, as in the run, always open,
+    and as the oracle.
 
     `room`: gain of the oracle gate over never opening, the upper bound of any gate.
     """

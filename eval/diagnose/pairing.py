@@ -26,7 +26,8 @@ Pair = tuple[Record, Record]
 def pair_with_direct(run: Run, direct: Run) -> list[Pair]:
     """Pair the records of `run`, which expands, with those of `direct`, which does not.
 
-    Questions that both answered. Raises InputError unless the runs differ in expansion only.
+    Only questions that both answered are paired. Raises InputError unless the runs differ in
+    expansion only.
     """
     where = f"--direct {direct.label}"
     if not run.retrieval_known or not run.traces("expansion"):
@@ -60,7 +61,8 @@ def pair_with_direct(run: Run, direct: Run) -> list[Pair]:
 def pair_with_expanded(run: Run, expanded: Run) -> list[Pair]:
     """Pair the records of `run`, which has a gate, with those of `expanded`, which always expands.
 
-    Questions that both answered. Raises InputError unless the runs differ in the gate only.
+    Only questions that both answered are paired. Raises InputError unless the runs differ in the
+    gate only.
     """
     where = f"--expanded {expanded.label}"
     if not run.retrieval_known or not run.traces("gate"):

@@ -34,7 +34,9 @@ class Marking:
         return None if score is None else float(score)
 
     def right(self, record: Record) -> float | None:
-        """Return 1.0 or 0.0: the judge's verdict, or without one whether the score suffices."""
+        """Return 1.0 if the answer is correct, by the judge's verdict or else by the score; else
+        0.0.
+        """
         verdict = record["scores"].get("judge")
         if verdict is not None:
             return float(verdict >= 0.5)

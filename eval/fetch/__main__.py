@@ -1,7 +1,7 @@
 """`python -m eval.fetch NAME`: download a public data set and check that it is the published file.
 
 Size and sha256 must equal those in data/sources.yaml, so that two people who report a number have
-measured on the same bytes. A file without a pinned sha256 is not checked, and its own is printed.
+measured on the same bytes. A file without a pinned sha256 is not checked; its sha256 is printed.
 """
 
 from __future__ import annotations

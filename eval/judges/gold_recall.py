@@ -1,4 +1,4 @@
-"""A stand-in for a judge that needs no API key. It is no judge: its share is never called J."""
+"""A rule that replaces a judge and needs no API key. Its share is never reported as J."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class GoldRecallSettings:
     threshold: float = THRESHOLD
 
     def open(self, llm: LLM | None, named: ModelByName | None = None) -> GoldRecall:
-        """Return the stand-in. Raises InputError unless 0 < threshold <= 1."""
+        """Return the rule as a judge. Raises InputError unless 0 < threshold <= 1."""
         del llm, named
         return GoldRecall(self.threshold)
 

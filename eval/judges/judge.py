@@ -24,7 +24,7 @@ class Judgement:
 
     @property
     def value(self) -> float:
-        """Share of all verdicts that passed the answer, 0 to 1: what `scores.judge` records."""
+        """Share of all verdicts that passed the answer, 0 to 1; recorded as `scores.judge`."""
         verdicts = [verdict for runs in self.runs.values() for verdict in runs]
         return sum(verdicts) / len(verdicts)
 
@@ -33,7 +33,8 @@ class Judge(Protocol):
     """Compares an answer with the gold answer.
 
     `name` and `details` are reported with every J. `score_key` is the key of its value in a
-    record's scores: "judge" only if the value may be called J; a stand-in uses a different key.
+    record's scores: "judge" only if the value may be reported as J; a rule without a model uses a
+    different key.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Judge(Protocol):
 
 
 class JudgeSettings(Protocol):
-    """What the configuration group `judge` builds, before a model is available."""
+    """Settings that the configuration group `judge` builds before a model is available."""
 
     @property
     def needs_llm(self) -> bool:

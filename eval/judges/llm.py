@@ -63,7 +63,7 @@ class LLMJudgeSettings:
 
 
 class LLMJudge:
-    """Asks `llm` `runs` times about each answer, under one rubric.
+    """Requests `runs` verdicts on each answer from `llm`, under one rubric.
 
     A verdict is never invented: a reply without one is requested again under another sample number,
     and after ATTEMPTS replies the result is an LLMError.

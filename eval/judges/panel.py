@@ -37,7 +37,7 @@ class Panel:
     score_key = "judge"
 
     def __init__(self, judges: Sequence[Judge]) -> None:
-        """Raises InputError for fewer than two judges, two of one name, or a stand-in."""
+        """Raises InputError for fewer than two judges, equal names, or a rule without a model."""
         names = [judge.name for judge in judges]
         if len(judges) < 2:
             raise InputError(f"judge.members: {len(judges)} judges; a panel has two or more")

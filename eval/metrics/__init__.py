@@ -1,4 +1,4 @@
-"""Metrics, each with formula and source. This module has what a metric is made of."""
+"""Metrics, each with formula and source. This module defines their base classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AppliesTo = Literal["gold", "answer", "retrieval", "sessions"]
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answered question, as a metric sees it.
+    """The data of an answered question that a metric receives.
 
     `category` is the question type's id, 5 where abstaining is right; `gold` is None where the
     question has no answer. `evidence` and `retrieved` are turn ids, `sessions` the ids of sessions

@@ -29,7 +29,7 @@ _RUNS = re.compile(r"[.!?;\n]{4,}|[^\S\n]{2,}")  # long ones would cost the squa
 
 @lru_cache(maxsize=65_536)
 def abstains(answer: str) -> bool:
-    """Return whether `answer` says only that the information is missing, or nothing at all.
+    """Return whether `answer` says only that the information is missing, or is empty.
 
     The text after the last "answer:" counts, without bracketed asides and polite openings. Its
     first clause has to refuse. A later clause that does not refuse revokes the refusal if it

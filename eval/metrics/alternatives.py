@@ -67,9 +67,9 @@ def _clauses(gold: str) -> list[str]:
 def alternatives(gold: str) -> tuple[str, ...]:
     """Return the normalised texts that `gold` accepts as answers, the whole of it first.
 
-    Divided at "or", " / ", 或, 或者, at ";", at a slash between two words (which binds these two
-    only: "canvas/paper bag") and at "(or ...)". Parts longer than `MAX_TERMS` are clauses, not
-    alternatives, and a text with "and" beside "or" stays whole.
+    The gold is divided at "or", " / ", 或, 或者, at ";", at a slash between two words (which binds
+    these two only: "canvas/paper bag") and at "(or ...)". Parts longer than `MAX_TERMS` are
+    clauses, not alternatives, and a text with "and" beside "or" stays whole.
     """
     whole = normalise(gold)
     found = [whole]

@@ -18,8 +18,8 @@ from eval.metrics.tokens import word_tokens
 def bleu1(answer: str, gold: str) -> float:
     """Return the clipped unigram precision times min(1, e^(1 - r/c)), 0 to 1.
 
-    Over lowercase `word_tokens`; r and c count the tokens of gold and answer. Without a common
-    token the score is 0.
+    It is computed over lowercase `word_tokens`; r and c are the numbers of tokens of gold and
+    answer. Without a common token the score is 0.
     """
     found, wanted = word_tokens(answer), word_tokens(gold)
     clipped = (Counter(found) & Counter(wanted)).total()

@@ -33,8 +33,8 @@ def evidence_hit(evidence: Collection[str], retrieved_turns: Collection[str]) ->
 def session_recall(sessions: Collection[str], retrieved_turns: Collection[str]) -> float | None:
     """Return the share, 0 to 1, of the distinct `sessions` of which any turn was retrieved.
 
-    A turn's id is its session's, a colon and its number. None without sessions. The session-level
-    recall of LongMemEval (Wu et al., 2025), over the turns in the context.
+    A turn's id is its session's, a colon and its number. None without sessions. This is the
+    session-level recall of LongMemEval (Wu et al., 2025), over the turns in the context.
     """
     wanted = set(sessions)
     found = {turn.rpartition(":")[0] for turn in retrieved_turns}

@@ -82,7 +82,7 @@ class LoCoMoF1(Metric):
     """The official score by question type; the types of other data sets are scored as type 4."""
 
     def score(self, answered: Answered) -> float | None:
-        """Return None where a question other than an adversarial one has no gold answer."""
+        """Return the score; None without a gold answer, unless the question is adversarial."""
         if answered.gold is None and answered.category != ADVERSARIAL:
             return None
         rule = answered.category if answered.category in TYPES else _PLAIN

@@ -1,7 +1,7 @@
 """Normalisation: one spelling for equal answers, and the terms by which they are compared.
 
 `normalise` writes numbers and dates in one way and opens contractions; it removes no word, so the
-text can still be read and divided. `terms` are what a strict F1 counts.
+text can still be read and divided. `terms` are the units that the strict F1 compares.
 """
 
 from __future__ import annotations

@@ -56,7 +56,9 @@ class _Reading:
         self.started = False
 
     def takes(self, word: str) -> bool:
-        """Add `word` and return True; return False, unchanged, if it starts a new number."""
+        """Add `word` and return True, or return False and change nothing if it starts a new
+        number.
+        """
         if word in CARDINALS:
             value = Decimal(CARDINALS[word])
             if (value == 0 and self.started) or value >= self.room:

@@ -43,7 +43,9 @@ def protocol_names(scoring: object) -> list[str]:
 
 
 def protocols(names: Iterable[str]) -> list[Protocol]:
-    """Return the protocols of `names`, in order. Raises InputError on an unknown or no name."""
+    """Return the protocols of `names`, in order. Raises InputError on an unknown name, or without a
+    name.
+    """
     wanted = list(names)
     unknown = [name for name in wanted if name not in PROTOCOLS]
     if unknown or not wanted:

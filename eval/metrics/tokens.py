@@ -7,8 +7,8 @@ Strunk, 2006, Unsupervised multilingual sentence boundary detection, Computation
 32:485-525), behaviour of nltk/tokenize/punkt.py at release 3.9.1.
 
 Every published BLEU-1 and set F1 that rests on `word_tokenize` lowercases first, and Punkt's
-20,366-word table of upper and lower case can then change a decision for four words only: what a
-capital letter would prove is never seen. So the table shrinks to `_OPENERS`, and with the 156
+20,366-word table of upper and lower case can then change a decision for four words only: the
+evidence of capital letters is never available. So the table shrinks to `_OPENERS`, and with the 156
 abbreviations and 37 collocations (punkt.yaml) nothing has to be downloaded.
 """
 
@@ -63,7 +63,7 @@ def _tokenizer() -> NLTKWordTokenizer:
 def word_tokens(text: str) -> tuple[str, ...]:
     """Return the tokens of `text.lower()` in order, punctuation included; blank text has none.
 
-    Equal to `nltk.word_tokenize(text.lower())` of NLTK 3.9.1 with punkt_tab English.
+    The result equals `nltk.word_tokenize(text.lower())` of NLTK 3.9.1 with punkt_tab English.
     """
     parts = sentences(text.lower())
     return tuple(word for part in parts for word in _tokenizer().tokenize(part))
@@ -72,7 +72,7 @@ def word_tokens(text: str) -> tuple[str, ...]:
 def sentences(text: str) -> list[str]:
     """Return the sentences of lowercase `text` in order; blank text has none.
 
-    Equal to `nltk.sent_tokenize(text)` of NLTK 3.9.1 wherever `text == text.lower()`.
+    The result equals `nltk.sent_tokenize(text)` of NLTK 3.9.1 wherever `text == text.lower()`.
     """
     spans = list(_spans(text))
     found: list[str] = []
@@ -99,7 +99,7 @@ def _spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _candidates(text: str) -> Iterator[tuple[re.Match[str], str]]:
-    """Yield marks that may end a sentence, each with its word and what follows; one mark a word."""
+    """Yield marks that may end a sentence, one per word, each with its word and the next."""
     last: re.Match[str] | None = None
     word = stop = 0  # where the word of `last` starts, and the position of its mark
     for mark in _CANDIDATE.finditer(text):
@@ -135,7 +135,7 @@ def _ends_sentence(token: str, following: str) -> bool:
 
 
 def _ends_by_itself(token: str) -> bool:
-    """Return whether `token` alone does: a mark, or a full stop of no abbreviation."""
+    """Return whether `token` alone ends a sentence: a mark, or a full stop of no abbreviation."""
     if token in (".", "?", "!"):
         return True
     if not token.endswith(".") or token.endswith(".."):

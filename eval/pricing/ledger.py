@@ -1,4 +1,6 @@
-"""The live calls that a run has paid for: paid.jsonl, one line for each as its answer arrives."""
+"""The live calls that a run has paid for: paid.jsonl, one line per call, written when its answer
+arrives.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,7 @@ class PaidCalls:
             yield row["model"], Usage(**counts)
 
     def note(self, model: str, usage: Usage) -> None:
-        """Append and flush a line."""
+        """Append the line of one call and flush it."""
         if self._writer is None:
             if _is_older(self._folder):
                 write_lines(self._folder / PAID, list(self._older()))
@@ -42,7 +44,7 @@ class PaidCalls:
         self._writer.write({"model": model, **asdict(usage)})
 
     def _older(self) -> Iterator[dict[str, Any]]:
-        """Yield a row for each model of each line of the records."""
+        """Yield a row for each model of each record, for runs of earlier versions."""
         usages = [line["usage"] or {} for line in read_lines(self._folder / INGEST, torn=True)]
         for record in read_lines(self._folder / RECORDS, torn=True):
             usages += [(record["usage"] or {}).get(phase, {}) for phase in PHASES]

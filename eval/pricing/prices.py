@@ -21,7 +21,7 @@ def pricing_of(manifest: Manifest) -> Pricing:
 
 
 def cost_usd(usages: Iterable[Mapping[str, Any] | None], pricing: Pricing) -> float | None:
-    """Return the US dollars of recorded usages, replayed calls at what they cost when live.
+    """Return the US dollars of recorded usages, replayed calls at the cost of the live ones.
 
     None, which is not 0, if a usage is unknown (imported answers), a model has no price, or an
     endpoint reported no tokens. Phases without a named model cost nothing.

@@ -23,7 +23,7 @@ class PhaseUsage:
     usd: float | None
 
     def __add__(self, other: PhaseUsage) -> PhaseUsage:
-        """Return the sums; one is unknown if a summand is."""
+        """Return the sums; a sum is unknown if one of its summands is."""
         pairs = zip(astuple(self), astuple(other), strict=True)
         return PhaseUsage(*(None if a is None or b is None else a + b for a, b in pairs))
 
@@ -97,7 +97,7 @@ def full_context_of(run: Spending, runs: Sequence[Spending]) -> Spending | None:
 
 
 def each(value: float | None, count: int | None) -> float | None:
-    """Return the mean of a total; None if it is unknown or there is nothing to count."""
+    """Return the mean of a total over `count`; None if either is unknown or the count is 0."""
     return value / count if value is not None and count else None
 
 

@@ -1,6 +1,7 @@
 """A reader that knows the grammar of `dataset=synthetic`, but not its facts.
 
-It answers every question that the retrieved memories suffice for, so its errors are retrieval's.
+It answers every question that the retrieved memories suffice for: its errors are errors of
+retrieval.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def full_date(m: re.Match[str], said: date, _ahead: bool) -> Period | None:
 
 
 def iso(m: re.Match[str], _said: date, _ahead: bool) -> Period | None:
-    """Resolve 2023-05-07."""
+    """Resolve a date in the form 2023-05-07."""
     return on_date(int(m[1]), int(m[2]), int(m[3]))
 
 
@@ -76,7 +76,7 @@ def day_of_month(m: re.Match[str], said: date, ahead: bool) -> Period | None:
 
 
 def year(m: re.Match[str], _said: date, _ahead: bool) -> Period | None:
-    """Resolve a year alone."""
+    """Resolve a year without month and day."""
     return in_year(int(m["year"]))
 
 

@@ -63,8 +63,8 @@ class ScoredSentence:
 class Evidence:
     """Sentences, best first, and who said something about the question.
 
-    `own` is the best coverage (0 to 1) in one memory by the people asked about, by anybody if the
-    question names nobody; `other` is the best by other speakers.
+    `own` is the best coverage (0 to 1) in one memory by the people asked about, by any speaker if
+    the question names none; `other` is the best by other speakers.
     """
 
     sentences: tuple[ScoredSentence, ...]
@@ -100,7 +100,7 @@ def _spread(candidates: Sequence[Candidate]) -> list[float]:
 
 
 def _speaks(question: ParsedQuestion, memory: Memory) -> float:
-    """Return 1 if the person asked about speaks, .5 if named or if nobody is, else 0."""
+    """Return 1 if the person asked about speaks, .5 if named or if none is asked about, else 0."""
     if not question.people:
         return 0.5
     if roots_by_speaker(memory.content, memory.speaker).keys() & set(question.people):

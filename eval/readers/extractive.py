@@ -63,7 +63,8 @@ class ExtractiveReader(Reader):
     def _unsupported(self, question: ParsedQuestion, evidence: Evidence) -> bool:
         """Return whether the memories lack the answer, or are about somebody else.
 
-        Questions for a likelihood are always answered: they ask for what nobody said outright.
+        Questions for a likelihood are always answered: they ask for something that nobody said
+        explicitly.
         """
         if question.hedged or not question.roots:
             return False

@@ -1,6 +1,6 @@
 """Sentences of a memory's content with their speakers, and the roots of words.
 
-By roots "bought" matches "did she buy".
+Compared by roots, "bought" matches "did she buy".
 """
 
 from __future__ import annotations

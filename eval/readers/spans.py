@@ -1,7 +1,7 @@
 """Short answers extracted from sentences: the stretch of each with the greatest weight.
 
-The maximum-sum segment of the token weights (Bentley, 1984), so that an answer's length follows
-from its words. A list is made of several such spans.
+This is the maximum-sum segment of the token weights (Bentley, 1984), so that an answer's length
+follows from its words. A list is made of several such spans.
 
 New content words weigh most near (and best after) words of the question, and more where they are
 of the type asked for; function words and punctuation weigh below 0. Chinese needs no word list of

@@ -85,10 +85,12 @@ def how_often(
 def how_many(
     question: ParsedQuestion, sentences: Sequence[ScoredSentence], reach: int
 ) -> str | None:
-    """Return the number before the noun asked for, else the highest ordinal, else a count of days.
+    """Return the number before the noun in the question, else the highest ordinal, else a count of
+    days.
 
     "How many times", and things without a number in the text, are counted by the days on which a
-    sentence covers the question about as well as the best one does. None where there is none.
+    sentence covers the question about as well as the best one does. The result is None if nothing
+    can be counted.
     """
     near = [item for item in sentences[: 4 * reach] if not item.sentence.asks]
     if question.chinese:

@@ -1,1 +1,1 @@
-"""What a run folder holds: types, files, the loader."""
+"""Run folders: the types of their contents, their files, and the loader."""

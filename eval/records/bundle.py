@@ -1,7 +1,7 @@
 """A bundle: the recorded answers of a run in one file with a checksum.
 
-Gzipped JSON lines. The first has `format`, `version`, `count` and `sha256` (of the lines after it,
-in UTF-8); each other line is one answer, or one failure, with the fields of
+The file consists of gzipped JSON lines. The first has `format`, `version`, `count` and `sha256` (of
+the lines after it, in UTF-8); each other line is one answer, or one failure, with the fields of
 memsys.llm.recording.RecordedAnswer.
 """
 

@@ -27,7 +27,7 @@ def run_id(resume: str | int | None, strategy: str) -> str:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder for this process; raises InputError if another holds it."""
+    """Lock the folder for this process; raises InputError if another process has locked it."""
     with (folder / ".lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -40,7 +40,7 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
     """Write the manifest of a new run, or load that of the run in `folder` to resume it.
 
     Raises InputError if the run to resume is another one, or has another configuration or data, or
-    if a new run's folder holds one already.
+    if the folder of a new run contains one already.
     """
     if resume is not None and Path(str(resume)).name != folder.name:
         raise InputError(
@@ -64,7 +64,7 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
 
 
 def seconds_of(manifest: Manifest, seconds: Mapping[str, float], began: float) -> dict[str, float]:
-    """Seconds by part and in total of all processes that worked on a run, without killed ones.
+    """Return the seconds by part and in total of all processes of a run, without killed ones.
 
     `began`: reading of perf_counter at the start of this process's run.
     """

@@ -22,7 +22,7 @@ RECORDS, INGEST, CALLS, SUMMARY, MANIFEST = (
 
 
 class LineWriter:
-    """Append JSON lines, each flushed to the system: a kill loses at most the unfinished line."""
+    """Appends JSON lines, each flushed to the system: a kill loses at most the unfinished line."""
 
     def __init__(self, path: Path) -> None:
         """Open `path` for appending; a line that a kill left unfinished is cut off first."""
@@ -56,8 +56,8 @@ def read_lines(
 ) -> Iterator[Row]:
     """Yield the rows of a JSON-lines file in order; none if the file is absent.
 
-    `torn`: skip a last line without its end, as a kill leaves it. `schema`: validate each line.
-    Raises InputError naming the line, and the field that is invalid.
+    `torn`: skip an incomplete last line, which a killed process may leave. `schema`: validate each
+    line. Raises InputError naming the line, and the field that is invalid.
     """
     if not path.exists():
         return
@@ -102,7 +102,7 @@ def json_line(row: Mapping[str, Any]) -> str:
 
 
 def _drop_torn_line(path: Path) -> None:
-    """Cut off a last line without its end."""
+    """Remove an incomplete last line."""
     if not path.exists():
         return
     with path.open("rb+") as file:

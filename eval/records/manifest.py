@@ -131,10 +131,10 @@ def _chosen(choices: Mapping[str, str], name: str) -> str | None:
 
 
 def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
-    """Return the command that repeats this run alone, quoted for a shell.
+    """Return the command that repeats this one run, quoted for a shell.
 
-    `arguments` of a sweep list the values of all its runs; `overrides` hold those of this run, with
-    the values that an experiment adds. Options of the sweep itself are left out.
+    `arguments` of a sweep list the values of all its runs; `overrides` contain those of this run,
+    with the values that an experiment adds. Options of the sweep itself are left out.
     """
     chosen = {override.partition("=")[0]: override for override in overrides}
     single = [argument for argument in arguments if not argument.lstrip("+").startswith(_OF_SWEEPS)]
@@ -174,7 +174,7 @@ def leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any
 
 def load_manifest(folder: Path) -> Manifest:
     """Read and validate the manifest of a run folder; raises InputError naming the invalid field,
-    or the version of memsys that wrote it, where it is another.
+    or the version of memsys that wrote it, if that is another.
     """
     path = folder / MANIFEST
     try:

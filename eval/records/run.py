@@ -24,8 +24,8 @@ _IN_LABEL = 2  # settings that a label lists at most
 class Run:
     """A run: its `label`, unique among the runs loaded with it, its folder and its contents.
 
-    `records` are by question id, in the order of the file; of a question that was asked again
-    after a failure it holds the last record.
+    `records` are by question id, in the order of the file; of a question that was asked again after
+    a failure, only the last record is included.
     """
 
     label: str
@@ -73,16 +73,18 @@ class Run:
 
     @property
     def retrieval_known(self) -> bool:
-        """False for imported answers, whose retrieval is not recorded."""
+        """Whether the retrieval is recorded: False for imported answers."""
         return all(record["retrieved"] is not None for record in self.counted)
 
     @property
     def memory_by_model(self) -> bool:
-        """True where a model wrote the memories: one may then cite a turn without its words."""
+        """Whether a model wrote the memories: one may then cite a turn without containing its
+        words.
+        """
         return "facts" in self.manifest["prompts"]
 
     def traces(self, part: str) -> bool:
-        """True if the counted records' traces hold `part` (`expansion` or `gate`).
+        """Return whether the traces of the counted records contain `part` (`expansion` or `gate`).
 
         Raises InputError if only some do.
         """
@@ -102,7 +104,7 @@ def error_of(record: Record) -> str:
 
 
 def find_folder(name: str | Path) -> Path:
-    """The run folder `name`, or the one of that id under results/runs; InputError if none is."""
+    """Return the run folder `name`, or that of the id under results/runs; else InputError."""
     for folder in (Path(name), RUNS / name):
         if folder.is_dir():
             return folder

@@ -1,4 +1,4 @@
-"""Types of everything that a run folder holds. A record is the dict of its JSON line.
+"""Types of all contents of a run folder. A record is the dict of its JSON line.
 
 `python -m eval.records.schema` prints them as JSON Schema; docs/records.schema.json is its output.
 A field marked NotRequired is absent where a run has no use for it, or was written by an earlier
@@ -78,7 +78,7 @@ class Record(TypedDict):
     evidence_sessions: NotRequired[list[str]]
     """Ids of evidence sessions, where the data set names whole sessions."""
     asked_at: NotRequired[str]
-    """Time of the question (ISO), where it has one of its own."""
+    """Time of the question (ISO), if the data set has one."""
     status: Literal["ok", "error"]
     """A question with status error is in no mean."""
     error: ErrorEntry | None

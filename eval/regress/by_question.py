@@ -49,7 +49,7 @@ Questions = Mapping[str, Scored]  # by question id, in the data set's order
 def of_records(records: Sequence[Record], f1: str) -> dict[str, Scored]:
     """Return the scores of records, without questions that the answer key excludes.
 
-    `f1`: name of the F1 that counts.
+    `f1`: name of the run's main F1.
     """
     found = {}
     for record in records:
@@ -122,7 +122,7 @@ def first_error(error: ValidationError) -> str:
 
 
 def misfit(questions: Questions, cells: Mapping[str, Mapping[str, float | None]]) -> str | None:
-    """Return the first mean of `questions` that differs from `cells`, in words; None if none."""
+    """Return the first mean of `questions` that differs from `cells`, in words, or None."""
     for type_, cell in cells.items():
         chosen = of_type(questions, type_).values()
         if len(chosen) != cell["n"]:

@@ -64,7 +64,7 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
 
 
 def _answers_from(bundle: Path | None, live: bool, folder: Path) -> list[str]:
-    """Return overrides for the source of a model's answers; none: as the command says."""
+    """Return overrides for the source of a model's answers; [] keeps that of the command."""
     if live:
         return ["llm.cache=off"]
     if bundle is None:

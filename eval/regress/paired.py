@@ -1,6 +1,6 @@
 """Compare a run that calls a model with the pinned one, paired by question.
 
-By the rule of `python -m eval.compare`, see docs/statistics.md.
+The rule is that of `python -m eval.compare`; see docs/statistics.md.
 """
 
 from __future__ import annotations

@@ -59,8 +59,9 @@ class Outcome:
 class Pin:
     """A command and its expected outcome, None in a file that only names the command so far.
 
-    `tolerance_questions`: by how many questions' worth a score may move and still be OKish, where
-    no model is called. `bundle`: recorded answers to replay, relative to the file's folder.
+    `tolerance_questions`: number of questions whose whole score a mean may gain or lose and still
+    be OKish, where no model is called. `bundle`: recorded answers to replay, relative to the file's
+    folder.
     """
 
     path: Path

@@ -15,9 +15,9 @@ _HALF = 0.5 * 10**-DIGITS  # both sides are rounded to DIGITS digits
 
 
 class Verdict(StrEnum):
-    """OK: equal to the last digit. FAIL: neither OK nor OKISH.
+    """OK means equal to the last digit, FAIL neither OK nor OKISH.
 
-    OKISH: within the pin's tolerance or, paired by question, no difference is shown.
+    OKISH means within the pin's tolerance or, paired by question, without a shown difference.
     """
 
     OK = "OK"
@@ -110,7 +110,7 @@ def of_pairing(one: Pairing) -> Verdict:
 
 
 def worst(results: Sequence[Result]) -> Verdict:
-    """Return the worst verdict."""
+    """Return FAIL if it is among the verdicts, else OKISH if that is, else OK."""
     seen = {result.verdict for result in results}
     return next((one for one in (Verdict.FAIL, Verdict.OKISH) if one in seen), Verdict.OK)
 

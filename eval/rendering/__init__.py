@@ -1,1 +1,1 @@
-"""Numbers to tables, charts and pages; no arithmetic beyond formatting."""
+"""Rendering of numbers as tables, charts and pages; no arithmetic beyond formatting."""

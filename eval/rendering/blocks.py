@@ -14,7 +14,7 @@ _WIDTH = 100  # characters of a line of sentences
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A header and rows of as many cells."""
+    """A header and rows with the same number of cells."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[str]]

@@ -31,7 +31,7 @@ _LAUNCHERS = {
 
 
 def blame(error: BaseException) -> str | None:
-    """Return the message of `error` if the input caused it, None if it is a fault of some code.
+    """Return the message of `error` if the input caused it, None if it is a programming error.
 
     Hydra wraps what a constructor raises; an InputError inside has the better message.
     """
@@ -63,7 +63,7 @@ def place_of(error: BaseException) -> str:
 
 
 def one_line(error: BaseException) -> str:
-    """Return class, message, file and line of an error of some code."""
+    """Return class, message, file and line of a programming error."""
     inner = _cause(error) if isinstance(error, InstantiationException) else error
     return f"{type(inner).__name__}: {' '.join(str(inner).split())} ({place_of(error)})"
 

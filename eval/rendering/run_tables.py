@@ -29,13 +29,13 @@ def run_tables(summary: Summary) -> Iterator[str | Table]:
 def as_text(
     parts: Iterator[str | Table], table: Callable[[Sequence[str], Sequence[Sequence[str]]], str]
 ) -> str:
-    """Join sentences and tables, these written by `table`, with an empty line between them."""
+    """Join sentences and tables with an empty line between them; `table` renders a table."""
     texts = [part if isinstance(part, str) else table(part.header, part.rows) for part in parts]
     return "\n\n".join(texts)
 
 
 def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str:
-    """Text of a run folder's report.md; `files` are the others of the folder."""
+    """Return the text of a run's report.md; `files` are the other files of the folder."""
     parts = [
         f"# {summary['strategy']} on {summary['dataset']}",
         f"Run {summary['run_id']}: `{manifest['command']}`",

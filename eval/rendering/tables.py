@@ -57,7 +57,7 @@ def type_name(type_: str) -> str:
 
 
 def answered(summary: Mapping[str, Any]) -> str:
-    """Return the name of all types but adversarial: by their numbers for LoCoMo."""
+    """Return the name of all types but adversarial together; for LoCoMo it has their numbers."""
     others = summary["by_type"].keys() - {*TYPES.values(), OVERALL}
     return "all but type 5" if others else "types 1-4"
 

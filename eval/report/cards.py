@@ -51,7 +51,7 @@ def question_card(id_: str, runs: Iterable[ReportedRun]) -> Card:
 
 
 def side(label: str, record: Record, marking: Marking, texts: Texts | None) -> Side:
-    """Return what one run answered and retrieved; without `texts`, memories have only ids."""
+    """Return the answer and the retrieval of one run; without `texts`, memories have only ids."""
     failed = record["status"] != "ok"
     lines = None if failed or record["retrieved"] is None else _lines(record, texts)
     shown = None if lines is None else _shown(lines)
@@ -90,7 +90,7 @@ def _via(step: Mapping[str, Any]) -> str:
 
 
 def _shown(lines: Sequence[CardLine]) -> list[CardLine]:
-    """Lines with evidence, and the first SHOWN others."""
+    """Return the lines with evidence, and the first SHOWN others."""
     shown, others = [], 0
     for line in lines:
         others += not line.evidence

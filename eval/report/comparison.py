@@ -27,7 +27,8 @@ _COSTS = (
 def differences_block(runs: Sequence[ReportedRun]) -> tuple[Block | None, list[str]]:
     """Return the section of differences to the first run and its conclusions as sentences.
 
-    None and [] with one run. The section of runs that cannot be compared states the reason.
+    With one run, the result is None and []. If runs cannot be compared, the section states the
+    reason.
     """
     if len(runs) < 2:
         return None, []

@@ -87,7 +87,7 @@ def _usage(run: ReportedRun) -> list[list[str]]:
 
 
 def _break_even(runs: Sequence[ReportedRun], spent: Sequence[Spending]) -> list[Part]:
-    """The break-even of each run against each run whose ingestion was free."""
+    """Return the break-even of each run against each run whose ingestion was free."""
     costs = {
         run.label: (one.conversation.usd, one.question.usd)
         for run, one in zip(runs, spent, strict=True)

@@ -54,7 +54,7 @@ def _values(run: ReportedRun, phase: str) -> list[float]:
 
 
 def _percentiles(values: Sequence[float]) -> list[str]:
-    """Linear interpolation between order statistics, as in the summary."""
+    """Return percentiles by linear interpolation between order statistics, as in the summary."""
     return [number(value, 1) for value in np.percentile(values, _PERCENTS)]
 
 

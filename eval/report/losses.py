@@ -20,7 +20,7 @@ _PARTS = ("scored", "lost in retrieval", "lost in reading")
 
 
 def losses_block(runs: Sequence[ReportedRun]) -> Block:
-    """Return a chart of each run, and folded the tables of `python -m eval.diagnose`."""
+    """Return a chart of each run and, folded, the tables of `python -m eval.diagnose`."""
     parts: list[Part] = [
         "The score of each type, the loss in retrieval (its distance from the score of the "
         "questions with all evidence retrieved) and the loss in reading (the distance of these "
@@ -42,20 +42,20 @@ def losses_block(runs: Sequence[ReportedRun]) -> Block:
 
 
 def _section(section: Section) -> Part:
-    """A fold, or a sentence where the section has no table."""
+    """Return the section as a fold, or as a sentence if it has no table."""
     if any(isinstance(part, Table) for part in section.parts):
         return Fold(section.title, section.parts)
     return " ".join([f"{section.title}:", *(str(part) for part in section.parts)])
 
 
 def counterparts(run: Run, runs: Sequence[Run]) -> tuple[Run | None, Run | None]:
-    """Return those of `runs` that equal `run` without expansion, and with its gate always open."""
+    """Return the one of `runs` that is `run` without expansion, and the one with an open gate."""
     direct = _first(pair_with_direct, run, runs)
     return direct, direct and _first(pair_with_expanded, run, runs)
 
 
 def _first(pair: Callable[[Run, Run], object], run: Run, runs: Sequence[Run]) -> Run | None:
-    """The first other run that `pair` accepts."""
+    """Return the first other run that `pair` accepts."""
     for other in runs:
         if other is not run:
             try:

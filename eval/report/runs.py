@@ -40,7 +40,7 @@ class Texts:
                     self._memories[key] = (memory.content, time, memory.turns)
 
     def memory(self, conversation: str, id_: str, turns: Sequence[str]) -> tuple[str, str] | None:
-        """Return text and time of the memory made of `turns`; None if there is no such memory."""
+        """Return text and time of the memory built from `turns`; None if there is none."""
         found = self._memories.get((conversation, id_))
         if found is None or set(found[2]) != set(turns):
             return None

@@ -139,7 +139,7 @@ def _dataset(options: argparse.Namespace) -> Dataset:
 
 
 def _name(given: str | None, path: Path) -> str:
-    """Return the system's name: as given, or the file's name without endings. No slash."""
+    """Return the system's name, without slashes: as given, or the file's name without endings."""
     while path.suffix in _ENDINGS:
         path = path.with_suffix("")
     name = path.name if given is None else given

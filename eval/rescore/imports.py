@@ -66,7 +66,8 @@ def read_import(path: Path, layout: str, name: str, dataset: Dataset) -> Import:
 def write_import(source: Import, folder: Path, options: Mapping[str, str]) -> Summary:
     """Score the matched answers, write the run folder and return its summary.
 
-    `options`: of the command line, for the manifest. Raises InputError if the folder is not empty.
+    `options`: those of the command line, for the manifest. Raises InputError if the folder is not
+    empty.
     """
     began = perf_counter()
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

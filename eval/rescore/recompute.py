@@ -28,9 +28,9 @@ def recompute(folder: Path, dataset: Dataset | None = None) -> tuple[Summary, in
     """Score the run in `folder` again; return its summary and the number of changed records.
 
     Rewrites records.jsonl, summary and report, and adds to the manifest's `rescored`. Only scores
-    change; a judge's verdict counts for the gold answer it was given for. `dataset`: the data of
-    the run under the answer key to score by; None for the run's key. Raises InputError if the
-    folder contains no complete run of this version, or one on other data.
+    change; a judge's verdict applies only to the gold answer that it was given for. `dataset`: the
+    data of the run under the answer key to score by; None for the run's key. Raises InputError if
+    the folder contains no complete run of this version, or one on other data.
     """
     run = load_run(folder, answered=False)
     manifest = run.manifest

@@ -106,7 +106,7 @@ def warnings(account: Account) -> list[str]:
 
 
 def labels_table(account: Account, draw: Callable[[list[str], list[list[str]]], str]) -> str | None:
-    """Draw the file's categories against the official ones; None if they agree."""
+    """Return the table of the file's category labels by official category; None if they agree."""
     if not account["categories_relabelled"]:
         return None
     counts = {(row["label"], row["official"]): row["rows"] for row in account["categories"]}

@@ -1,4 +1,4 @@
-"""From the configuration to the objects of a run."""
+"""Construction of the objects of a run from its configuration."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def build(
 ) -> Built:
     """Build the objects that `config` names, each shared part once.
 
-    `ledger`: live calls that the run has paid for, and where further ones are noted. Raises
+    `ledger`: the live calls that the run has paid for; further ones are added to it. Raises
     InputError on unusable data or configuration.
     """
     if type(config.resamples) is not int or config.resamples < 2:

@@ -63,8 +63,8 @@ class Stage:
 
 
 def show_estimate(config: DictConfig) -> None:
-    """Print the estimate for the data set and models of `config`: of the five strategies and, where
-    there is a model for it, of those that let it write the memories.
+    """Print the estimate for the data set and models of `config`: of the five strategies and, if a
+    model is configured for it, of those whose memories a model writes.
 
     Raises InputError on data or settings that a run would refuse.
     """
@@ -121,7 +121,7 @@ class _Estimator:
 
     @classmethod
     def of(cls, config: DictConfig, dataset: Dataset, strategy: str) -> _Estimator:
-        """Read `config`; where it has another strategy, that one's settings are the defaults."""
+        """Return the estimator of `config`; the settings of any other strategy are its defaults."""
         default = compose("config", [f"strategy={strategy}"]).strategy
         same = config.strategy.get("_target_") == default._target_
         settings: Any = OmegaConf.to_container(config.strategy if same else default, resolve=True)
@@ -235,7 +235,7 @@ class _Estimator:
 
 
 def _usd(stages: Iterable[Stage], pricing: Pricing, phases: list[str] | None) -> float | None:
-    """Return the expected dollars of `phases`, or (None) those of all phases at most."""
+    """Return the expected dollars of `phases`; for None, the upper bound over all phases."""
     costs = [
         pricing.cost_usd(one.model, one.calls.most if phases is None else one.calls.about)
         for one in stages

@@ -99,8 +99,9 @@ def decision_calls(
     facts: Mapping[str, Any],
     update: Mapping[str, Any],
 ) -> Calls:
-    """Return one decision for each fact, except a speaker's first. At most: every reply is as long
-    as `limit` and contains three facts a message. Raises InputError as fact_calls.
+    """Return one decision for each fact, except a speaker's first. The upper bound assumes that
+    every reply is as long as `limit` and contains three facts a message. Raises InputError as
+    fact_calls.
     """
     exchange, settings = ExtractSettings(**facts).exchange, UpdateSettings(**update)
     tools = json.dumps([[tool.name, tool.description, tool.parameters] for tool in TOOLS])
@@ -125,8 +126,8 @@ def decision_calls(
 def graph_calls(
     conversations: Sequence[Conversation], limit: int, graph: Mapping[str, Any]
 ) -> Calls:
-    """Return the calls of a graph of relations beside the facts: the most that an exchange can
-    cause. Raises InputError on an unusable prompt.
+    """Return the calls of a graph of relations besides the facts, at most as many as an exchange
+    can cause. Raises InputError on an unusable prompt.
     """
     names = (graph["entities"], graph["relations"], graph["conflicts"])
     frame = sum(_size(load_prompt(name, ["messages"])) for name in names)
@@ -139,7 +140,9 @@ def graph_calls(
 
 
 def entity_calls(questions: Sequence[str], limit: int, graph: Mapping[str, Any]) -> Calls:
-    """Return one call for each question, which names its entities. Raises as graph_calls."""
+    """Return one call for each question, which names its entities. Raises the same errors as
+    graph_calls.
+    """
     frame = _size(load_prompt(graph["entities"], ["messages"]))
     read = sum(frame + count_tokens(question) + _NUMBER for question in questions)
     asked = len(questions)

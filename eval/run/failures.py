@@ -1,4 +1,4 @@
-"""Failures of single questions and sessions: what is recorded, printed and logged of an exception.
+"""Failures of single questions and sessions: how exceptions are recorded, printed and logged.
 
 The terminal shows the first one with file and line; records and log.txt hold each traceback.
 """
@@ -28,7 +28,7 @@ class Failure:
     """A failed phase, with class and message of the exception, without secrets.
 
     `place`: file and line in the user's code. `traceback`: Python's. Both are "" for an error of an
-    endpoint (LLMError), which no code is at fault for.
+    endpoint (LLMError), which is no programming error.
     """
 
     phase: str
@@ -84,5 +84,5 @@ def log(folder: Path, text: str) -> None:
 
 
 def _clean(text: str) -> str:
-    """Remove secrets, and escape what UTF-8 cannot encode."""
+    """Remove secrets, and escape characters that UTF-8 cannot encode."""
     return without_secrets(text).encode("utf-8", "backslashreplace").decode()

@@ -36,8 +36,8 @@ def ingest(
     meter: Meter,
     note: Callable[[IngestLine, list[Row]], None],
 ) -> Ingested:
-    """Ingest every session, then retrieve for one warm-up query, so that no question pays for
-    building the indexes.
+    """Ingest every session, then retrieve for one warm-up query, so that no question's latency
+    includes building the indexes.
 
     `note` is called with one line for each session and one for the warm-up (phase `index`, with the
     size of the store), and with the recorded calls of that step. Raises the exceptions of

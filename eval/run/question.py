@@ -56,7 +56,7 @@ class Agent:
 
 @dataclass(slots=True)
 class Trial:
-    """A question in progress. A `failure` ends it; the results before it stay."""
+    """A question in progress. A `failure` ends it; earlier results are preserved."""
 
     question: Question
     retrieval: Retrieval = _NOTHING
@@ -144,7 +144,8 @@ class Trial:
 def ask(question: Question, agent: Agent) -> Callable[[], Asked]:
     """Retrieve for `question` now, and return a job that answers, judges and scores it.
 
-    A failure becomes a record with status `error` and no score. Raises those of END_THE_RUN.
+    A failure becomes a record with status `error` and no score. Raises the exceptions of
+    END_THE_RUN.
     """
     trial = Trial(question)
     asked_at = question.asked_at or agent.asked_at
@@ -167,7 +168,7 @@ def ask(question: Question, agent: Agent) -> Callable[[], Asked]:
 
 def _words(question: Question, reader: Reader) -> str:
     """Return the question's text, with its time if it has one and the reader uses it: "how many
-    days ago" cannot be answered without.
+    days ago" cannot be answered without it.
     """
     if question.asked_at is None or not reader.dated:
         return question.text

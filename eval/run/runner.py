@@ -62,8 +62,8 @@ class Runner:
 
     Up to `concurrency` questions wait for their reader and judge at once; retrieval is always one
     at a time, so that its latency is undisturbed. `seconds`: wall time by part, which with several
-    questions at once adds up to more than passed. `details` describe the system behind the
-    strategy, for the manifest.
+    questions at once adds up to more than the elapsed time. `details` describe the system behind
+    the strategy, for the manifest.
     """
 
     built: Built
@@ -135,7 +135,7 @@ class Runner:
     def _ingest(
         self, conversation: Conversation, strategy: MemoryStrategy, writers: Writers
     ) -> Callable[[Question], Callable[[], Asked]]:
-        """Ingest `conversation`; return the function that makes a job of one of its questions."""
+        """Ingest `conversation`; return the function that turns one of its questions into a job."""
         written = {
             (line["conversation"], line["phase"], line["session"])
             for line in read_lines(self.folder / INGEST)
@@ -159,9 +159,9 @@ class Runner:
         return lambda question: ask(question, agent)
 
     def _covered(self) -> list[str]:
-        """Return a warning for each conversation whose store k covers: nothing is selected there.
+        """Return a warning for each conversation with at most k memories: all are retrieved.
 
-        Counted from the file, so that a resumed run warns of every conversation.
+        The numbers are read from the file, so that a resumed run warns of every conversation.
         """
         k = self.built.make_strategy().k
         stored: dict[str, int] = {}

@@ -81,13 +81,13 @@ def described() -> dict[str, Any] | None:
 
 
 def in_a_worker() -> bool:
-    """Whether this process does a job of a sweep that another process began."""
+    """Whether this process runs a job of a sweep that another process began."""
     begun, job = _state.begun, _state.job
     return job is not None and (begun is None or begun.id != job[0].id)
 
 
 def left_behind(folder: Path) -> Path | None:
-    """Return the unfinished run, beside `folder`, of the job that this worker is given, if any.
+    """Return the unfinished run, beside `folder`, of the job that this worker was given, if any.
 
     Ray repeats the job of a worker that was killed: the run is then resumed, as by resume=.
     """
@@ -118,8 +118,8 @@ def show_sweep() -> None:
     """Print the complete runs of the sweep side by side, then how to resume the others, and forget
     the sweep. Prints nothing after a single run.
 
-    A row is named by the arguments in which the runs differ. Hydra's `on_multirun_end` would not
-    do: it is not called if a run of the sweep failed.
+    A row is named by the arguments in which the runs differ. Hydra's `on_multirun_end` is not used:
+    it is not called if a run of the sweep failed.
     """
     sweep_runs = runs()
     done = [

@@ -27,16 +27,16 @@ class Refused(CompactHydraException):
 
 
 class Broken(CompactHydraException):
-    """One run of a sweep failed by a fault of some code; its message has been shown."""
+    """One run of a sweep failed because of a programming error; its message has been shown."""
 
 
 @contextmanager
 def shown(folder: Path, *, sweep: bool) -> Iterator[None]:
-    """Turn an exception into one line and an exit code: 2 for bad input, 1 for a budget that is
-    reached and for a fault of some code, whose traceback goes to log.txt in `folder`.
+    """Turn an exception into one line and an exit code: 2 for bad input, 1 for a reached budget and
+    for a programming error, whose traceback goes to log.txt in `folder`.
 
-    In a sweep the other runs go on, and `leave` sets the exit code. The exceptions raised for it
-    can be sent from one process to another, which not every class can.
+    In a sweep the other runs continue, and `leave` sets the exit code. The exceptions raised for
+    this are of classes that can be sent between processes.
     """
     try:
         yield

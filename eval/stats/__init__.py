@@ -1,1 +1,1 @@
-"""Intervals, paired tests and what a comparison can detect."""
+"""Intervals, paired tests and the power of comparisons."""

@@ -141,7 +141,8 @@ def _interval(value: float, resampled: Floats, level: float, n: int, count: int)
 def critical_value(level: float, clusters: int) -> float:
     """Return the half width of a two-sided interval in standard errors.
 
-    The quantile of Student's t with `clusters` - 1 degrees of freedom; the normal for one cluster.
+    It is the quantile of Student's t with `clusters` - 1 degrees of freedom; for one cluster, that
+    of the normal distribution.
     """
     upper = 1 - (1 - level) / 2
     if clusters < 2:

@@ -1,7 +1,7 @@
 """`python -m eval.studies.bench`: overhead of the harness, latency ratio, memory and cold start.
 
 Prints figures and asserts nothing: machines are noisy. Every figure is of whole processes as a user
-starts them; ratios are of runs that took turns.
+starts them; ratios are of runs that alternated.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ def relabel(table: PublishedTable) -> tuple[Relabelled, ...]:
 
 
 def reproducing(table: PublishedTable) -> list[dict[str, int]]:
-    """Every assignment of categories to labels that reproduces all printed overalls.
+    """Return every assignment of categories to labels that reproduces all printed overalls.
 
     Rows without an overall, or whose overall is `explained`, are skipped; without any other row
     the list is empty.
@@ -100,7 +100,7 @@ def _agrees(table: PublishedTable, row: SystemRow, overall: float) -> bool:
 
 
 def show(source: PublishedSource) -> str:
-    """The source's tables under the official names, for the terminal."""
+    """Return the source's tables under the official names, for the terminal."""
     renamed = [
         f"  {label.printed!r} there is category {label.category}, {TYPES[label.category]}"
         for label in source.labels

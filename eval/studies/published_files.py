@@ -21,7 +21,7 @@ _IDS = {name: category for category, name in TYPES.items()}
 
 
 def _category(value: object) -> object:
-    """Return the id of an official name, or an id as it is."""
+    """Return the id of an official name; an id is returned unchanged."""
     if (value := _IDS.get(str(value), value)) not in TYPES:
         names = ", ".join(f"{category} {name}" for category, name in TYPES.items())
         raise ValueError(f"{value!r} is not one of {names}")
@@ -89,7 +89,7 @@ class PublishedTable(_Strict):
 
 
 class PublishedSource(_Strict):
-    """One file: where its numbers are from, what its labels mean, and the tables as printed.
+    """One file: the source of its numbers, the meanings of its labels, and the tables as printed.
 
     `measurements`: published latency and tokens, which no command reads.
     """

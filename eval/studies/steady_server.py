@@ -1,4 +1,4 @@
-"""A loopback chat server that answers every request after a fixed time, in a process of its own."""
+"""A loopback chat server that answers every request after a fixed time, in a separate process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ANSWER = {
 
 @contextmanager
 def steady_server(delay_s: float) -> Iterator[str]:
-    """The base URL of a server whose answers take `delay_s`; it stops with the block."""
+    """Yield the base URL of a server whose answers take `delay_s`; it stops with the block."""
     spawn = multiprocessing.get_context("spawn")  # a fork would copy the caller's threads
     ours, theirs = spawn.Pipe()
     process = spawn.Process(target=_run, args=(theirs, delay_s), daemon=True)

@@ -39,7 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def row(run: Run) -> list[str]:
-    """Row of the table. Raises InputError for other data sets, or if no relation was shown."""
+    """Return the table row of a run. Raises InputError for other data sets, or if no relation was
+    shown.
+    """
     stated = _stated(run)
     shown = list(_shown(run))
     if not shown:

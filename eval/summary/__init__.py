@@ -1,1 +1,1 @@
-"""Records to numbers per question type."""
+"""Summaries of records: means and intervals per question type."""

@@ -53,7 +53,7 @@ class Row:
 
 
 def contrast(measures: Sequence[tuple[Measure, Shared]], seed: int) -> list[list[Row]]:
-    """Return the rows of each measure: its types that have questions, in its order.
+    """Return one row for each measure and each of its question types that has questions.
 
     p values are adjusted over all rows of all measures.
     """
@@ -114,7 +114,7 @@ def verdict(difference: Interval, p_holm: float, *, lower: bool) -> Verdict:
 
 
 class _Draft:
-    """A row without what depends on the number of comparisons."""
+    """A row before the adjustment for the number of comparisons."""
 
     def __init__(
         self, key: str, type_: str, shared: Shared, chosen: NDArray[np.bool_], seed: int
@@ -128,7 +128,7 @@ class _Draft:
         self.found = [compare(d.tolist(), self._conversations, seed) for d in self._differences]
 
     def row(self, adjusted: Iterator[float], comparisons: int) -> Row:
-        """Return the row; takes an adjusted p for each contrast from `adjusted`."""
+        """Return the finished row, with the next p values of `adjusted` for its contrasts."""
         lower = lower_is_better(self._key, self._type)
         contrasts = tuple(
             _contrast(found, diffs, next(adjusted), comparisons, lower=lower, binary=self._binary)

@@ -42,7 +42,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class GateShares:
-    """Shares of questions, None where there is no question to take one of.
+    """Shares of questions, None where the number to divide by is 0.
 
     `opened` and `raised`: of all questions. `precision`: raised among the opened. `recall`: opened
     among the raised. `harmful`: lowered among the opened.

@@ -61,7 +61,7 @@ class Sample:
 
 def wilson_share(hits: Sequence[bool]) -> Interval | None:
     """Return the share of true `hits` with Wilson's interval, which assumes that they are
-    independent; None without hits.
+    independent; None if `hits` is empty.
     """
     if not hits:
         return None

@@ -1,4 +1,4 @@
-"""Scores of one answer, from what a record contains: they can be recomputed at any time."""
+"""Scores of one answer, computed from its record, so that they can be recomputed at any time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def question_fields(question: Question) -> Row:
 
 
 def answered_question(record: Record) -> Answered:
-    """Return what metrics see of the answered `record`, under its answer key."""
+    """Return the input of metrics for the answered `record`, under its answer key."""
     found, sessions = record["retrieved"], record.get("evidence_sessions")
     return Answered(
         category=record["category"],
@@ -49,7 +49,7 @@ def score_record(record: Record, verdict: float | None = None) -> dict[str, Scor
 
     `scores_original` is None where both keys agree. A question that the chosen key excludes has no
     score under it. `verdict`: that of a judge outside of this project, 0 to 1, which was given
-    under the data set's key and counts under no other.
+    under the data set's key and is valid under no other.
     """
     key = record.get("key")
     unscored: Scores = dict.fromkeys(names())

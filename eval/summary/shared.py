@@ -20,7 +20,7 @@ ANOTHER = "another question under the same id"
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Questions that count for a measure, in the first run's order, and ids that do not.
+    """The questions included in a measure, in the first run's order, and the ids of excluded ones.
 
     `scores`: shape (runs, questions). `why`: by run label, the number of left-out questions by
     reason.
@@ -92,7 +92,7 @@ def _state(run: Run, asked: Record, key: str) -> float | str:
 
 
 def same_data(run: Run, other: Run) -> bool:
-    """Return whether two runs read the same data files, whatever their names."""
+    """Return whether two runs read the same data files, even if their names differ."""
     first, second = ({file["sha256"] for file in one.manifest["data"]} for one in (run, other))
     return first == second
 

@@ -32,8 +32,9 @@ def summarise(
     """Return the summary of a run; docs/records.md describes its shape.
 
     A failed question is counted in `errors` and is in no mean; `<score>_errors_as_zero` counts it
-    as 0. What the answer key leaves out is in `n`, and in no cell but those of `original_key`.
-    Intervals are 95%, see ClusterBootstrap; `resamples`: None for those of the configuration.
+    as 0. A question that the answer key excludes counts in `n`, and in no mean but those of
+    `original_key`. Intervals are 95%, see ClusterBootstrap; `resamples`: None for those of the
+    configuration.
     """
     names = manifest["scoring"]
     pricing, config = pricing_of(manifest), manifest.get("config") or {}
@@ -82,11 +83,11 @@ def _by_type(records: Sequence[Record]) -> dict[str, list[Record]]:
 
 
 def _judge(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str, Any] | None:
-    """Return the judge as the manifest names it, and its statistics; None where nobody judged.
+    """Return the judge as the manifest names it, and its statistics; None if there was no judge.
 
-    n: the answers judged. mean: of its score, with a 95% interval. members: the mean of each run,
-    their mean, standard deviation (n - 1) and majority share. agreement, for a panel: Cohen's kappa
-    of each pair and Fleiss' of all.
+    n: number of answers judged. mean: mean of its score, with a 95% interval. members: the mean of
+    each run, their mean, standard deviation (n - 1) and majority share. agreement, for a panel:
+    Cohen's kappa of each pair and Fleiss' of all.
     """
     judge = manifest["judge"]
     rows = [record for record in records if record["status"] == "ok" and record["judge"]]

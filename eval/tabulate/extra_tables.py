@@ -35,9 +35,9 @@ _NAMES = ("interaction", "by_type", "gates")
 def requested(grid: Grid, runs: Sequence[Run], seed: int) -> Iterator[tuple[str, list[Table]]]:
     """Yield heading and tables of each request of the experiment.
 
-    `gates` takes the first run for never expanding and the second for always. Settings of
-    `interaction`: embedders `weak` (one) and `strong` (list), and `base` (strategy -> the same
-    without its graph). Raises InputError on an unknown table.
+    For `gates`, the first run never expands and the second always does. Settings of `interaction`:
+    embedders `weak` (one) and `strong` (list), and `base` (strategy -> the same without its graph).
+    Raises InputError on an unknown table.
     """
     if unknown := [name for name in grid.tables if name not in _NAMES]:
         raise InputError(

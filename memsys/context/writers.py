@@ -20,7 +20,7 @@ _LAYERS: dict[Origin, tuple[str, str]] = {
 
 
 class ContextWriter(ABC):
-    """Writes candidates as text for a reader; a subclass has the layout."""
+    """Writes candidates as text for a reader; a subclass defines the layout."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -23,7 +23,9 @@ _CONCURRENCY = 8  # live calls under way
 
 
 class EndpointEmbedder(Embedder):
-    """`POST {base_url}/embeddings`. The key is read from the environment and never stored."""
+    """Sends texts by `POST {base_url}/embeddings`. The key is read from the environment and never
+    stored.
+    """
 
     records_calls: ClassVar[bool] = True
 
@@ -36,7 +38,9 @@ class EndpointEmbedder(Embedder):
         timeout_s: float = 60,
         retries: int = 5,
     ) -> None:
-        """`retries` follow the server's retry-after. Raises InputError on a wrong address."""
+        """`retries`: further attempts, which follow the server's retry-after. Raises InputError on
+        a wrong address.
+        """
         host = check_address(base_url, "embedder.base_url")
         self.typical_similarity = typical_similarity
         self.model, self._base_url, self._host = model, base_url, host
@@ -69,7 +73,7 @@ class EndpointEmbedder(Embedder):
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         """Return unit vectors, shape (len(texts), d), and the usage. Raises LLMError without a
-        usable answer; InputError and BudgetReached as Endpoint.post.
+        usable answer; InputError and BudgetReached like Endpoint.post.
         """
         if self._endpoint is None:
             self.open(Recording("", "off"), self._meter)
@@ -89,7 +93,9 @@ class EndpointEmbedder(Embedder):
 
 
 def _vectors(answer: Mapping[str, Any], model: str, expected: int) -> Vectors:
-    """Return the vectors by index, shape (expected, d), not normalised. Raises LLMError."""
+    """Return the vectors by index, shape (expected, d), not normalised. Raises LLMError if the
+    answer has another shape.
+    """
     rows = answer.get("data")
     try:
         by_index = {int(row["index"]): row["embedding"] for row in rows or ()}

@@ -46,7 +46,7 @@ class MiniLM(Embedder):
     def __init__(
         self, sha256: str, typical_similarity: float, max_tokens: int = 256, threads: int = 2
     ) -> None:
-        """`sha256`: of the model file; any other is refused. `max_tokens`: longest input."""
+        """`sha256`: required hash of the model file. `max_tokens`: longest input, in tokens."""
         self.name = f"minilm-{sha256[:12]}-{max_tokens}"
         self.typical_similarity = typical_similarity
         self._sha256 = sha256

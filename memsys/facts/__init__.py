@@ -1,1 +1,1 @@
-"""Facts that a language model extracts from dialogue and keeps up to date, with a history."""
+"""Facts that a language model extracts from dialogue and maintains, with a history."""

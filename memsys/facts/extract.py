@@ -1,4 +1,4 @@
-"""Extraction of candidate facts from messages: what the model is shown, and how it is asked."""
+"""Extraction of candidate facts from messages: the model's input and the request."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ _NOTHING = "(nothing yet)"
 class ExtractSettings:
     """Settings of the extraction of facts. `exchange`: new messages per call; `recent`: earlier
     messages shown with them. `retries`: how often calls without an answer are repeated at the end
-    of a session. `most`: facts per exchange, None for three per message; a small model needs fewer
-    to finish within its output limit. `images`: shown as captions, or described by the model.
+    of a session. `most`: maximum of facts per exchange, None for three per message; a small model
+    needs fewer to finish within its output limit. `images`: shown as captions, or described by the
+    model.
 
     The prompts are names of shipped prompts or paths. Without a summary prompt there is no running
     summary; without an assistant prompt, `prompt` is used for an assistant's facts too. Examples in
@@ -99,9 +100,9 @@ class FactExtractor:
     def facts(
         self, new: Sequence[Turn], time: datetime, log: list[Event], subject: Subject = "user"
     ) -> list[Fact]:
-        """Return the candidate facts of `new` turns, said at `time`; may be empty. `subject`: whose
-        facts, which selects the prompt. The call and the faults of its reply are logged. Raises
-        LLMError without a usable reply.
+        """Return the candidate facts of `new` turns, said at `time`; may be empty. `subject`: the
+        role whose facts are extracted, which selects the prompt. The call and the faults of its
+        reply are logged. Raises LLMError without a usable reply.
         """
         self._describe(new, log)
         first = self._index[new[0].id]
@@ -193,7 +194,7 @@ class FactExtractor:
 
 
 def _numbered(turns: Sequence[TimedTurn], first: int) -> str:
-    """Return messages below the times of their sessions, numbered from `first`."""
+    """Return messages as text, numbered from `first`, under the times of their sessions."""
     lines, number = [], first
     for time, group in groupby(turns, key=lambda one: one[0]):
         lines.append(f"[{stamp(time)}]")

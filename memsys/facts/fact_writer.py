@@ -42,7 +42,9 @@ class UpdateSettings:
         return load_prompt(self.prompt, ["memories", "fact"])
 
     def ask(self, llm: LLM, fact: Fact, stored: Sequence[str]) -> Completion:
-        """Ask `llm` which operations `fact` requires, given the texts `stored`. Raises LLMError."""
+        """Ask `llm` which operations `fact` requires, given the texts `stored`. Raises LLMError
+        without a reply.
+        """
         listed = "\n".join(f"{n}. {text}" for n, text in enumerate(stored, 1))
         messages = [{"role": "user", "content": self.loaded.fill(memories=listed, fact=fact.text)}]
         if self.calls == "tools":
@@ -72,7 +74,7 @@ class FactChange:
 
 
 class FactStorage(Protocol):
-    """Where the facts of one owner are stored and changed."""
+    """Storage of the facts of one owner, with search and changes."""
 
     def similar(self, fact: Fact, most: int) -> Sequence[StoredFact]:
         """Return the `most` facts of the same speaker that are most similar, best first."""
@@ -89,8 +91,8 @@ class FactStorage(Protocol):
 
 class FactWriter:
     """Maintains the facts of one owner. An error with one fact loses that fact only and is logged;
-    writing the session again repeats what failed and nothing else. `log` lists the events of all
-    calls, changes and errors, `prompts` the templates by role.
+    writing the session again repeats the failed steps only. `log` lists the events of all calls,
+    changes and errors, `prompts` the templates by role.
     """
 
     def __init__(
@@ -104,8 +106,8 @@ class FactWriter:
         self._reader = SessionReader(self.extractor, self._decide, self.log, facts.retries)
 
     def write(self, session: Session, subject: Subject = "user") -> None:
-        """Store the facts of `session` about the user or the assistant (see subject_of; people who
-        talk with each other are users). Raises LLMError like SessionReader.read.
+        """Store the facts of `session` about the user or the assistant (see subject_of; the
+        speakers of a dialogue between people are users). Raises LLMError like SessionReader.read.
         """
         self._reader.read(session, subject)
 
@@ -133,8 +135,8 @@ class FactWriter:
     def _apply(
         self, wanted: Operation, fact: Fact, stored: Sequence[StoredFact], session: Session
     ) -> Event:
-        """Apply one operation and return its event. For a number that was not shown, or whose fact
-        no longer exists, that is a fault, and nothing changes.
+        """Apply one operation and return its event. A number that was not shown, or whose fact no
+        longer exists, is a fault and changes nothing.
         """
         change: FactChange | None = None
         why, storage, time = wanted.why, self._storage, session.time

@@ -26,8 +26,8 @@ _SCHEMA: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Procedure:
-    """A recorded run: `text` is what to store, `steps` the number of steps, `events` the call and
-    its faults, `usage` its tokens.
+    """A recorded run: `text` is the text to store, `steps` the number of steps, `events` the call
+    and its faults, `usage` its tokens.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Reading a session exchange by exchange: extraction, retries, and the count of what was lost."""
+"""Reading a session exchange by exchange: extraction, retries, and the number of lost facts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Exchange = tuple[Turn, ...]
 
 
 class SessionReader:
-    """Passes every fact of a session to `take`; repeats what failed, and nothing twice."""
+    """Passes every fact of a session to `take`; repeats failed exchanges, and no others."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class SessionReader:
         self._open: dict[str, list[Fact]] = {}  # by an exchange's first turn; [] once all is done
 
     def read(self, session: Session, subject: Subject = "user") -> None:
-        """Extract the facts of `session` and pass them on; a second call repeats what failed.
+        """Extract the facts of `session` and pass them on; a second call repeats failed exchanges.
 
         All exchanges are extracted before the first fact is passed on, so that a late answer does
         not change the order. Raises LLMError if the model answered for none of the exchanges: the

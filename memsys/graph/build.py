@@ -22,7 +22,7 @@ MEMORY, ENTITY = "m:", "e:"  # prefixes of the nodes of memory ids and entity ke
 
 
 class Edge(NamedTuple):
-    """An edge seen from one end: the node at the other, the kind, the weight in 0..1."""
+    """An edge of a given node: the node at its other end, its kind, and its weight, 0 to 1."""
 
     node: str
     kind: EdgeKind

@@ -1,7 +1,7 @@
 """The rule-based graph of a large store, in compressed sparse rows.
 
-The same graph as that of build.py, with mentions in arrays, in both directions. RELATED_TO edges,
-which would far outnumber the memories, are computed when a node is looked up.
+It is the same graph as that of build.py, with mentions in arrays, in both directions. RELATED_TO
+edges, which would far outnumber the memories, are computed when a node is looked up.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ _KINDS: tuple[EntityKind, ...] = ("name", "phrase", "keyword")
 
 
 class Csr(NamedTuple):
-    """Row r has `columns[starts[r]:starts[r + 1]]`, with `weights` at the same places."""
+    """A sparse matrix: row r has the `columns[starts[r]:starts[r + 1]]`, with `weights` at the same
+    places.
+    """
 
     starts: NDArray[np.int64]
     columns: Ints
@@ -169,8 +171,8 @@ def build_csr(
 def _entries(
     memories: Sequence[Memory],
 ) -> tuple[NumberedKeys, NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
-    """Return the entities of all memories, in order of appearance. The arrays are the start of each
-    memory's entries, and the key and kind of each entry.
+    """Return the entities of all memories, in order of appearance, as three arrays: the start of
+    each memory's entries, and the key and the kind of each entry.
     """
     keys = NumberedKeys()
     speakers = frozenset(memory.speaker for memory in memories)

@@ -36,7 +36,7 @@ class Keys(Protocol[Key]):
         """Return the key of a quoted phrase; None without a content word."""
 
     def phrase(self, before: Key, key: Key) -> Key:
-        """Return the key of two adjacent words."""
+        """Return the key of the phrase of two adjacent words."""
 
 
 def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind]:
@@ -88,7 +88,7 @@ def names_of(speakers: frozenset[str]) -> frozenset[str]:
 
 @lru_cache(maxsize=65_536)
 def key_of(text: str) -> str:
-    """Return the stems of the content words of a quoted phrase; a Chinese phrase unchanged."""
+    """Return the stems of the content words of a quoted phrase; a Chinese phrase is unchanged."""
     if is_cjk(text):
         return text.strip()
     tokens = [t.lower().replace("’", "'") for t in _TOKEN.findall(text) if t[0].isalnum()]
@@ -107,7 +107,7 @@ def read(token: str) -> tuple[str | None, Sequence[str], bool, bool]:
 
 
 class _Text:
-    """Keys as text."""
+    """Entity keys as text."""
 
     read = staticmethod(read)
 
@@ -134,7 +134,7 @@ class NumberedKeys(dict[str, tuple[int | None, Sequence[int], bool, bool]]):
         self.read = self.__getitem__
 
     def __missing__(self, token: str) -> tuple[int | None, Sequence[int], bool, bool]:
-        """Read a new token."""
+        """Read a token that is not in the cache."""
         key, pairs, is_upper, ends = read(token)
         number = None if key is None else self.number(key)
         self[token] = number, [self.number(pair) for pair in pairs], is_upper, ends

@@ -60,9 +60,9 @@ def connectivity(graph: MemoryGraph, memories: Sequence[Memory]) -> Scores:
 
 
 def accesses(graph: MemoryGraph, memories: Sequence[Memory]) -> list[tuple[int, datetime]]:
-    """Return the number of accesses of each memory and the time of the last (its own if none). A
-    memory is accessed when a later session mentions its title. Questions are not accesses, or a
-    score would depend on the order in which a benchmark asks.
+    """Return the number of accesses of each memory and the time of the last (the memory's time if
+    there is none). A memory is accessed when a later session mentions its title. Questions are not
+    accesses, or a score would depend on the order in which a benchmark asks.
     """
     by_id = {MEMORY + memory.id: memory for memory in memories}
     titles = sorted(set(graph.titles.values()))

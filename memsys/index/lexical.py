@@ -85,7 +85,7 @@ def _columns(
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
     """Return the score matrix by term: start of its entries, their texts, their scores. Score: idf
     * tf / (tf + k1 * (1 - b + b * length / mean length)); a term of weight 0 has no entries.
-    `found`: the term numbers of all texts in order; `lengths`: how many per text.
+    `found`: the term numbers of all texts in order; `lengths`: number of terms per text.
     """
     n = len(lengths)
     pairs = found.astype(np.int64) * n + np.repeat(np.arange(n), lengths)

@@ -19,9 +19,9 @@ _BLOCK = 16
 class IndexSettings:
     """BM25's `k1` and `b`, and `alpha`, the weight of vectors in the hybrid ranking.
 
-    `vectors` and `lexical`: kind of index. The defaults score every memory, exactly; the others
-    are for large stores (LargeVectors, SparseLexicalIndex). `expected`: final number of memories of
-    a large store, 0 if all of them are there at the first query. `searched`: share of the lists
+    `vectors` and `lexical`: kind of index. The defaults score every memory, exactly; the others are
+    for large stores (LargeVectors, SparseLexicalIndex). `expected`: final number of memories of a
+    large store, 0 if all of them are present at the first query. `searched`: share of the lists
     that an ivf index searches, 0 to 1: more is slower and misses less.
     """
 
@@ -84,11 +84,11 @@ class Ranking(Protocol):
         """Return rows and scores of the `k` best (None: all), best first."""
 
     def of(self, row: int) -> float:
-        """Return the score of any row."""
+        """Return the score of one row, whatever its rank."""
 
 
 class Dense:
-    """A ranking in which every memory is scored: for up to some ten thousand."""
+    """A ranking in which every memory is scored, for up to some ten thousand memories."""
 
     def __init__(self, scores: Scores) -> None:
         """`scores` has shape (n,)."""

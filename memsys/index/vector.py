@@ -24,8 +24,8 @@ _BUILT = 80  # of hnsw: candidates during an insertion
 
 
 class VectorIndex:
-    """Exact inner product by faiss over the unit vectors of one conversation. Approximate indexes
-    lose recall under a filter by conversation and save nothing at this size.
+    """Exact search by inner product, with faiss, over the unit vectors of one conversation.
+    Approximate indexes lose recall under a filter by conversation and save nothing at this size.
     """
 
     def __init__(self, vectors: Vectors) -> None:
@@ -124,7 +124,7 @@ class LargeVectors:
 
     def similarities(self, vector: Vectors) -> NDArray[np.float64]:
         """Return the cosine of `vector` and every row, shape (n,). Raises InputError unless the
-        kind is flat: scoring all defeats an approximate index.
+        kind is flat: scoring every vector defeats an approximate index.
         """
         if not isinstance(self._index, faiss.IndexFlatIP):
             raise InputError(
@@ -137,7 +137,7 @@ class LargeVectors:
 
 
 class Nearest:
-    """A ranking by cosine that scores only what is read."""
+    """A ranking by cosine that computes only the scores that are read."""
 
     def __init__(self, index: LargeVectors, vector: Vectors) -> None:
         self._index, self._vector = index, vector

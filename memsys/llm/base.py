@@ -62,7 +62,7 @@ class LLM(Protocol):
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the endpoint's whole answer to the request `body`, with its model set to this one.
-        For memory libraries behind a gateway. Raises LLMError without a usable answer.
+        Used for memory libraries behind a gateway. Raises LLMError without a usable answer.
         """
 
 

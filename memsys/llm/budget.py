@@ -1,4 +1,4 @@
-"""Limits on live calls: how many at once, how fast, and what they may cost."""
+"""Limits on live calls: their number at once, their rate, and their cost."""
 
 from __future__ import annotations
 
@@ -55,11 +55,13 @@ class CallLedger(Protocol):
         """Yield model and tokens of each paid call."""
 
     def note(self, model: str, usage: Usage) -> None:
-        """Write down a live call at once: a run may be killed at any time."""
+        """Store a live call immediately: a run may be killed at any time."""
 
 
 class Budget:
-    """Shared by every client of a run, and safe for several threads. Replayed calls are free."""
+    """The limit on the cost of a run's calls. It is shared by every client of the run, and safe for
+    several threads. Replayed calls are free.
+    """
 
     def __init__(
         self, limit_usd: float | None, pricing: Pricing, ledger: CallLedger | None = None

@@ -144,7 +144,9 @@ class ChatClient(LLM):
         return read(self._ask(body, read, sample))
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """See LLM. The run's settings fill in what `body` leaves open. Raises as `complete`."""
+        """See LLM. The run's settings fill in what `body` leaves open. Raises the same errors as
+        `complete`.
+        """
         check = partial(completion, model=self.name)
         return self._ask({**self._fixed, **body, "model": self.name}, check, 0)
 

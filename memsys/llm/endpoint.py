@@ -29,14 +29,14 @@ class Server(Protocol):
     """A server on this machine, started when the first request has to be sent."""
 
     def start(self) -> str:
-        """Listen, unless it does already; return the base URL, whose path is /v1."""
+        """Start listening unless already started; return the base URL, whose path is /v1."""
 
 
 class Endpoint:
-    """`POST {base_url}/...` with retries, limits, a budget and a recording.
+    """Sends `POST {base_url}/...` with retries, limits, a budget and a recording.
 
     The key is read from the environment and never stored. Nothing is loaded or connected before a
-    request that the recording cannot answer. Safe for several threads.
+    request that the recording cannot answer. An endpoint is safe for several threads.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Endpoint:
         Raises LLMError for an answer that fails the check of `exchange`, and without an answer
         after all retries: both are recorded separately, and raised again only in a replay. Raises
         InputError for a fault of the configuration and, in mode `replay`, for a missing answer;
-        BudgetReached.
+        BudgetReached before a call that could exceed the budget.
         """
         exchange.key = key_of("POST", self._path + path, body, exchange.sample)
         recorded = self._recording.find(exchange.key)

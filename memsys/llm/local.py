@@ -21,8 +21,8 @@ TRAINED_TOKENS: Final = 8192  # the longest text that SmolLM2-135M was trained o
 class LocalServer:
     """SmolLM2-135M-Instruct (4-bit weights) on llama.cpp; nothing is loaded before `start`.
 
-    One request at a time, without state between requests: an answer at temperature 0 depends on
-    its request alone. Used in a `with`, it stops at the end of the block.
+    It serves one request at a time, without state between requests: an answer at temperature 0
+    depends on its request alone. Used in a `with`, it stops at the end of the block.
     """
 
     model = MODEL
@@ -30,9 +30,10 @@ class LocalServer:
     def __init__(
         self, context_tokens: int = 4096, threads: int = 1, weights_sha256: str = WEIGHTS_SHA256
     ) -> None:
-        """`context_tokens`: prompt and answer together, in the model's tokens. `threads`: of
-        computation; a second one only helps on an idle machine. Weights with another hash than
-        `weights_sha256`, which is in the manifest, are refused. Raises InputError.
+        """`context_tokens`: prompt and answer together, in the model's tokens. `threads`: number of
+        computing threads; a second one only helps on an idle machine. Weights with another hash
+        than `weights_sha256`, which is in the manifest, are refused. Raises InputError on an
+        invalid argument.
         """
         if not 256 <= context_tokens <= TRAINED_TOKENS:
             raise InputError(
@@ -81,7 +82,7 @@ class LocalServer:
         self.stop()
 
     def _load(self) -> list[Any]:
-        """Return the running engine in a list of its own; clearing the list ends the engine."""
+        """Return a new list that contains the running engine; clearing the list ends the engine."""
         if absent := missing():
             raise InputError(f"llm=local: the package {absent} is not installed; make local-model")
         weights = _weights()

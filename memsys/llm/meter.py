@@ -145,8 +145,8 @@ class Reading:
 
 
 class Meter:
-    """Collects the calls of the current phase. One per run; phases never nest. Safe for several
-    threads: a phase belongs to the thread that opened it, as do the calls noted there.
+    """Collects the calls of the current phase. A run has one meter; phases never nest. It is safe
+    for several threads: a phase belongs to the thread that opened it, as do the calls noted there.
     """
 
     def __init__(self) -> None:

@@ -32,8 +32,8 @@ class Prompt:
         return {"name": self.name, "sha256": self.sha256}
 
     def fill(self, **values: str) -> str:
-        """Return the text with the places of `values` filled in, in one pass. Braces within a value
-        are not filled in again.
+        """Return the text with its placeholders replaced by `values`, in one pass. Braces within a
+        value are not filled in again.
         """
         return _PLACE.sub(lambda match: values.get(match[1], match[0]), self.text)
 

@@ -55,7 +55,9 @@ class Recording:
     """
 
     def __init__(self, folder: str | Path, mode: Mode = "auto") -> None:
-        """`folder` is created if absent; in mode `off` nothing is opened. Raises InputError."""
+        """`folder` is created if absent; in mode `off` nothing is opened. Raises InputError if the
+        file cannot be used.
+        """
         if mode not in get_args(Mode):
             raise InputError(f"llm.cache={mode}: give one of {', '.join(get_args(Mode))}")
         self.mode = mode
@@ -89,7 +91,7 @@ class Recording:
 
     def keep(self, answers: Iterable[RecordedAnswer]) -> int:
         """Record all of `answers` or, on an error, none; return how many were new. The first answer
-        of a key wins: one already recorded stays. Raises InputError.
+        of a key wins: one already recorded stays. Raises InputError if the file cannot be written.
         """
         insert = "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
         with self._errors(), self._guard, self._db:
@@ -98,7 +100,7 @@ class Recording:
     def keep_failed(self, row: RecordedAnswer) -> RecordedAnswer:
         """Record the last failure of a request; return the row that is recorded now. Of several
         unusable answers the first stays; a failure without an answer replaces any row and is
-        replaced by any. Raises InputError.
+        replaced by any. Raises InputError if the file cannot be written.
         """
         first = self.find(row.key)
         if first is not None and first.answered and row.answered:

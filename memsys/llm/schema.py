@@ -17,9 +17,9 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 def violation(value: object, schema: Mapping[str, Any], place: str = "reply") -> str | None:
-    """Return what is wrong with `value` and where, or None. Checked are type, enum, const, anyOf,
-    properties, required, additionalProperties and items (JSON Schema 2020-12); other keywords are
-    ignored.
+    """Return the first fault of `value` and its place, or None. The keywords type, enum, const,
+    anyOf, properties, required, additionalProperties and items are checked (JSON Schema 2020-12),
+    others are ignored.
     """
     if "anyOf" in schema and all(violation(value, one, place) for one in schema["anyOf"]):
         return f"{place} fits no alternative"

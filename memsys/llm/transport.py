@@ -204,9 +204,8 @@ def explain(
 
 
 def status_to_keep(error: openai.OpenAIError) -> int | None:
-    """Return the status under which a failure after all retries is recorded. The server's status,
-    or 0 if no answer was complete. None if no server was reached, so that there is nothing to
-    replay.
+    """Return the status under which a failure after all retries is recorded: the server's status, 0
+    if no answer was complete, or None if no server was reached and there is nothing to replay.
     """
     if isinstance(error, openai.APIStatusError):
         return error.status_code

@@ -1,1 +1,1 @@
-"""The `memory` options: what one unit of memory is."""
+"""The `memory` options, which define one unit of memory."""

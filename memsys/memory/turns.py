@@ -16,7 +16,7 @@ class Turns(MemoryBuilder):
     """
 
     def __init__(self, name: str, before: int = 0, after: int = 0, lead: int = 1) -> None:
-        """Numbers of turns, each 0 or more. Raises InputError."""
+        """The arguments are numbers of turns. Raises InputError unless each is 0 or more."""
         for field, value in (("before", before), ("after", after), ("lead", lead)):
             check_whole(f"memory.{field}", value, 0)
         self.name = name

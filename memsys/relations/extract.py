@@ -1,4 +1,4 @@
-"""Extraction of entities and relations: what the model is shown, and the check of its reply."""
+"""Extraction of entities and relations: the model's input, and the check of its reply."""
 
 from __future__ import annotations
 
@@ -103,7 +103,9 @@ class RelationExtractor:
     def _ask(
         self, form: Form, turns: Sequence[Turn], time: datetime, log: list[Event], **values: str
     ) -> list[dict[str, Any]] | None:
-        """Ask with the prompt of the form's step, filled with `turns`, `time` and `values`."""
+        """Ask the model to fill in the form; the prompt is that of its step, with `turns`, `time`
+        and `values` inserted.
+        """
         text = self.prompts[form.step].fill(messages=_numbered(turns), time=stamp(time), **values)
         return ask(self._llm, form, text, self._calls, log, turns=[turn.id for turn in turns])
 
@@ -113,7 +115,7 @@ def _numbered(turns: Sequence[Turn]) -> str:
 
 
 def _named(rows: Sequence[Mapping[str, Any]], log: list[Event]) -> dict[str, Entity]:
-    """Return the entities of `rows` by plain name, without first-person names."""
+    """Return the entities of `rows` by normalised name, without first-person names."""
     named: dict[str, Entity] = {}
     for row in rows:
         name, kind = shown(row["name"]), row["type"].strip().casefold()

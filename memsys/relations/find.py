@@ -66,7 +66,7 @@ class RelationFinder:
         self._snapshot: _Snapshot | None = None
 
     def invalidate(self) -> None:
-        """Discard what was computed from the graph, before the graph changes."""
+        """Discard the values computed from the graph; call it before the graph changes."""
         self._snapshot = None
 
     def find(self, question: str) -> tuple[list[Candidate], dict[str, Any]]:

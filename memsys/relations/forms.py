@@ -76,7 +76,7 @@ def relations_form(messages: int, names: Sequence[str] | None) -> Form:
 
 
 def conflicts_form(stored: int) -> Form:
-    """Return the form for which of `stored` numbered relations have ended."""
+    """Return the form that lists the ended ones among `stored` numbered relations."""
     row = {"relation": {"type": "integer", "minimum": 1, "maximum": stored}, "why": _SHORT}
     description = "Name the stored relations that do not hold any more; an empty list if all do."
     return Form("conflicts", "end_relations", description, row, stored)
@@ -115,7 +115,7 @@ def ask(
 
 
 def _lists(reply: Completion, form: Form) -> Iterator[list[Any] | Event]:
-    """Yield the list of every call or its fault; without a call, the list in the text, if any."""
+    """Yield the list of every call or its fault; without a call, that in the text, if any."""
     if not reply.tool_calls:
         with suppress(ValueError, TypeError, KeyError):
             rows = json.loads(reply.text)[form.step]

@@ -36,7 +36,7 @@ class _Progress:
 
 class GraphWriter:
     """Maintains the relations of one conversation. An error with one exchange loses that exchange
-    only and is logged; writing the session again repeats what failed and nothing else.
+    only and is logged; writing the session again repeats the failed steps only.
     """
 
     def __init__(

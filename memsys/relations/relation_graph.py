@@ -73,13 +73,13 @@ class Planned:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The key of the relation."""
+        """Ids of source and target with the relation's name between them: its identity."""
         return self.ends[0].id, self.triple.name, self.ends[1].id
 
 
 class RelationGraph:
     """One owner's part of a relation store. A node's id is its plain name, so that equal names are
-    one node whatever their vectors.
+    one node even if their vectors differ.
     """
 
     def __init__(
@@ -106,9 +106,9 @@ class RelationGraph:
 
     def around(self, names: Sequence[str], hops: int = 1) -> list[tuple[Relation, float]]:
         """Return the relations with an end near one of `names`, each once, with its nearness: the
-        sum of the cosines of its ends, so relations that join two of the names come first. Sorted
-        by nearness, then most recent first. Each further hop adds, behind all nearer ones, the
-        relations at the ends of the previous hop.
+        sum of the cosines of its ends, so relations that join two of the names come first. They are
+        sorted by nearness, then most recent first. Each further hop adds, behind all nearer ones,
+        the relations at the ends of the previous hop.
         """
         near = self.near(names)
         found: dict[tuple[str, str, str], tuple[Relation, float]] = {}
@@ -170,7 +170,7 @@ class RelationGraph:
         return list(found.values())
 
     def end(self, relations: Sequence[Relation], time: datetime) -> Applied:
-        """Delete `relations`, or mark them as ended at `time`; return which was done."""
+        """Delete `relations`, or mark them as ended at `time`; return which of the two was done."""
         if self._settings.on_conflict == "delete":
             self._store.drop_relations(self._owner, [one.key for one in relations])
             return "DELETE"
@@ -207,7 +207,9 @@ class RelationGraph:
         self._store.clear(self._owner)
 
     def _resolved(self, entities: dict[str, Entity], time: datetime) -> dict[str, Node]:
-        """Return the node of each of `entities` by plain name; new nodes have no mention yet."""
+        """Return the node of each of `entities` by normalised name; new ones have no mention
+        yet.
+        """
         stored = {node.id: node for node in self._store.nodes(self._owner, entities.keys())}
         unknown = {id_: entity for id_, entity in entities.items() if id_ not in stored}
         vectors = self._vectors([entity.name for entity in unknown.values()])
@@ -224,6 +226,8 @@ class RelationGraph:
         return stored
 
     def _vectors(self, names: Iterable[str]) -> Vectors:
-        """Return unit vectors of `names`, all as documents: names are compared with names."""
+        """Return unit vectors of `names`, embedded as documents, since names are compared with
+        names.
+        """
         found = list(names)
         return self._embedder.documents(found) if found else np.zeros((0, 1), dtype=np.float32)

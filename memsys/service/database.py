@@ -121,7 +121,7 @@ class MemoryDatabase:
         return [one for one in records if _fits(one.metadata, filters or {})]
 
     def shelves(self, owner: Owner) -> list[str]:
-        """Return the shelves with memories of `owner`, sorted; a user has one."""
+        """Return the shelves (see Owner.shelf) with memories of `owner`, sorted; a user has one."""
         if owner.user_id is not None:
             return [owner.shelf]
         condition, values = _where(owner)
@@ -138,7 +138,7 @@ class MemoryDatabase:
             yield shelf, id_, None if blob is None else np.frombuffer(blob, dtype=np.float32)
 
     def by_shelf(self) -> dict[str, set[str]]:
-        """Return all ids by shelf."""
+        """Return the ids of all memories by shelf (see Owner.shelf)."""
         shelves: dict[str, set[str]] = {}
         for shelf, id_ in self._db.execute("SELECT shelf, id FROM memories"):
             shelves.setdefault(shelf, set()).add(id_)
@@ -236,7 +236,9 @@ def _decoded(name: str, value: Any) -> Any:
 
 
 def _where(owner: Owner) -> tuple[str, list[str]]:
-    """Return the SQL condition for memories of `owner`, and its values. Raises InputError."""
+    """Return the SQL condition for memories of `owner`, and its values. Raises InputError like
+    Owner.check.
+    """
     named = owner.check().named
     return " AND ".join(f"{name}=?" for name in named), list(named.values())
 

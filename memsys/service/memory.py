@@ -88,7 +88,8 @@ class Memory(AbstractContextManager["Memory"]):
         `infer`: True lets a model extract facts, or with kind="procedural" record an agent's run
         (whose messages may have tool_calls) as numbered steps; False stores the messages verbatim;
         None: as in the run. A text is stored word for word; messages are stored with the speaker's
-        name. Raises InputError; LLMError if the model answered for none of the messages.
+        name. Raises InputError on an invalid argument; LLMError if the model answered for none of
+        the messages.
         """
         owner = Owner(user_id, agent_id, run_id).check()
         check_choice("kind", kind, get_args(MemoryKind))
@@ -118,7 +119,7 @@ class Memory(AbstractContextManager["Memory"]):
     ) -> list[SearchResult]:
         """Return the `top_k` (None: the run's k) best memories for `query`, best first. `filters`:
         values that the metadata must have. `time`: of the query, for recency (None: now). Each
-        returned memory counts as accessed. Raises InputError.
+        returned memory counts as accessed. Raises InputError on an invalid argument.
         """
         owner = Owner(user_id, agent_id, run_id).check()
         wanted = check_whole("top_k", self._setup.k if top_k is None else top_k)
@@ -166,7 +167,7 @@ class Memory(AbstractContextManager["Memory"]):
         time: datetime | None = None,
     ) -> MemoryChange | None:
         """Replace text, metadata or time of a memory (None: unchanged) and return the change, None
-        if there is no such memory. Raises InputError.
+        if there is no such memory. Raises InputError on an invalid argument.
         """
         if text is None and metadata is None and time is None:
             raise InputError("update: give text, metadata or time")

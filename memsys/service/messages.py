@@ -40,7 +40,7 @@ def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
     """Return `messages` as a session at `time`. A text is one message of the user; a message has
     `role` and `content`, and may have `name` (the speaker, else the role) and `id`. System messages
     are left out, as they describe nobody. Turns get new ids, because a caller may use one twice.
-    Raises InputError.
+    Raises InputError on an invalid message.
     """
     listed = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
     if isinstance(listed, Mapping) or not isinstance(listed, Sequence) or not listed:
@@ -131,7 +131,7 @@ def write_procedure(
 
 
 class _OwnerFacts:
-    """The facts of one owner in the database (see FactStorage); `changes` lists what was done."""
+    """The facts of one owner in the database (see FactStorage); `changes` lists the changes."""
 
     def __init__(self, writer: Writer, ranker: Ranker, about: About) -> None:
         self._writer, self._ranker, self._about = writer, ranker, about

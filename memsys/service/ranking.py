@@ -54,7 +54,7 @@ class SearchWeights:
 
 
 class Ranker:
-    """Ranks the memories of an owner. Not thread-safe."""
+    """Ranks the memories of an owner. It is not thread-safe."""
 
     def __init__(
         self,
@@ -84,8 +84,8 @@ class Ranker:
         top_k: int,
         now: datetime,
     ) -> list[SearchResult]:
-        """Return the `top_k` best memories for `query` and its `vector`, shape (d,), best first, of
-        equal scores the oldest first.
+        """Return the `top_k` best memories for `query` and its `vector`, shape (d,), best first;
+        among equal scores the oldest comes first.
         """
         self._vectors.catch_up()
         weights = self._weights

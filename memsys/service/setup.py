@@ -69,9 +69,9 @@ def load_setup(source: str | Path | None) -> Setup:
     """Return the setup of a run (its folder, or its id under results/runs), of a YAML file with
     groups as in conf/ (an option's name, or its settings), or of the defaults (None).
 
-    A configuration names classes, which are imported and instantiated: load none that you do not
-    trust. Raises InputError if it cannot be used, or if the run's strategy does not rank as a store
-    of memories can.
+    A configuration names classes, which are imported and instantiated: load only those that you
+    trust. Raises InputError if it cannot be used, or if a plain store of memories cannot rank like
+    the run's strategy.
     """
     where, settings = _read(source)
     wanted = {**_NUMBERS, **_OPTIONS, **{k: v for k, v in settings.items() if k != "weights"}}
@@ -113,7 +113,7 @@ def load_setup(source: str | Path | None) -> Setup:
 
 
 def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
-    """Return the name of `source` for messages, and its groups and numbers."""
+    """Return the name of `source` for error messages, and its groups and numbers."""
     if source is None:
         return "memory", {}
     path = Path(source).expanduser()

@@ -45,7 +45,7 @@ class VectorSync:
         return self._store.nearest(self._owner(shelf), vector, most, among)
 
     def catch_up(self) -> None:
-        """Apply the changes since the last call. Cheap if there are none."""
+        """Apply the changes since the last call. The call is cheap if there are none."""
         if self._database.last == self._mark:
             return
         with self._database.writing():  # no process overwrites newer vectors
@@ -83,7 +83,7 @@ class VectorSync:
         self._shelves.clear()
 
     def _compare(self) -> None:
-        """Compare a persistent store, which may have lost data, with the database, by shelf."""
+        """Compare a persistent store, which may have lost data, with the database by shelf."""
         with self._database.writing():
             wanted = self._database.by_shelf()
             for shelf, ids in wanted.items():

@@ -19,7 +19,7 @@ _T = TypeVar("_T")
 
 
 class Bolt:
-    """`url` is bolt://host:port or neo4j://host:port, +s for TLS.
+    """A connection. `url` is bolt://host:port or neo4j://host:port, with +s for TLS.
 
     The password is read from the environment variable `password_variable` (None: no login) and
     never stored. `database` None is the server's default. Raises InputError if the extra is missing

@@ -19,7 +19,8 @@ _TABLE = """CREATE TABLE IF NOT EXISTS vectors (
 
 
 class FaissVectors:
-    """Exact inner product, with an index per owner, since a filtered approximate one loses recall.
+    """Search by exact inner product, with an index per owner: a filtered approximate one loses
+    recall.
 
     `path` is an SQLite file from which the index of an owner is built on first use; None: in memory
     only. Processes may share the file if each owner is written by only one of them. Raises
@@ -112,7 +113,9 @@ class FaissVectors:
 
 
 class _Index:
-    """The vectors of one owner; they are replaced in place, and a gap is filled by the last one."""
+    """The vectors of one owner; they are replaced in place, and the last one fills the place of a
+    deleted one.
+    """
 
     def __init__(self) -> None:
         self.ids: list[str] = []

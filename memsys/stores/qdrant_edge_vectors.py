@@ -19,7 +19,7 @@ _CONFIG = "edge_config.json"  # the engine writes it into every shard
 
 
 class QdrantEdgeVectors(QdrantPoints):
-    """Qdrant Edge, exact, filtered by owner.
+    """Exact search by Qdrant Edge, filtered by owner.
 
     `path` is a folder, which the engine locks: one store at a time can open it. None is a temporary
     folder. Each write is in the engine's write-ahead log when it returns. Raises InputError if the

@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 
 class QdrantVectors(QdrantPoints):
-    """One `collection` of the server at `url`, exact, filtered by owner.
+    """Exact search in one `collection` of the server at `url`, filtered by owner.
 
     The key is read from the environment variable `key_variable` (None: no key) and never stored.
     Each write is acknowledged when applied. Raises InputError if the extra or the key is missing

@@ -75,7 +75,8 @@ class RelationStore(Protocol):
 
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
         """Return up to `most` nodes with a cosine to `vector`, shape (d,), of `threshold` or more.
-        Best first, ties by id. Raises InputError if d is not that of the store.
+        The result is sorted from best to worst, with ties by id. Raises InputError if d is not that
+        of the store.
         """
 
     def nodes(self, owner: str, ids: Collection[str] | None = None) -> list[Node]:
@@ -115,7 +116,7 @@ def row_of(record: Node | Relation) -> dict[str, Any]:
 
 
 def node_of(row: Mapping[str, Any], vector: Vectors) -> Node:
-    """Return the node of a `row_of` and its `vector`, shape (d,)."""
+    """Return the node of a row that `row_of` returned and of its `vector`, shape (d,)."""
     names = ("id", "name", "kind", "mentions")
     return Node(**{name: row[name] for name in names}, **_times(row), vector=vector)
 

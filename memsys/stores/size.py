@@ -1,7 +1,7 @@
 """Size of a memory in bytes, by one definition for every strategy.
 
-Counted are the bytes of plain files with the content: memories, nodes, edges and a history as JSON
-lines in UTF-8, vectors in single precision. docs/models.md lists what is counted per strategy.
+The size is that of plain files with the content: memories, nodes, edges and a history as JSON lines
+in UTF-8, vectors in single precision. docs/models.md lists the counted items per strategy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def lines(rows: Iterable[Any]) -> int:
 
 
 def line(row: Any) -> str:
-    """Return `row` as a line of such a file; times in ISO 8601."""
+    """Return `row` as one JSON line in UTF-8; times are in ISO 8601."""
     return _ENCODER.encode(row) + "\n"
 
 
@@ -31,7 +31,7 @@ def singles(vectors: Iterable[Vectors]) -> int:
 
 
 def together(one: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
-    """Return the sums by unit; a missing unit counts as 0."""
+    """Return the sums of several sizes by unit; a missing unit counts as 0."""
     return {unit: one.get(unit, 0) + other.get(unit, 0) for unit in {**one, **other}}
 
 

@@ -43,9 +43,9 @@ class VectorStore(Protocol):
     def nearest(
         self, owner: str, vector: Vectors, most: int, among: Collection[str] | None = None
     ) -> list[Near]:
-        """Return the `most` ids of `owner` with the highest cosine to `vector`, shape (d,). Best
-        first, ties by id. `among`: consider only these ids. Raises InputError if d is not that of
-        the store.
+        """Return the `most` ids of `owner` with the highest cosine to `vector`, shape (d,). The
+        result is sorted from best to worst, with ties by id. `among`: consider only these ids.
+        Raises InputError if d is not that of the store.
         """
 
     def ids(self, owner: str) -> list[str]:

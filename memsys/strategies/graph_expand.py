@@ -60,7 +60,7 @@ class GraphExpand(Strategy):
     """The k best of the start ranking and their graph neighbours, rescored together, cut to k.
 
     A direct result scores its relevance, an added one `edge_weight` * edge + `relevance_weight` *
-    relevance: at equal k an added memory must push a direct one out.
+    relevance: at equal k an added memory has to displace a direct one.
     """
 
     uses_graph: ClassVar[bool] = True

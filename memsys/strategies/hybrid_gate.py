@@ -1,4 +1,4 @@
-"""Graph expansion behind a gate."""
+"""Graph expansion that is applied only if a gate opens."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from memsys.types import Candidate, Query
 
 
 class HybridGate(GraphExpand):
-    """graph_expand if the gate opens, else the start ranking (vector_only by default)."""
+    """Expands like graph_expand if the gate opens, else returns the start ranking (by default
+    vectors).
+    """
 
     def __init__(
         self,

@@ -36,7 +36,7 @@ def check_key(key_variable: str, host: str, option: str) -> None:
 def without_secrets(text: str, key_variable: str = "") -> str:
     """Return `text` with each secret replaced by the name of its environment variable. A server may
     repeat a key in its messages. Secrets are the values of variables whose name ends like one, and
-    the value of `key_variable` whatever its name and length.
+    the value of `key_variable`, independent of its name and length.
     """
     key = os.environ.get(key_variable)
     if key:

@@ -1,11 +1,14 @@
 """Calendar: names of months and weekdays, arithmetic of days, and periods with their wording.
 
-Wording, English: a known day "7 May 2023"; a known month "May 2023"; a season "summer 2022"; a
-year "2022". What the speaker left vague stays vague, relative to the day of the utterance: "the
-week before 25 May 2023", "the weekend of 22 August 2022", "the Friday before 15 July 2023" (for
-"last Friday", which speakers use for either of two days), "two weekends before 17 July 2023".
-Wording, Chinese: "2024年4月12日", "2024年4月", "2023年夏天", "2022年", "2024年4月12日的前一周".
-Chinese weeks begin on Monday, so 上周五 ("Friday of last week") is a known day.
+The English wording is "7 May 2023" for a known day, "May 2023" for a known month, "summer 2022" for
+a season and "2022" for a year. A vague time stays vague and is expressed relative to the day of the
+utterance: "the week before 25 May 2023", "the weekend of 22 August 2022", "the Friday before 15
+July 2023" (for "last Friday", which speakers use for either of two days), "two weekends before 17
+July 2023".
+
+The Chinese wording is "2024年4月12日", "2024年4月", "2023年夏天", "2022年",
+"2024年4月12日的前一周". Chinese weeks begin on Monday, so 上周五 ("Friday of last week") is a
+known day.
 """
 
 from __future__ import annotations
@@ -64,7 +67,7 @@ def weekday_number(name: str) -> int:
 
 
 def real_date(year: int, month: int, day: int) -> date | None:
-    """Return that date, or None where the calendar has no such day."""
+    """Return the date of these numbers, or None if the calendar has no such day."""
     try:
         return date(year, month, day)
     except ValueError:
@@ -72,7 +75,7 @@ def real_date(year: int, month: int, day: int) -> date | None:
 
 
 def nearest_year(said: date, month: int, day: int) -> int:
-    """Return the year that puts month and day nearest to `said`: in January, the last December."""
+    """Return the year in which `month` and `day` are nearest to the day `said`."""
     years = (said.year - 1, said.year, said.year + 1)
     return min(years, key=lambda year: abs((date(year, month, min(day, 28)) - said).days))
 
@@ -117,7 +120,7 @@ def on_day(day: date, chinese: bool = False) -> Period:
 
 
 def on_date(year: int, month: int, day: int, chinese: bool = False) -> Period | None:
-    """Return the period of that date, or None where the calendar has no such day."""
+    """Return the period of the date of these numbers, or None if the calendar has no such day."""
     found = real_date(year, month, day)
     return on_day(found, chinese) if found else None
 
@@ -161,7 +164,7 @@ def week_of(day: date) -> date:
 
 
 def days_from(first: date, days: int, text: str) -> Period:
-    """Return a period of `days` days, known to the week or more vaguely."""
+    """Return a period of `days` days, with the precision of a week or a vaguer one."""
     return Period(first, first + timedelta(days=days - 1), "week", text)
 
 

@@ -36,7 +36,7 @@ CHINESE_COUNT = r"(?:\d+|[一二两三四五六七八九十百]+|几|半)"
 
 
 def spell(number: int) -> str:
-    """Return `2` as `two`; numbers below 0 and above twenty in figures."""
+    """Return a number in words (`two`); a number below 0 or above twenty in figures."""
     return _SPELT[number] if 0 <= number < len(_SPELT) else str(number)
 
 

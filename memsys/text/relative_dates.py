@@ -53,8 +53,8 @@ def resolve(words: str, said: date) -> str | None:
     """Return `words` as a date in ISO 8601: a year, a month, a day, or the span of days of a week.
 
     ISO dates are validated and returned. Relative words are resolved from the day `said`: "last
-    Friday" is the latest one before that day, "next Friday" the first after it. Return None if the
-    words name no definite date.
+    Friday" is the latest one before that day, "next Friday" the first after it. None is returned if
+    the words name no definite date.
     """
     text = " ".join(words.casefold().split()).strip(" .,。")
     if iso := _iso(text.upper()):

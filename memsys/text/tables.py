@@ -1,4 +1,4 @@
-"""Tables of words and patterns, which lie as YAML beside the code that uses them."""
+"""Tables of words and patterns, stored as YAML beside the code that uses them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Words and index terms, for English and Chinese.
 
-One definition serves BM25, the rule-made graph and the keyless reader, so that a difference
-between two strategies is never a difference between two tokenisers.
+One definition serves BM25, the graph built by rules and the reader without a model, so that a
+difference between two strategies is never a difference between two tokenisers.
 """
 
 from __future__ import annotations

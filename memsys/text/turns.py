@@ -9,7 +9,7 @@ _RICH = 20  # distinct terms at which a text reaches importance 1
 
 
 def line(turn: Turn) -> str:
-    """Return `Speaker: text [image: caption]`; the speaker's name is part of what is retrieved."""
+    """Return `Speaker: text [image: caption]`; the speaker's name is part of the indexed text."""
     caption = f" [image: {turn.caption}]" if turn.caption else ""
     return f"{turn.speaker}: {turn.text}{caption}"
 

@@ -1,4 +1,4 @@
-"""graphiti-core on its own FalkorDB. Run by serve.py in the library's venv."""
+"""Adapter of graphiti-core with a FalkorDB server; serve.py runs it in the library's venv."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Adapter:
         self._run(self._graph.build_indices_and_constraints())
 
     def degraded(self) -> list[str]:
-        """Return nothing: communities and a cross-encoder are not defaults of the library."""
+        """Return an empty list: communities and a cross-encoder are no defaults of the library."""
         return []
 
     def add(self, item: dict[str, Any]) -> int:

@@ -1,4 +1,4 @@
-"""langmem's memory manager on langgraph's in-memory store. Run by serve.py."""
+"""Adapter of langmem's memory manager on langgraph's in-memory store, run by serve.py."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Adapter:
             )
 
     def degraded(self) -> list[str]:
-        """Return what is missing without a warning by the library."""
+        """Return the features that are missing without a warning by the library."""
         return [] if self._manager else ["no memory manager: the store of langgraph alone"]
 
     def add(self, item: dict[str, Any]) -> int:
@@ -62,7 +62,7 @@ class Adapter:
         return len(self._about) - before
 
     def search(self, query: str, k: int) -> list[dict[str, Any]]:
-        """Return the k best by cosine; none for a blank query."""
+        """Return the k best memories by cosine; none for a blank query."""
         results = self._store.search(_PLACE, query=query, limit=k) if query.strip() else []
         return [
             {"id": one.key, "text": one.value["content"]["content"], "score": one.score}

@@ -1,4 +1,4 @@
-"""mem0ai 2: facts or messages in a faiss index. Run by serve.py in the library's venv."""
+"""Adapter of mem0ai 2, with facts or messages in a faiss index; run by serve.py."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Adapter:
         )
 
     def degraded(self) -> list[str]:
-        """Return what is missing without a warning by the library."""
+        """Return the features that are missing without a warning by the library."""
         missing = []
         if type(self._memory.vector_store).keyword_search is VectorStoreBase.keyword_search:
             missing.append("no keyword search: faiss has none, so the score is the cosine alone")

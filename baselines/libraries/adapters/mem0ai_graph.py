@@ -1,4 +1,4 @@
-"""mem0ai 1, the last with a graph: facts in faiss, relations in kuzu. Run by serve.py."""
+"""Adapter of mem0ai 1, the last with a graph: facts in faiss, relations in kuzu."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Adapter:
         )
 
     def degraded(self) -> list[str]:
-        """Return what is missing without a warning by the library."""
+        """Return the features that are missing without a warning by the library."""
         return [] if self._memory.enable_graph else ["no graph: only a model writes relations"]
 
     def add(self, item: dict[str, Any]) -> int:

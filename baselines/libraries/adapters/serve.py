@@ -1,8 +1,8 @@
 """Serve the class `Adapter` of a script by lines of JSON, in a library's venv.
 
-Started as `python serve.py ADAPTER`. Nothing of memsys is imported. Only loopback is reachable:
-other addresses are refused, and listed in the next reply as `blocked`. Warnings logged by the
-library are listed as `warnings`.
+It is started as `python serve.py ADAPTER`. Nothing of memsys is imported. Only loopback is
+reachable: other addresses are refused, and listed in the next reply as `blocked`. Warnings logged
+by the library are listed as `warnings`.
 """
 
 from __future__ import annotations

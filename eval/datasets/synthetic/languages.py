@@ -56,7 +56,7 @@ class Statement:
 
 
 class QuestionChain(NamedTuple):
-    """The end of `chain` starting at `subject` is asked for, now or on a former `day`."""
+    """A question for the end of `chain`, which starts at `subject`, now or on a former `day`."""
 
     subject: str
     chain: tuple[str, ...]
@@ -65,7 +65,7 @@ class QuestionChain(NamedTuple):
 
 @dataclass(frozen=True)
 class Language(ABC):
-    """A language: its texts, as languages.yaml describes them, and what needs rules.
+    """A language: its texts, as languages.yaml describes them, and the forms that need rules.
 
     `days`: words for one day ago, two days ago, ... `frames`: utterances around a sentence.
     """
@@ -156,7 +156,7 @@ def personal(relation: str) -> bool:
 
 
 class English(Language):
-    """English: possessives of persons, else `of`, as in the workplace of Velma Orr's cousin."""
+    """The English grammar: possessives of persons, else `of`: the workplace of Orr's cousin."""
 
     def written(self, day: date) -> str:
         """Return a day as in `6 May 2023`."""
@@ -211,7 +211,7 @@ class English(Language):
 
 
 class Chinese(Language):
-    """Chinese: every relation by 的, as in 沈青禾的表亲的单位."""
+    """The Chinese grammar: every relation is expressed by 的, as in 沈青禾的表亲的单位."""
 
     def written(self, day: date) -> str:
         """Return a day as in `2023年5月6日`."""

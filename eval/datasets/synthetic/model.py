@@ -28,17 +28,17 @@ _SUMMARY = "They tell each other of people, firms, towns and dishes."
 
 
 class UnknownPromptError(Exception):
-    """A prompt that this model cannot answer."""
+    """Raised for a prompt that this model cannot answer."""
 
 
 def answer(step: str, prompt: str, misses: float = 0.0) -> str | Rows:
     """Return the reply to a `prompt` of `step`.
 
-    A text for `summary`, else the rows of the requested list (`facts`, `operations`, `entities`,
-    `relations`, `conflicts`). A share `misses` of the messages is overlooked, a different one in
-    each step, but the same in all calls of a step.
+    The reply is a text for `summary`, else the rows of the requested list (`facts`, `operations`,
+    `entities`, `relations`, `conflicts`). A share `misses` of the messages is overlooked, a
+    different one in each step, but the same in all calls of a step.
 
-    Raises UnknownPromptError.
+    Raises UnknownPromptError if the prompt lacks a part or the step is unknown.
     """
     try:
         return _STEPS[step](prompt, misses)

@@ -23,7 +23,7 @@ class Parameters:
     question. `updates`: how often each of these facts changes. `relative_dates`: share of visits
     dated relative to the day of the session ("yesterday"). `tellers`: `one` if the same speaker
     states a fact and all its changes, else `any`. `past`: also ask for earlier values, by a day; a
-    change then does not mention the former value and is stated in a session of its own.
+    change then does not mention the former value and is stated in a separate session.
     """
 
     conversations: int
@@ -90,5 +90,5 @@ class Parameters:
 
     @property
     def near(self) -> int:
-        """Facts per conversation about others, which nobody asks for."""
+        """Facts per conversation about others, which no question asks for."""
         return (self.sessions * self.turns - self.informative) // 2

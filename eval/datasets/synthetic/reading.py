@@ -27,7 +27,7 @@ class PromptMessage(NamedTuple):
 
 
 class MissingPartError(Exception):
-    """The prompt lacks a part."""
+    """Raised if a prompt lacks a part."""
 
 
 def part(prompt: str, name: str) -> str:
@@ -114,7 +114,9 @@ def json_message(value: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def calling(calls: Iterable[tuple[str, Mapping[str, Any]]], otherwise: str) -> dict[str, Any]:
-    """Return a message that calls tools by name with arguments; without calls, says `otherwise`."""
+    """Return a message that calls tools by name with arguments; without calls, its text is
+    `otherwise`.
+    """
     rows = [
         {
             "id": f"call_{number}",

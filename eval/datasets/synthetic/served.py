@@ -37,14 +37,14 @@ _REMEDY: Final = (
 
 
 class GrammarServer:
-    """The server; stateless, as a reply depends on its request only."""
+    """A stateless server of the model: a reply depends on its request only."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._base_url = ""
 
     def start(self) -> str:
-        """Start to listen if not yet done; return `http://127.0.0.1:PORT/v1`."""
+        """Start listening unless already started; return `http://127.0.0.1:PORT/v1`."""
         with self._lock:
             if not self._base_url:
                 server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
@@ -81,7 +81,7 @@ def reply(body: Mapping[str, Any]) -> dict[str, Any]:
 
     `misses` of the request: see model.answer. Tokens are o200k, of contents and arguments.
 
-    Raises UnknownPromptError.
+    Raises UnknownPromptError for a prompt that the model cannot answer.
     """
     misses = body.get("misses", 0.0)
     answers = (library.message_of(body, misses) for library in _LIBRARIES)

@@ -107,7 +107,7 @@ def paths(hops: int) -> list[tuple[str, ...]]:
 
 
 class SmallWorld:
-    """Facts, each stated in a turn of its own, updates in order of time."""
+    """Facts, each stated in a separate turn, with updates in order of time."""
 
     def __init__(self, names: Names, random: Random, free_turns: FreeTurns, past: bool) -> None:
         """`past`: earlier values are asked for, so no later statement may mention them."""
@@ -156,7 +156,7 @@ class SmallWorld:
         return WorldQuestion(current.subject, (self._random.choice(others),), None, ())
 
     def near(self) -> None:
-        """State a fact of the same kind as the others that nobody asks for."""
+        """State a fact of the same kind as the others that no question asks for."""
         relation = self._random.choice(list(RELATIONS))
         of, to = RELATIONS[relation]
         fact = WorldFact(self._names.new(of), relation, self._names.new(to))

@@ -58,13 +58,13 @@ def _bench(sizes: Sequence[int], out: Path, pictures: Path) -> None:
 
 
 def _names(n: int) -> list[str]:
-    """What is measured at `n` memories; see measure.MEASURES."""
+    """Return the names of the measurements at `n` memories; see measure.MEASURES."""
     names = ("ivf", "flat", "hnsw", "rank_bm25", "many_owners", "embedding", "mem0ai")
     return [name for name in names if n <= _LARGEST.get(name, n)]
 
 
 def _measured(n: int, name: str) -> dict[str, Any]:
-    """Figures printed by the process, or `failed` with the reason, such as a missing library."""
+    """Return the figures printed by the process, or `failed` with the reason."""
     command = [sys.executable, "-m", "eval.studies.bench_scale.measure", name, str(n)]
     timeout = _TIMEOUT_S if name == "mem0ai" else None
     try:

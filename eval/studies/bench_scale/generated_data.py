@@ -80,7 +80,7 @@ class LookupEmbedder:
 
 
 class SequentialEmbedder(LookupEmbedder):
-    """Embedder whose documents are `stored`, one after the other, whatever the texts."""
+    """Embedder whose documents are `stored`, one after the other, independent of the texts."""
 
     def __init__(self, stored: Vectors, queries: Mapping[str, Vectors]) -> None:
         super().__init__(queries)

@@ -100,7 +100,7 @@ def rank_bm25(n: int) -> dict[str, Any]:
 
 
 def many_owners(n: int) -> dict[str, Any]:
-    """Measure `n` memories of owners with 1,000 each, searched exactly; owners drawn at random."""
+    """Measure exact search over `n` memories, 1,000 per owner, for owners drawn at random."""
     with _generated(n) as (_, generated, asked):
         embedder = SequentialEmbedder(generated, asked)
         config = _settings("flat", "graph.max_share=0.1")  # the default of conversations
@@ -172,7 +172,7 @@ MEASURES: Final[Mapping[str, Callable[[int], dict[str, Any]]]] = {
 
 @contextmanager
 def _generated(n: int) -> Iterator[tuple[Path, Vectors, dict[str, Vectors]]]:
-    """A temporary folder, `n` vectors stored in it, and the vectors of the questions by text."""
+    """Yield a temporary folder, `n` vectors stored in it, and the questions' vectors by text."""
     with tempfile.TemporaryDirectory() as folder:
         generated = write_vectors(Path(folder) / "vectors.npy", n, SEED)
         asked = dict(zip(queries(ASKED, SEED), query_vectors(ASKED, SEED), strict=True))
@@ -217,7 +217,7 @@ def _fill(parts: Parts, n: int) -> tuple[Store, dict[str, float]]:
 def _in_turns(
     jobs: Mapping[str, Callable[[str], object]], texts: Sequence[str]
 ) -> dict[str, list[float]]:
-    """Milliseconds (p50, p95, p99) of every job over the texts; the jobs take turns on each."""
+    """Return milliseconds (p50, p95, p99) of every job over the texts; the jobs alternate."""
     times: dict[str, list[float]] = {name: [] for name in jobs}
     for job in jobs.values():
         job(texts[0])  # warm-up
@@ -230,7 +230,7 @@ def _in_turns(
 
 
 def _recall(index: LargeVectors, generated: Vectors, asked: Sequence[Vectors]) -> float:
-    """Mean recall of the exact ten nearest vectors over fifty questions."""
+    """Return the mean recall of the exact ten nearest vectors over fifty questions."""
     shares = []
     for vector in asked[:50]:
         exact = set(top((generated @ vector).astype(np.float64), K))
@@ -239,7 +239,7 @@ def _recall(index: LargeVectors, generated: Vectors, asked: Sequence[Vectors]) -
 
 
 def _resident_bytes() -> int:
-    """Resident memory of this process, without mapped files; 0 if unknown."""
+    """Return the resident memory of this process, without mapped files; 0 if unknown."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon")), 0)
 

@@ -17,7 +17,7 @@ _MARKERS = "osv^Dxp*"
 
 
 def page(figures: Sequence[Figures]) -> str:
-    """Markdown page: targets, ingestion, latency, size, and what could not be measured."""
+    """Return the Markdown page: targets, ingestion, latency, size, and failed measurements."""
     parts = [
         "# scale",
         "    python -m eval.studies.bench_scale",
@@ -44,7 +44,7 @@ _SIZE = ["memories", "store", "resident MB", "of raw vectors", "index on disk MB
 
 
 def _targets(figures: Sequence[Figures]) -> Iterator[list[str]]:
-    """Yield the targets of the largest store, with what was measured."""
+    """Yield the targets of the largest store, with the measured values."""
     stores = [one for one in figures if "vectors" in one]
     largest = max((one["memories"] for one in stores), default=0)
     slow = [o for o in figures if (o["memories"], o["of"]) == (largest, "rank_bm25") and "ms" in o]
@@ -105,7 +105,7 @@ def _name(one: Figures) -> str:
 
 
 def as_csv(figures: Sequence[Figures]) -> str:
-    """CSV with a row per figure: memories, store, name, value."""
+    """Return CSV with a row per figure: memories, store, name, value."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(["memories", "store", "figure", "value"])

@@ -80,7 +80,7 @@ def errors_table(
 def comparisons_table(
     validated: Mapping[str, LeftOut], judged: Sequence[int], seed: int
 ) -> TableCells:
-    """Table of what the model adds to a random subset, and its choice of questions to its estimate.
+    """Table of the gains of the model over a random subset, and of its choice of questions.
 
     Paired differences of mean absolute errors on the judge's verdicts, a column per grouping of
     `validated` (family, system, publisher); `judged`: positions of the systems with verdicts.

@@ -99,9 +99,9 @@ def _choices(
 def paired(errors: Floats, baseline: Floats, groups: Sequence[str] | None, seed: int) -> Interval:
     """Return the mean of |errors| - |baseline|, both (S, draws) of the same systems and draws.
 
-    With its 95% interval; below 0 the first is better. The percentile interval resamples systems
-    (whole `groups` (S) if given) and draws together, as both are samples (crossed bootstrap: Owen,
-    2007, "The pigeonhole bootstrap").
+    The mean is returned with its 95% interval; below 0 the first is better. The percentile interval
+    resamples systems (whole `groups` (S) if given) and draws together, as both are samples (crossed
+    bootstrap: Owen, 2007, "The pigeonhole bootstrap").
     """
     difference = np.abs(errors) - np.abs(baseline)
     systems, draws = difference.shape

@@ -27,7 +27,8 @@ class Client:
 
     def __init__(self, url: str, key_variable: str, timeout_s: float) -> None:
         """`key_variable`: environment variable of the key, which is sent as a bearer token and
-        never logged. `timeout_s`: of one request. Raises InputError on an invalid argument.
+        never logged. `timeout_s`: time limit of one request. Raises InputError on an invalid
+        argument.
         """
         self._here = check_address(url, "strategy.url") in LOOPBACK
         if not isinstance(timeout_s, int | float) or not timeout_s > 0:
@@ -36,8 +37,8 @@ class Client:
         self._client: Any = None
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> list[Any]:
-        """Return the `results` of the answer. Raises ServiceError with the status; InputError if
-        the address has never answered, or the key is refused.
+        """Send a request and return the `results` of the answer. Raises ServiceError with the
+        status; InputError if the address has never answered, or the key is refused.
         """
         import httpx2  # noqa: PLC0415 - half a second to import
 

@@ -24,7 +24,7 @@ def _time(text: object) -> datetime:
 
 
 def _whole(value: object) -> object:
-    """Return 3 for 3.0, which JSON does not distinguish."""
+    """Return an integral float as an integer (3 for 3.0): JSON does not distinguish them."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -39,13 +39,15 @@ Metadata = Annotated[dict[str, Any], Field(max_length=METADATA_MOST)]
 
 
 class _Strict(BaseModel):
-    """Accepts neither unknown fields nor values of another type, such as a number for a text."""
+    """Base of schemas that accept neither unknown fields nor values of another type, such as a
+    number for a text.
+    """
 
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
 def _any_of(**types: str) -> ConfigDict:
-    """Return the setting that declares at least one of some fields, by JSON type, as required."""
+    """Return the schema setting that requires at least one of some fields, given by JSON type."""
     one_of = [{"required": [n], "properties": {n: {"type": types[n]}}} for n in types]
     return ConfigDict(json_schema_extra={"anyOf": one_of})  # type: ignore[dict-item]
 
@@ -87,7 +89,7 @@ class SearchRequest(_Owned):
 
 
 class UpdateRequest(_Strict):
-    """The body of PUT /memories/{id}: what is left out or null is unchanged."""
+    """The body of PUT /memories/{id}; fields that are missing or null stay unchanged."""
 
     model_config = _any_of(text="string", metadata="object", time="string")
 

@@ -1,5 +1,5 @@
-"""Answers to mem0ai: of version 1 facts, operations on them, entities and relations; of version 2,
-which asks once per exchange and only adds memories, new memories.
+"""Answers to the prompts of mem0ai. Version 1 asks for facts, operations on them, entities and
+relations; version 2 asks once per exchange, for new memories only.
 """
 
 from __future__ import annotations
