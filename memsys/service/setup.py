@@ -31,6 +31,7 @@ from memsys.stores.vectors import VectorStore
 from memsys.strategy import Strategy
 
 CONF = Path(__file__).parents[2] / "conf"
+_MOVED = Path(__file__).parent / "moved.yaml"
 RUNS = Path("results/runs")
 # The options of conf/config.yaml, as defaults.
 _OPTIONS = {
@@ -124,7 +125,7 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".json":
-            settings = json.loads(text)["config"]
+            settings = json.loads(_present_names(text))["config"]
         else:
             settings = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
         if not isinstance(settings, dict):
@@ -140,6 +141,13 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
     if path.suffix != ".json" and (unknown := sorted(set(settings) - names)):
         raise InputError(f"{path}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
     return str(source), settings
+
+
+def _present_names(manifest: str) -> str:
+    """Return the text of a manifest with the present names of what version 0.1 named otherwise."""
+    for old, new in OmegaConf.load(_MOVED).items():
+        manifest = manifest.replace(str(old), str(new))
+    return manifest
 
 
 def _composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
