@@ -158,7 +158,7 @@ def read_text(path: Path) -> tuple[str, SourceFile]:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{path.name}: gzip data is damaged or truncated ({error})") from error
     except OSError as error:
-        raise InputError(f"{path.name}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8"
