@@ -43,8 +43,8 @@ SLOW = (
     *("memsys/facts/test_session_reader", "memsys/service", "memsys/stores", "notebooks"),
     "test_readme.py",
     # Whole data sets, or many resamples.
-    *("eval/answers/test_import_parity", "eval/compare/test_compare_command"),
-    *("eval/compare/test_contrast", "eval/datasets/synthetic/test_worlds"),
+    *("eval/answers", "eval/compare/test_compar", "eval/datasets/synthetic", "eval/report"),
+    *("eval/compare/test_contrast", "eval/stats/test_bootstrap"),
     *("eval/metrics/test_parity", "eval/rescore/test_rescore.py"),
 )
 STARTING = {"start", "clean", "keyed", "make_run", "cache", "bench"}  # fixtures that start runs
