@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 class InputError(Exception):
     """Bad input or configuration. The message names file, place and remedy; the exit code is 2."""
+
+
+def first_problem(error: ValidationError) -> str:
+    """Return field and message of the first problem that pydantic found: `rows[3].name: ...`."""
+    first = error.errors(include_url=False)[0]
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+    return f"{place.lstrip('.') or 'the whole'}: {first['msg'].removeprefix('Value error, ')}"
 
 
 def check_whole(name: str, value: object, least: int = 1) -> int:

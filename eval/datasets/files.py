@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from eval.datasets.checks import Location, as_object, text
 from eval.datasets.types import SourceFile
-from memsys.errors import InputError
+from memsys.errors import InputError, first_problem
 
 PROJECT = Path(__file__).resolve().parents[2]
 DATA = PROJECT / "data"
@@ -174,10 +174,7 @@ def validate(schema: type[T], value: Any, where: str, remedy: str) -> T:
     try:
         return TypeAdapter(schema).validate_python(value)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        problem = f"{field}: {first['msg']}" if field else "must be a JSON object"
-        raise InputError(f"{where}: {problem}; {remedy}") from error
+        raise InputError(f"{where}: {first_problem(error)}; {remedy}") from error
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

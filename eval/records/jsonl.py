@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from memsys.errors import InputError
+from memsys.errors import InputError, first_problem
 
 Row = dict[str, Any]
 RECORDS, INGEST, CALLS, SUMMARY, MANIFEST = (
@@ -81,10 +81,8 @@ def validate(schema: TypeAdapter[Any], text: str, where: str) -> None:
     try:
         schema.validate_json(text, strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
         raise InputError(
-            f"{where}: {field or 'the whole'}: {first['msg']}; docs/records.md lists the fields"
+            f"{where}: {first_problem(error)}; docs/records.md lists the fields"
         ) from error
 
 

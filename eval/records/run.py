@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -142,17 +142,15 @@ def load_runs(names: Sequence[str | Path], *, complete: bool = True) -> list[Run
     for name, count in Counter(folder.resolve() for folder in folders).items():
         if count > 1:
             raise InputError(f"{name}: named {count} times; name each run once")
-    manifests = [load_manifest(folder) for folder in folders]
+    runs = [load_run(folder, complete=complete, answered=complete) for folder in folders]
+    manifests = [run.manifest for run in runs]
     labels = [_label(manifest, manifests) for manifest in manifests]
     for finer in ([folder.name for folder in folders], [str(folder) for folder in folders]):
         seen = Counter(labels)
         labels = [
             other if seen[label] > 1 else label for label, other in zip(labels, finer, strict=True)
         ]
-    return [
-        load_run(folder, label=label, complete=complete, answered=complete)
-        for folder, label in zip(folders, labels, strict=True)
-    ]
+    return [replace(run, label=label) for run, label in zip(runs, labels, strict=True)]
 
 
 def _records(path: Path) -> dict[str, Record]:

@@ -21,7 +21,7 @@ from eval.records.run import error_of
 from eval.records.schema import Record
 from eval.summary.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, value
 from eval.summary.summarise import OVERALL
-from memsys.errors import InputError
+from memsys.errors import InputError, first_problem
 
 COLUMNS = (F1, *pinned(), ABSTAINED, JUDGE)
 _HEADER = ("question", "conversation", "type", "status", *COLUMNS)
@@ -110,15 +110,9 @@ def read(path: Path) -> dict[str, Scored]:
         try:
             scores = _SCORES.validate_python({name: cell or None for name, cell in named.items()})
         except ValidationError as error:
-            raise InputError(f"{where}: {first_error(error)}, not {cells}") from error
+            raise InputError(f"{where}: {first_problem(error)}, not {cells}") from error
         found[id_] = Scored(conversation, type_, scores, "" if status == "ok" else "when pinned")
     return found
-
-
-def first_error(error: ValidationError) -> str:
-    """Return field and message of the first error."""
-    first = error.errors(include_url=False)[0]
-    return f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
 
 
 def misfit(questions: Questions, cells: Mapping[str, Mapping[str, float | None]]) -> str | None:

@@ -15,9 +15,9 @@ from typing_extensions import TypedDict
 
 from eval.metrics.registry import pinned
 from eval.regress import by_question
-from eval.regress.by_question import Questions, first_error
+from eval.regress.by_question import Questions
 from eval.summary.summarise import OVERALL
-from memsys.errors import InputError
+from memsys.errors import InputError, first_problem
 
 EXPECTED = Path(__file__).resolve().parents[2] / "results" / "expected"
 SCORES = ("f1", *pinned(), "abstained")
@@ -107,7 +107,7 @@ def load_pin(path: Path) -> Pin:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except ValidationError as error:
-        raise InputError(f"{path}: {first_error(error)}; see docs/regression.md") from error
+        raise InputError(f"{path}: {first_problem(error)}; see docs/regression.md") from error
     except (yaml.YAMLError, ValueError) as error:
         raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if shlex.split(fields["command"])[: len(_START)] != _START:

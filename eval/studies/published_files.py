@@ -10,7 +10,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from eval.datasets.types import TYPES
-from memsys.errors import InputError
+from memsys.errors import InputError, first_problem
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "results" / "published"
 # Questions by category in the published locomo10.json (Maharana et al., 2024).
@@ -157,18 +157,10 @@ def load_source(path: Path) -> PublishedSource:
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except ValidationError as error:
-        raise InputError(f"{path}: {_first_problem(error)}") from error
+        raise InputError(
+            f"{path}: {first_problem(error)}; results/README.md lists the fields"
+        ) from error
     except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an invalid date
         raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     source.file = path.name
     return source
-
-
-def _first_problem(error: ValidationError) -> str:
-    """Field, problem and remedy of the first error, in one line."""
-    first = error.errors(include_url=False)[0]
-    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
-    text = first["msg"].removeprefix("Value error, ")
-    if first["type"] != "value_error":
-        text = f"{text}; correct the field (results/README.md describes it)"
-    return f"{place}: {text}".removeprefix(".").removeprefix(": ")

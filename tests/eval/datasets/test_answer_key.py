@@ -205,8 +205,8 @@ def test_an_overlay_of_other_data_is_refused(sample: Any, load: Load, overlay: P
     ("change", "told"),
     [
         ({"gold": [[3, 2]]}, "gold of conv-1/0: not ranges"),
-        ({"gold": "all"}, "entries.0.gold.*Input should be 'text', 'none' or 'original'"),
-        ({"id": 5}, "entries.0.id: Input should be a valid string"),
+        ({"gold": "all"}, r"entries\[0\].gold.*Input should be 'text', 'none' or 'original'"),
+        ({"id": 5}, r"entries\[0\].id: Input should be a valid string"),
     ],
 )
 def test_a_broken_overlay_is_refused(

@@ -120,9 +120,9 @@ def test_weighted_overall_weighs_by_count_and_needs_each_category_once():
 
 
 BROKEN = [
-    (lambda x: x.pop("judge"), r": judge: Field required; correct the field"),
-    (lambda x: x.update(yeer=1), r": yeer: Extra inputs are not permitted; correct"),
-    (lambda x: x.update(year="last"), r": year: .* valid integer; correct the field"),
+    (lambda x: x.pop("judge"), r": judge: Field required"),
+    (lambda x: x.update(yeer=1), r": yeer: Extra inputs are not permitted"),
+    (lambda x: x.update(year="last"), r": year: .* valid integer"),
     (lambda x: x["labels"]["Single-Hop"].pop("why"), r"labels\.Single-Hop: needs `why`"),
     (
         lambda x: x["labels"]["Temporal"].update(category=6),

@@ -81,7 +81,7 @@ def test_a_subset_of_other_data_is_refused(files):
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("{}", "name: Field required"), ("[]", "must be a JSON object"), (None, "no such file")],
+    [("{}", "name: Field required"), ("[]", "the whole: Input should be"), (None, "no such file")],
 )
 def test_a_file_that_is_no_subset_is_refused(files, text, told):
     data, path = files
