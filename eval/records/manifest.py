@@ -28,6 +28,7 @@ from memsys.errors import InputError
 
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
 OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing", "tables"})
+_BUDGET = "llm.budget_usd"
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
 OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
@@ -141,6 +142,18 @@ def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
     values = [chosen.get(argument.partition("=")[0], argument) for argument in single]
     added = [override for override in overrides if override not in values]
     return shlex.join(["python", "-m", "eval.run", *values, *added])
+
+
+def resume_command(manifest: Manifest, *more: str) -> str:
+    """Return the command that resumes the run, with the arguments `more`, quoted for a shell.
+
+    If its budget stopped the run, a higher one replaces it.
+    """
+    arguments = shlex.split(manifest["command"])
+    if enough := manifest.get("budget_usd"):
+        arguments = [one for one in arguments if not one.lstrip("+").startswith(f"{_BUDGET}=")]
+        arguments.append(f"{_BUDGET}={enough:.2g}")
+    return shlex.join([*arguments, *more, f"resume={manifest['run_id']}"])
 
 
 def check_same_run(old: Manifest, new: Manifest) -> None:

@@ -241,7 +241,8 @@ class Manifest(TypedDict):
     judge: NotRequired[dict[str, Any] | None]
     """Judge: name, score, settings."""
     pricing: NotRequired[dict[str, Any] | None]
-    """Prices in US dollars per million tokens, and their date `as_of`."""
+    """Prices in US dollars per million tokens by model, each with its date and source, and the dates
+    of all as `as_of`."""
     models: NotRequired[dict[str, str | None]]
     """Options of embedder, reader and judge."""
     seed: int
@@ -252,6 +253,8 @@ class Manifest(TypedDict):
     """Time (ISO, UTC)."""
     ended: NotRequired[str | None]
     """Time (ISO, UTC); null while the run is running."""
+    budget_usd: NotRequired[float]
+    """Present where `llm.budget_usd` stopped the run: a limit under which it can be resumed."""
     resumed: NotRequired[list[dict[str, Any]]]
     """Time and commit of each resumption."""
     warnings: NotRequired[list[str]]

@@ -13,6 +13,7 @@ from eval.datasets.synthetic.dataset import check_compatibility
 from eval.datasets.types import Dataset
 from eval.judges.judge import Judge, ModelByName
 from eval.metrics.registry import use_configured
+from eval.pricing.prices import described as described_prices
 from eval.readers import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
 from eval.rendering.errors import users_place
@@ -66,13 +67,7 @@ class Built:
             "llm": models.llm and models.llm.name,
             "prompts": {name: prompt.described() for name, prompt in prompts.items()},
             "judge": judge and {"name": judge.name, "score": judge.score_key, **judge.details},
-            "pricing": {
-                "as_of": models.pricing.as_of,
-                "models": {
-                    name: {"input": price.input, "output": price.output}
-                    for name, price in models.pricing.prices.items()
-                },
-            },
+            "pricing": described_prices(models.pricing),
         }
 
 
@@ -138,7 +133,7 @@ def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) ->
     Raises InputError if a key, a model, a prompt or a price is missing.
     """
     settings: ChatSettings | NoModel = instantiate(config.llm)
-    pricing = load_pricing(config.pricing or PRICING)
+    pricing = load_pricing(PRICING if config.pricing is None else config.pricing)
     recording = Recording(config.cache, settings.cache)
     budget = Budget(settings.budget_usd, pricing, ledger)
     embedder = instantiate(config.embedder)

@@ -69,7 +69,7 @@ def show_estimate(config: DictConfig) -> None:
     Raises InputError on data or settings that a run would refuse.
     """
     dataset = limited(instantiate(config.dataset).load(), config.questions)
-    pricing = load_pricing(config.pricing or PRICING)
+    pricing = load_pricing(PRICING if config.pricing is None else config.pricing)
     asked, conversations = len(dataset.questions), len(dataset.conversations)
     rows, unpriced = [], set()
     full_usd: float | None = None
@@ -100,7 +100,7 @@ def show_estimate(config: DictConfig) -> None:
     header += ["system $", "judge $", "at most $", "break-even"]
     print(f"{dataset.name}: {conversations} conversations, {asked} questions. Nothing is called.\n")
     print(plain(header, rows))
-    print(f"{_NOTE}\nPrices as of {pricing.as_of}: {pricing.source}.")
+    print(f"{_NOTE}\nPrices as of {pricing.as_of}.")
     for model in sorted(unpriced):
         print(f"No price is known for {model}: give one by pricing=FILE.")
 

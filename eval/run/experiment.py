@@ -16,7 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from eval.datasets.types import Dataset
 from eval.pricing.ledger import PaidCalls
 from eval.records import folder as folders
-from eval.records.manifest import describe
+from eval.records.manifest import describe, resume_command
 from eval.records.run import error_of
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.rendering.errors import CONF
@@ -28,6 +28,7 @@ from eval.run.failures import END_THE_RUN
 from eval.run.runner import Runner
 from eval.summary.closing import close
 from memsys.errors import InputError
+from memsys.llm.budget import BudgetReached
 
 
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
@@ -89,6 +90,7 @@ def execute(
     manifest.update(details or {})  # type: ignore[typeddict-item] # fields of the manifest
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
+        manifest.pop("budget_usd", None)
         _show_start(manifest, built.dataset)
         if note is not None:
             print(note, file=sys.stderr)
@@ -96,11 +98,13 @@ def execute(
         runner = Runner(built, folder, config.concurrency)
         try:
             records = runner.run()
-        except (KeyboardInterrupt, *END_THE_RUN):
+        except (KeyboardInterrupt, *END_THE_RUN) as stop:
+            if isinstance(stop, BudgetReached) and stop.enough_usd is not None:
+                manifest["budget_usd"] = stop.enough_usd
             folders.interrupt(folder, manifest, runner.seconds, began)
             print(
                 "\nstopped; the records written so far remain. Resume by:\n"
-                f"  {manifest['command']} resume={folder.name}",
+                f"  {resume_command(manifest)}",
                 file=sys.stderr,
             )
             raise

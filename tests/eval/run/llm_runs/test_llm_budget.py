@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import Run
+from tests.eval.commands import Run, run_main
 from tests.eval.run.llm_runs.served import ALL, Bench, requests_of
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import right_answer
@@ -71,6 +72,27 @@ def test_a_run_stops_and_goes_on_with_more(priced: Bench, unbounded: Run, worker
     assert more.code == 0, more.err
     assert priced.run.untimed == unbounded.untimed
     assert priced.server.requests - before == requests_of(unbounded)  # nothing was paid twice
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_the_printed_command_resumes_the_run(priced: Bench, workers: int) -> None:
+    ended = priced.start(f"llm.budget_usd={LIMIT}", f"concurrency={workers}")
+    assert ended.code == 1
+    for _ in range(4):
+        printed = [line.strip() for line in ended.err.splitlines() if "resume=run" in line]
+        assert len(printed) == 1
+        words = shlex.split(printed[0])
+        assert words[:3] == ["python", "-m", "eval.run"]
+        assert sum(word.startswith("llm.budget_usd=") for word in words) == 1
+        done, asked = priced.done(), priced.server.requests
+        ended = run_main(priced.folder, priced.cache, *words[3:])
+        if ended.code == 0:
+            break
+        assert ended.code == 1, ended.err
+        assert priced.done() >= done
+        assert priced.server.requests > asked
+    assert ended.code == 0, ended.err
+    assert "budget_usd" not in priced.run.manifest
 
 
 def test_a_replayed_run_costs_nothing_of_a_budget(priced: Bench, unbounded: Run) -> None:
@@ -158,10 +180,15 @@ def test_a_budget_that_no_call_fits_in(priced: Bench) -> None:
         ("llm.model=mystery", "mystery: no known price, so no budget can hold"),
         ("judge.model=mystery", "mystery: no known price, so no budget can hold"),
         ("llm.max_tokens=null", "no limit on its output tokens"),
+        ("llm.budget_usd=abc", "llm.budget_usd: 'abc'; use a number above 0"),
+        ("llm.budget_usd=true", "llm.budget_usd: True; use a number above 0"),
+        ("llm.budget_usd=nan", "llm.budget_usd: nan; use a number above 0"),
+        ("pricing=5", "pricing: 5 is no path"),
     ],
 )
 def test_a_budget_that_cannot_hold(priced: Bench, argument: str, said: str) -> None:
-    ended = priced.start("llm.budget_usd=1", argument)
+    limit = () if argument.startswith("llm.budget_usd") else ("llm.budget_usd=1",)
+    ended = priced.start(*limit, argument)
     assert ended.code == 2
     assert said in ended.err
     assert ended.err.count("\n") == 1
