@@ -241,8 +241,8 @@ class Manifest(TypedDict):
     judge: NotRequired[dict[str, Any] | None]
     """Judge: name, score, settings."""
     pricing: NotRequired[dict[str, Any] | None]
-    """Prices in US dollars per million tokens by model, each with its date and source, and the dates
-    of all as `as_of`."""
+    """Prices in US dollars per million tokens by model, each with its date and source, and all of
+    the dates as `as_of`."""
     models: NotRequired[dict[str, str | None]]
     """Options of embedder, reader and judge."""
     seed: int

@@ -34,13 +34,17 @@ from memsys.strategy import MemoryStrategy
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models of a run, from the groups llm, judge_llm, reader, judge and embedder."""
+    """The models of a run, from the groups llm, judge_llm, reader, judge and embedder.
+
+    `unpriced`: names of those behind an address that have no price.
+    """
 
     embedder: Embedder
     llm: LLM | None
     reader: Reader
     judge: Judge | None
     pricing: Pricing
+    unpriced: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +152,18 @@ def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) ->
     judging: ChatSettings | NoModel = instantiate(config.judge_llm)
     if isinstance(judging, NoModel):  # the model that answers judges, too
         judging = settings
+    chats = [one for one in (settings, judging) if isinstance(one, ChatSettings)]
     named: ModelByName | None = None
     if isinstance(judging, ChatSettings):
         chat = judging
-        named = lambda name: replace(chat, model=name).open(recording, meter, budget)  # noqa: E731
+
+        def named(name: str) -> LLM:
+            chats.append(replace(chat, model=name))
+            return chats[-1].open(recording, meter, budget)
+
     judge = instantiate(config.judge).open(judging.open(recording, meter, budget), named)
-    return Models(embedder, llm, reader, judge, pricing)
+    addressed = {one.model for one in chats if isinstance(one.base_url, str)}
+    if isinstance(embedder, EndpointEmbedder):
+        addressed.add(embedder.model)
+    unpriced = tuple(sorted(one for one in addressed if pricing.price(one) is None))
+    return Models(embedder, llm, reader, judge, pricing, unpriced)

@@ -92,6 +92,12 @@ def execute(
         manifest = folders.begin(folder, manifest, resume)
         manifest.pop("budget_usd", None)
         _show_start(manifest, built.dataset)
+        for model in built.models.unpriced:
+            print(
+                f"warning: no price is known for {model}, so its cost is unknown; give one by "
+                "pricing=FILE",
+                file=sys.stderr,
+            )
         if note is not None:
             print(note, file=sys.stderr)
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth

@@ -25,7 +25,7 @@ _IMAGE = 2_833  # gpt-4o-mini; gpt-4o bills 85
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars per million tokens, with the date and the source of the figures ("" if unknown)."""
+    """US dollars per million tokens, with their date and their source ("" where unknown)."""
 
     input: float
     output: float
@@ -100,8 +100,8 @@ def _group(group: object, path: Path) -> Iterator[tuple[str, Price]]:
     for name, row in group["models"].items():
         if not isinstance(row, dict) or set(row) != {"input", "output"} or not _are_prices(row):
             raise InputError(
-                f"{path}: models: {name}: {reprlib.repr(row)}; give {{input: 1.0, output: 2.0}}, US "
-                f"dollars for a million tokens, 0 to {_UNIT:,}"
+                f"{path}: models: {name}: {reprlib.repr(row)}; give {{input: 1.0, output: 2.0}}, "
+                f"US dollars for a million tokens, 0 to {_UNIT:,}"
             )
         dollars = float(row["input"]), float(row["output"])
         yield str(name), Price(*dollars, str(group["as_of"]), str(group["source"]))

@@ -264,5 +264,5 @@ def test_a_wrong_price_list_is_named(text: str, words: str, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("path", [5, True, 1.5, ["a"], {"models": {}}])
 def test_a_price_list_is_named_by_a_path(path: Any) -> None:
-    with pytest.raises(InputError, match="pricing: .* is no path"):
+    with pytest.raises(InputError, match=r"pricing: .* is no path"):
         load_pricing(path)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.eval.commands import Run, run_main
-from tests.eval.run.llm_runs.served import ALL, Bench, requests_of
+from tests.eval.run.llm_runs.served import ALL, Bench, requests_of, role_of
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import right_answer
 
@@ -201,3 +201,35 @@ def test_what_has_no_price_costs_an_unknown_sum(bench: Bench) -> None:
     assert ended.code == 0, ended.err
     cell = bench.run.summary["by_type"]["overall"]
     assert (cell["cost_usd"], cell["judge_cost_usd"]) == (None, None)
+    warnings = [line for line in ended.err.splitlines() if "no price is known for mystery" in line]
+    assert len(warnings) == 1
+    assert "pricing=FILE" in warnings[0]
+    again = bench.start("dataset.limit=1", f"hydra.run.dir={bench.folder / 'priced'}")
+    assert "no price is known" not in again.err
+
+
+def test_a_refused_budget_leaves_no_folder(bench: Bench) -> None:
+    """In results/runs, where Hydra makes the folder before the price is looked up."""
+    command = [one for one in bench.command("llm.model=mystery") if "hydra.run.dir" not in one]
+    ended = run_main(bench.folder, bench.cache, *command, "llm.budget_usd=2")
+    assert ended.code == 2
+    assert "mystery: no known price" in ended.err
+    runs = bench.folder / "results" / "runs"
+    assert not runs.exists() or not list(runs.iterdir())
+
+
+def test_a_reasoning_model_gets_no_setting_that_it_refuses(bench: Bench) -> None:
+    options = ("llm=openai_reasoning", "llm.extra.reasoning_effort=high", "llm.budget_usd=50")
+    ended = bench.start(*options, "dataset.limit=1")
+    assert ended.code == 0, ended.err
+    for body in bench.server.bodies:
+        assert not {"temperature", "seed", "max_tokens"} & set(body)
+        assert (body["max_completion_tokens"], body["reasoning_effort"]) == (4000, "high")
+        assert body["model"] == "gpt-5-mini"
+    assert bench.run.summary["by_type"]["overall"]["cost_usd"] > 0
+    other = ("llm@judge_llm=openai_reasoning", f"judge_llm.base_url={bench.server.base_url}")
+    folder = f"hydra.run.dir={bench.folder / 'judged'}"
+    assert bench.start(*other, folder, "dataset.limit=1").code == 0
+    models = {(role_of(body), body["model"]) for body in bench.server.bodies}
+    assert ("judge", "gpt-5-mini") in models
+    assert ("answer", "gpt-4o-mini") in models
