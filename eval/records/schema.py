@@ -106,6 +106,8 @@ class Record(TypedDict):
     """Scores under the data set's own answer key; null where `key` is."""
     judge: NotRequired[dict[str, list[bool]] | None]
     """Verdicts of each judge, one a run of it; null where nobody judged."""
+    judge_reasons: NotRequired[dict[str, list[str]]]
+    """Reason of each verdict in `judge`, without secrets; absent where no judge gives reasons."""
     judge_source: NotRequired[str | None]
     """`as reported` where the verdict came with imported answers."""
     trace: dict[str, Any]

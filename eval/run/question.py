@@ -116,7 +116,7 @@ class Trial:
             "evidence_found": _evidence_found(question, self.retrieval),
             "scores": {},
             "scores_original": None,
-            "judge": self.judgement and {name: list(v) for name, v in self.judgement.runs.items()},
+            **(self.judgement.fields() if self.judgement else {"judge": None}),
             "trace": dict(self.retrieval.trace),
         }
 
