@@ -12,7 +12,7 @@ from omegaconf import DictConfig
 
 from eval.records import folder as folders
 from eval.run import sweep, sweep_errors
-from eval.run.estimate import show_estimate
+from eval.run.estimate import add_estimate, add_every_strategy, show_estimates
 from eval.run.experiment import execute, options_of
 
 
@@ -26,8 +26,8 @@ def _main(config: DictConfig) -> None:
 
 def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
     if config.estimate:
-        show_estimate(config)
         folders.discard_if_empty(folder)
+        _estimate(config, choices["strategy"])
         return
     resume = config.resume
     if left := sweep.left_behind(folder):
@@ -36,6 +36,22 @@ def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
     overrides = HydraConfig.get().overrides.task
     details = {"sweep": sweep.described()}
     execute(config, choices, folder, resume, overrides, details=details, note=_sweep_hint())
+
+
+def _estimate(config: DictConfig, strategy: str) -> None:
+    """Estimate this run, or every strategy if a single run names none. A sweep shows one table at
+    its end, but for jobs in other processes, each of which shows its own.
+    """
+    job = HydraConfig.get()
+    names = {override.lstrip("+~").partition("=")[0] for override in job.overrides.task}
+    is_sweep = job.mode == RunMode.MULTIRUN
+    if is_sweep or any(name.partition(".")[0] in {"strategy", "experiment"} for name in names):
+        others = [one for one in job.overrides.task if not one.startswith("strategy=")]
+        add_estimate(config, strategy, others)
+    else:
+        add_every_strategy(config)
+    if not is_sweep or sweep.in_a_worker():
+        show_estimates()
 
 
 def _sweep_hint() -> str | None:
@@ -55,4 +71,7 @@ def _sweep_hint() -> str | None:
 
 
 if __name__ == "__main__":
-    sweep_errors.leave(_main)
+    try:
+        sweep_errors.leave(_main)
+    finally:
+        show_estimates()
