@@ -11,7 +11,7 @@ from memsys.errors import InputError, check_number, check_whole
 from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
 from memsys.llm.budget import Budget, Limits
 from memsys.llm.endpoint import Endpoint, Server, check_server
-from memsys.llm.formats import FORMATS, Declined, Formats, ReplyFormat, with_format
+from memsys.llm.formats import Declined, Formats, ReplyFormat, with_format
 from memsys.llm.meter import Exchange, Meter
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import Mode, Recording
@@ -151,22 +151,20 @@ class ChatClient(LLM):
 
         read = partial(completion, model=self.name, schema=schema, tools=bool(tools))
         if schema is None:
-            return read(self._ask(body, Exchange(read, sample)))
+            return self._read(body, Exchange(read, sample))
 
-        bodies = {form: with_format(body, schema, form) for form in FORMATS}
-
-        def send(form: ReplyFormat, is_probe: bool) -> Mapping[str, Any]:
+        def send(form: ReplyFormat, is_probe: bool) -> Completion:
             exchange = Exchange(read, sample, probing=is_probe)
             try:
-                return self._ask(bodies[form], exchange)
+                return self._read(with_format(body, schema, form), exchange)
             finally:
                 if exchange.answered:
                     self._formats.accept(form)
 
-        answer = self._formats.ask(
-            send, lambda form: self._endpoint.is_recorded(_PATH, bodies[form], sample)
-        )
-        return read(answer)
+        def is_recorded(form: ReplyFormat) -> bool:
+            return self._endpoint.is_recorded(_PATH, with_format(body, schema, form), sample)
+
+        return self._formats.ask(send, is_recorded)
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """See LLM. The run's settings fill in what `body` leaves open. Raises the same errors as
@@ -181,6 +179,11 @@ class ChatClient(LLM):
         first request with a schema.
         """
         return self._formats.used
+
+    def _read(self, body: Mapping[str, Any], exchange: Exchange) -> Completion:
+        self._ask(body, exchange)
+        done: Completion = exchange.value
+        return done
 
     def _ask(self, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
         """Return the endpoint's answer; the call is metered whether it is usable or not. Raises

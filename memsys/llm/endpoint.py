@@ -184,9 +184,9 @@ class Endpoint:
 
 
 def _checked(answer: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
-    """Return `answer`; raises LLMError if it fails the check of `exchange`."""
+    """Return `answer`, read into `exchange`; raises LLMError if it is not usable."""
     try:
-        exchange.check(answer)
+        exchange.value = exchange.check(answer)
     except LLMError:
         exchange.fail(usage_of(answer) or Usage(calls=1))
         raise

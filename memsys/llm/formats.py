@@ -8,9 +8,11 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args
 
+from memsys.llm.base import Completion
+
 ReplyFormat = Literal["json_schema", "json_object", "text"]
 FORMATS: tuple[ReplyFormat, ...] = get_args(ReplyFormat)  # from the strictest
-Send = Callable[[ReplyFormat, bool], Mapping[str, Any]]
+Send = Callable[[ReplyFormat, bool], Completion]
 
 
 def with_format(
@@ -56,7 +58,7 @@ class Formats:
         """The format that the server accepted, else that of the last recorded answer, else None."""
         return self._accepted or self._replayed
 
-    def ask(self, send: Send, recorded: Callable[[ReplyFormat], bool]) -> Mapping[str, Any]:
+    def ask(self, send: Send, recorded: Callable[[ReplyFormat], bool]) -> Completion:
         """Return the answer to a request in the first format that is recorded, or else in the one
         that the server accepts. `send` sends it in a format; if its second argument is true, it
         raises Declined where the server does not take the format.
@@ -75,7 +77,7 @@ class Formats:
         """Note that the server has answered a request in this format, well or badly."""
         self._accepted = self._accepted or form
 
-    def _find(self, send: Send) -> Mapping[str, Any]:
+    def _find(self, send: Send) -> Completion:
         for form in FORMATS[:-1]:
             try:
                 return send(form, True)

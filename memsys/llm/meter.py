@@ -45,8 +45,9 @@ class Call:
 
 @dataclass(slots=True)
 class Exchange:
-    """A running call. The client sets `check`, which raises LLMError on an unusable answer, and
-    `sample`. The transport sets the rest: `latency_ms`, live latency of the successful attempt;
+    """A running call. The client sets `check`, which returns what the answer says or raises
+    LLMError if it is unusable, and `sample`. The transport sets the rest: `value`, what `check`
+    returned; `latency_ms`, live latency of the successful attempt;
     `waited_ms`, the time before that attempt (queue, rate limit, failed attempts and the pauses
     after them); `created`, when the answer was live (ISO, UTC); `stopped`, an error that must not
     be retried; `rejected`, the usage of a complete answer that failed the check, or of no tokens if
@@ -57,6 +58,7 @@ class Exchange:
 
     check: Check
     sample: int = 0
+    value: Any = None
     key: str = ""
     replayed: bool = False
     attempts: int = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memsys.llm.base import Completion, LLMError, ToolCall
@@ -36,14 +36,14 @@ def completion(
     an offered tool), for a refusal, a filtered reply, calls of tools that were not offered, and
     token counts that are none.
     """
-    if isinstance(answer.get("error"), Mapping):  # some gateways send errors with status 200
+    if isinstance(answer.get("error"), dict):  # some gateways send errors with status 200
         raise LLMError(f"{model}: {str(answer['error'].get('message'))[:200]}")
     choices = answer.get("choices")
     if not isinstance(choices, list) or not choices:
         raise LLMError(f"{model}: the answer has no choices")
     choice = choices[0]
-    message = choice.get("message") if isinstance(choice, Mapping) else None
-    if not isinstance(message, Mapping):
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict):
         raise LLMError(f"{model}: the answer has no message")
     check_usage(answer, model)
     finish = choice.get("finish_reason")
@@ -71,7 +71,7 @@ def check_usage(answer: Mapping[str, Any], model: str) -> None:
     reported = answer.get("usage")
     if reported is None:
         return
-    if not isinstance(reported, Mapping):
+    if not isinstance(reported, dict):
         raise LLMError(f"{model}: usage is not an object")
     for name in ("prompt_tokens", "completion_tokens"):
         count = reported.get(name)
@@ -127,12 +127,12 @@ def _fault(
 
 
 def _tool_calls(rows: Any, model: str) -> tuple[ToolCall, ...]:
-    if not isinstance(rows, Sequence):
+    if not isinstance(rows, list):
         raise LLMError(f"{model}: tool_calls is not a list")
     calls = []
     for call in rows:
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
             raise LLMError(f"{model}: a tool call names no function")
         arguments = function.get("arguments")
         text = arguments if isinstance(arguments, str) else json.dumps(arguments)
