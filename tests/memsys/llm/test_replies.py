@@ -12,7 +12,7 @@ import pytest
 
 from memsys.llm import network
 from memsys.llm.base import LLMError, Tool
-from memsys.llm.client import ChatSettings
+from memsys.llm.client import ChatClient, ChatSettings
 from memsys.llm.meter import Meter, rejected_key
 from memsys.llm.recording import Recording
 from tests.memsys.llm import faults
@@ -27,10 +27,29 @@ CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{
 
 
 @pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("calls")
+
+
+@pytest.fixture(scope="module")
 def everything() -> Iterator[FaultyServer]:
     """A server that behaves as the case named by the request."""
     with FaultyServer(lambda body: CASES[body["messages"][0]["content"]].behave) as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def clients(everything: FaultyServer, folder: Path) -> Iterator[list[tuple[ChatClient, Meter]]]:
+    """A client that records and one that replays; they are slow to open."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPENAI_API_KEY", KEY)
+        url = everything.base_url
+        settings = ChatSettings(model="m", base_url=url, retries=0, timeout_s=60)
+        meters = [Meter(), Meter()]
+        live = settings.open(Recording(folder), meters[0])
+        live.complete([{"role": "user", "content": "plain"}], sample=1)  # reads the key
+        replaying = settings.open(Recording(folder, "replay"), meters[1])
+        yield [(live, meters[0]), (replaying, meters[1])]
 
 
 def test_there_are_enough_cases() -> None:
@@ -39,31 +58,32 @@ def test_there_are_enough_cases() -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_reply_is_its_answer_or_an_error_live_and_replayed(
-    name: str, everything: FaultyServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str,
+    everything: FaultyServer,
+    clients: list[tuple[ChatClient, Meter]],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     case, asked = CASES[name], [{"role": "user", "content": name}]
-    settings = ChatSettings(model="m", base_url=everything.base_url, retries=0, timeout_s=60)
-    seen = []
+    said = []
     before = everything.requests
-    for mode in ("auto", "replay"):
-        meter = Meter()
-        client = settings.open(Recording(tmp_path, mode), meter)  # type: ignore[arg-type]
+    for client, meter in clients:
         with meter.phase() as reading:
             if case.answer is None:
                 with pytest.raises(LLMError, match=case.error) as error:
                     client.complete(asked)
-                seen.append((str(error.value), reading.keys, reading.usage))
+                said.append((str(error.value), reading.usage))
             else:
                 done = client.complete(asked)
                 assert done.text == case.answer
-                seen.append((done.text, reading.keys, reading.usage))
-    assert seen[0][0] == seen[1][0]
+                said.append((done.text, reading.usage))
+    assert said[0] == said[1]
     assert everything.requests == before + 1
     [key] = reading.keys
-    assert Recording(tmp_path).request(key) == everything.bodies[-1]
-    assert KEY not in seen[0][0]
-    assert not [path for path in tmp_path.iterdir() if KEY.encode() in path.read_bytes()]
+    assert Recording(folder).request(key) == everything.bodies[-1]
+    assert KEY not in said[0][0]
+    assert not [path for path in folder.iterdir() if KEY.encode() in path.read_bytes()]
 
 
 def test_an_empty_answer_that_was_recorded_as_one_is_an_error_and_asked_again(
