@@ -70,8 +70,15 @@ def summarise(
 
 
 def _errors(records: Sequence[Record]) -> dict[str, int]:
-    """Return the number of failed questions by phase and class of error, most frequent first."""
-    failures = [record["error"] for record in records if record["error"] is not None]
+    """Return the number of failures by phase and class of error, most frequent first: of questions,
+    and of judges, whose questions have not failed.
+    """
+    failures = [
+        error
+        for record in records
+        for error in (record["error"], record.get("judge_error"))
+        if error is not None
+    ]
     kinds = Counter(f"{one['phase']}: {one['kind']}" for one in failures)
     return dict(kinds.most_common())
 
@@ -149,6 +156,7 @@ def _cell(
 ) -> Cell:
     cell, bootstrap = _scores(rows, columns, seed, resamples)
     answered = [row for row in rows if row["status"] == "ok"]
+    cell["judge_errors"] = sum(row.get("judge_error") is not None for row in answered)
     cell["judge_source"] = next(
         (row.get("judge_source") for row in answered if _reported(row)), None
     )
