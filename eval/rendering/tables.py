@@ -47,7 +47,11 @@ def score_row(cell: Mapping[str, Any], metrics: Mapping[str, str] | None = None)
 
 
 def _judge(cell: Mapping[str, Any]) -> str:
-    text = "no judge" if cell[_JUDGE] is None else _interval(cell, _JUDGE)
+    errors = cell.get("judge_errors")
+    nothing = "no verdict" if errors else "no judge"
+    text = nothing if cell[_JUDGE] is None else _interval(cell, _JUDGE)
+    if errors:
+        text += f" ({errors} errors)"
     return f"{text} {cell['judge_source']}" if cell.get("judge_source") else text
 
 
