@@ -7,7 +7,7 @@ from sys import intern
 from typing import Any, cast
 
 from eval.records.jsonl import Row
-from eval.records.schema import Record
+from eval.records.schema import ErrorEntry, Record
 
 _OF_FAILED = ("question", "gold", "answer", "evidence", "evidence_sessions")
 
@@ -18,7 +18,7 @@ def row_of(record: Record) -> Record:
     `evidence` and `retrieved` only show whether there is any and whether it is known. A failed
     question keeps its text and gold answer, by which a metric decides whether it applies.
     """
-    error, found = record["error"], record["retrieved"]
+    found = record["retrieved"]
     row: Row = {
         "id": record["id"],
         "conversation": intern(record["conversation"]),
@@ -26,7 +26,7 @@ def row_of(record: Record) -> Record:
         "type": intern(record["type"]),
         "key": record["key"],
         "status": intern(record["status"]),
-        "error": error and {"phase": intern(error["phase"]), "kind": intern(error["kind"])},
+        "error": _kind(record["error"]),
         "abstained": record["abstained"],
         "retrieved": None if found is None else (),
         "context_tokens": record["context_tokens"],
@@ -36,13 +36,17 @@ def row_of(record: Record) -> Record:
         "scores_original": _named(record.get("scores_original")),
         "judge": _named(record["judge"]),
         "judge_source": record.get("judge_source"),
-        "judge_error": record.get("judge_error"),
+        "judge_error": _kind(record.get("judge_error")),
         "usage": _priced(record["usage"]),
         "latency_ms": {name: record["latency_ms"][name] for name in ("retrieve", "total")},
     }
     if record["status"] != "ok":
         row |= {name: value for name, value in record.items() if name in _OF_FAILED}
     return cast(Record, row)
+
+
+def _kind(error: ErrorEntry | None) -> dict[str, str] | None:
+    return error and {"phase": intern(error["phase"]), "kind": intern(error["kind"])}
 
 
 def _priced(usage: Mapping[str, Any] | None) -> dict[str, Any] | None:

@@ -73,8 +73,15 @@ def summarise(
 
 
 def _errors(records: Sequence[Record]) -> dict[str, int]:
-    """Return the number of failed questions by phase and class of error, most frequent first."""
-    failures = [record["error"] for record in records if record["error"] is not None]
+    """Return the number of failures by phase and class of error, most frequent first: of questions,
+    and of judges, whose questions have not failed.
+    """
+    failures = [
+        error
+        for record in records
+        for error in (record["error"], record.get("judge_error"))
+        if error is not None
+    ]
     kinds = Counter(f"{one['phase']}: {one['kind']}" for one in failures)
     return dict(kinds.most_common())
 
@@ -159,6 +166,7 @@ def _cell(
 ) -> Cell:
     cell, bootstrap = _scores(rows, columns, seed, resamples)
     answered = [row for row in rows if row["status"] == "ok"]
+    cell["judge_errors"] = sum(row.get("judge_error") is not None for row in answered)
     cell["judge_source"] = next(
         (row.get("judge_source") for row in answered if _reported(row)), None
     )
@@ -189,8 +197,6 @@ def _scores(
         else None
     )
     unjudged = sum(map(_unjudged, answered))
-    if unjudged:
-        cell["judge_errors"] = unjudged
     judged = unjudged > 0 or any(row["scores"].get("judge") is not None for row in answered)
     for column, key in columns.items():
         values = [row["scores"].get(key) for row in answered]

@@ -68,7 +68,7 @@ def test_means_by_type_and_overall_without_type_5() -> None:
 
 def test_a_type_without_questions_has_no_numbers_but_its_n() -> None:
     cell = cells(record(0, 4, 1.0))["temporal"]
-    assert (cell.pop("n"), cell.pop("errors")) == (0, 0)
+    assert [cell.pop(name) for name in ("n", "errors", "judge_errors")] == [0, 0, 0]
     assert set(cell.values()) == {None}
 
 
@@ -161,7 +161,7 @@ def test_an_answer_without_a_verdict_is_in_no_mean_of_the_judge_only() -> None:
     assert "f1_errors_as_zero" not in cell
     assert (summary["judge"]["n"], summary["judge"]["errors"]) == (3, 1)
     header, (row, _) = by_type(summary)
-    assert dict(zip(header, row, strict=True))["judge"].endswith("] (1 errors)")
+    assert dict(zip(header, row, strict=True))["judge"].endswith("] (1 not judged)")
     assert "The judge failed on 1 of 4 answers." in as_text(run_tables(summary), plain)
 
 
@@ -171,7 +171,7 @@ def test_a_judge_that_always_failed_is_shown_as_such() -> None:
     assert (cell["judge"], cell["judge_errors"], cell["judge_errors_as_zero"]) == (None, 2, 0)
     assert (summary["judge"]["n"], summary["judge"]["mean"]) == (0, None)
     header, (row, _) = by_type(summary)
-    assert dict(zip(header, row, strict=True))["judge"] == "no verdict (2 errors)"
+    assert dict(zip(header, row, strict=True))["judge"] == "0 judged (2 errors)"
 
 
 def test_a_stream_of_records_is_not_held_in_memory() -> None:
