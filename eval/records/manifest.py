@@ -27,7 +27,9 @@ from eval.stats.interval import RESAMPLES
 from memsys.errors import InputError
 
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
-OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing", "tables"})
+OPERATIONAL = frozenset(
+    {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures"}
+)
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
 OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
