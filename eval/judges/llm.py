@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -13,6 +12,7 @@ from eval.judges.judge import Judgement, ModelByName, total_usage
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
+from memsys.llm.reply import json_objects
 from memsys.text.addresses import without_secrets
 from memsys.types import Usage
 
@@ -32,7 +32,6 @@ SCHEMA: Mapping[str, Any] = {
     "additionalProperties": False,
 }
 _VERDICTS = {"CORRECT": True, "WRONG": False}
-_DECODER = json.JSONDecoder()
 
 
 class Verdict(NamedTuple):
@@ -144,7 +143,7 @@ def parse_verdict(reply: str) -> Verdict | None:
     endpoint enforces a schema. A word outside of JSON is never taken for a verdict.
     """
     found: dict[bool, str] = {}
-    for one in _objects(reply):
+    for _, one in json_objects(reply):
         passed = _VERDICTS.get(str(one.get("verdict")).strip().upper())
         if passed is not None:
             found.setdefault(passed, _clean(one.get("reason")))
@@ -157,20 +156,6 @@ def _clean(reason: object) -> str:
         return ""
     shown = without_secrets(reason).encode("utf-8", "backslashreplace").decode()
     return textwrap.shorten(shown, _REASON, placeholder=" …")
-
-
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the outermost JSON objects in `text`, in order."""
-    at = text.find("{")
-    while at >= 0:
-        try:
-            value, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            if isinstance(value, dict):
-                yield value
-        at = text.find("{", end)
 
 
 def _load(rubric: str) -> Prompt:

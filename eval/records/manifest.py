@@ -27,7 +27,9 @@ from eval.stats.interval import RESAMPLES
 from memsys.errors import InputError
 
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
-OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing", "tables"})
+OPERATIONAL = frozenset(
+    {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures"}
+)
 _BUDGET = "llm.budget_usd"
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
 OPERATIONAL_OF_MODELS = frozenset(
@@ -35,7 +37,10 @@ OPERATIONAL_OF_MODELS = frozenset(
 )
 # Settings of later versions with their defaults, which are left out of the hash: it stays the same
 # for configurations of earlier versions.
-_LATER: Mapping[str, Any] = {"metric": [], "questions": None, "resamples": RESAMPLES}
+_LATER: Mapping[str, Any] = {
+    **{"metric": [], "questions": None, "resamples": RESAMPLES},
+    **{"from": None, "only": None},
+}
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (
     *("memsys", "hydra-core", "numpy", "pandas", "faiss-cpu", "rank-bm25", "networkx"),

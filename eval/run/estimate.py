@@ -18,7 +18,7 @@ from eval.pricing.prices import break_even
 from eval.pricing.usage import FULL_CONTEXT, each
 from eval.rendering.numbers import ABSENT, number, questions
 from eval.rendering.tables import plain
-from eval.run.build import limited
+from eval.run.build import limited, selected
 from eval.run.estimate_calls import Estimator, Stage, StrategyCalls
 from memsys.llm.budget import Budget
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
@@ -33,7 +33,14 @@ At most: contexts as long as the budget, answers as long as llm.max_tokens. Repe
 not counted; recorded calls cost nothing.
 Break-even: questions a conversation until ingestion and questions cost less than full_context."""
 _REASONING = "\nThe model's reasoning is billed as output: it is part of the figures at most alone."
-_SHARED = ["dataset", "questions", "memory", "context", "embedder"]  # by the rows of a table
+_SHARED = [
+    "dataset",
+    "questions",
+    "only",
+    "memory",
+    "context",
+    "embedder",
+]  # by the rows of a table
 _SHARED += ["llm", "judge_llm", "reader", "judge", "pricing"]
 
 
@@ -123,7 +130,8 @@ def _group_of(config: DictConfig) -> _Group:
     shared = {name: config[name] for name in _SHARED}
     key = json.dumps(OmegaConf.to_container(OmegaConf.create(shared), resolve=True), sort_keys=True)
     if key not in _groups:
-        dataset = limited(instantiate(config.dataset).load(), config.questions)
+        loaded = limited(instantiate(config.dataset).load(), config.questions)
+        dataset = selected(loaded, config.only)
         pricing = load_pricing(PRICING if config.pricing is None else config.pricing)
         title = (
             f"{dataset.name}: {len(dataset.conversations)} conversations, "
