@@ -96,6 +96,9 @@ def execute(
         runner = Runner(built, folder, config.concurrency)
         try:
             records = runner.run()
+            manifest["warnings"] += runner.warnings
+            manifest["system"] = runner.details or manifest.get("system")
+            summary = close(folder, manifest, records, runner.seconds, began, report_md)
         except (KeyboardInterrupt, *END_THE_RUN):
             folders.interrupt(folder, manifest, runner.seconds, began)
             print(
@@ -104,9 +107,6 @@ def execute(
                 file=sys.stderr,
             )
             raise
-        manifest["warnings"] += runner.warnings
-        manifest["system"] = runner.details or manifest.get("system")
-        summary = close(folder, manifest, records, runner.seconds, began, report_md)
         _show_end(folder, summary, records)
 
 
