@@ -36,7 +36,10 @@ OPERATIONAL_OF_MODELS = frozenset(
 )
 # Settings of later versions with their defaults, which are left out of the hash: it stays the same
 # for configurations of earlier versions.
-_LATER: Mapping[str, Any] = {"metric": [], "questions": None, "resamples": RESAMPLES}
+_LATER: Mapping[str, Any] = {
+    **{"metric": [], "questions": None, "resamples": RESAMPLES},
+    **{"from": None, "only": None},
+}
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (
     *("memsys", "hydra-core", "numpy", "pandas", "faiss-cpu", "rank-bm25", "networkx"),
