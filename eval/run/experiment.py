@@ -121,9 +121,7 @@ def execute(
             raise
         manifest["warnings"] += runner.warnings
         manifest["system"] = runner.details or manifest.get("system")
-        summary = close(
-            folder, manifest, cast(Sequence[Record], records), runner.seconds, began, report_md
-        )
+        summary = close(folder, manifest, records, runner.seconds, began, report_md)
         _show_end(folder, summary, records)
     failed = summary["errors"] + _unjudged(summary)
     if policy.is_failed(failed, summary["n"]):
