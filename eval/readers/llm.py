@@ -35,7 +35,7 @@ class LLMReader(Reader):
     A reply without such a line is the answer as a whole, without text between <think> tags.
     """
 
-    dated = True  # see Reader
+    dated = reads_context = True  # see Reader
 
     def __init__(self, llm: LLM, prompt: Prompt) -> None:
         self.llm, self.prompt = llm, prompt
