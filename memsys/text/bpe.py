@@ -91,7 +91,8 @@ class TokenCounter:
             while True:
                 end = max(len(tokens) - overlap, 0)
                 new = self._window(b"".join(tokens[end:]) + window)
-                if end == 0 or len(self._window(tokens[end - 1] + new[0])) == 2:  # noqa: PLR2004
+                both = (tokens[end - 1] if end else b"", new[0])
+                if not end or self._window(b"".join(both)) == both:
                     break
                 overlap *= 2
             tokens[end:] = new
