@@ -44,9 +44,7 @@ def parse_json(
     return value
 
 
-def check_json(
-    value: Any, *, depth: int = DEPTH, strings: bool = True, nan: bool = False
-) -> None:
+def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: bool = False) -> None:
     """Raise ValueError if `value`, a result of json.loads, exceeds a limit of parse_json.
 
     `strings`: look for unpaired surrogates. `nan`: as in parse_json.
