@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memsys.errors import InputError
+from memsys.text.files import shown
 
 _SEPARATORS = re.compile(r"[;,、；，\s]+")
 _SHOWN = 80  # characters of a name in a message
@@ -36,7 +37,7 @@ class Location:
 
     def at(self, field: str) -> str:
         """Return `file: sample X: field`, the prefix of errors and repairs."""
-        return f"{self.file}: sample {_short(self.sample)}: {_short(field)}"
+        return f"{self.file}: sample {shown(self.sample, _SHOWN)}: {shown(field, _SHOWN)}"
 
     def repaired(self, field: str, repair: str) -> None:
         """Add a repair of `field`."""
@@ -45,10 +46,6 @@ class Location:
     def error(self, field: str, problem: str) -> InputError:
         """Return the InputError for `field`; `problem` states the fault and the remedy."""
         return InputError(f"{self.at(field)}: {problem}")
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
 
 
 def as_object(value: Any, where: Location, field: str) -> dict[str, Any]:

@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from memsys.errors import InputError
 from memsys.text.tokens import count_tokens
+from memsys.text.yaml_text import load_yaml
 from memsys.types import Usage
 
 PRICING = Path(__file__).parent / "pricing.yaml"
@@ -57,10 +56,7 @@ def load_pricing(path: str | Path = PRICING) -> Pricing:
     InputError naming the file and the wrong entry.
     """
     path = Path(path).expanduser()
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: no readable price list ({error})") from error
+    loaded = load_yaml(path)
     if not isinstance(loaded, dict) or set(loaded) != {"as_of", "source", "models"}:
         raise InputError(f"{path}: a price list has as_of, source and models, and nothing else")
     if not isinstance(loaded["models"], dict):

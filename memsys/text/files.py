@@ -16,7 +16,7 @@ _GZIP = b"\x1f\x8b"
 _SMALL = 64 << 20  # unpacked bytes up to which any ratio is accepted
 _RATIO = 100  # unpacked bytes per packed byte: texts have 2 to 30, a gzip bomb 1,000
 _CHUNK = 1 << 20
-_SHOWN = 100  # characters of a path in a message
+_SHOWN = 300  # characters of a path in a message
 _KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
@@ -37,22 +37,34 @@ def is_there(path: Path) -> bool:
     return True
 
 
-def read_bytes(path: Path, most: int = MOST) -> bytes:
-    """Return the content of the regular file at `path`, which has at most `most` bytes.
+def check_regular(path: Path) -> int:
+    """Return the size of the regular file at `path`, in bytes.
 
-    Raises InputError otherwise: a pipe or a device might never end. Also if the path is no text in
-    UTF-8, as manifests could not name the file.
+    Raises InputError for anything else: a pipe or a device might never end. Also if the path is no
+    text in UTF-8, as manifests could not name the file.
     """
     try:
         str(path).encode()
         state = path.stat()
-        if not stat.S_ISREG(state.st_mode):
-            kind = _KINDS.get(stat.S_IFMT(state.st_mode), "no file")
-            raise InputError(f"{path}: is {kind}; name a regular file")
-        if state.st_size > most:
-            raise InputError(f"{path}: has {state.st_size:,} bytes; at most {most:,} are read")
-        return path.read_bytes()
     except (OSError, ValueError) as error:
+        raise InputError(f"{shown(path)}: cannot be read: {_reason(error)}") from error
+    if not stat.S_ISREG(state.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(state.st_mode), "no file")
+        raise InputError(f"{shown(path)}: is {kind}; name a regular file")
+    return state.st_size
+
+
+def read_bytes(path: Path, most: int = MOST) -> bytes:
+    """Return the content of the regular file at `path`, which has at most `most` bytes.
+
+    Raises InputError otherwise.
+    """
+    size = check_regular(path)
+    if size > most:
+        raise InputError(f"{shown(path)}: has {size:,} bytes; at most {most:,} are read")
+    try:
+        return path.read_bytes()
+    except OSError as error:
         raise InputError(f"{shown(path)}: cannot be read: {_reason(error)}") from error
 
 
@@ -69,7 +81,7 @@ def unpack(data: bytes, path: Path, most: int = MOST) -> bytes:
     """
     if not data.startswith(_GZIP):
         return data
-    packed, plain = io.BytesIO(data), io.BytesIO()
+    packed, plain, name = io.BytesIO(data), io.BytesIO(), shown(path)
     try:
         with gzip.GzipFile(fileobj=packed) as file:
             while chunk := file.read(_CHUNK):
@@ -77,7 +89,7 @@ def unpack(data: bytes, path: Path, most: int = MOST) -> bytes:
                 limit = min(most, max(_SMALL, _RATIO * packed.tell()))
                 if plain.tell() > limit:
                     raise InputError(
-                        f"{path}: {len(data):,} bytes of gzip unpack to more than {limit:,}; "
+                        f"{name}: {len(data):,} bytes of gzip unpack to more than {limit:,}; "
                         "unpack it and name the plain file"
                     )
     except (OSError, EOFError, zlib.error) as error:
@@ -95,10 +107,11 @@ def decode(data: bytes, path: Path) -> str:
         ) from error
 
 
-def shown(path: Path) -> str:
-    """Return `path` for a message: short, and without characters that cannot be printed."""
-    text = str(path).encode(errors="backslashreplace").decode()
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+def shown(name: str | Path, most: int = _SHOWN) -> str:
+    """Return a name for a message: at most `most` characters, all of which can be printed."""
+    text = str(name)
+    text = text if text.isprintable() else repr(text)[1:-1]
+    return text if len(text) <= most else f"{text[:most]}..."
 
 
 def _reason(error: OSError | ValueError) -> str:

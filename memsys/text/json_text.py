@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from memsys.text.files import shown
+
 DEPTH = 100  # nested lists and objects; Python's own limit is about 1,000, and json.dumps's lower
 _INTEGERS = 2**63  # of SQLite, pandas and numpy
 _DIGITS = 4300  # that int() converts
@@ -80,8 +82,7 @@ def _first_problem(value: Any, nan: bool) -> str:
             for part in [*one, one] if isinstance(one, dict) else [one]:
                 reason = _of_text(part) or _of_number(part, nan)
                 if reason is not None:
-                    shown = place.lstrip(".").encode(errors="backslashreplace").decode()
-                    return f"{shown[:_PLACE]}: {reason}" if shown else reason
+                    return f"{shown(place.lstrip('.'), _PLACE)}: {reason}" if place else reason
         level = [(place + name, part) for place, one in level for name, part in _parts(one)]
     return "no JSON"
 

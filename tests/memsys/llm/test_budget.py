@@ -160,8 +160,8 @@ def test_prices() -> None:
         ("as_of: 1\nsource: x\nmodels: {m: 3}", "models: m"),
         ("as_of: 1\nsource: x\nmodels: {m: {input: 1}}", "models: m"),
         ("as_of: 1\nsource: x\nmodels: {m: {input: -1, output: 1}}", "models: m"),
-        ("as_of: 1\nsource: x\nmodels: {m: {input: .nan, output: 1}}", "models: m"),
-        ("as_of: [", "price list"),
+        ("as_of: 1\nsource: x\nmodels: {m: {input: .nan, output: 1}}", "models.m.input"),
+        ("as_of: [", "not YAML"),
     ],
 )
 def test_a_wrong_price_list_is_named(text: str, words: str, tmp_path: Path) -> None:
