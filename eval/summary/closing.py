@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 
 from eval.records.comma_separated import write_rows
 from eval.records.folder import seconds_of
-from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, write_json
+from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, write_json, writing
 from eval.records.manifest import now
 from eval.records.schema import Manifest, Record, Summary
 from eval.summary.summarise import summarise
@@ -19,14 +19,15 @@ Report = Callable[[Manifest, Summary, Sequence[str]], str]
 def close(
     folder: Path,
     manifest: Manifest,
-    records: Sequence[Record],
+    records: Iterable[Record],
     seconds: Mapping[str, float],
     began: float,
     report: Report,
 ) -> Summary:
     """Write the summary files of the run in `folder`, then its manifest as complete.
 
-    `seconds`: time by part of this process's run, which began at the perf_counter reading `began`.
+    `records` may be a stream. `seconds`: time by part of this process's run, which began at the
+    perf_counter reading `began`.
     `report`: see write_summary. Returns the summary.
     """
     started = perf_counter()
@@ -39,18 +40,20 @@ def close(
 
 
 def write_summary(
-    folder: Path, manifest: Manifest, records: Sequence[Record], report: Report
+    folder: Path, manifest: Manifest, records: Iterable[Record], report: Report
 ) -> Summary:
     """Write summary.json, summary.csv and report.md, and return the summary.
 
     `report` renders the text of report.md from manifest, summary and the names of the other files.
+    Raises InputError on a full disk.
     """
     summary = summarise(records, manifest, manifest["seed"])
-    write_json(folder / SUMMARY, summary)
-    _write_csv(folder / "summary.csv", summary)
     written = [RECORDS, INGEST] if (folder / INGEST).exists() else [RECORDS]
     text = report(manifest, summary, [*written, SUMMARY, MANIFEST])
-    (folder / "report.md").write_text(text, encoding="utf-8")
+    with writing(folder):
+        write_json(folder / SUMMARY, summary)
+        _write_csv(folder / "summary.csv", summary)
+        (folder / "report.md").write_text(text, encoding="utf-8")
     return summary
 
 
