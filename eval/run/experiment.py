@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -28,6 +29,8 @@ from eval.run.failures import END_THE_RUN
 from eval.run.runner import Runner
 from eval.summary.closing import close
 from memsys.errors import InputError
+from memsys.llm.recording import CALLS
+from memsys.places import CACHE_VARIABLE, OLD_CACHE, cache_folder
 
 
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
@@ -80,7 +83,8 @@ def execute(
     InputError and BudgetReached, and KeyboardInterrupt after marking the run as interrupted.
     """
     began = time.perf_counter()
-    built = build(config, choices, PaidCalls(folder))
+    paid = PaidCalls(folder)
+    built = build(config, choices, paid)
     resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     manifest = describe(
         folder.name, resolved, choices, built.dataset, built.described(), overrides, arguments
@@ -93,6 +97,7 @@ def execute(
         if note is not None:
             print(note, file=sys.stderr)
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
+        _offer_old_answers(config.cache, manifest)
         runner = Runner(built, folder, config.concurrency)
         try:
             records = runner.run()
@@ -101,13 +106,34 @@ def execute(
             summary = close(folder, manifest, records, runner.seconds, began, report_md)
         except (KeyboardInterrupt, *END_THE_RUN):
             folders.interrupt(folder, manifest, runner.seconds, began)
+            _show_place(paid, config)
             print(
                 "\nstopped; the records written so far remain. Resume by:\n"
                 f"  {manifest['command']} resume={folder.name}",
                 file=sys.stderr,
             )
             raise
+        _show_place(paid, config)
         _show_end(folder, summary, records)
+
+
+def _offer_old_answers(cache: str, manifest: Manifest) -> None:
+    """Print a note where the cache folder of earlier versions holds answers of models."""
+    old = OLD_CACHE / CALLS
+    if cache != str(cache_folder()) or os.environ.get(CACHE_VARIABLE) or not old.is_file():
+        return
+    if manifest["llm"] or manifest["judge"]:
+        print(
+            f"note: {old} holds recorded answers; to use them: cache={OLD_CACHE}, or "
+            f"python -m eval.cache import {old}",
+            file=sys.stderr,
+        )
+
+
+def _show_place(paid: PaidCalls, config: DictConfig) -> None:
+    """Print where the answers of models are recorded, if any were paid for."""
+    if paid.added and config.llm.get("cache") != "off":
+        print(f"answers of models are recorded in {config.cache}", file=sys.stderr)
 
 
 def _show_start(manifest: Manifest, dataset: Dataset) -> None:
