@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
+import sqlite3
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 from eval import cli
 from eval.records.bundle import read_bundle, write_bundle
 from eval.records.jsonl import CALLS as CALLS_USED
 from eval.records.jsonl import read_lines
-from eval.records.run import RUNS
 from eval.rendering.numbers import dollars
 from eval.rendering.tables import plain
 from memsys.errors import InputError
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import CALLS, RecordedAnswer, Recording
+from memsys.places import cache_folder, find_run
+from memsys.stores.sqlite import cache_errors
 from memsys.types import Usage
 
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -35,19 +37,24 @@ def _parser() -> argparse.ArgumentParser:
     cache.add_argument(
         "--cache",
         type=Path,
-        default=Path(os.environ.get("MEMSYS_CACHE", ".cache")),
+        default=cache_folder(),
         metavar="FOLDER",
-        help="folder of recorded answers (default: the variable MEMSYS_CACHE, else .cache)",
+        help="folder of recorded answers (default: the variable MEMSYS_CACHE, else "
+        f"{cache_folder()})",
     )
     parser = cli.parser(
         "cache", "Recorded answers of models: docs/models.md describes recording and replay."
     )
     commands = parser.add_subparsers(required=True)
     out = commands.add_parser("export", parents=[cache], help="write the answers that a run used")
-    out.add_argument("run", metavar="RUN", help=cli.RUN_HELP)
+    cli.add_run(out)
     out.add_argument("--out", type=Path, required=True, metavar="BUNDLE.jsonl.gz")
     out.set_defaults(do=_export)
-    into = commands.add_parser("import", parents=[cache], help="record the answers of a bundle")
+    into = commands.add_parser(
+        "import",
+        parents=[cache],
+        help="record the answers of a bundle, or a calls.sqlite",
+    )
     into.add_argument("bundle", type=Path, metavar="BUNDLE")
     into.set_defaults(do=_import)
     stats = commands.add_parser("stats", parents=[cache], help="list recorded answers by model")
@@ -56,9 +63,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _export(options: argparse.Namespace) -> None:
-    folder = Path(options.run)
-    if not folder.is_dir() and (RUNS / folder).is_dir():
-        folder = RUNS / folder
+    folder = find_run(options.run)
     answers = _answers_of(folder, _existing(options.cache))
     write_bundle(options.out, answers)
     size = options.out.stat().st_size
@@ -66,7 +71,7 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _import(options: argparse.Namespace) -> None:
-    answers = read_bundle(options.bundle)
+    answers = _recorded(options.bundle) or read_bundle(options.bundle)
     recording = Recording(options.cache)
     new = recording.keep(answers)
     stored = {row.key: row.body for row in recording.find_all([answer.key for answer in answers])}
@@ -77,6 +82,16 @@ def _import(options: argparse.Namespace) -> None:
             f"{other:,} requests already had another answer here, which remains: import into an "
             "empty --cache to replay the run exactly"
         )
+
+
+def _recorded(path: Path) -> list[RecordedAnswer]:
+    """Return the answers in the calls.sqlite of another cache folder; [] for any other file."""
+    if path.name != CALLS or not path.is_file():
+        return []
+    with cache_errors(path, "a record of calls"):
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
+        with closing(db):
+            return [RecordedAnswer(*row) for row in db.execute("SELECT * FROM calls ORDER BY key")]
 
 
 def _stats(options: argparse.Namespace) -> None:

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from memsys.errors import InputError
 from memsys.text.tokens import count_tokens
+from memsys.text.yaml_text import load_yaml
 from memsys.types import Usage
 
 PRICING = Path(__file__).parent / "pricing.yaml"
@@ -74,11 +73,7 @@ def load_pricing(path: str | Path = PRICING) -> Pricing:
             f"pricing: {reprlib.repr(path)} is no path; name a file with prices, or null"
         )
     path = Path(path).expanduser()
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError, RecursionError) as error:
-        reason = " ".join(str(error).split())[:200]
-        raise InputError(f"{path}: no readable price list ({reason})") from error
+    loaded = load_yaml(path)
     prices: dict[str, Price] = {}
     for group in loaded if isinstance(loaded, list) else [loaded]:
         for name, price in _group(group, path):
