@@ -19,8 +19,9 @@ _HELP = f"""Serve the memory operations (docs/memory-api.md) over HTTP: JSON in 
 OpenAPI document at /openapi.json, and as a page at /docs that needs no network.
 
 With --config, the embedder, index, ranking, k and model are those of a benchmarked run or of a YAML
-file with the same groups; without it, those of conf/config.yaml. A configuration names classes,
-which are imported and instantiated: use none that you do not trust.
+file with the same groups; without it, those of conf/config.yaml. Only classes of the options in
+conf/ are built, and those of modules in MEMSYS_TRUSTED. The servers that receive texts are printed,
+with the variables of their keys; a run's must be in conf/, on this machine or in MEMSYS_TRUSTED.
 
 If the environment variable {KEY} is set, every request must send its value (X-API-Key, or
 Authorization: Bearer). It is required unless the server listens on a loopback address. There is no
@@ -74,7 +75,10 @@ def serve(
     listening = _listen(host, port)
     names = {"127.0.0.1", "localhost", "::1", host, *allow_hosts}
     policy = AccessPolicy(key, {name.lower() for name in names} if loopback else None)
-    with Memory(folder, load_setup(config)) as memory:
+    setup = load_setup(config)
+    for call in setup.calls:
+        print(f"calls {call}", file=sys.stderr)
+    with Memory(folder, setup) as memory:
         app = make_app(memory, policy)
         settings = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
         memory.search("warm up", user_id="warm up")  # loads the embedder before the first request
