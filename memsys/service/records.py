@@ -36,6 +36,21 @@ class Owner:
             check_text(value, name)
         return self
 
+    def check_bulk(self, everyone: bool) -> Owner | None:
+        """Return self, or None for every owner. Raises InputError like `check`, and unless exactly
+        one of an owner and `everyone`, the argument `all`, is given.
+        """
+        if not isinstance(everyone, bool):
+            raise InputError(f"all: {everyone!r:.40}; use true or false")
+        if everyone and self.named:
+            raise InputError(f"all: give it or {next(iter(self.named))}, not both")
+        if not everyone and not self.named:
+            raise InputError(
+                "owner: give at least one of user_id, agent_id, run_id, or all=true for the "
+                "memories of every owner"
+            )
+        return None if everyone else self.check()
+
     @property
     def named(self) -> dict[str, str]:
         """The ids that are not None, by name."""
