@@ -57,11 +57,12 @@ def serve(
     """
     if missing := [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]:
         raise InputError(f"memsys.serve: {missing[0]} is not installed; pip install -e '.[server]'")
-    import uvicorn  # noqa: PLC0415 - an extra, and the next four need time or extras
+    import uvicorn  # noqa: PLC0415 - an extra, and the next five need time or extras
 
     from memsys.service.memory import Memory  # noqa: PLC0415
     from memsys.service.rest.access import AccessPolicy  # noqa: PLC0415
     from memsys.service.rest.app import make_app  # noqa: PLC0415
+    from memsys.service.rest.connections import limited  # noqa: PLC0415
     from memsys.service.setup import load_setup  # noqa: PLC0415
 
     loopback = is_loopback(host)
@@ -80,7 +81,14 @@ def serve(
         print(f"calls {call}", file=sys.stderr)
     with Memory(folder, setup) as memory:
         app = make_app(memory, policy)
-        settings = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+        settings = uvicorn.Config(
+            app,
+            http=limited(),
+            ws="none",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+        )
         memory.search("warm up", user_id="warm up")  # loads the embedder before the first request
         shown = f"[{host}]" if ":" in host else host
         print(f"http://{shown}:{listening.getsockname()[1]}/docs (Ctrl-C ends it)", flush=True)

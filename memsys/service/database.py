@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from memsys.errors import InputError
-from memsys.service.records import EventName, MemoryChange, MemoryRecord, Owner, now
+from memsys.service.records import EventName, MemoryChange, MemoryRecord, Owner, nested_deeper, now
 from memsys.stores.sqlite import open_shared
-from memsys.text.json_text import DEPTH, parse_json
 from memsys.types import Vectors
 
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
@@ -26,8 +25,9 @@ _CHANGED = {"memory": "content", **{name: name for name in _SAME}}
 _FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
 _COLUMNS = ", ".join(["user_id, agent_id, run_id", *_FIELDS.values()])
 _IN = "IN (SELECT value FROM json_each(?))"
+_DEPTH = 100  # of metadata that can be in an answer
 # In place of metadata that earlier versions accepted and no answer can contain.
-UNREADABLE = {"error": f"the stored metadata are nested more than {DEPTH} deep; replace them"}
+UNREADABLE = {"error": f"the stored metadata are nested more than {_DEPTH} deep; replace them"}
 
 
 class MemoryDatabase:
@@ -258,12 +258,12 @@ def _decoded(name: str, value: Any) -> Any:
 
 def _metadata(text: str) -> Any:
     """Return stored metadata, or UNREADABLE."""
-    if text.count("{") + text.count("[") <= DEPTH:
-        return json.loads(text)
     try:
-        return parse_json(text)
-    except ValueError:
+        metadata = json.loads(text)
+    except RecursionError:
         return UNREADABLE
+    deep = text.count("{") + text.count("[") > _DEPTH and nested_deeper(metadata, _DEPTH)
+    return UNREADABLE if deep else metadata
 
 
 def _where(owner: Owner | None) -> tuple[str, list[str]]:

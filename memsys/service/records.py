@@ -171,3 +171,14 @@ def check_text(text: str, name: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise InputError(f"{name}: not valid Unicode (character {error.start})") from None
+
+
+def nested_deeper(value: Any, most: int) -> bool:
+    """Return whether `value` has more than `most` dicts and lists within each other."""
+    level = [value]
+    for _ in range(most + 1):
+        level = [one for one in level if isinstance(one, dict | list)]
+        if not level:
+            return False
+        level = [x for one in level for x in (one.values() if isinstance(one, dict) else one)]
+    return True

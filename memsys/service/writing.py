@@ -12,9 +12,16 @@ from uuid import uuid4
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.service.database import MemoryDatabase
-from memsys.service.records import MemoryChange, MemoryKind, MemoryRecord, Owner, check_text, now
+from memsys.service.records import (
+    MemoryChange,
+    MemoryKind,
+    MemoryRecord,
+    Owner,
+    check_text,
+    nested_deeper,
+    now,
+)
 from memsys.service.vector_sync import VectorSync
-from memsys.text.json_text import check_json
 from memsys.types import Memory, Vectors
 
 METADATA_DEPTH = 20  # nested lists and objects
@@ -126,10 +133,8 @@ def check_metadata(metadata: Mapping[str, Any] | None, name: str = "metadata") -
         raise InputError(f"{name}: nested more than {METADATA_DEPTH} deep") from None
     except (TypeError, ValueError) as error:
         raise InputError(f"{name}: not a JSON object ({error})") from error
-    try:
-        check_json(copy, depth=METADATA_DEPTH)
-    except ValueError as error:
-        raise InputError(f"{name}: {error}") from error
+    if nested_deeper(copy, METADATA_DEPTH):
+        raise InputError(f"{name}: nested more than {METADATA_DEPTH} deep")
     if len(text.encode()) > METADATA_BYTES:
         raise InputError(f"{name}: over {METADATA_BYTES:,} bytes; store less")
     return copy

@@ -29,6 +29,7 @@ _TYPES = {
     413: "too_large",
     422: "invalid_input",
     502: "model_failed",
+    503: "busy",
 }
 
 

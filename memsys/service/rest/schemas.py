@@ -52,7 +52,7 @@ def _any_of(**types: str) -> dict[str, Any]:
 
 
 _OWNER = _any_of(user_id="string", agent_id="string", run_id="string")
-_ALL = {"required": ["all"], "properties": {"all": {"const": True}}}
+_ALL: dict[str, Any] = {"required": ["all"], "properties": {"all": {"const": True}}}
 
 
 class _Owned(_Strict):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -309,6 +310,17 @@ def test_wrong_methods_and_places(server: Served) -> None:
     failed(answer, 405, "method_not_allowed")
     assert answer.headers["allow"] == "DELETE, GET, POST"
     failed(server.ask("GET", "/nowhere"), 404, "not_found")
+
+
+def test_what_is_no_request_is_refused_in_the_same_form(server: Served) -> None:
+    """And shows that the connections of the command have their limits."""
+    host = urlsplit(server.url)
+    with socket.create_connection((host.hostname, host.port), timeout=60) as client:
+        client.sendall(b"no request\r\n\r\n")
+        with client.makefile("rb") as reply:
+            head, _, body = reply.read().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert json.loads(body)["error"]["type"] == "bad_request"
 
 
 def test_a_body_too_large_is_413_told_or_not(server: Served) -> None:
