@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from os import SEEK_END
 from pathlib import Path
 from typing import IO, Any
 
@@ -12,13 +13,15 @@ from pydantic import TypeAdapter, ValidationError
 from memsys.errors import InputError, first_problem
 
 Row = dict[str, Any]
-RECORDS, INGEST, CALLS, SUMMARY, MANIFEST = (
+RECORDS, INGEST, CALLS, CONTEXTS, SUMMARY, MANIFEST = (
     "records.jsonl",
     "ingest.jsonl",
     "calls.jsonl",
+    "contexts.jsonl",
     "summary.json",
     "manifest.json",
 )
+_BLOCK = 2**16  # bytes
 
 
 class LineWriter:
@@ -104,7 +107,13 @@ def _drop_torn_line(path: Path) -> None:
     if not path.exists():
         return
     with path.open("rb+") as file:
-        data = file.read()
-        whole = data.rfind(b"\n") + 1
-        if whole < len(data):
+        end = whole = file.seek(0, SEEK_END)
+        while whole:  # read backwards in blocks
+            start = max(whole - _BLOCK, 0)
+            file.seek(start)
+            newline = file.read(whole - start).rfind(b"\n")
+            whole = start + newline + 1
+            if newline >= 0:
+                break
+        if whole < end:
             file.truncate(whole)

@@ -27,14 +27,19 @@ from eval.stats.interval import RESAMPLES
 from memsys.errors import InputError
 
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
-OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing", "tables"})
+OPERATIONAL = frozenset(
+    {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures"}
+)
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
 OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
 )
 # Settings of later versions with their defaults, which are left out of the hash: it stays the same
 # for configurations of earlier versions.
-_LATER: Mapping[str, Any] = {"metric": [], "questions": None, "resamples": RESAMPLES}
+_LATER: Mapping[str, Any] = {
+    **{"metric": [], "questions": None, "resamples": RESAMPLES},
+    **{"from": None, "only": None},
+}
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (
     *("memsys", "hydra-core", "numpy", "pandas", "faiss-cpu", "rank-bm25", "networkx"),

@@ -15,6 +15,12 @@ def run_tables(summary: Summary) -> Iterator[str | Table]:
     after the sentence that introduces it.
     """
     yield Table(*by_type(summary))
+    judge = summary["judge"] or {}
+    if failed := judge.get("errors"):
+        yield (
+            f"The judge failed on {failed} of {judge['n'] + failed} answers. They are in no mean "
+            "of its score; judge_errors_as_zero in summary.json counts them as 0."
+        )
     if len(summary["protocols"]) > 1:
         yield "The same answers under each protocol:"
         yield Table(*by_protocol(summary))

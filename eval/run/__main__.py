@@ -20,22 +20,27 @@ from eval.run.experiment import execute, options_of
 def _main(config: DictConfig) -> None:
     job = HydraConfig.get()
     folder = Path(job.runtime.output_dir)
-    with sweep_errors.shown(folder, sweep=job.mode == RunMode.MULTIRUN):
-        _run(config, options_of(job.runtime.choices), folder)
+    in_sweep = job.mode == RunMode.MULTIRUN
+    with sweep_errors.shown(folder, sweep=in_sweep):
+        code = _run(config, options_of(job.runtime.choices), folder)
+    if code:
+        sweep_errors.end(code, sweep=in_sweep)
 
 
-def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> None:
+def _run(config: DictConfig, choices: dict[str, str], folder: Path) -> int:
+    """Run one configuration, or print an estimate; return the exit code."""
     if config.estimate:
         show_estimate(config)
         folders.discard_if_empty(folder)
-        return
+        return 0
     resume = config.resume
     if left := sweep.left_behind(folder):
         folders.discard_if_empty(folder)
         folder, resume = left, left.name
     overrides = HydraConfig.get().overrides.task
     details = {"sweep": sweep.described()}
-    execute(config, choices, folder, resume, overrides, details=details, note=_sweep_hint())
+    hint = _sweep_hint()
+    return execute(config, choices, folder, resume, overrides, details=details, note=hint)
 
 
 def _sweep_hint() -> str | None:
