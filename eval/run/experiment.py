@@ -111,6 +111,9 @@ def execute(
         runner = Runner(built, folder, config.concurrency, policy, spending, instead)
         try:
             records = runner.run()
+            manifest["warnings"] += runner.warnings
+            manifest["system"] = runner.details or manifest.get("system")
+            summary = close(folder, manifest, records, runner.seconds, began, report_md)
         except (KeyboardInterrupt, *END_THE_RUN):
             folders.interrupt(folder, manifest, runner.seconds, began)
             print(
@@ -119,11 +122,6 @@ def execute(
                 file=sys.stderr,
             )
             raise
-        manifest["warnings"] += runner.warnings
-        manifest["system"] = runner.details or manifest.get("system")
-        summary = close(
-            folder, manifest, cast(Sequence[Record], records), runner.seconds, began, report_md
-        )
         _show_end(folder, summary, records)
     failed = summary["errors"] + _unjudged(summary)
     if policy.is_failed(failed, summary["n"]):

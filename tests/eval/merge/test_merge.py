@@ -9,6 +9,7 @@ import pytest
 
 from eval.merge.__main__ import main
 from tests.eval.commands import Run, Start, runs_in
+from tests.eval.factory import hashed
 from tests.memsys.foreign import attacks
 
 TIMED = ("latency", "_ms", "seconds", "run_id", "waited")
@@ -57,7 +58,7 @@ def test_what_is_left_out_stays_left_out(halves: list[Run], tmp_path: Path) -> N
 
 def change(run: Run, **fields: object) -> None:
     path = run.folder / "manifest.json"
-    path.write_text(json.dumps(run.manifest | fields))
+    path.write_text(json.dumps(hashed(run.manifest | fields)))
 
 
 def refused(runs: list[Run], out: Path, capsys: pytest.CaptureFixture[str]) -> str:
@@ -125,6 +126,6 @@ def test_nothing_that_a_foreign_part_names_is_built(
     for attack in attacks(canary, source):
         change(halves[0], config={**config, "dataset": {**attack, "conversations": None}})
         err = refused(halves[:1], tmp_path / "out", capsys)
-        assert err.startswith("error: ")
+        assert err.startswith("error: the manifest: dataset")
         assert err.count("\n") == 1
         assert not canary.exists(), attack
