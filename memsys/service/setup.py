@@ -152,11 +152,7 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any], bool]:
         path = path / "manifest.json"
     run = path.suffix == ".json"
     try:
-        if not path.is_file():
-            raise FileNotFoundError
-        if path.stat().st_size > _BYTES:
-            raise ValueError(f"over {_BYTES:,} bytes")
-        text = path.read_text(encoding="utf-8")
+        text = _text(path)
         if run:
             settings = parse_json(_present_names(text))["config"]
         else:
@@ -178,6 +174,15 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any], bool]:
     if not run and (unknown := sorted(set(settings) - names, key=str)):
         raise InputError(f"{path}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
     return str(source), settings, run
+
+
+def _text(path: Path) -> str:
+    """Return the text of a regular file; a pipe might never end."""
+    if not path.is_file():
+        raise FileNotFoundError
+    if path.stat().st_size > _BYTES:
+        raise ValueError(f"over {_BYTES:,} bytes")
+    return path.read_text(encoding="utf-8")
 
 
 def _present_names(manifest: str) -> str:
