@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from memsys.errors import InputError
+from memsys.errors import InputError, complain
 
 KEY = "MEMSYS_API_KEY"
 _KEY_LEAST = 16  # characters; a shorter key can be guessed
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         key = os.environ.get(KEY) or None
         serve(options.config, options.folder, options.host, options.port, options.allow_host, key)
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        complain(error)
         return 2
     except KeyboardInterrupt:
         pass
@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    config = "a run's folder, its id under results/runs, or a YAML file"
+    config = "a run (folder, id under results/runs or a part of it, or last), or a YAML file"
     folder = "where memories are stored; created if absent (default: memories)"
     allow = "a further host name of the loopback address, such as that of a proxy; repeatable"
     add("--config", metavar="RUN_OR_YAML", help=config)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from eval.browse.questions import Questions
 from eval.browse.server import LOOPBACK, Site, bind
-from eval.cli import code_of
+from eval.cli import add_runs, code_of
 from eval.cli import parser as command_parser
 from eval.report.runs import load, missing_texts
 from memsys.errors import InputError
@@ -26,12 +26,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Show runs in a browser on this machine: the report, and all questions with "
         "their answers and contexts, filtered by words, type, verdict and difference.",
     )
-    parser.add_argument(
-        "runs",
-        nargs="+",
-        metavar="RUN",
-        help="a run folder, or an id under results/runs; all others are compared with the first",
-    )
+    add_runs(parser, compared=True)
     parser.add_argument(
         "--port", type=int, default=8750, metavar="N", help="0: any free port (default: 8750)"
     )

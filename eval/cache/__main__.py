@@ -13,12 +13,12 @@ from eval import cli
 from eval.records.bundle import read_bundle, write_bundle
 from eval.records.jsonl import CALLS as CALLS_USED
 from eval.records.jsonl import read_lines
-from eval.records.run import RUNS
 from eval.rendering.numbers import dollars
 from eval.rendering.tables import plain
 from memsys.errors import InputError
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import CALLS, RecordedAnswer, Recording
+from memsys.places import find_run
 from memsys.types import Usage
 
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True)
     out = commands.add_parser("export", parents=[cache], help="write the answers that a run used")
-    out.add_argument("run", metavar="RUN", help=cli.RUN_HELP)
+    cli.add_run(out)
     out.add_argument("--out", type=Path, required=True, metavar="BUNDLE.jsonl.gz")
     out.set_defaults(do=_export)
     into = commands.add_parser("import", parents=[cache], help="record the answers of a bundle")
@@ -56,9 +56,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _export(options: argparse.Namespace) -> None:
-    folder = Path(options.run)
-    if not folder.is_dir() and (RUNS / folder).is_dir():
-        folder = RUNS / folder
+    folder = find_run(options.run)
     answers = _answers_of(folder, _existing(options.cache))
     write_bundle(options.out, answers)
     size = options.out.stat().st_size

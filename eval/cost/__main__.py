@@ -25,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "the full_context run among them. Tokens are as the endpoints report them, prices those of "
         "each run's manifest.",
     )
-    parser.add_argument("runs", nargs="+", metavar="RUN", help=cli.RUN_HELP)
+    cli.add_runs(parser)
     parser.add_argument(
         "--writing",
         action="store_true",

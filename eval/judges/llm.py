@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,6 +11,7 @@ from eval.judges.judge import Judgement, ModelByName, total_usage
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
+from memsys.llm.reply import json_objects
 from memsys.types import Usage
 
 ATTEMPTS = 3  # per verdict, until a reply contains one
@@ -29,7 +29,6 @@ SCHEMA: Mapping[str, Any] = {
     "additionalProperties": False,
 }
 _VERDICTS = {"CORRECT": True, "WRONG": False}
-_DECODER = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,23 +128,10 @@ def parse_verdict(reply: str) -> bool | None:
     The `verdict` of each JSON object in the reply counts, also amid other text, as not every
     endpoint enforces a schema. A word outside of JSON is never taken for a verdict.
     """
-    values = {_VERDICTS.get(str(one.get("verdict")).strip().upper()) for one in _objects(reply)}
+    objects = (one for _, one in json_objects(reply))
+    values = {_VERDICTS.get(str(one.get("verdict")).strip().upper()) for one in objects}
     values.discard(None)
     return values.pop() if len(values) == 1 else None
-
-
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """Yield the outermost JSON objects in `text`, in order."""
-    at = text.find("{")
-    while at >= 0:
-        try:
-            value, end = _DECODER.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            if isinstance(value, dict):
-                yield value
-        at = text.find("{", end)
 
 
 def _load(rubric: str) -> Prompt:

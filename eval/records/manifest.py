@@ -25,6 +25,7 @@ from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
 from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, Manifest
 from eval.stats.interval import RESAMPLES
 from memsys.errors import InputError
+from memsys.text.json_text import parse_json
 
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
 OPERATIONAL = frozenset(
@@ -36,7 +37,10 @@ OPERATIONAL_OF_MODELS = frozenset(
 )
 # Settings of later versions with their defaults, which are left out of the hash: it stays the same
 # for configurations of earlier versions.
-_LATER: Mapping[str, Any] = {"metric": [], "questions": None, "resamples": RESAMPLES}
+_LATER: Mapping[str, Any] = {
+    **{"metric": [], "questions": None, "resamples": RESAMPLES},
+    **{"from": None, "only": None},
+}
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (
     *("memsys", "hydra-core", "numpy", "pandas", "faiss-cpu", "rank-bm25", "networkx"),
@@ -175,26 +179,58 @@ def leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any
 
 
 def load_manifest(folder: Path) -> Manifest:
-    """Read and validate the manifest of a run folder; raises InputError naming the invalid field,
-    or the version of memsys that wrote it, if that is another.
+    """Read and validate the manifest of a run folder.
+
+    Raises InputError naming the invalid or edited field, or the version of memsys that wrote it, if
+    that is another.
     """
     path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(f"{folder}: holds no run ({MANIFEST} is missing); name a run folder")
     try:
         text = path.read_text(encoding="utf-8")
-        manifest = json.loads(text)
+        manifest = parse_json(text)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"{path}: cannot be read ({error}); name a run folder, as under results/runs"
+            f"{path}: cannot be read ({error}); restore it from a copy, or run it again"
         ) from error
     if not isinstance(manifest, dict) or "config_sha256" not in manifest:
         raise InputError(f"{path}: not the manifest of a run")
-    if manifest.get("schema_version") != SCHEMA_VERSION:
+    if manifest.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
         raise InputError(
             f"{folder}: written by another version of memsys (schema "
-            f"{manifest.get('schema_version')}, now {SCHEMA_VERSION}); run it again"
+            f"{manifest['schema_version']!r:.60}, now {SCHEMA_VERSION}); run it again"
         )
     validate(MANIFEST_SCHEMA, text, str(path))
-    return cast(Manifest, copy.deepcopy(dict(MANIFEST_DEFAULTS)) | manifest)
+    loaded = cast(Manifest, copy.deepcopy(dict(MANIFEST_DEFAULTS)) | manifest)
+    _check_unedited(loaded, path)
+    return loaded
+
+
+def _check_unedited(manifest: Manifest, path: Path) -> None:
+    """Raise InputError unless the configuration has the recorded hash, and fields that repeat a
+    part of it do so.
+    """
+    config, choices = manifest["config"], manifest["choices"]
+    if digest({"config": config, "choices": choices}) != manifest["config_sha256"]:
+        raise InputError(
+            f"{path}: config or choices were edited, as config_sha256 does not fit them; restore "
+            "them, or run it again"
+        )
+    scoring, dataset = config.get("scoring"), config.get("dataset")
+    repeated = {
+        "seed": config.get("seed"),
+        "strategy": choices.get("strategy"),
+        "scoring": scoring.get("protocols") if isinstance(scoring, dict) else None,
+        "key.name": dataset.get("key") if isinstance(dataset, dict) else None,
+    }
+    present = {**manifest, "key.name": manifest["key"].get("name")}
+    for name, value in repeated.items():
+        if value is not None and present[name] != value:
+            raise InputError(
+                f"{path}: {name}: {present[name]!r:.60} was edited, as the configuration says "
+                f"{value!r:.60}; restore it, or run it again"
+            )
 
 
 def now() -> str:

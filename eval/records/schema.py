@@ -273,6 +273,9 @@ class Manifest(TypedDict):
     """Sentences that a reader of the results has to know."""
     sweep: NotRequired[dict[str, Any] | None]
     """Id of the sweep and number of the job; null for a single run."""
+    parent: NotRequired[dict[str, Any]]
+    """Run of which this one repeats a part: its `run_id` and `config_sha256`, and the part `again`
+    (`judge`, `answer` or `failed`)."""
     system: NotRequired[dict[str, Any] | None]
     """Details of the system behind a strategy, with `degraded`: features it runs without."""
     seconds: NotRequired[dict[str, float]]

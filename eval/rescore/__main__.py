@@ -23,8 +23,8 @@ from eval.rescore.imports import Import, read_import, write_import
 from eval.rescore.recompute import recompute
 from eval.rescore.tables import labels_table, sentences
 from memsys.errors import InputError
+from memsys.places import RUNS
 
-_RUNS = Path("results/runs")
 _ENDINGS = {".gz", ".json", ".jsonl", ".csv"}
 
 
@@ -100,7 +100,7 @@ def _import(source: Import, options: argparse.Namespace) -> Summary:
     columns = file.columns.items()
     read = [name if name == column else f"{name} from {column}" for name, column in columns]
     print(f"read: {', '.join(read)}")
-    folder = options.out or _RUNS / run_id(None, source.name)
+    folder = options.out or RUNS / run_id(source.name)
     given = {"dataset": options.dataset, "format": file.format, "name": source.name}
     given |= {} if options.key is None else {"key": options.key}
     given |= {} if options.key_file is None else {"key-file": options.key_file}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from eval.datasets.synthetic.dataset import check_compatibility
-from eval.datasets.types import Dataset
+from eval.datasets.types import Dataset, Question
 from eval.judges.judge import Judge, ModelByName
 from eval.metrics.registry import use_configured
 from eval.readers import Reader
@@ -29,6 +30,8 @@ from memsys.llm.prompt import Prompt
 from memsys.llm.recording import Recording
 from memsys.store import Parts
 from memsys.strategy import MemoryStrategy
+
+FAILED_ONES = "failed"  # value of `only`: the questions of another run that failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ def build(
     use_configured(config.get("metric"))
     source = instantiate(config.dataset)
     check_compatibility(choices, source, config.llm)
-    dataset = limited(source.load(), config.questions)
+    dataset = selected(limited(source.load(), config.questions), config.only)
     meter = Meter()
     models = _open_models(config, meter, ledger)
     parts = Parts(
@@ -136,10 +139,30 @@ def limited(dataset: Dataset, limit: int | None) -> Dataset:
         return dataset
     if type(limit) is not int or limit < 1:
         raise InputError(f"questions: {limit!r}; use a whole number of 1 or more, or null")
-    questions = dataset.questions[:limit]
+    return _with_questions(dataset, dataset.questions[:limit])
+
+
+def selected(dataset: Dataset, only: object) -> Dataset:
+    """Return `dataset` with the questions whose ids `only` lists, and their conversations; all of
+    them for None and for FAILED_ONES. Raises InputError on an unknown id.
+    """
+    if only is None or only == FAILED_ONES:
+        return dataset
+    ids = [only] if isinstance(only, str) else only
+    known = {question.id for question in dataset.questions}
+    if not isinstance(ids, Sequence) or not ids:
+        raise InputError(f"only: {only!r}; give ids of questions, such as conv-26/0, or failed")
+    for id_ in ids:
+        if id_ not in known:
+            near = get_close_matches(str(id_), known, 1) or sorted(known)[:1]
+            raise InputError(f"only={id_}: {dataset.name} has no such question; one is {near[0]}")
+    return _with_questions(dataset, [one for one in dataset.questions if one.id in set(ids)])
+
+
+def _with_questions(dataset: Dataset, questions: Sequence[Question]) -> Dataset:
     asked = {question.conversation for question in questions}
     conversations = tuple(one for one in dataset.conversations if one.id in asked)
-    return replace(dataset, questions=questions, conversations=conversations)
+    return replace(dataset, questions=tuple(questions), conversations=conversations)
 
 
 def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) -> Models:

@@ -24,6 +24,7 @@ from eval.rendering.errors import CONF
 from eval.rendering.run_tables import as_text, report_md, run_tables
 from eval.rendering.tables import answered, plain
 from eval.run import hydra_help
+from eval.run.again import plan
 from eval.run.build import build, lower_limits
 from eval.run.failures import END_THE_RUN, FailurePolicy
 from eval.run.progress import Spending
@@ -85,6 +86,7 @@ def execute(
     interrupted.
     """
     began = time.perf_counter()
+    config, choices, again = plan(config, choices, overrides or arguments or ())
     policy = FailurePolicy.of(config.failures)
     spending = Spending(PaidCalls(folder))
     built = build(config, choices, spending)
@@ -94,15 +96,24 @@ def execute(
     )
     manifest["sweep"] = None
     manifest.update(details or {})  # type: ignore[typeddict-item] # fields of the manifest
+    if again is not None:
+        again.check(manifest, built)
+        manifest["parent"] = again.described()
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
+        if again is not None:
+            again.take_over(folder, built)
         _show_start(manifest, built.dataset)
         for line in (*([] if note is None else [note]), *lower_limits(config)):
             print(line, file=sys.stderr)
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
-        runner = Runner(built, folder, config.concurrency, policy, spending)
+        instead = None if again is None else again.jobs(built)
+        runner = Runner(built, folder, config.concurrency, policy, spending, instead)
         try:
             records = runner.run()
+            manifest["warnings"] += runner.warnings
+            manifest["system"] = runner.details or manifest.get("system")
+            summary = close(folder, manifest, records, runner.seconds, began, report_md)
         except (KeyboardInterrupt, *END_THE_RUN):
             folders.interrupt(folder, manifest, runner.seconds, began)
             print(
@@ -111,11 +122,6 @@ def execute(
                 file=sys.stderr,
             )
             raise
-        manifest["warnings"] += runner.warnings
-        manifest["system"] = runner.details or manifest.get("system")
-        summary = close(
-            folder, manifest, cast(Sequence[Record], records), runner.seconds, began, report_md
-        )
         _show_end(folder, summary, records)
     failed = summary["errors"] + _unjudged(summary)
     if policy.is_failed(failed, summary["n"]):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple, cast
 
@@ -26,6 +27,8 @@ from memsys.types import Query, Retrieval
 
 _NOTHING = Retrieval((), "", 0)
 _DIGITS = 6  # of candidates' scores
+# Fields of a record that follow from retrieval alone.
+_RETRIEVED = ("retrieved", "k", "context_tokens", "context_sha256", "evidence_found", "trace")
 
 
 class Asked(NamedTuple):
@@ -71,6 +74,7 @@ class Trial:
     failure: Failure | None = None
     judge_failure: Failure | None = None
     readings: dict[str, Reading] = field(default_factory=dict)
+    stored: Record | None = None  # whose retrieval is used again
 
     @contextmanager
     def phase(self, name: str, meter: Meter) -> Iterator[None]:
@@ -132,7 +136,12 @@ class Trial:
             "scores_original": None,
             **self._verdicts(),
             "trace": dict(self.retrieval.trace),
+            **self._stored_retrieval(),
         }
+
+    def _stored_retrieval(self) -> Row:
+        stored = self.stored
+        return {} if stored is None else {name: stored.get(name) for name in _RETRIEVED}
 
     def fail_record(self, error: Exception) -> None:
         """Drop the results, which cannot be scored or written."""
@@ -164,15 +173,25 @@ class Trial:
         """
         phases = ["retrieve", "answer", *(["judge"] if "judge" in self.readings else [])]
         readings = {phase: self._reading(phase) for phase in phases}
+        usage = {phase: used(reading) for phase, reading in readings.items()}
         latency = {phase: reading.ms for phase, reading in readings.items()}
-        latency["total"] = latency["retrieve"] + latency["answer"]
+        waited = {name: round(one.waited_ms, 4) for name, one in readings.items()}
         system = (readings["retrieve"], readings["answer"])
+        replayed = any(one.replayed for one in system)
+        dates = [one.recorded for one in system if one.recorded]
+        if (stored := self.stored) is not None:
+            usage["retrieve"] = (stored["usage"] or usage)["retrieve"]
+            latency["retrieve"] = stored["latency_ms"]["retrieve"] or 0.0
+            waited["retrieve"] = stored["waited_ms"].get("retrieve", 0.0)
+            replayed = replayed or stored["latency_source"] == "recorded"
+            dates += [stored["recorded"]] if stored["recorded"] else []
+        latency["total"] = latency["retrieve"] + latency["answer"]
         return {
-            "usage": {phase: used(reading) for phase, reading in readings.items()},
+            "usage": usage,
             "latency_ms": {name: round(ms, 4) for name, ms in latency.items()},
-            "latency_source": "recorded" if any(one.replayed for one in system) else "live",
-            "waited_ms": {name: round(one.waited_ms, 4) for name, one in readings.items()},
-            "recorded": min((one.recorded for one in system if one.recorded), default=None),
+            "latency_source": "recorded" if replayed else "live",
+            "waited_ms": waited,
+            "recorded": min(dates, default=None),
         }
 
     def _reading(self, name: str) -> Reading:
@@ -199,15 +218,32 @@ def ask(
         except (AttributeError, TypeError, UnicodeError) as error:  # no text that can be written
             trial.fail_record(error)
 
-    def answer() -> Asked:
-        if trial.failure is None:
-            with trial.phase("answer", agent.meter):
-                trial.answer = agent.reader.read(_words(question, agent.reader), trial.retrieval)
-        if trial.failure is None and trial.answer and agent.judge and question.gold is not None:
-            trial.judge(agent.judge, question.gold, trial.answer.text, agent.meter)
-        return _asked(trial)
+    return partial(_answer, trial, agent.reader, agent.judge, agent.meter)
 
-    return answer
+
+def _answer(trial: Trial, reader: Reader, judge: Judge | None, meter: Meter) -> Asked:
+    question = trial.question
+    if trial.failure is None:
+        with trial.phase("answer", meter):
+            trial.answer = reader.read(_words(question, reader), trial.retrieval)
+    if trial.failure is None and trial.answer and judge and question.gold is not None:
+        trial.judge(judge, question.gold, trial.answer.text, meter)
+    return _asked(trial)
+
+
+def read_again(
+    question: Question,
+    record: Record,
+    context: str,
+    reader: Reader,
+    judge: Judge | None,
+    meter: Meter,
+) -> Asked:
+    """Answer from the text `context` that another run retrieved, and judge the answer; `record` is
+    that run's, whose retrieval, with its cost and latency, remains.
+    """
+    retrieval = Retrieval((), context, record["context_tokens"] or 0)
+    return _answer(Trial(question, retrieval, stored=record), reader, judge, meter)
 
 
 def judge_again(question: Question, record: Record, judge: Judge, meter: Meter) -> Asked:

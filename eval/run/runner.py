@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -36,6 +36,7 @@ class Runner:
     Up to `concurrency` questions wait for their reader and judge at once; ingestion and retrieval
     are always one at a time, so that their latency is undisturbed. `policy`: when to stop because
     of failures; None: never. `spending`: the ledger of the models in `built`, for the progress bar.
+    `instead`: the job of each question where nothing is ingested and retrieved (eval.run.again).
 
     `seconds`: wall time by part, which with several questions at once adds up to more than the
     elapsed time. `details` describe the system behind the strategy, for the manifest.
@@ -46,6 +47,7 @@ class Runner:
     concurrency: int = 1
     policy: FailurePolicy | None = None
     spending: Spending | None = None
+    instead: Mapping[str, _Job] | None = None
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_PARTS, 0.0))
     warnings: list[str] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
@@ -92,7 +94,10 @@ class Runner:
         for conversation in self.built.dataset.conversations:
             asked = left.pop(conversation.id, [])
             yield from map(self._job, self._judged_again([q for q in asked if q.id in unjudged]))
-            if asked := [question for question in asked if question.id not in unjudged]:
+            asked = [question for question in asked if question.id not in unjudged]
+            if self.instead is not None:
+                yield from (self._job(self.instead[question.id]) for question in asked)
+            elif asked:
                 yield from map(self._job, self._asked(conversation, asked))
 
     def _judged_again(self, questions: list[Question]) -> Iterator[_Job]:

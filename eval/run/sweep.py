@@ -21,11 +21,11 @@ from omegaconf import DictConfig
 from eval.records import folder as folders
 from eval.records.jsonl import MANIFEST, SUMMARY
 from eval.records.manifest import load_manifest
-from eval.records.run import RUNS
 from eval.records.schema import Manifest
 from eval.rendering.tables import answered, by_run, plain
 from eval.run import hydra_help
 from memsys.errors import InputError
+from memsys.places import RUNS
 
 # Here, since the worker of a launcher imports this module with the callback that it is sent, and
 # needs the resolvers before it makes a run's folder.

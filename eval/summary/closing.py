@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 
 from eval.records.folder import seconds_of
-from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, write_json
+from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, write_json, writing
 from eval.records.manifest import now
 from eval.records.schema import Manifest, Record, Summary
 from eval.summary.summarise import summarise
@@ -45,13 +45,15 @@ def write_summary(
     """Write summary.json, summary.csv and report.md, and return the summary.
 
     `report` renders the text of report.md from manifest, summary and the names of the other files.
+    Raises InputError on a full disk.
     """
     summary = summarise(records, manifest, manifest["seed"])
-    write_json(folder / SUMMARY, summary)
-    _write_csv(folder / "summary.csv", summary)
     written = [RECORDS, INGEST] if (folder / INGEST).exists() else [RECORDS]
     text = report(manifest, summary, [*written, SUMMARY, MANIFEST])
-    (folder / "report.md").write_text(text, encoding="utf-8")
+    with writing(folder):
+        write_json(folder / SUMMARY, summary)
+        _write_csv(folder / "summary.csv", summary)
+        (folder / "report.md").write_text(text, encoding="utf-8")
     return summary
 
 

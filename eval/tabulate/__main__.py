@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of, parser
-from eval.records.run import RUNS, Run
+from eval.records.run import Run
 from eval.rendering.tables import markdown
 from eval.tabulate.effects import Effects, as_csv, effects, rows_of
 from eval.tabulate.extra_tables import has_own_types, requested, types_as_csv
 from eval.tabulate.grid import Grid, find_runs, load_grid
+from memsys.places import RUNS
 
 TABLES = Path("results/tables")
 

@@ -18,6 +18,7 @@ from memsys.types import Usage
 PRICING = Path(__file__).parent / "pricing.yaml"
 _SNAPSHOT = re.compile(r"-\d{4}-\d{2}-\d{2}$")  # gpt-4o-2024-08-06 costs what gpt-4o costs
 _UNIT = 1_000_000
+MOST_TOKENS = 2**53  # of one call; a larger count is no count
 _READ = ("messages", "tools", "response_format", "input")  # fields that the model reads
 _IMAGE = 2_833  # gpt-4o-mini; gpt-4o bills 85
 
@@ -86,7 +87,7 @@ def usage_of(answer: Mapping[str, Any]) -> Usage | None:
     if not isinstance(reported, Mapping):
         return None
     tokens = [reported.get("prompt_tokens"), reported.get("completion_tokens", 0)]
-    if any(type(count) is not int or count < 0 for count in tokens):
+    if any(type(count) is not int or not 0 <= count <= MOST_TOKENS for count in tokens):
         return None
     return Usage(1, *tokens)
 

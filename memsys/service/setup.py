@@ -25,6 +25,7 @@ from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
 from memsys.memory.base import MemoryBuilder, WrittenByModel
 from memsys.memory.observations import Observations
+from memsys.places import find_run
 from memsys.service.ranking import SearchWeights
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.vectors import VectorStore
@@ -32,7 +33,6 @@ from memsys.strategy import Strategy
 
 CONF = Path(__file__).parents[2] / "conf"
 _MOVED = Path(__file__).parent / "moved.yaml"
-RUNS = Path("results/runs")
 # The options of conf/config.yaml, as defaults.
 _OPTIONS = {
     "embedder": "minilm",
@@ -43,6 +43,7 @@ _OPTIONS = {
     "vector_store": "faiss",
 }
 _FAISS = f"{FaissVectors.__module__}.{FaissVectors.__qualname__}"
+_FILES = (".yaml", ".yml", ".json")
 _NUMBERS = {"k": 10, "budget": 2048}
 
 
@@ -67,7 +68,7 @@ class Setup:
 
 
 def load_setup(source: str | Path | None) -> Setup:
-    """Return the setup of a run (its folder, or its id under results/runs), of a YAML file with
+    """Return the setup of a run (see find_run), of a YAML file with
     groups as in conf/ (an option's name, or its settings), or of the defaults (None).
 
     A configuration names classes, which are imported and instantiated: load only those that you
@@ -118,8 +119,11 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
     if source is None:
         return "memory", {}
     path = Path(source).expanduser()
-    if not path.exists() and (RUNS / path).exists():
-        path = RUNS / path
+    if not path.exists() and path.suffix not in _FILES:
+        try:
+            path = find_run(path)
+        except InputError as error:
+            raise InputError(f"{error}, or a YAML file") from error
     if path.is_dir():
         path = path / "manifest.json"
     try:

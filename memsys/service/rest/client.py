@@ -10,7 +10,8 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from memsys.errors import InputError
-from memsys.text.addresses import LOOPBACK, check_address
+from memsys.text.addresses import LOOPBACK, check_address, check_variable, json_without_secrets
+from memsys.text.json_text import parse_json
 from memsys.text.turns import line
 from memsys.types import Candidate, Memory, Turn
 
@@ -31,6 +32,7 @@ class Client:
         argument.
         """
         self._here = check_address(url, "strategy.url") in LOOPBACK
+        check_variable(key_variable, "strategy.key_variable")
         if not isinstance(timeout_s, int | float) or not timeout_s > 0:
             raise InputError(f"strategy.timeout_s: {timeout_s!r}; give more than 0")
         self.url, self._key_variable, self._timeout_s = url.rstrip("/"), key_variable, timeout_s
@@ -67,7 +69,8 @@ class Client:
         if not reply.is_success:
             raise ServiceError(f"{method} {path}: {reply.status_code} {_message(reply)}".rstrip())
         try:
-            rows = reply.json().get("results", [])
+            # A service may repeat the key, in escapes too: removed before anything is recorded.
+            rows = json_without_secrets(parse_json(reply.content)).get("results", [])
         except (ValueError, AttributeError) as error:
             raise ServiceError(f"{method} {path}: the answer is not a JSON object") from error
         if not isinstance(rows, list):
@@ -111,6 +114,6 @@ def as_candidate(row: Mapping[str, Any], asked: datetime) -> Candidate:
 
 def _message(reply: Any) -> str:
     try:
-        return str(reply.json()["error"]["message"])[:200]
+        return str(json_without_secrets(parse_json(reply.content))["error"]["message"])[:200]
     except (ValueError, TypeError, KeyError):
         return ""

@@ -9,6 +9,7 @@ import pytest
 
 from eval.merge.__main__ import main
 from tests.eval.commands import Run, Start, runs_in
+from tests.eval.factory import hashed
 
 TIMED = ("latency", "_ms", "seconds", "run_id", "waited")
 
@@ -56,7 +57,7 @@ def test_what_is_left_out_stays_left_out(halves: list[Run], tmp_path: Path) -> N
 
 def change(run: Run, **fields: object) -> None:
     path = run.folder / "manifest.json"
-    path.write_text(json.dumps(run.manifest | fields))
+    path.write_text(json.dumps(hashed(run.manifest | fields)))
 
 
 def refused(runs: list[Run], out: Path, capsys: pytest.CaptureFixture[str]) -> str:
