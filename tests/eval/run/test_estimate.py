@@ -256,3 +256,15 @@ def test_a_wrong_budget_is_refused(value: str, start: Start, small: tuple[str, .
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("error: llm.budget_usd: ")
     assert ended.err.count("\n") == 1
+
+
+def test_a_part_that_is_done_again_is_estimated_alone(
+    start: Start, tmp_path: Path, small: tuple[str, ...]
+) -> None:
+    assert start("strategy=bm25", *small).code == 0
+    (run,) = runs_in(tmp_path)
+    judged = start(f"from={run.folder.name}", "judge=llm", "llm=openai", "estimate=true")
+    assert asked(judged)[0].startswith("bm25")
+    (row,) = estimated(judged).values()
+    assert (row["calls"], row["break_even"]) == ("18", "-")
+    assert runs_in(tmp_path) == [run]
