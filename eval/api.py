@@ -24,7 +24,7 @@ from eval.datasets.types import ADVERSARIAL
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records import run as runs
 from eval.records.answer_key_views import left_out
-from eval.records.folder import discard_if_empty, run_id
+from eval.records.folder import claim, discard_if_empty, run_folder
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.schema import Record, Summary
@@ -37,6 +37,7 @@ from eval.summary.sample import Sample
 from eval.summary.shared import share
 from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
+from memsys.places import RUNS
 
 _COLUMNS = (
     *("id", "conversation", "category", "type", "question", "gold", "answer", "status"),
@@ -104,16 +105,19 @@ def run(*overrides: str) -> LoadedRun:
     """Run one experiment as `python -m eval.run OVERRIDES` does, and return it.
 
     Writes the same run folder under results/runs. Raises InputError on an unusable setting, and
-    KeyboardInterrupt after the run was marked as interrupted; `resume=<run_id>` resumes it.
+    KeyboardInterrupt after the run was marked as interrupted; `resume=last` or
+    `resume=<run_id>` resumes it.
     """
     try:
         config, choices = composed(overrides)
     except (HydraException, OmegaConfBaseException) as error:
         raise InputError(blame(error) or one_line(error)) from error
-    folder = runs.RUNS / run_id(config.resume, choices["strategy"])
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = Path(run_folder(config.resume, choices["strategy"]))
+    if config.resume is None:
+        folder = claim(folder, rename=True)
+    resume = None if config.resume is None else folder.name
     try:
-        execute(config, choices, folder, config.resume, arguments=overrides)
+        execute(config, choices, folder, resume, arguments=overrides)
     except (HydraException, InputError) as error:
         discard_if_empty(folder)
         raise InputError(blame(error) or one_line(error)) from error
@@ -133,7 +137,7 @@ def load_runs(names: Sequence[Path | str]) -> list[LoadedRun]:
     ]
 
 
-def load_all(folder: Path | str = runs.RUNS) -> list[LoadedRun]:
+def load_all(folder: Path | str = RUNS) -> list[LoadedRun]:
     """Load the newest complete run of each configuration under `folder`, in order of their start.
 
     If there are runs on LoCoMo, only these are loaded. Raises InputError if there is no complete

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
 import importlib
+import re
 import runpy
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from memsys.errors import InputError
+from memsys.errors import InputError, complain, fault_of_machine
 
-FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+FAILED, BAD_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 # Commands of earlier versions, and where they are now.
 RENAMED = {
     "losses": "diagnose",
@@ -28,7 +33,13 @@ RENAMED = {
     "regressing.simulate": "studies.regression_power",
 }
 _OUTSIDE = {"serve": "memsys.serve"}  # commands of the memory system itself
-RUN_HELP = "run folder, or id under results/runs"
+_RUN = "run folder, id under results/runs or a part of it, or last"
+_LONGEST = 80  # characters of arguments in the name of a file
+_OTHERS = "; all others are compared with the first"
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which ends a command as Ctrl-C does."""
 
 
 def parser(command: str, description: str, **settings: Any) -> argparse.ArgumentParser:
@@ -40,17 +51,61 @@ def parser(command: str, description: str, **settings: Any) -> argparse.Argument
     )
 
 
+def add_run(command: argparse.ArgumentParser, name: str = "run") -> None:
+    """Add the argument RUN to `command`: a string for memsys.places.find_run."""
+    command.add_argument(name, metavar="RUN", help=_RUN)
+
+
+def add_runs(command: argparse.ArgumentParser, *, compared: bool = False) -> None:
+    """Add the argument `runs`, one RUN or more; `compared`: all others with the first."""
+    command.add_argument("runs", nargs="+", metavar="RUN", help=_RUN + _OTHERS * compared)
+
+
 def code_of(job: Callable[[], int | None]) -> int:
     """Return the exit code of a command: that of `job` (None: 0), 2 after one line for an
-    InputError, 130 after Ctrl-C.
+    InputError or a fault of the file system, 130 after Ctrl-C, 143 after SIGTERM.
     """
     try:
-        return job() or 0
+        with heeding_termination():
+            return job() or 0
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        complain(error)
         return BAD_INPUT
+    except OSError as error:
+        if (fault := fault_of_machine(error)) is None:
+            raise
+        complain(fault)
+        return BAD_INPUT
+    except Terminated:
+        return TERMINATED
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+@contextmanager
+def heeding_termination() -> Iterator[None]:
+    """Raise Terminated in the main thread at SIGTERM, which would end the process at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # signals are handled by the main thread alone
+        return
+
+    def raise_terminated(*_: object) -> None:
+        raise Terminated
+
+    before = signal.signal(signal.SIGTERM, raise_terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def beside(name: str, arguments: Sequence[str]) -> str:
+    """Return a name for the files of a command that was given `arguments`, beside the `name` of
+    those that it writes without any.
+    """
+    words = re.sub(r"[^\w.=-]+", "-", "-".join(arguments)).strip("-")
+    digest = hashlib.sha256("\0".join(arguments).encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{name}-{words}" if len(words) <= _LONGEST else f"{name}-{words[:_LONGEST]}-{digest}"
 
 
 def progress(total: int | None, unit: str, **options: Any) -> tqdm[Any]:
@@ -98,7 +153,7 @@ def dispatch(arguments: Sequence[str], package: str, program: str) -> int:
     if name not in commands(package):
         new = RENAMED.get(name)
         hint = f"it is now {program} {new.replace('.', ' ')}" if new else f"{program} lists them"
-        print(f"error: {name}: no such command; {hint}", file=sys.stderr)
+        complain(f"{name}: no such command; {hint}")
         return BAD_INPUT
     module = _OUTSIDE.get(name, f"{package}.{name}") if package == "eval" else f"{package}.{name}"
     sys.argv = [f"python -m {module}", *arguments[1:]]
@@ -114,7 +169,7 @@ def refuse_old_name() -> None:
     module = words[words.index("-m") + 1]
     new = RENAMED.get(module.removeprefix("eval."))
     if new and module.startswith("eval."):
-        print(f"error: {module} is now eval.{new}: python -m eval.{new}", file=sys.stderr)
+        complain(f"{module} is now eval.{new}: python -m eval.{new}")
         sys.exit(BAD_INPUT)
 
 

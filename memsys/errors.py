@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,34 @@ if TYPE_CHECKING:
 
 class InputError(Exception):
     """Bad input or configuration. The message names file, place and remedy; the exit code is 2."""
+
+
+_OF_THE_MACHINE = frozenset(
+    getattr(errno, name)
+    for name in (
+        *("ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM", "EIO", "EFBIG", "EMFILE"),
+        *("ENOENT", "ENOTDIR", "EISDIR", "EEXIST", "ENAMETOOLONG"),
+    )
+)
+
+
+def fault_of_machine(error: BaseException) -> str | None:
+    """Return file, reason and remedy of an error of the file system, such as a full disk or a
+    folder that may not be written; None for any other error.
+    """
+    if not isinstance(error, OSError) or error.errno not in _OF_THE_MACHINE:
+        return None
+    where = f"{error.filename!s:.200}: " if error.filename else ""
+    return f"{where}{error.strerror}; make space, or name a file or folder that can be used"
+
+
+def complain(text: object, word: str = "error") -> None:
+    """Write `WORD: TEXT` on stderr as one line and in one call, so that the lines of several
+    processes do not run into each other.
+    """
+    line = " ".join(f"{word}: {text}".splitlines())
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
 
 
 def first_problem(error: ValidationError) -> str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+from eval.browse.calls import RecordedCalls
 from eval.browse.questions import Questions
 from eval.browse.server import LOOPBACK, Site, bind
-from eval.cli import code_of
+from eval.cli import add_runs, code_of
 from eval.cli import parser as command_parser
 from eval.report.runs import load, missing_texts
 from memsys.errors import InputError
@@ -26,14 +29,17 @@ def _parser() -> argparse.ArgumentParser:
         description="Show runs in a browser on this machine: the report, and all questions with "
         "their answers and contexts, filtered by words, type, verdict and difference.",
     )
-    parser.add_argument(
-        "runs",
-        nargs="+",
-        metavar="RUN",
-        help="a run folder, or an id under results/runs; all others are compared with the first",
-    )
+    add_runs(parser, compared=True)
     parser.add_argument(
         "--port", type=int, default=8750, metavar="N", help="0: any free port (default: 8750)"
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path(os.environ.get("MEMSYS_CACHE", ".cache")),
+        metavar="FOLDER",
+        help="folder of recorded answers, whose prompts and replies the cards show (default: the "
+        "variable MEMSYS_CACHE, else .cache)",
     )
     return parser
 
@@ -44,7 +50,7 @@ def _browse(options: argparse.Namespace) -> None:
     runs = load(options.runs)
     for sentence in missing_texts(runs):
         print(f"note: {sentence}")
-    with bind(Site(Questions(runs)), options.port) as server:
+    with bind(Site(Questions(runs, RecordedCalls(options.cache))), options.port) as server:
         print(f"http://{LOOPBACK}:{server.server_address[1]}/ (Ctrl-C stops it)", flush=True)
         try:
             server.serve_forever()

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.cli import RUN_HELP, code_of, parser
+from eval.cli import add_runs, code_of, parser
 from eval.compare.comparable import objections
 from eval.compare.conclusions import conclusions, method, notes, title
 from eval.compare.write import write
@@ -33,8 +33,8 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Is graph_expand better than vector_only on multi-hop? "
         "python -m eval.compare VECTOR_ONLY_RUN GRAPH_EXPAND_RUN --type multi_hop",
     )
+    add_runs(command, compared=True)
     add = command.add_argument
-    add("runs", nargs="+", metavar="RUN", help=RUN_HELP)
     scores = (
         "f1, f1_mem0, bleu1, judge, evidence_recall, abstained or another score of the records; "
         "repeatable (default: the first run's F1, the judge's verdicts if all runs have them, and "

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from eval.cli import RUN_HELP, code_of, parser
+from eval.cli import add_run, code_of, parser
 from eval.diagnose.abstention import abstention
 from eval.diagnose.expansion import expansion
 from eval.diagnose.gate import gate
@@ -48,8 +48,8 @@ def _parser() -> argparse.ArgumentParser:
         "Analyse the errors of a run: points lost in retrieval and in reading, the effect of graph "
         "expansion, the decisions of the gate, and refusals. docs/diagnose.md explains the tables.",
     )
+    add_run(command)
     add = command.add_argument
-    add("run", metavar="RUN", help=RUN_HELP)
     add("--direct", metavar="RUN", help="the same run without expansion")
     add("--expanded", metavar="RUN", help="the same run with its gate always open")
     scores = "f1_mem0, bleu1 or another score of the records (default: the run's own F1)"

@@ -14,12 +14,13 @@ from eval.datasets.types import Dataset
 from eval.records.folder import run_id
 from eval.records.jsonl import CALLS, INGEST, MANIFEST, RECORDS, read_lines, write_json, write_lines
 from eval.records.manifest import command, digest, load_manifest
-from eval.records.run import RUNS, find_folder, load_run
+from eval.records.run import load_run
 from eval.records.schema import Manifest, Record
 from eval.rendering.run_tables import report_md
 from eval.rendering.tables import by_type, plain
 from eval.summary.closing import write_summary
 from memsys.errors import InputError
+from memsys.places import RUNS, find_run
 
 _ALIKE = ("schema_version", "choices", "data", "scoring", "llm", "prompts", "judge", "models")
 
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "(dataset.conversations=[...]) into one, with the records and scores of a run that was "
         "never split.",
     )
-    parser.add_argument("runs", nargs="+", metavar="RUN", help=cli.RUN_HELP)
+    cli.add_runs(parser)
     parser.add_argument("--out", type=Path, help="run folder (default: results/runs/<time>_...)")
     options = parser.parse_args(arguments)
     return cli.code_of(lambda: _merge(options))
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _merge(options: argparse.Namespace) -> None:
     """Read and check all parts, then write the merged run."""
-    parts = [find_folder(name) for name in options.runs]
+    parts = [find_run(name) for name in options.runs]
     manifests = [load_manifest(part) for part in parts]
     for part, manifest in zip(parts, manifests, strict=True):
         _check(part, manifest, parts[0], manifests[0])
@@ -54,7 +55,7 @@ def _merge(options: argparse.Namespace) -> None:
     missing = [q.id for q in dataset.questions if q.id not in records]
     if missing:
         raise InputError(f"{missing[0]} is in no part; resume the run that stopped before it")
-    out = options.out or RUNS / run_id(None, manifests[0]["strategy"])
+    out = options.out or RUNS / run_id(manifests[0]["strategy"])
     if (out / MANIFEST).exists():
         raise InputError(f"{out}: contains a run already; name another folder by --out")
     out.mkdir(parents=True, exist_ok=True)

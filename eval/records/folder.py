@@ -1,34 +1,82 @@
-"""The folder of a run: named, locked, begun, resumed, interrupted."""
+"""The folder of a run: named, claimed, locked, begun, resumed, interrupted."""
 
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 
-from eval.records.jsonl import MANIFEST, RECORDS, write_json
+from eval.records.jsonl import (
+    INGEST,
+    MANIFEST,
+    RECORDS,
+    damaged_end,
+    read_lines,
+    write_json,
+    writing,
+)
 from eval.records.manifest import check_same_run, git_state, load_manifest, now
-from eval.records.schema import Manifest
-from memsys.errors import InputError
+from eval.records.schema import INGEST_LINE, RECORD, Manifest
+from memsys.errors import InputError, complain
+from memsys.places import RUNS, find_run
+
+_LOCK = ".lock"
+_SPARE = 1_000  # blanks in the manifest of a running run, for the fields that its end adds
+_claimed: set[Path] = set()  # by this process
 
 
-def run_id(resume: str | int | None, strategy: str) -> str:
-    """Return the name of a run's folder: that of the run to resume, else UTC time and strategy.
-
-    Microseconds distinguish the runs of a sweep.
-    """
-    if resume is not None:
-        return Path(str(resume)).name  # a name of digits alone is read as a number
+def run_id(strategy: str) -> str:
+    """Return the name of a new run's folder: UTC time to the microsecond, and strategy."""
     return f"{datetime.now(UTC):%Y-%m-%d_%H-%M-%S-%f}_{strategy}"
+
+
+def run_folder(resume: str | int | None, strategy: str) -> str:
+    """Return the folder of a run: that of the run to resume, see find_run, or a new one."""
+    if resume is None:
+        return str(RUNS / run_id(strategy))
+    return str(find_run(str(resume)))  # a name of digits alone is read as a number
+
+
+def claim(folder: Path, *, rename: bool) -> Path:
+    """Create `folder` for this process alone and return it.
+
+    If another process has claimed it: with `rename` the folder NAME-2, NAME-3 and so on, else
+    `folder` itself, which `locked` then guards. Raises InputError if it cannot be created.
+    """
+    first, number = folder, 1
+    while not _created(folder) and rename:
+        number += 1
+        folder = first.with_name(f"{first.name}-{number}")
+    return folder
+
+
+def _created(folder: Path) -> bool:
+    """Create `folder` and its lock file; return whether this process created the file."""
+    while True:
+        with writing(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            try:
+                (folder / _LOCK).open("x").close()
+            except FileExistsError:
+                return False
+            except FileNotFoundError:  # another process has discarded the folder since
+                continue
+        _claimed.add(folder.resolve())
+        return True
 
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Lock the folder for this process; raises InputError if another process has locked it."""
-    with (folder / ".lock").open("w") as file:
+    """Lock the folder for this process; raises InputError if another process has locked it, or if
+    it cannot be written.
+    """
+    with writing(folder):
+        file = (folder / _LOCK).open("w")
+    with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -39,8 +87,9 @@ def locked(folder: Path) -> Iterator[None]:
 def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifest:
     """Write the manifest of a new run, or load that of the run in `folder` to resume it.
 
-    Raises InputError if the run to resume is another one, or has another configuration or data, or
-    if the folder of a new run contains one already.
+    A damaged last line of the run to resume is removed with a warning on stderr. Raises InputError
+    if that run is another one, has another configuration or data, or is damaged elsewhere, or if
+    the folder of a new run contains one already.
     """
     if resume is not None and Path(str(resume)).name != folder.name:
         raise InputError(
@@ -50,17 +99,45 @@ def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifes
     if resume is None:
         if (folder / RECORDS).exists():
             raise InputError(f"{folder}: holds a run already; add resume={folder.name} to go on")
-        write_json(folder / MANIFEST, manifest)
+        write_json(folder / MANIFEST, manifest, spare=_SPARE)
         return manifest
     old = load_manifest(folder)
     check_same_run(old, manifest)
+    _mend(folder)
     state = git_state()
     old["resumed"].append({"at": now(), "git": state})
     old["status"] = "running"
     if state != old["git"]:
         old["warnings"].append("resumed by other code than it was started with (see resumed)")
-    write_json(folder / MANIFEST, old)
+    write_json(folder / MANIFEST, old, spare=_SPARE)
     return old
+
+
+def _mend(folder: Path) -> None:
+    """Remove a damaged last line of records.jsonl and of ingest.jsonl: its step is repeated.
+
+    Raises InputError if another line is damaged, or if the step cannot be repeated.
+    """
+    records, ingests = folder / RECORDS, folder / INGEST
+    ends = {records: damaged_end(records, RECORD), ingests: damaged_end(ingests, INGEST_LINE)}
+    if end := ends[ingests]:
+        indexed = {
+            line["conversation"]
+            for line in read_lines(ingests, until=end.offset)
+            if line["phase"] == "index" and line["status"] == "ok"
+        }
+        last = ends[records]
+        for record in read_lines(records, until=last and last.offset):
+            if record["status"] == "ok" and record["conversation"] not in indexed:
+                raise InputError(
+                    f"{ingests}: {end.fault}, and {record['conversation']} has answers already; "
+                    "restore the file from a copy, or run it again from the start"
+                )
+    for path, end in ends.items():
+        if end is not None:
+            with writing(path):
+                os.truncate(path, end.offset)
+            complain(f"{path}: {end.fault}; it was removed, and its step is repeated", "warning")
 
 
 def seconds_of(manifest: Manifest, seconds: Mapping[str, float], began: float) -> dict[str, float]:
@@ -74,16 +151,20 @@ def seconds_of(manifest: Manifest, seconds: Mapping[str, float], began: float) -
 
 
 def interrupt(folder: Path, manifest: Manifest, seconds: Mapping[str, float], began: float) -> None:
-    """Mark the run as interrupted; `seconds` and `began` as in seconds_of."""
+    """Mark the run as interrupted, where its manifest can still be written; `seconds` and `began`
+    as in seconds_of.
+    """
     total = seconds_of(manifest, seconds, began)
     ended = {"status": "interrupted", "ended": now(), "seconds": total}
-    write_json(folder / MANIFEST, {**manifest, **ended})
+    with suppress(InputError):
+        write_json(folder / MANIFEST, {**manifest, **ended})
 
 
 def discard_if_empty(folder: Path) -> None:
-    """Remove the empty folder of a refused run."""
-    if not folder.is_dir():
+    """Remove the empty folder of a refused run, if this process created it."""
+    if folder.resolve() not in _claimed:
         return
-    if {path.name for path in folder.iterdir()} <= {".lock"}:
-        (folder / ".lock").unlink(missing_ok=True)
-        folder.rmdir()
+    with suppress(OSError):
+        if {path.name for path in folder.iterdir()} <= {_LOCK}:
+            (folder / _LOCK).unlink(missing_ok=True)
+            folder.rmdir()

@@ -1,16 +1,18 @@
-"""JSON files of a run folder: lines that are appended and flushed, and files replaced whole."""
+"""JSON files of a run folder: lines that are appended one by one, and files replaced whole."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
-from os import SEEK_END
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
 from memsys.errors import InputError, first_problem
+from memsys.text.json_text import parse_json
 
 Row = dict[str, Any]
 RECORDS, INGEST, CALLS, CONTEXTS, SUMMARY, MANIFEST = (
@@ -25,58 +27,143 @@ _BLOCK = 2**16  # bytes
 
 
 class LineWriter:
-    """Appends JSON lines, each flushed to the system: a kill loses at most the unfinished line."""
+    """Appends JSON lines, each handed to the system in one call: a kill loses at most the
+    unfinished line.
+    """
 
     def __init__(self, path: Path) -> None:
-        """Open `path` for appending; a line that a kill left unfinished is cut off first."""
-        _drop_torn_line(path)
-        self._file: IO[str] = path.open("a", encoding="utf-8")
+        """Open `path` for appending; a line that a kill left unfinished is cut off first.
+
+        Raises InputError if the file cannot be written.
+        """
+        self._path = path
+        with writing(path):
+            _drop_torn_line(path)
+            self._file = path.open("ab", buffering=0)
 
     def write(self, row: Mapping[str, Any]) -> None:
         """Append `row`; raises ValueError on NaN or infinity, which JSON does not have."""
         self.write_line(json_line(row))
 
     def write_line(self, line: str) -> None:
-        """Append `line`, a result of json_line."""
-        self._file.write(line)
-        self._file.flush()
+        """Append `line`, a result of json_line, whole or not at all; InputError on a full disk."""
+        data, taken = line.encode(), 0
+        with writing(self._path):
+            try:
+                while taken < len(data):
+                    taken += self._file.write(data[taken:])
+            except OSError:
+                with suppress(OSError):
+                    self._file.truncate(self._file.tell() - taken)
+                raise
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
 
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn an error of the system while `path` is written into an InputError."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror or error}); make space, or name a folder "
+            "that this program may write"
+        ) from error
+
+
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Replace the file `path` by `rows`, one JSON line each, in one step."""
     part = path.with_name(path.name + ".part")
-    with part.open("w", encoding="utf-8") as file:
+    with _removed_on_failure(part), part.open("w", encoding="utf-8") as file:
         file.writelines(json_line(row) for row in rows)
-    part.replace(path)
+    with writing(path):
+        part.replace(path)
 
 
 def read_lines(
-    path: Path, *, torn: bool = False, schema: TypeAdapter[Any] | None = None
+    path: Path,
+    *,
+    torn: bool = False,
+    schema: TypeAdapter[Any] | None = None,
+    until: int | None = None,
 ) -> Iterator[Row]:
     """Yield the rows of a JSON-lines file in order; none if the file is absent.
 
     `torn`: skip an incomplete last line, which a killed process may leave. `schema`: validate each
-    line. Raises InputError naming the line, and the field that is invalid.
+    line. `until`: stop before this byte. Raises InputError naming the line, and the field that is
+    invalid.
     """
     if not path.exists():
         return
-    with path.open(encoding="utf-8") as file:
+    position = 0
+    with path.open("rb") as file:
         for number, line in enumerate(file, 1):
-            if torn and not line.endswith("\n"):
+            if position == until or (torn and not line.endswith(b"\n")):
                 return
             try:
-                row = json.loads(line)
+                row = _parsed(line, schema)
             except ValueError as error:
-                raise InputError(
-                    f"{path}: line {number} is not JSON ({error}); resume the run to mend its end"
-                ) from error
-            if schema is not None:
-                validate(schema, line, f"{path}: line {number}")
+                raise _damaged(path, f"line {number}{error}", last=not file.read(1)) from error
             yield row
+            position += len(line)
+
+
+class DamagedEnd(NamedTuple):
+    """A damaged last line: the `offset` in bytes where it begins, and its number and fault."""
+
+    offset: int
+    fault: str
+
+
+def damaged_end(path: Path, schema: TypeAdapter[Any]) -> DamagedEnd | None:
+    """Return the last line of a JSON-lines file if it is damaged or incomplete, None if all lines
+    are valid or the file is absent. Raises InputError if another line is damaged.
+    """
+    if not path.exists():
+        return None
+    offset = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                if not line.endswith(b"\n"):
+                    raise ValueError(" is incomplete")
+                _parsed(line, schema)
+            except ValueError as error:
+                fault = f"line {number}{error}"
+                if file.read(1):
+                    raise _damaged(path, fault, last=False) from error
+                return DamagedEnd(offset, fault)
+            offset += len(line)
+    return None
+
+
+def _parsed(line: bytes, schema: TypeAdapter[Any] | None) -> Row:
+    """Return the row in `line`; raises ValueError with the rest of a sentence on the line."""
+    try:
+        row = parse_json(line)
+    except ValueError as error:
+        raise ValueError(f" is not JSON ({error})") from error
+    try:
+        if schema is not None:
+            schema.validate_json(line, strict=True)
+    except ValidationError as error:
+        raise ValueError(f": {first_problem(error)} (docs/records.md lists the fields)") from error
+    if not isinstance(row, dict):
+        raise ValueError(" is not a JSON object")
+    return row
+
+
+def _damaged(path: Path, fault: str, *, last: bool) -> InputError:
+    """Return the error of a damaged line with a remedy: only questions can be repeated alone."""
+    remedy = "restore the file from a copy, or run it again from the start"
+    if last and path.name in {RECORDS, INGEST}:
+        remedy = "resume the run, which drops this last line and repeats its step"
+    elif path.name == RECORDS:
+        remedy = "delete the line and resume the run, which asks its question again"
+    return InputError(f"{path}: {fault}; {remedy}")
 
 
 def validate(schema: TypeAdapter[Any], text: str, where: str) -> None:
@@ -89,12 +176,46 @@ def validate(schema: TypeAdapter[Any], text: str, where: str) -> None:
         ) from error
 
 
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Replace the file `path` in one step: a reader sees the old file or the new one."""
+def write_json(path: Path, value: Mapping[str, Any], *, spare: int = 0) -> None:
+    """Replace the file `path` in one step: a reader sees the old file or the new one.
+
+    `spare`: blanks at the end, which reserve space. Where there is no space for a second file, the
+    old one is overwritten if it is as long. Raises InputError if the file cannot be written.
+    """
     part = path.with_name(path.name + ".part")
     text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
-    part.write_text(text + "\n", encoding="utf-8")
-    part.replace(path)
+    data = (text + " " * spare + "\n").encode()
+    try:
+        with _removed_on_failure(part):
+            part.write_bytes(data)
+        with writing(path):
+            part.replace(path)
+    except InputError:
+        if not _overwritten(path, data):
+            raise
+
+
+def _overwritten(path: Path, data: bytes) -> bool:
+    """Write `data` over a file of at least its length; return whether that was possible."""
+    try:
+        with path.open("rb+", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            padded = data[:-1].ljust(size - 1) + b"\n"
+            return len(padded) == size and file.write(padded) == size
+    except OSError:
+        return False
+
+
+@contextmanager
+def _removed_on_failure(part: Path) -> Iterator[None]:
+    """Remove the unfinished file `part` if it cannot be written: it occupies a full disk."""
+    try:
+        with writing(part):
+            yield
+    except InputError:
+        with suppress(OSError):
+            part.unlink()
+        raise
 
 
 def json_line(row: Mapping[str, Any]) -> str:
@@ -107,7 +228,7 @@ def _drop_torn_line(path: Path) -> None:
     if not path.exists():
         return
     with path.open("rb+") as file:
-        end = whole = file.seek(0, SEEK_END)
+        end = whole = file.seek(0, os.SEEK_END)
         while whole:  # read backwards in blocks
             start = max(whole - _BLOCK, 0)
             file.seek(start)

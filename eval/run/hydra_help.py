@@ -1,4 +1,4 @@
-"""The resolvers that conf/config.yaml uses: the name of a run folder and the text of `--help`."""
+"""The resolvers that conf/config.yaml uses: names of run folders and the text of `--help`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from pathlib import Path
 
 from omegaconf import OmegaConf
 
-from eval.records.folder import run_id
+from eval.records.folder import run_folder, run_id
 from eval.rendering.errors import CONF
+from memsys.places import cache_folder
 
 _USAGE = """memsys: benchmark the long-term memory of a conversational agent
 
@@ -45,8 +46,10 @@ def help_text() -> str:
 
 
 def register() -> None:
-    """Register the resolvers `memsys_run_id` and `memsys_help`."""
+    """Register the resolvers that conf/config.yaml uses."""
+    OmegaConf.register_new_resolver("memsys_run_folder", run_folder, replace=True)
     OmegaConf.register_new_resolver("memsys_run_id", run_id, replace=True)
+    OmegaConf.register_new_resolver("memsys_cache", lambda: str(cache_folder()), replace=True)
     OmegaConf.register_new_resolver("memsys_help", help_text, replace=True)
 
 

@@ -13,11 +13,19 @@ from pathlib import Path
 from hydra.errors import CompactHydraException, HydraException
 from omegaconf.errors import OmegaConfBaseException
 
-from eval.cli import BAD_INPUT, FAILED, INTERRUPTED
+from eval.cli import (
+    BAD_INPUT,
+    FAILED,
+    INTERRUPTED,
+    TERMINATED,
+    Terminated,
+    heeding_termination,
+)
 from eval.records.folder import discard_if_empty
-from eval.rendering.errors import blame, one_line
+from eval.rendering.errors import blame, one_line, users_place
 from eval.run import sweep as sweeps
 from eval.run.failures import LOG, RepeatedFailure, log
+from memsys.errors import InputError, complain, fault_of_machine
 from memsys.llm.budget import BudgetReached
 from memsys.text.addresses import without_secrets
 
@@ -41,21 +49,24 @@ def shown(folder: Path, *, sweep: bool) -> Iterator[None]:
     try:
         yield
     except (BudgetReached, RepeatedFailure) as error:
-        print(f"stopped: {error}", file=sys.stderr)
+        complain(error, "stopped")
         if sweep:
             raise Refused(str(error)) from None
         sys.exit(FAILED)
     except Exception as error:
-        message = blame(error)
+        message = blame(error) or (None if users_place(error) else fault_of_machine(error))
         if message is not None:
             discard_if_empty(folder)
-            print(f"error: {message}", file=sys.stderr)
+            complain(message)
             if sweep:
                 raise Refused(message) from None
             sys.exit(BAD_INPUT)
         fault = without_secrets(one_line(error))
-        log(folder, traceback.format_exc())
-        print(f"error: {fault}; traceback: {folder / LOG}", file=sys.stderr)
+        try:
+            log(folder, traceback.format_exc())
+            complain(f"{fault}; traceback: {folder / LOG}")
+        except InputError:
+            complain(fault)
         if sweep:
             raise Broken(fault) from None
         sys.exit(FAILED)
@@ -71,24 +82,32 @@ def end(code: int, *, sweep: bool) -> None:
 def leave(job: Callable[[], None]) -> None:
     """Call Hydra's `job`, show the table of a sweep, and exit.
 
-    The code is 2 if bad input prevented every run, 1 if one of a sweep was refused or failed or a
-    worker died, 130 after Ctrl-C.
+    The code is 2 if bad input or a folder that cannot be written prevented every run, 1 if one of a
+    sweep was refused or failed or a worker died, 130 after Ctrl-C, 143 after SIGTERM.
     """
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what it would print over many lines
     try:
-        job()
+        with heeding_termination():
+            job()
+    except Terminated:
+        sys.exit(TERMINATED)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     except Broken as error:
-        print(f"error: a run of the sweep failed: {error}", file=sys.stderr)
+        complain(f"a run of the sweep failed: {error}")
         sys.exit(FAILED)
     except Refused:
         sys.exit(FAILED if sweeps.runs() else BAD_INPUT)
     except BrokenProcessPool as error:  # joblib's launcher: it then ends its other workers too
-        print(f"error: {type(error).__name__}: a worker of the sweep died", file=sys.stderr)
+        complain(f"{type(error).__name__}: a worker of the sweep died")
         sys.exit(FAILED)
-    except (HydraException, OmegaConfBaseException) as error:
-        print(f"error: {blame(error)}", file=sys.stderr)
+    except (HydraException, OmegaConfBaseException, InputError) as error:
+        complain(blame(error))
+        sys.exit(FAILED if sweeps.runs() else BAD_INPUT)
+    except OSError as error:  # of Hydra, which makes the run's folder
+        if (fault := fault_of_machine(error)) is None:
+            raise
+        complain(fault)
         sys.exit(FAILED if sweeps.runs() else BAD_INPUT)
     finally:
         sweeps.show_sweep()

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 
-from eval.cli import code_of, parser
+from eval.cli import add_run, code_of, parser
 from eval.records.run import load_run
 from memsys.errors import InputError
 
@@ -29,12 +28,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "vector_only run; the median is `typical_similarity` in the embedder's file under "
         "conf/embedder.",
     )
-    options.add_argument("run", type=Path, help="folder of a vector_only run")
+    add_run(options)
     folder = options.parse_args(arguments).run
     return code_of(lambda: _calibrate(folder))
 
 
-def _calibrate(folder: Path) -> None:
+def _calibrate(folder: str) -> None:
     run = load_run(folder, complete=False, answered=False)
     if run.strategy != "vector_only":
         what = f"scores of {run.strategy} are not cosines"

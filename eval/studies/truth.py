@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from eval.cli import code_of, parser
+from eval.cli import add_runs, code_of, parser
 from eval.datasets.reload import load_original
 from eval.datasets.synthetic.dataset import Synthetic
 from eval.datasets.synthetic.reading import read, triple
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "with 95% intervals over conversations. For strategies whose relation ids contain the "
         "relation's words: mem0_graph and mem0ai_graph.",
     )
-    options.add_argument("runs", nargs="+", metavar="RUN", help="a run folder or id")
+    add_runs(options)
     names: list[str] = options.parse_args(arguments).runs
     return code_of(lambda: print(as_table(_HEADER, [row(load_run(name)) for name in names])))
 

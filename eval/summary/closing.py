@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 
+from eval.records.comma_separated import write_rows
 from eval.records.folder import seconds_of
-from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, write_json
+from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, write_json, writing
 from eval.records.manifest import now
 from eval.records.schema import Manifest, Record, Summary
 from eval.summary.summarise import summarise
@@ -45,19 +45,23 @@ def write_summary(
     """Write summary.json, summary.csv and report.md, and return the summary.
 
     `report` renders the text of report.md from manifest, summary and the names of the other files.
+    Raises InputError on a full disk.
     """
     summary = summarise(records, manifest, manifest["seed"])
-    write_json(folder / SUMMARY, summary)
-    _write_csv(folder / "summary.csv", summary)
     written = [RECORDS, INGEST] if (folder / INGEST).exists() else [RECORDS]
     text = report(manifest, summary, [*written, SUMMARY, MANIFEST])
-    (folder / "report.md").write_text(text, encoding="utf-8")
+    with writing(folder):
+        write_json(folder / SUMMARY, summary)
+        _write_csv(folder / "summary.csv", summary)
+        (folder / "report.md").write_text(text, encoding="utf-8")
     return summary
 
 
 def _write_csv(path: Path, summary: Summary) -> None:
     columns = list(dict.fromkeys(key for cell in summary["by_type"].values() for key in cell))
+    rows = [
+        [name, *(cell.get(column) for column in columns)]
+        for name, cell in summary["by_type"].items()
+    ]
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, ["type", *columns])
-        writer.writeheader()
-        writer.writerows({"type": name, **cell} for name, cell in summary["by_type"].items())
+        write_rows(file, [["type", *columns], *rows], end="\r\n")

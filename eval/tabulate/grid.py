@@ -16,11 +16,12 @@ from omegaconf import OmegaConf
 
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import OPERATIONAL, load_manifest
-from eval.records.run import RUNS, Run, load_run
+from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
 from eval.rendering.errors import CONF, blame, one_line
 from eval.run import hydra_help as naming
 from memsys.errors import InputError
+from memsys.places import RUNS
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 from eval.datasets.types import TYPES
 from eval.metrics.registry import names
+from eval.records.manifest import digest
 from eval.records.run import Run
 from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION
 
@@ -42,16 +43,23 @@ def error(phase: str = "retrieve", kind: str = "ValueError", message: str = "no"
 
 def manifest(strategy: str = "plain", **fields: Any) -> dict[str, Any]:
     """A valid manifest of a complete run."""
-    return {
+    described = {
         **json.loads(json.dumps(dict(MANIFEST_DEFAULTS))),
         **{"run_id": strategy, "schema_version": SCHEMA_VERSION, "status": "complete"},
         **{"command": f"python -m eval.run strategy={strategy}", "strategy": strategy},
         **{"dataset": "some", "choices": {"strategy": strategy}, "data": [FILE]},
-        **{"config": {"strategy": {"name": strategy}, "k": 10}, "config_sha256": "0", "seed": 0},
+        **{"config": {"strategy": {"name": strategy}, "k": 10}, "seed": 0},
         **{"started": "2026-01-01T00:00:00+00:00", "ended": "2026-01-01T00:01:00+00:00"},
         **{"models": {"embedder": "minilm", "reader": "extractive", "judge": None}},
         **fields,
     }
+    return hashed(described)
+
+
+def hashed(described: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest with the hash of its configuration."""
+    configured = {name: described[name] for name in ("config", "choices")}
+    return {**described, "config_sha256": digest(configured)}
 
 
 def ingest_line(conversation: str, session: str | None = "s1", **fields: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from eval import api
 from eval.api import compare, frames, load, load_all, load_runs, means, tables
 from memsys.errors import InputError
 from tests.eval.commands import Run, Start, runs_in
+from tests.eval.factory import hashed
 
 
 def copied(run: Run, folder: Path, **changes: object) -> Path:
@@ -116,7 +117,8 @@ def test_the_newest_of_each_configuration_is_found(keyed: dict[str, Run], tmp_pa
     run = keyed["plain"]
     new = copied(run, tmp_path / "a_new", started="2030-01-02T00:00:00+00:00")
     copied(run, tmp_path / "b_old", started="2030-01-01T00:00:00+00:00")
-    other = {"config_sha256": "0" * 64, "started": "2030-01-03T00:00:00+00:00"}
+    config = {"config": {**run.manifest["config"], "k": 3}}
+    other = hashed(run.manifest | config) | {"started": "2030-01-03T00:00:00+00:00"}
     second = copied(run, tmp_path / "c_other", **other)
     copied(run, tmp_path / "d", status="running", started="2031-01-01T00:00:00+00:00")
     copied(run, tmp_path / "e", kind="imported", started="2031-01-01T00:00:00+00:00")

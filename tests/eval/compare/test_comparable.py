@@ -12,6 +12,7 @@ from eval.compare.comparable import objections
 from eval.summary.measures import ALL_TYPES, Measure, choose
 from eval.summary.shared import share
 from memsys.errors import InputError
+from tests.eval import factory
 from tests.eval.compare.made_runs import FILE, edit, judged, load, record, records, write_run
 
 F1 = Measure("locomo_f1", ALL_TYPES)
@@ -152,7 +153,8 @@ def test_a_score_that_applies_nowhere_leaves_no_question_out(tmp_path: Path) -> 
 
 def test_a_question_asked_again_counts_as_it_ended(tmp_path: Path) -> None:
     one = write_run(tmp_path / "one", records())
-    two = write_run(tmp_path / "two", records(), "two")
+    rows = edit(records(), {"a/100": factory.error()})
+    two = write_run(tmp_path / "two", rows, "two")
     with (two / "records.jsonl").open("a") as file:
         file.write(json.dumps(record("a", 100, 1, 0.9)) + "\n")
     found = share(load(one, two), F1)

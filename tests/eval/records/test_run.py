@@ -126,7 +126,7 @@ def test_invalid_records_are_refused_by_file_line_and_field(
 def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such run; name a run folder, or an id under results"):
         load_run(tmp_path / "nowhere")
-    with pytest.raises(InputError, match=r"manifest\.json: cannot be read"):
+    with pytest.raises(InputError, match=r"holds no run \(manifest\.json is missing\)"):
         load_run(tmp_path)
 
 

@@ -11,6 +11,7 @@ from eval.rendering.blocks import Side
 from eval.report.cards import SHOWN, question_card, side, verdict
 from eval.report.runs import load_texts
 from memsys.errors import InputError
+from tests.eval.factory import hashed
 from tests.eval.report.made_report import HOSTILE, made, record, records, write_run
 
 MARKING = Marking("locomo_f1", 0.5)
@@ -134,7 +135,7 @@ def test_each_run_has_memories_of_its_own(first: Path, data: Path, tmp_path: Pat
     second = write_run(tmp_path / "windows", rows, "windows", data)
     manifest = json.loads((second / "manifest.json").read_text())
     manifest["config"]["memory"]["before"] = 1
-    (second / "manifest.json").write_text(json.dumps(manifest))
+    (second / "manifest.json").write_text(json.dumps(hashed(manifest)))
     found = question_card("ash/1", made(first, second))
     words = [one.lines[0].text or "" for one in found.sides if one.lines]
     assert [text.count("said") for text in words] == [1, 2]

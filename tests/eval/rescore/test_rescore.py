@@ -237,7 +237,7 @@ def _unfinished(folder: Path) -> None:
         (["mine.jsonl", "--name", "a/b"], "--name 'a/b': give a name without a slash"),
         (["mine.jsonl", "mine.jsonl", "--name", "x"], "--name and --out are for one FILE"),
         (["mine.jsonl", "--dataset", "other.json"], "--dataset other.json: no such file"),
-        (["full"], "full/manifest.json: cannot be read"),
+        (["full"], "full: holds no run (manifest.json is missing)"),
         (["done", "--name", "x"], "done: --name, --out and --format do not apply"),
         (["stopped"], "stopped: the run is interrupted; resume it to its end first"),
         (["mine.jsonl", "strange.jsonl"], "strange.jsonl: none of the 1 rows"),

@@ -11,6 +11,7 @@ import pytest
 from eval.compare import __main__ as compare
 from eval.rescore import __main__ as rescore
 from tests.eval.commands import Run
+from tests.eval.factory import hashed
 
 Options = tuple[str, ...]
 
@@ -96,7 +97,7 @@ def test_runs_of_before_there_were_keys_can_be_rescored_and_compared(
     (old.folder / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     manifest = old.manifest
     del manifest["key"], manifest["config"]["dataset"]["key"]
-    (old.folder / "manifest.json").write_text(json.dumps(manifest))
+    (old.folder / "manifest.json").write_text(json.dumps(hashed(manifest)))
     assert compare.main([str(old.folder), str(keyed["original"].folder)]) == 0
     assert compare.main([str(old.folder), str(keyed["corrected"].folder)]) == 2
     assert "different answer keys (original, corrected)" in capsys.readouterr().err
