@@ -28,6 +28,7 @@ from eval.run.estimate_ingest import (
     graph_calls,
     stand_ins,
 )
+from eval.run.settings import check_settings
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.llm.client import ChatSettings
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
@@ -68,6 +69,7 @@ def show_estimate(config: DictConfig) -> None:
 
     Raises InputError on data or settings that a run would refuse.
     """
+    check_settings(config)
     dataset = limited(instantiate(config.dataset).load(), config.questions)
     pricing = load_pricing(config.pricing or PRICING)
     asked, conversations = len(dataset.questions), len(dataset.conversations)

@@ -108,7 +108,7 @@ class TokenCounter:
         """
         characters = np.frombuffer(run.encode("utf-32-le"), np.uint32).astype(np.int64)
         octets = np.frombuffer(run.encode("utf-8"), np.uint8).astype(np.int64)
-        first = np.flatnonzero(octets & 0xC0 != 0x80)  # noqa: PLR2004 - continuation bytes
+        first = np.flatnonzero(octets & 0xC0 != 0x80)
         before = (characters[:-1], octets[first[1:] - 1] + _OCTET)
         after = (characters[1:], octets[first[1:]] + _OCTET)
         crossed = np.maximum(before[0], after[0]) < _ASCII
@@ -124,12 +124,12 @@ def _crossings(tokens: Iterable[bytes]) -> NDArray[np.bool_]:
     A character of which the token has a part is represented by the byte at the boundary. Slots are
     shared, so that a boundary that no token crosses may count as crossed, never the reverse.
     """
-    slots = set()
+    slots: set[int] = set()
     for token in tokens:
         if not token.isascii():
             # An incomplete character is decoded as a lone surrogate per byte, U+DC80 to U+DCFF.
             codes = list(map(ord, token.decode("utf-8", "surrogateescape")))
-            codes = [c - 0xDC00 + _OCTET if 0xDC80 <= c <= 0xDCFF else c for c in codes]  # noqa: PLR2004
+            codes = [c - 0xDC00 + _OCTET if 0xDC80 <= c <= 0xDCFF else c for c in codes]
             slots.update(starmap(_slot, pairwise(codes)))
     crossed = np.zeros(_SLOTS, dtype=np.bool_)
     crossed[list(slots)] = True
