@@ -43,9 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         "docs/bring-your-own-answers.md describes the formats.",
     )
     add = parser.add_argument
-    files = (
-        "Mem0's results, JSON lines or CSV, each optionally gzipped; or a RUN (folder, id, last)"
-    )
+    files = "Mem0's results, JSON lines or CSV, each gzipped or not; or a RUN (folder, id, last)"
     add("files", nargs="+", type=Path, metavar="FILE", help=files)
     add("--format", choices=FORMATS, default=AUTO, help="default: auto")
     names = "locomo|sample|PATH.json"
