@@ -17,7 +17,7 @@ from eval.cli import FAILED
 from eval.datasets.types import Dataset
 from eval.pricing.ledger import PaidCalls
 from eval.records import folder as folders
-from eval.records.manifest import describe
+from eval.records.manifest import describe, resume_command
 from eval.records.run import error_of
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.rendering.errors import CONF
@@ -25,12 +25,13 @@ from eval.rendering.run_tables import as_text, report_md, run_tables
 from eval.rendering.tables import answered, plain
 from eval.run import hydra_help
 from eval.run.again import plan
-from eval.run.build import build, lower_limits
+from eval.run.build import Built, build, lower_limits
 from eval.run.failures import END_THE_RUN, FailurePolicy
 from eval.run.progress import Spending
 from eval.run.runner import Runner
 from eval.summary.closing import close
 from memsys.errors import InputError
+from memsys.llm.budget import BudgetReached
 
 
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
@@ -101,10 +102,15 @@ def execute(
         manifest["parent"] = again.described()
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
+        manifest.pop("budget_usd", None)
         if again is not None:
             again.take_over(folder, built)
         _show_start(manifest, built.dataset)
-        for line in (*([] if note is None else [note]), *lower_limits(config)):
+        for line in (
+            *([] if note is None else [note]),
+            *lower_limits(config),
+            *_without_price(built),
+        ):
             print(line, file=sys.stderr)
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
         instead = None if again is None else again.jobs(built)
@@ -114,11 +120,13 @@ def execute(
             manifest["warnings"] += runner.warnings
             manifest["system"] = runner.details or manifest.get("system")
             summary = close(folder, manifest, records, runner.seconds, began, report_md)
-        except (KeyboardInterrupt, *END_THE_RUN):
+        except (KeyboardInterrupt, *END_THE_RUN) as stop:
+            if isinstance(stop, BudgetReached) and stop.enough_usd is not None:
+                manifest["budget_usd"] = stop.enough_usd
             folders.interrupt(folder, manifest, runner.seconds, began)
             print(
                 "\nstopped; the records written so far remain. Resume by:\n"
-                f"  {manifest['command']} resume={folder.name}",
+                f"  {resume_command(manifest)}",
                 file=sys.stderr,
             )
             raise
@@ -132,6 +140,14 @@ def execute(
         )
         return FAILED
     return 0
+
+
+def _without_price(built: Built) -> list[str]:
+    """Return a line for each model without a price."""
+    return [
+        f"warning: no price is known for {model}, so its cost is unknown; give one by pricing=FILE"
+        for model in built.models.unpriced
+    ]
 
 
 def _unjudged(summary: Summary) -> int:
