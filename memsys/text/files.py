@@ -12,7 +12,7 @@ from memsys.errors import InputError
 
 MOST = 4 << 30  # bytes of a file, unpacked: the largest public data set has 2.7 GB
 ANSWERS = 1 << 30  # bytes of a file of answers or of recorded calls, unpacked
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
 _SMALL = 64 << 20  # unpacked bytes up to which any ratio is accepted
 _RATIO = 100  # unpacked bytes per packed byte: texts have 2 to 30, a gzip bomb 1,000
 _CHUNK = 1 << 20
@@ -79,7 +79,7 @@ def unpack(data: bytes, path: Path, most: int = MOST) -> bytes:
     Raises InputError if it is damaged, or unpacks to more than `most` bytes or to far more than a
     text would; memory use is limited, too.
     """
-    if not data.startswith(_GZIP):
+    if not data.startswith(GZIP):
         return data
     packed, plain, name = io.BytesIO(data), io.BytesIO(), shown(path)
     try:
@@ -93,7 +93,7 @@ def unpack(data: bytes, path: Path, most: int = MOST) -> bytes:
                         "unpack it and name the plain file"
                     )
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path.name}: gzip data is damaged or truncated ({error})") from error
+        raise InputError(f"{name}: gzip data is damaged or truncated ({error})") from error
     return plain.getvalue()
 
 
@@ -103,7 +103,7 @@ def decode(data: bytes, path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8"
+            f"{shown(path)}: not UTF-8 (byte {error.start}); save it as UTF-8"
         ) from error
 
 
