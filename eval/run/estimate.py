@@ -20,6 +20,7 @@ from eval.rendering.numbers import ABSENT, number, questions
 from eval.rendering.tables import plain
 from eval.run.build import limited, selected
 from eval.run.estimate_calls import Estimator, Stage, StrategyCalls
+from eval.run.settings import check_settings
 from memsys.llm.budget import Budget
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
 
@@ -33,14 +34,8 @@ At most: contexts as long as the budget, answers as long as llm.max_tokens. Repe
 not counted; recorded calls cost nothing.
 Break-even: questions a conversation until ingestion and questions cost less than full_context."""
 _REASONING = "\nThe model's reasoning is billed as output: it is part of the figures at most alone."
-_SHARED = [
-    "dataset",
-    "questions",
-    "only",
-    "memory",
-    "context",
-    "embedder",
-]  # by the rows of a table
+# Settings that the rows of a table share.
+_SHARED = ["dataset", "questions", "only", "memory", "context", "embedder"]
 _SHARED += ["llm", "judge_llm", "reader", "judge", "pricing"]
 
 
@@ -77,6 +72,7 @@ def add_estimate(config: DictConfig, strategy: str, arguments: Sequence[str] = (
     `arguments`: those of the run besides the strategy. Raises InputError on data or
     settings that a run would refuse.
     """
+    check_settings(config)
     group = _group_of(config)
     reference = _settings(FULL_CONTEXT, config)
     _add(group, _REFERENCE, reference)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,15 +30,19 @@ from eval.run.build import Built, build, lower_limits
 from eval.run.failures import END_THE_RUN, FailurePolicy
 from eval.run.progress import Spending
 from eval.run.runner import Runner
+from eval.run.settings import check_overrides, check_settings
 from eval.summary.closing import close
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
+from memsys.llm.recording import CALLS
+from memsys.places import CACHE_VARIABLE, OLD_CACHE, cache_folder
 
 
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
     """Compose the configuration and the chosen options from the arguments of `eval.run`.
 
-    Raises HydraException on an unknown option, InputError on flags other than --config-dir.
+    Raises HydraException on an unknown option, InputError on flags other than --config-dir, and on a setting
+    that a run cannot use.
     """
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
     parser.add_argument("--config-dir")
@@ -46,6 +51,7 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
         raise InputError(f"{flags[0]}: a single run takes overrides and --config-dir alone")
     if options.config_dir:
         overrides.append(f"hydra.searchpath=[file://{Path(options.config_dir).resolve()}]")
+    check_overrides(overrides)
     hydra_help.register()
     with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
         config = compose("config", overrides, return_hydra_config=True)
@@ -53,6 +59,7 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
     OmegaConf.set_struct(config, False)
     del config["hydra"]
     OmegaConf.set_struct(config, True)
+    check_settings(config)
     return config, choices
 
 
@@ -87,9 +94,11 @@ def execute(
     interrupted.
     """
     began = time.perf_counter()
+    check_settings(config)
     config, choices, again = plan(config, choices, overrides or arguments or ())
     policy = FailurePolicy.of(config.failures)
-    spending = Spending(PaidCalls(folder))
+    paid = PaidCalls(folder)
+    spending = Spending(paid)
     built = build(config, choices, spending)
     resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     manifest = describe(
@@ -115,6 +124,7 @@ def execute(
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
         instead = None if again is None else again.jobs(built)
         runner = Runner(built, folder, config.concurrency, policy, spending, instead)
+        _offer_old_answers(config.cache, manifest)
         try:
             records = runner.run()
             manifest["warnings"] += runner.warnings
@@ -124,12 +134,14 @@ def execute(
             if isinstance(stop, BudgetReached) and stop.enough_usd is not None:
                 manifest["budget_usd"] = stop.enough_usd
             folders.interrupt(folder, manifest, runner.seconds, began)
+            _show_place(paid, config)
             print(
                 "\nstopped; the records written so far remain. Resume by:\n"
                 f"  {resume_command(manifest)}",
                 file=sys.stderr,
             )
             raise
+        _show_place(paid, config)
         _show_end(folder, summary, records)
     failed = summary["errors"] + _unjudged(summary)
     if policy.is_failed(failed, summary["n"]):
@@ -152,6 +164,25 @@ def _without_price(built: Built) -> list[str]:
 
 def _unjudged(summary: Summary) -> int:
     return int(summary["by_type"]["overall"]["judge_errors"])
+
+
+def _offer_old_answers(cache: str, manifest: Manifest) -> None:
+    """Print a note where the cache folder of earlier versions holds answers of models."""
+    old = OLD_CACHE / CALLS
+    if cache != str(cache_folder()) or os.environ.get(CACHE_VARIABLE) or not old.is_file():
+        return
+    if manifest["llm"] or manifest["judge"]:
+        print(
+            f"note: {old} holds recorded answers; to use them: cache={OLD_CACHE}, or "
+            f"python -m eval.cache import {old}",
+            file=sys.stderr,
+        )
+
+
+def _show_place(paid: PaidCalls, config: DictConfig) -> None:
+    """Print where the answers of models are recorded, if any were paid for."""
+    if paid.added and config.llm.get("cache") != "off":
+        print(f"answers of models are recorded in {config.cache}", file=sys.stderr)
 
 
 def _show_start(manifest: Manifest, dataset: Dataset) -> None:
