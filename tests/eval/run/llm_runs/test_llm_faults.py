@@ -40,6 +40,10 @@ ANSWERS: dict[str, tuple[Behaviour, tuple[str, ...], str]] = {
     "invalid JSON": (faults.raw(b'{"choices": [{'), TWICE, "not a JSON object"),
     "empty choices": (faults.answer({"choices": []}), (), "no choices"),
     "no content": (faults.says(None), (), "no content"),
+    "empty content": (faults.says(""), (), "content is empty; finish_reason stop"),
+    "used up": (faults.says("", "length"), (), "max_completion_tokens"),
+    "filtered": (faults.says("", "content_filter"), (), "finish_reason content_filter"),
+    "nothing after Answer:": (faults.says("So.\nAnswer: "), (), "has no answer"),
     "too long": (
         faults.status(400, "maximum context length is 512 tokens", "context_length_exceeded"),
         (),
