@@ -79,7 +79,7 @@ MANIFEST: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
     ("config null", edited(config=None), "config: "),
     ("seconds of a part in words", edited(seconds={"total": "1"}), "seconds"),
     ("prices in words", edited(pricing={"as_of": "x", "models": 5}), "pricing"),
-    ("a price in words", edited(pricing={"as_of": "x", "models": {"m": {"input": "x"}}}), "pricing"),
+    ("a price in words", edited(pricing={"as_of": "", "models": {"m": {"input": "x"}}}), "pricing"),
     ("a job in words", edited(sweep={"id": "x", "job": "y"}), "sweep"),
     ("a judge without a name", edited(judge={}), "judge"),
     ("another k", lambda m: m | {"config": m["config"] | {"k": 5}}, "config_sha256 does not fit"),
