@@ -1,61 +1,60 @@
-"""Concurrent jobs with results in order, and searches on one thread."""
+"""Concurrent jobs, and searches on one thread."""
 
 from __future__ import annotations
 
-from collections import deque
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
 
 import faiss
 
-_T = TypeVar("_T")
 
+def run_jobs(jobs: Iterable[Callable[[], object]], workers: int) -> None:
+    """Call each job once, at most `workers` (1 or more) at once, in any order.
 
-def ordered_results(jobs: Iterable[Callable[[], _T]], workers: int) -> Iterator[_T]:
-    """Yield the result of each job in the order of `jobs`, at most `workers` (1 or more) at once.
+    Jobs are drawn in the caller's thread as workers become free, at most `workers` ahead, so that
+    work that must be timed alone can be done while drawing, and so that one slow job delays no
+    other. With one worker no job is drawn ahead and no thread is started.
 
-    Jobs are drawn in the caller's thread, a few ahead of the results, so that work that must be
-    timed alone can be done while drawing. With one worker no job is drawn ahead and no thread is
-    started. After the first error, of a job or of drawing one, no further job starts; the results
-    of running jobs are still yielded, so that nothing paid for is lost; then the error is raised.
+    After the first exception, of a job or of drawing one, or Ctrl-C, no further job starts; running
+    jobs end, and then the exception is raised. A job has to store its result itself.
     """
     if workers == 1:
         for job in jobs:
-            yield job()
+            job()
         return
-    with ThreadPoolExecutor(workers) as pool:
-        running: deque[Future[_T]] = deque()
-        error: Exception | None = None
+    places = threading.Semaphore(2 * workers)  # of jobs that are drawn and have not ended
+    stopped = threading.Event()
+    raised: list[BaseException] = []
+
+    def work(job: Callable[[], object]) -> None:
         try:
-            for job in jobs:
-                running.append(pool.submit(job))
-                if len(running) >= 2 * workers:
-                    yield running.popleft().result()
-        except Exception as raised:
-            error = raised
-            _cancel(running)
-        except BaseException:  # Ctrl-C, or the caller stops iterating
-            _cancel(running)
+            if not stopped.is_set():
+                job()
+        except BaseException as error:
+            raised.append(error)
+            stopped.set()
+        finally:
+            places.release()
+
+    drawn = iter(jobs)
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            while not stopped.is_set():
+                places.acquire()
+                if stopped.is_set():
+                    break
+                try:
+                    job = next(drawn)
+                except StopIteration:
+                    break
+                pool.submit(work, job)
+        except BaseException:
+            stopped.set()
             raise
-        for future in running:
-            try:
-                yield future.result()
-            except CancelledError:
-                continue
-            except Exception as raised:
-                if error is None:
-                    error = raised
-                    _cancel(running)
-        if error is not None:
-            raise error
-
-
-def _cancel(futures: Iterable[Future[_T]]) -> None:
-    """Cancel the jobs that have not started."""
-    for future in futures:
-        future.cancel()
+    if raised:
+        raise raised[0]
 
 
 @contextmanager

@@ -57,6 +57,17 @@ def check_whole(name: str, value: object, least: int = 1) -> int:
     return value
 
 
+def check_number(name: str, value: object, least: float, most: float, unit: str = "") -> None:
+    """Raise InputError with `name` unless `value` is a number of `least` to `most`."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not least <= value <= most  # NaN is not
+    ):
+        words = f"use a number of {least:g} to {most:g}{f' {unit}' if unit else ''}"
+        raise InputError(f"{name}: {value!r:.60}; {words}")
+
+
 def check_choice(name: str, value: object, options: Sequence[str]) -> None:
     """Raise InputError naming `name` unless `value` is one of `options`."""
     if value not in options:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from tqdm import tqdm
 
@@ -14,7 +15,7 @@ from eval.datasets.types import ADVERSARIAL, Question
 from eval.judges.judge import Judge
 from eval.judges.verdicts import majority
 from eval.metrics.abstention import abstains
-from memsys.concurrency import ordered_results
+from memsys.concurrency import run_jobs
 from memsys.llm.base import LLMError
 from memsys.text.terms import is_cjk
 
@@ -109,9 +110,15 @@ def judge_probes(judge: Judge, probes: Sequence[Probe], workers: int = 1) -> lis
 
     An LLMError is the outcome of its probe; any other error ends the audit.
     """
-    jobs: list[Callable[[], ProbeOutcome]] = [lambda p=probe: _judge(judge, p) for probe in probes]  # type: ignore[misc]
-    results = ordered_results(jobs, workers)
-    return list(tqdm(results, total=len(probes), desc=judge.name, unit="probe", disable=None))
+    outcomes: dict[int, ProbeOutcome] = {}
+    with tqdm(total=len(probes), desc=judge.name, unit="probe", disable=None) as bar:
+
+        def ask(number: int, probe: Probe) -> None:
+            outcomes[number] = _judge(judge, probe)
+            bar.update()
+
+        run_jobs([partial(ask, *numbered) for numbered in enumerate(probes)], workers)
+    return [outcomes[number] for number in range(len(probes))]
 
 
 def _judge(judge: Judge, probe: Probe) -> ProbeOutcome:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-import sqlite3
 import sys
 from collections.abc import Sequence
-from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from eval import cli
 from eval.records.bundle import read_bundle, write_bundle
@@ -20,7 +19,7 @@ from memsys.errors import InputError
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import CALLS, RecordedAnswer, Recording
 from memsys.places import cache_folder, find_run
-from memsys.stores.sqlite import cache_errors
+from memsys.text.files import is_there
 from memsys.types import Usage
 
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -51,11 +50,9 @@ def _parser() -> argparse.ArgumentParser:
     out.add_argument("--out", type=Path, required=True, metavar="BUNDLE.jsonl.gz")
     out.set_defaults(do=_export)
     into = commands.add_parser(
-        "import",
-        parents=[cache],
-        help="record the answers of a bundle, or a calls.sqlite",
+        "import", parents=[cache], help="record the answers of a bundle, or of another cache folder"
     )
-    into.add_argument("bundle", type=Path, metavar="BUNDLE")
+    into.add_argument("source", type=Path, metavar="BUNDLE|FOLDER")
     into.set_defaults(do=_import)
     stats = commands.add_parser("stats", parents=[cache], help="list recorded answers by model")
     stats.set_defaults(do=_stats)
@@ -71,9 +68,20 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _import(options: argparse.Namespace) -> None:
-    answers = _recorded(options.bundle) or read_bundle(options.bundle)
+    source = options.source.parent if options.source.name == CALLS else options.source
+    requests: dict[str, dict[str, Any]] = {}
+    if is_there(source / CALLS):
+        if is_there(options.cache) and options.cache.samefile(source):
+            raise InputError(f"{source}: is the cache itself; name another folder, or a bundle")
+        other_recording = _existing(source)
+        answers = other_recording.all()
+        requests = other_recording.requests([answer.key for answer in answers])
+    elif source.is_dir():
+        raise InputError(f"{source}: has no {CALLS}; name a bundle or the folder of recorded calls")
+    else:
+        answers = read_bundle(source)
     recording = Recording(options.cache)
-    new = recording.keep(answers)
+    new = recording.keep(answers, requests)
     stored = {row.key: row.body for row in recording.find_all([answer.key for answer in answers])}
     other = sum(stored[answer.key] != answer.body for answer in answers)
     print(f"{recording.path}: {new:,} of {len(answers):,} answers are new")
@@ -82,16 +90,6 @@ def _import(options: argparse.Namespace) -> None:
             f"{other:,} requests already had another answer here, which remains: import into an "
             "empty --cache to replay the run exactly"
         )
-
-
-def _recorded(path: Path) -> list[RecordedAnswer]:
-    """Return the answers in the calls.sqlite of another cache folder; [] for any other file."""
-    if path.name != CALLS or not path.is_file():
-        return []
-    with cache_errors(path, "a record of calls"):
-        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        with closing(db):
-            return [RecordedAnswer(*row) for row in db.execute("SELECT * FROM calls ORDER BY key")]
 
 
 def _stats(options: argparse.Namespace) -> None:

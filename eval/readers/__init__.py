@@ -23,6 +23,8 @@ class Reader(ABC):
     name: str
     # Whether the question is preceded by the time at which it is asked, where it has one.
     dated: ClassVar[bool] = False
+    # Whether the text of the context is all that it reads of a retrieval.
+    reads_context: ClassVar[bool] = False
 
     @abstractmethod
     def read(self, question: str, retrieval: Retrieval) -> Answer:

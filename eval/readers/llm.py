@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from eval.metrics.abstention import abstains
 from eval.readers import Answer, Reader
-from memsys.llm.base import LLM
+from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
+from memsys.llm.reply import without_thinking
 from memsys.types import Retrieval
 
 PLACES = ("context", "question")  # places that a prompt must have
-_THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _ANSWER = re.compile(
     r"^[\s*#>]*(?:final )?answer\**\s*[:：]\**[ \t]*", re.IGNORECASE | re.MULTILINE
 )
@@ -35,21 +35,23 @@ class LLMReader(Reader):
     A reply without such a line is the answer as a whole, without text between <think> tags.
     """
 
-    dated = True  # see Reader
+    dated = reads_context = True  # see Reader
 
     def __init__(self, llm: LLM, prompt: Prompt) -> None:
         self.llm, self.prompt = llm, prompt
         self.name = f"llm ({llm.name}, {prompt.name})"
 
     def read(self, question: str, retrieval: Retrieval) -> Answer:
-        """See Reader. Raises LLMError without a reply; an empty answer counts as abstaining."""
+        """See Reader. Raises LLMError without a reply, or if nothing follows its "Answer:"."""
         text = self.prompt.fill(context=retrieval.context, question=question)
         reply = self.llm.complete([{"role": "user", "content": text}])
         answer = final_answer(reply.text)
+        if not answer:
+            raise LLMError(f"{self.llm.name}: the reply has no answer: {reply.text[-80:]!r}")
         return Answer(answer, abstains(answer))
 
 
 def final_answer(reply: str) -> str:
     """Return the text after the last "Answer:" at a line's start, else the reply, on one line."""
-    said = _THINKING.sub("", reply)
+    said = without_thinking(reply)
     return " ".join(_ANSWER.split(said)[-1].split()).strip("* ")

@@ -15,13 +15,15 @@ from memsys.errors import InputError, first_problem
 from memsys.text.json_text import parse_json
 
 Row = dict[str, Any]
-RECORDS, INGEST, CALLS, SUMMARY, MANIFEST = (
+RECORDS, INGEST, CALLS, CONTEXTS, SUMMARY, MANIFEST = (
     "records.jsonl",
     "ingest.jsonl",
     "calls.jsonl",
+    "contexts.jsonl",
     "summary.json",
     "manifest.json",
 )
+_BLOCK = 2**16  # bytes
 
 
 class LineWriter:
@@ -226,9 +228,13 @@ def _drop_torn_line(path: Path) -> None:
     if not path.exists():
         return
     with path.open("rb+") as file:
-        if not file.seek(0, os.SEEK_END):
-            return
-        file.seek(-1, os.SEEK_END)
-        if file.read(1) != b"\n":
-            file.seek(0)
-            file.truncate(file.read().rfind(b"\n") + 1)
+        end = whole = file.seek(0, os.SEEK_END)
+        while whole:  # read backwards in blocks
+            start = max(whole - _BLOCK, 0)
+            file.seek(start)
+            newline = file.read(whole - start).rfind(b"\n")
+            whole = start + newline + 1
+            if newline >= 0:
+                break
+        if whole < end:
+            file.truncate(whole)

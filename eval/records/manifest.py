@@ -31,14 +31,20 @@ from memsys.errors import InputError
 from memsys.text.json_text import parse_json
 
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
-OPERATIONAL = frozenset({"resume", "cache", "concurrency", "estimate", "pricing", "tables"})
+OPERATIONAL = frozenset(
+    {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures"}
+)
+_BUDGET = "llm.budget_usd"
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
 OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
 )
 # Settings of later versions with their defaults, which are left out of the hash: it stays the same
 # for configurations of earlier versions.
-_LATER: Mapping[str, Any] = {"metric": [], "questions": None, "resamples": RESAMPLES}
+_LATER: Mapping[str, Any] = {
+    **{"metric": [], "questions": None, "resamples": RESAMPLES},
+    **{"from": None, "only": None},
+}
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (
     *("memsys", "hydra-core", "numpy", "pandas", "faiss-cpu", "rank-bm25", "networkx"),
@@ -175,6 +181,18 @@ def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
     values = [chosen.get(argument.partition("=")[0], argument) for argument in single]
     added = [override for override in overrides if override not in values]
     return shlex.join(["python", "-m", "eval.run", *values, *added])
+
+
+def resume_command(manifest: Manifest, *more: str) -> str:
+    """Return the command that resumes the run, with the arguments `more`, quoted for a shell.
+
+    If its budget stopped the run, a higher one replaces it.
+    """
+    arguments = shlex.split(manifest["command"])
+    if enough := manifest.get("budget_usd"):
+        arguments = [one for one in arguments if not one.lstrip("+").startswith(f"{_BUDGET}=")]
+        arguments.append(f"{_BUDGET}={enough:.2g}")
+    return shlex.join([*arguments, *more, f"resume={manifest['run_id']}"])
 
 
 def check_same_run(old: Manifest, new: Manifest) -> None:

@@ -83,6 +83,9 @@ class Record(TypedDict):
     """A question with status error is in no mean."""
     error: ErrorEntry | None
     """Null where `status` is ok."""
+    judge_error: NotRequired[ErrorEntry | None]
+    """Why the judge gave no verdict; the question still counts in all other scores. Resuming the
+    run asks the judge again, and nobody else."""
     answer: str | None
     """Answer of the reader; null where the question failed before it."""
     abstained: bool | None
@@ -94,6 +97,8 @@ class Record(TypedDict):
     """Number of memories in the context."""
     context_tokens: int | None
     """o200k tokens of the context."""
+    context_sha256: NotRequired[str | None]
+    """Hash in hex of the context, whose text is in contexts.jsonl; null where retrieval failed."""
     answer_tokens: int | None
     """o200k tokens of the answer."""
     evidence: list[str]
@@ -106,6 +111,8 @@ class Record(TypedDict):
     """Scores under the data set's own answer key; null where `key` is."""
     judge: NotRequired[dict[str, list[bool]] | None]
     """Verdicts of each judge, one a run of it; null where nobody judged."""
+    judge_reasons: NotRequired[dict[str, list[str]]]
+    """Reason of each verdict in `judge`, without secrets; absent where no judge gives reasons."""
     judge_source: NotRequired[str | None]
     """`as reported` where the verdict came with imported answers."""
     trace: dict[str, Any]
@@ -138,6 +145,16 @@ class RankingLine(TypedDict):
     """True where the strategy only selects memories and does not rank the store."""
     ranking: list[tuple[str, float]]
     """`[memory id, score]`, best first, to the recorded depth."""
+
+
+@_documented
+class ContextLine(TypedDict):
+    """A context that the reader was given: a line of contexts.jsonl. Each text occurs once."""
+
+    sha256: str
+    """Hash of the text in hex, as in the field `context_sha256` of records."""
+    text: str
+    """The text, without the prompt around it."""
 
 
 @_documented
@@ -241,7 +258,8 @@ class Manifest(TypedDict):
     judge: NotRequired[dict[str, Any] | None]
     """Judge: name, score, settings."""
     pricing: NotRequired[dict[str, Any] | None]
-    """Prices in US dollars per million tokens, and their date `as_of`."""
+    """Prices in US dollars per million tokens by model, each with its date and source, and all of
+    the dates as `as_of`."""
     models: NotRequired[dict[str, str | None]]
     """Options of embedder, reader and judge."""
     seed: int
@@ -252,12 +270,17 @@ class Manifest(TypedDict):
     """Time (ISO, UTC)."""
     ended: NotRequired[str | None]
     """Time (ISO, UTC); null while the run is running."""
+    budget_usd: NotRequired[float]
+    """Present where `llm.budget_usd` stopped the run: a limit under which it can be resumed."""
     resumed: NotRequired[list[dict[str, Any]]]
     """Time and commit of each resumption."""
     warnings: NotRequired[list[str]]
     """Sentences that a reader of the results has to know."""
     sweep: NotRequired[dict[str, Any] | None]
     """Id of the sweep and number of the job; null for a single run."""
+    parent: NotRequired[dict[str, Any]]
+    """Run of which this one repeats a part: its `run_id` and `config_sha256`, and the part `again`
+    (`judge`, `answer` or `failed`)."""
     system: NotRequired[dict[str, Any] | None]
     """Details of the system behind a strategy, with `degraded`: features it runs without."""
     seconds: NotRequired[dict[str, float]]
@@ -287,7 +310,7 @@ class Summary(TypedDict):
     config_sha256: str
     """As in the manifest."""
     errors_by_kind: dict[str, int]
-    """Failed questions by phase and class of the error."""
+    """Failed questions by phase and class of the error; and answers that could not be judged."""
     warnings: list[str]
     """As in the manifest."""
     interval: str
@@ -315,6 +338,7 @@ class Summary(TypedDict):
 # Fields that earlier versions did not write, and the values that they stand for.
 RECORD_DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys(("key", "scores_original", "judge", "usage", "recorded", "latency_source")),
+    **dict.fromkeys(("judge_error", "context_sha256")),
     "waited_ms": {},
 }
 MANIFEST_DEFAULTS: Mapping[str, Any] = {
@@ -326,6 +350,7 @@ MANIFEST_DEFAULTS: Mapping[str, Any] = {
 }
 RECORD, INGEST_LINE = TypeAdapter(Record), TypeAdapter(IngestLine)
 RANKING_LINE, MANIFEST, SUMMARY = (TypeAdapter(one) for one in (RankingLine, Manifest, Summary))
+CONTEXT_LINE = TypeAdapter(ContextLine)
 
 
 def json_schema() -> dict[str, Any]:
@@ -334,6 +359,7 @@ def json_schema() -> dict[str, Any]:
         "records.jsonl": RECORD,
         "rankings.jsonl": RANKING_LINE,
         "ingest.jsonl": INGEST_LINE,
+        "contexts.jsonl": CONTEXT_LINE,
         "manifest.json": MANIFEST,
         "summary.json": SUMMARY,
     }

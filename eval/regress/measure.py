@@ -46,7 +46,7 @@ def measure(arguments: Sequence[str], bundle: Path | None = None, live: bool = F
             resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
             described = built.described()
             manifest = describe("regress", resolved, choices, built.dataset, described)
-            records = Runner(built, Path(folder), config.concurrency).run()
+            records = list(Runner(built, Path(folder), config.concurrency).run())
             called = _called([*records, *read_lines(Path(folder) / INGEST)])
     except (HydraException, OmegaConfBaseException) as error:
         raise InputError(blame(error) or one_line(error)) from error

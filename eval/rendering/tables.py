@@ -47,7 +47,10 @@ def score_row(cell: Mapping[str, Any], metrics: Mapping[str, str] | None = None)
 
 
 def _judge(cell: Mapping[str, Any]) -> str:
-    text = "no judge" if cell[_JUDGE] is None else _interval(cell, _JUDGE)
+    failed = cell.get("judge_errors", 0)
+    if cell[_JUDGE] is None:
+        return f"0 judged ({failed} errors)" if failed else "no judge"
+    text = _interval(cell, _JUDGE) + (f" ({failed} not judged)" if failed else "")
     return f"{text} {cell['judge_source']}" if cell.get("judge_source") else text
 
 

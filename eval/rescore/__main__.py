@@ -24,7 +24,9 @@ from eval.rescore.recompute import recompute
 from eval.rescore.tables import labels_table, sentences
 from memsys.errors import InputError
 from memsys.places import RUNS, find_run
+from memsys.text.files import is_there
 
+_NAME = 150  # bytes: a folder's name has at most 255, and a time precedes it
 _ENDINGS = {".gz", ".json", ".jsonl", ".csv"}
 
 
@@ -67,8 +69,8 @@ def _rescore(options: argparse.Namespace) -> None:
     ready: list[Import | Path] = []
     keys: dict[str, Path] = {}
     for given in options.files:
-        path = given if given.exists() or given.suffix in _ENDINGS else _run(given)
-        if path.is_dir():
+        path = given if is_there(given) or given.suffix in _ENDINGS else _run(given)
+        if is_there(path) and path.is_dir():
             if options.name is not None or options.out is not None or options.format != AUTO:
                 raise InputError(f"{path}: --name, --out and --format do not apply to a run folder")
             key = options.key or key_name(load_manifest(path))
@@ -141,7 +143,7 @@ def _run(given: Path) -> Path:
 def _dataset(options: argparse.Namespace) -> Dataset:
     name = options.dataset
     path = {"locomo": None, "sample": "data/sample"}.get(name, name)
-    if path == name and not Path(name).exists():
+    if path == name and not is_there(Path(name)):
         raise InputError(f"--dataset {name}: no such file; give locomo, sample or a JSON file")
     key = options.key or ORIGINAL
     return LoCoMo(name=Path(name).stem, path=path, key=key, key_file=options.key_file).load()
@@ -153,7 +155,11 @@ def _name(given: str | None, path: Path) -> str:
         path = path.with_suffix("")
     name = path.name if given is None else given
     if not name.strip() or "/" in name:
-        raise InputError(f"--name {name!r}: give a name without a slash")
+        raise InputError(f"--name {name!r:.60}: give a name without a slash")
+    if not name.isprintable() or len(name.encode()) > _NAME:
+        raise InputError(
+            f"--name {name!r:.60}: give a name of at most {_NAME} bytes that can be printed"
+        )
     return name
 
 

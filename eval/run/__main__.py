@@ -13,7 +13,7 @@ from omegaconf import DictConfig
 from eval.cli import heeding_termination
 from eval.records import folder as folders
 from eval.run import sweep, sweep_errors
-from eval.run.estimate import show_estimate
+from eval.run.estimate import add_estimate, add_every_strategy, show_estimates
 from eval.run.experiment import execute, options_of
 
 _NAMES = ("hydra.run.dir", "hydra.sweep.subdir")  # settings that name a run's folder
@@ -22,30 +22,50 @@ _NAMES = ("hydra.run.dir", "hydra.sweep.subdir")  # settings that name a run's f
 @hydra.main(version_base="1.3", config_path="../../conf", config_name="config")
 def _main(config: DictConfig) -> None:
     job = HydraConfig.get()
-    sweep = job.mode == RunMode.MULTIRUN
+    in_sweep = job.mode == RunMode.MULTIRUN
     named = any(one.startswith(_NAMES) for one in job.overrides.hydra)
     resume = config.resume
     with heeding_termination():  # also in the workers of a launcher
         folder = folders.claim(Path(job.runtime.output_dir), rename=resume is None and not named)
-        if resume is not None and not named and not sweep:
+        if resume is not None and not named and not in_sweep:
             resume = folder.name  # to which the configuration has resolved it
-        with sweep_errors.shown(folder, sweep=sweep):
-            _run(config, options_of(job.runtime.choices), folder, resume)
+        with sweep_errors.shown(folder, sweep=in_sweep):
+            code = _run(config, options_of(job.runtime.choices), folder, resume)
+        if code:
+            sweep_errors.end(code, sweep=in_sweep)
 
 
 def _run(
     config: DictConfig, choices: dict[str, str], folder: Path, resume: str | int | None
-) -> None:
+) -> int:
+    """Run one configuration, or print an estimate; return the exit code."""
     if config.estimate:
-        show_estimate(config)
         folders.discard_if_empty(folder)
-        return
+        _estimate(config, choices["strategy"])
+        return 0
     if left := sweep.left_behind(folder):
         folders.discard_if_empty(folder)
         folder, resume = left, left.name
     overrides = HydraConfig.get().overrides.task
     details = {"sweep": sweep.described()}
-    execute(config, choices, folder, resume, overrides, details=details, note=_sweep_hint())
+    hint = _sweep_hint()
+    return execute(config, choices, folder, resume, overrides, details=details, note=hint)
+
+
+def _estimate(config: DictConfig, strategy: str) -> None:
+    """Estimate this run, or every strategy if a single run names none. A sweep shows one table at
+    its end, but for jobs in other processes, each of which shows its own.
+    """
+    job = HydraConfig.get()
+    names = {override.lstrip("+~").partition("=")[0] for override in job.overrides.task}
+    is_sweep = job.mode == RunMode.MULTIRUN
+    if is_sweep or any(name.partition(".")[0] in {"strategy", "experiment"} for name in names):
+        others = [one for one in job.overrides.task if not one.startswith("strategy=")]
+        add_estimate(config, strategy, others)
+    else:
+        add_every_strategy(config)
+    if not is_sweep or sweep.in_a_worker():
+        show_estimates()
 
 
 def _sweep_hint() -> str | None:
@@ -65,4 +85,7 @@ def _sweep_hint() -> str | None:
 
 
 if __name__ == "__main__":
-    sweep_errors.leave(_main)
+    try:
+        sweep_errors.leave(_main)
+    finally:
+        show_estimates()

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
 from eval.datasets.synthetic.dataset import check_compatibility
-from eval.datasets.types import Dataset
+from eval.datasets.types import Dataset, Question
 from eval.judges.judge import Judge, ModelByName
 from eval.metrics.registry import use_configured
+from eval.pricing.prices import described as described_prices
 from eval.readers import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
 from eval.rendering.errors import users_place
@@ -30,16 +32,22 @@ from memsys.llm.recording import Recording
 from memsys.store import Parts
 from memsys.strategy import MemoryStrategy
 
+FAILED_ONES = "failed"  # value of `only`: the questions of another run that failed
+
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models of a run, from the groups llm, judge_llm, reader, judge and embedder."""
+    """The models of a run, from the groups llm, judge_llm, reader, judge and embedder.
+
+    `unpriced`: names of those behind an address that have no price.
+    """
 
     embedder: Embedder
     llm: LLM | None
     reader: Reader
     judge: Judge | None
     pricing: Pricing
+    unpriced: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +74,7 @@ class Built:
             "llm": models.llm and models.llm.name,
             "prompts": {name: prompt.described() for name, prompt in prompts.items()},
             "judge": judge and {"name": judge.name, "score": judge.score_key, **judge.details},
-            "pricing": {
-                "as_of": models.pricing.as_of,
-                "models": {
-                    name: {"input": price.input, "output": price.output}
-                    for name, price in models.pricing.prices.items()
-                },
-            },
+            "pricing": described_prices(models.pricing),
         }
 
 
@@ -89,7 +91,7 @@ def build(
     use_configured(config.get("metric"))
     source = instantiate(config.dataset)
     check_compatibility(choices, source, config.llm)
-    dataset = limited(source.load(), config.questions)
+    dataset = selected(limited(source.load(), config.questions), config.only)
     meter = Meter()
     models = _open_models(config, meter, ledger)
     parts = Parts(
@@ -120,16 +122,46 @@ def build(
     return Built(dataset, meter, models, lambda: make(**given), strategy.prompts)
 
 
+def lower_limits(config: DictConfig) -> list[str]:
+    """Return a line for each model whose own limit on calls at once is below `concurrency`."""
+    return [
+        f"{group}.concurrency={limit} is lower than concurrency={config.concurrency}: at most "
+        f"{limit} calls at once; raise {group}.concurrency to allow more"
+        for group in ("llm", "judge_llm")
+        if (limit := config[group].get("concurrency")) is not None and limit < config.concurrency
+    ]
+
+
 def limited(dataset: Dataset, limit: int | None) -> Dataset:
     """Return `dataset` with its first `limit` questions and their conversations; None: all."""
     if limit is None:
         return dataset
     if type(limit) is not int or limit < 1:
         raise InputError(f"questions: {limit!r}; use a whole number of 1 or more, or null")
-    questions = dataset.questions[:limit]
+    return _with_questions(dataset, dataset.questions[:limit])
+
+
+def selected(dataset: Dataset, only: object) -> Dataset:
+    """Return `dataset` with the questions whose ids `only` lists, and their conversations; all of
+    them for None and for FAILED_ONES. Raises InputError on an unknown id.
+    """
+    if only is None or only == FAILED_ONES:
+        return dataset
+    ids = [only] if isinstance(only, str) else only
+    known = {question.id for question in dataset.questions}
+    if not isinstance(ids, Sequence) or not ids:
+        raise InputError(f"only: {only!r}; give ids of questions, such as conv-26/0, or failed")
+    for id_ in ids:
+        if id_ not in known:
+            near = get_close_matches(str(id_), known, 1) or sorted(known)[:1]
+            raise InputError(f"only={id_}: {dataset.name} has no such question; one is {near[0]}")
+    return _with_questions(dataset, [one for one in dataset.questions if one.id in set(ids)])
+
+
+def _with_questions(dataset: Dataset, questions: Sequence[Question]) -> Dataset:
     asked = {question.conversation for question in questions}
     conversations = tuple(one for one in dataset.conversations if one.id in asked)
-    return replace(dataset, questions=questions, conversations=conversations)
+    return replace(dataset, questions=tuple(questions), conversations=conversations)
 
 
 def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) -> Models:
@@ -138,7 +170,7 @@ def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) ->
     Raises InputError if a key, a model, a prompt or a price is missing.
     """
     settings: ChatSettings | NoModel = instantiate(config.llm)
-    pricing = load_pricing(config.pricing or PRICING)
+    pricing = load_pricing(PRICING if config.pricing is None else config.pricing)
     recording = Recording(config.cache, settings.cache)
     budget = Budget(settings.budget_usd, pricing, ledger)
     embedder = instantiate(config.embedder)
@@ -153,9 +185,18 @@ def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) ->
     judging: ChatSettings | NoModel = instantiate(config.judge_llm)
     if isinstance(judging, NoModel):  # the model that answers judges, too
         judging = settings
+    chats = [one for one in (settings, judging) if isinstance(one, ChatSettings)]
     named: ModelByName | None = None
     if isinstance(judging, ChatSettings):
         chat = judging
-        named = lambda name: replace(chat, model=name).open(recording, meter, budget)  # noqa: E731
+
+        def named(name: str) -> LLM:
+            chats.append(replace(chat, model=name))
+            return chats[-1].open(recording, meter, budget)
+
     judge = instantiate(config.judge).open(judging.open(recording, meter, budget), named)
-    return Models(embedder, llm, reader, judge, pricing)
+    addressed = {one.model for one in chats if isinstance(one.base_url, str)}
+    if isinstance(embedder, EndpointEmbedder):
+        addressed.add(embedder.model)
+    unpriced = tuple(sorted(one for one in addressed if pricing.price(one) is None))
+    return Models(embedder, llm, reader, judge, pricing, unpriced)

@@ -7,28 +7,32 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
+from eval.cli import FAILED
 from eval.datasets.types import Dataset
 from eval.pricing.ledger import PaidCalls
 from eval.records import folder as folders
-from eval.records.manifest import describe
+from eval.records.manifest import describe, resume_command
 from eval.records.run import error_of
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.rendering.errors import CONF
 from eval.rendering.run_tables import as_text, report_md, run_tables
 from eval.rendering.tables import answered, plain
 from eval.run import hydra_help
-from eval.run.build import build
-from eval.run.failures import END_THE_RUN
+from eval.run.again import plan
+from eval.run.build import Built, build, lower_limits
+from eval.run.failures import END_THE_RUN, FailurePolicy
+from eval.run.progress import Spending
 from eval.run.runner import Runner
 from eval.summary.closing import close
 from memsys.errors import InputError
+from memsys.llm.budget import BudgetReached
 from memsys.llm.recording import CALLS
 from memsys.places import CACHE_VARIABLE, OLD_CACHE, cache_folder
 
@@ -75,46 +79,86 @@ def execute(
     arguments: Sequence[str] | None = None,
     details: Mapping[str, Any] | None = None,
     note: str | None = None,
-) -> None:
+) -> int:
     """Build, run and close one run in `folder`, with its start and end on the terminal.
+
+    Returns the exit code: 1 if more questions failed than `failures.tolerated` allows, else 0.
 
     `arguments` (None: those of this process) and `overrides` make up the manifest's command;
     `details` are further fields of the manifest; `note` is printed after the start. Raises
-    InputError and BudgetReached, and KeyboardInterrupt after marking the run as interrupted.
+    InputError, BudgetReached and RepeatedFailure, and KeyboardInterrupt after marking the run as
+    interrupted.
     """
     began = time.perf_counter()
+    config, choices, again = plan(config, choices, overrides or arguments or ())
+    policy = FailurePolicy.of(config.failures)
     paid = PaidCalls(folder)
-    built = build(config, choices, paid)
+    spending = Spending(paid)
+    built = build(config, choices, spending)
     resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     manifest = describe(
         folder.name, resolved, choices, built.dataset, built.described(), overrides, arguments
     )
     manifest["sweep"] = None
     manifest.update(details or {})  # type: ignore[typeddict-item] # fields of the manifest
+    if again is not None:
+        again.check(manifest, built)
+        manifest["parent"] = again.described()
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
+        manifest.pop("budget_usd", None)
+        if again is not None:
+            again.take_over(folder, built)
         _show_start(manifest, built.dataset)
-        if note is not None:
-            print(note, file=sys.stderr)
+        for line in (
+            *([] if note is None else [note]),
+            *lower_limits(config),
+            *_without_price(built),
+        ):
+            print(line, file=sys.stderr)
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
+        instead = None if again is None else again.jobs(built)
+        runner = Runner(built, folder, config.concurrency, policy, spending, instead)
         _offer_old_answers(config.cache, manifest)
-        runner = Runner(built, folder, config.concurrency)
         try:
             records = runner.run()
             manifest["warnings"] += runner.warnings
             manifest["system"] = runner.details or manifest.get("system")
             summary = close(folder, manifest, records, runner.seconds, began, report_md)
-        except (KeyboardInterrupt, *END_THE_RUN):
+        except (KeyboardInterrupt, *END_THE_RUN) as stop:
+            if isinstance(stop, BudgetReached) and stop.enough_usd is not None:
+                manifest["budget_usd"] = stop.enough_usd
             folders.interrupt(folder, manifest, runner.seconds, began)
             _show_place(paid, config)
             print(
                 "\nstopped; the records written so far remain. Resume by:\n"
-                f"  {manifest['command']} resume={folder.name}",
+                f"  {resume_command(manifest)}",
                 file=sys.stderr,
             )
             raise
         _show_place(paid, config)
         _show_end(folder, summary, records)
+    failed = summary["errors"] + _unjudged(summary)
+    if policy.is_failed(failed, summary["n"]):
+        print(
+            f"failed: {failed} of {summary['n']} questions failed, more than "
+            f"failures.tolerated={policy.tolerated} allows (exit code {FAILED})",
+            file=sys.stderr,
+        )
+        return FAILED
+    return 0
+
+
+def _without_price(built: Built) -> list[str]:
+    """Return a line for each model without a price."""
+    return [
+        f"warning: no price is known for {model}, so its cost is unknown; give one by pricing=FILE"
+        for model in built.models.unpriced
+    ]
+
+
+def _unjudged(summary: Summary) -> int:
+    return int(summary["by_type"]["overall"]["judge_errors"])
 
 
 def _offer_old_answers(cache: str, manifest: Manifest) -> None:
@@ -145,7 +189,7 @@ def _show_start(manifest: Manifest, dataset: Dataset) -> None:
         print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
 
 
-def _show_end(folder: Path, summary: Summary, records: Sequence[Record]) -> None:
+def _show_end(folder: Path, summary: Summary, records: Iterable[Record]) -> None:
     """Print the tables, warnings, the first failure, the run folder, and a next step."""
     print("\n" + as_text(run_tables(summary), plain))
     adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
@@ -159,6 +203,9 @@ def _show_end(folder: Path, summary: Summary, records: Sequence[Record]) -> None
         first = next(record for record in records if record["status"] == "error")
         print(f"the first: {first['id']}: {error_of(first)}")
         print(f"to ask them again: the same command with resume={summary['run_id']}")
+    if unjudged := _unjudged(summary):
+        print(f"{unjudged} answers could not be judged; they count in all scores but the judge's")
+        print(f"to judge them: the same command with resume={summary['run_id']}")
     for warning in summary["warnings"]:
         print(f"warning: {warning}")
     print(f"\nRun folder: {folder}")

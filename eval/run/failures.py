@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -20,8 +22,15 @@ from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.text.addresses import without_secrets
 
-END_THE_RUN = (InputError, BudgetReached)  # exceptions that end a run, not one question of it
 LOG = "log.txt"
+
+
+class RepeatedFailure(Exception):  # noqa: N818 - an event, not a fault
+    """Questions in a row failed alike. The run stops, and can be resumed."""
+
+
+# Exceptions that end a run, not one question of it.
+END_THE_RUN = (InputError, BudgetReached, RepeatedFailure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,70 @@ class Failure:
         if self.traceback:
             entry["traceback"] = self.traceback
         return entry
+
+
+@dataclass(frozen=True, slots=True)
+class FailurePolicy:
+    """The settings `failures` of a run.
+
+    `stop_after`: number of questions in a row that fail alike before the run stops; None: it never
+    does. `tolerated`: highest share of failed questions, 0 to 1, at which a run succeeds.
+    """
+
+    stop_after: int | None = 5
+    tolerated: float = 0.1
+
+    def __post_init__(self) -> None:
+        """Raise InputError on a value out of range."""
+        stop_after, tolerated = self.stop_after, self.tolerated
+        if stop_after is not None and (type(stop_after) is not int or stop_after < 1):
+            raise InputError(
+                f"failures.stop_after: {stop_after!r}; use a whole number of 1 or more, or null"
+            )
+        if type(tolerated) not in {int, float} or not 0 <= tolerated <= 1:
+            raise InputError(f"failures.tolerated: {tolerated!r}; use a number from 0 to 1")
+
+    @classmethod
+    def of(cls, settings: Any) -> FailurePolicy:
+        """Return the policy of the configuration `failures`; raises InputError."""
+        if not isinstance(settings, Mapping):
+            raise InputError(f"failures: {settings!r}; set failures.stop_after, failures.tolerated")
+        return cls(**settings)
+
+    def is_failed(self, failed: int, questions: int) -> bool:
+        """Return whether a run fails in which `failed` of `questions` failed."""
+        return failed > 0 and (failed == questions or failed > self.tolerated * questions)
+
+
+@dataclass(slots=True)
+class FailureRow:
+    """Counts failures, and those in a row that are alike: of one phase and class of error.
+
+    Once a question has been answered, a conversation that cannot be ingested counts as one failure
+    of a row, not as one for each of its questions.
+    """
+
+    failed: int = 0  # questions
+    in_a_row: int = 0
+    _answered: bool = False
+    _last: tuple[str, str] | None = None  # phase and class
+    _conversation: str | None = None  # of the last failed ingestion
+
+    def note(self, conversation: str, failure: Failure | None) -> None:
+        """Count a question of `conversation`."""
+        if failure is None:
+            self._answered, self._last, self._conversation, self.in_a_row = True, None, None, 0
+            return
+        self.failed += 1
+        phase = failure.phase.partition(" ")[0]  # `ingest`, without the session
+        alike = self._last == (phase, failure.kind)
+        if not alike:
+            self._last, self.in_a_row = (phase, failure.kind), 0
+        of_ingestion = phase in {"ingest", "index"}
+        if of_ingestion and alike and self._answered and conversation == self._conversation:
+            return
+        self._conversation = conversation
+        self.in_a_row += 1
 
 
 @dataclass(slots=True)

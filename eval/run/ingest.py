@@ -35,17 +35,19 @@ def ingest(
     strategy: MemoryStrategy,
     meter: Meter,
     note: Callable[[IngestLine, list[Row]], None],
+    begin: Callable[[int], None],
 ) -> Ingested:
     """Ingest every session, then retrieve for one warm-up query, so that no question's latency
     includes building the indexes.
 
     `note` is called with one line for each session and one for the warm-up (phase `index`, with the
-    size of the store), and with the recorded calls of that step. Raises the exceptions of
-    END_THE_RUN.
+    size of the store), and with the recorded calls of that step; `begin` with the number of each
+    step, from 1, before it. Raises the exceptions of END_THE_RUN.
     """
     wall_ms = 0.0
-    for phase, session, step in _steps(conversation, strategy):
+    for number, (phase, session, step) in enumerate(_steps(conversation, strategy), 1):
         failure, memories = None, 0
+        begin(number)
         with meter.phase() as reading:
             try:
                 memories = step()
@@ -71,7 +73,8 @@ def ingest(
             line["store"] = dict(size)
         if events:
             line["events"] = events
-        note(line, [{"key": key, "phase": phase, "question": None} for key in reading.keys])
+        origin = {"phase": phase, "question": None, "conversation": conversation.id}
+        note(line, [{"key": key, **origin} for key in reading.keys])
         if failure:
             return Ingested(wall_ms, failure)
     return Ingested(wall_ms, None)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from time import perf_counter
 from typing import NamedTuple, cast
 
@@ -26,18 +27,22 @@ from memsys.types import Query, Retrieval
 
 _NOTHING = Retrieval((), "", 0)
 _DIGITS = 6  # of candidates' scores
+# Fields of a record that follow from retrieval alone.
+_RETRIEVED = ("retrieved", "k", "context_tokens", "context_sha256", "evidence_found", "trace")
 
 
 class Asked(NamedTuple):
-    """A record, its line of records.jsonl, wall-clock seconds by part, the recorded calls it used,
-    and its failure.
+    """Ids of a question and its conversation, its line of records.jsonl, wall-clock seconds by
+    part, the recorded calls that were used, and the failure of the question or of its judge.
     """
 
-    record: Record
+    id: str
+    conversation: str
     line: str
     seconds: dict[str, float]
     calls: list[Row]
     failure: Failure | None
+    judge_failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +61,20 @@ class Agent:
 
 @dataclass(slots=True)
 class Trial:
-    """A question in progress. A `failure` ends it; earlier results are preserved."""
+    """A question in progress. A `failure` ends it; earlier results are preserved. After a
+    `judge_failure` the answer counts, without a verdict.
+    """
 
     question: Question
     retrieval: Retrieval = _NOTHING
+    context_sha256: str | None = None
     answer: Answer | None = None
     judgement: Judgement | None = None
     score_key: str = "judge"  # of the judge's verdict
     failure: Failure | None = None
+    judge_failure: Failure | None = None
     readings: dict[str, Reading] = field(default_factory=dict)
+    stored: Record | None = None  # whose retrieval is used again
 
     @contextmanager
     def phase(self, name: str, meter: Meter) -> Iterator[None]:
@@ -78,6 +88,13 @@ class Trial:
             raise
         except Exception as error:
             self.failure = Failure.of(name, error)
+
+    def judge(self, judge: Judge, gold: str, answer: str, meter: Meter) -> None:
+        """Ask the judge about `answer`."""
+        self.score_key = judge.score_key
+        with self.phase("judge", meter):
+            self.judgement = judge.judge(self.question.text, gold, answer)
+        self.judge_failure, self.failure = self.failure, None
 
     def calls(self) -> list[Row]:
         """Return one row for each recorded model call that was used."""
@@ -111,14 +128,44 @@ class Trial:
             ],
             "k": len(self.retrieval.candidates),
             "context_tokens": self.retrieval.context_tokens,
+            "context_sha256": self.context_sha256,
             "answer_tokens": 0 if text is None else count_tokens(text),
             "evidence": list(question.evidence),
             "evidence_found": _evidence_found(question, self.retrieval),
             "scores": {},
             "scores_original": None,
-            "judge": self.judgement and {name: list(v) for name, v in self.judgement.runs.items()},
+            **self._verdicts(),
             "trace": dict(self.retrieval.trace),
+            **self._stored_retrieval(),
         }
+
+    def _stored_retrieval(self) -> Row:
+        stored = self.stored
+        return {} if stored is None else {name: stored.get(name) for name in _RETRIEVED}
+
+    def fail_record(self, error: Exception) -> None:
+        """Drop the results, which cannot be scored or written."""
+        self.failure = Failure.of("record", error)
+        self.retrieval, self.context_sha256 = _NOTHING, None
+        self.answer, self.judgement, self.judge_failure = None, None, None
+
+    def _verdicts(self) -> Row:
+        fields = self.judgement.fields() if self.judgement else {"judge": None}
+        failure = self.judge_failure
+        return {**fields, "judge_error": failure.entry() if failure else None}
+
+    def judged_again(self, record: Record) -> Record:
+        """Return `record`, which had no verdict, with the verdict and the cost of this one."""
+        reading = self._reading("judge")
+        verdict = {self.score_key: self.judgement.value} if self.judgement else {}
+        fields = {
+            **self._verdicts(),
+            "scores": {**record["scores"], **verdict},
+            "usage": {**(record["usage"] or {}), "judge": used(reading)},
+            "latency_ms": {**record["latency_ms"], "judge": round(reading.ms, 4)},
+            "waited_ms": {**record["waited_ms"], "judge": round(reading.waited_ms, 4)},
+        }
+        return cast(Record, {**record, **fields})
 
     def _measured(self) -> Row:
         """Tokens and milliseconds by phase. The total excludes the judge, and latencies exclude
@@ -126,44 +173,84 @@ class Trial:
         """
         phases = ["retrieve", "answer", *(["judge"] if "judge" in self.readings else [])]
         readings = {phase: self._reading(phase) for phase in phases}
+        usage = {phase: used(reading) for phase, reading in readings.items()}
         latency = {phase: reading.ms for phase, reading in readings.items()}
-        latency["total"] = latency["retrieve"] + latency["answer"]
+        waited = {name: round(one.waited_ms, 4) for name, one in readings.items()}
         system = (readings["retrieve"], readings["answer"])
+        replayed = any(one.replayed for one in system)
+        dates = [one.recorded for one in system if one.recorded]
+        if (stored := self.stored) is not None:
+            usage["retrieve"] = (stored["usage"] or usage)["retrieve"]
+            latency["retrieve"] = stored["latency_ms"]["retrieve"] or 0.0
+            waited["retrieve"] = stored["waited_ms"].get("retrieve", 0.0)
+            replayed = replayed or stored["latency_source"] == "recorded"
+            dates += [stored["recorded"]] if stored["recorded"] else []
+        latency["total"] = latency["retrieve"] + latency["answer"]
         return {
-            "usage": {phase: used(reading) for phase, reading in readings.items()},
+            "usage": usage,
             "latency_ms": {name: round(ms, 4) for name, ms in latency.items()},
-            "latency_source": "recorded" if any(one.replayed for one in system) else "live",
-            "waited_ms": {name: round(one.waited_ms, 4) for name, one in readings.items()},
-            "recorded": min((one.recorded for one in system if one.recorded), default=None),
+            "latency_source": "recorded" if replayed else "live",
+            "waited_ms": waited,
+            "recorded": min(dates, default=None),
         }
 
     def _reading(self, name: str) -> Reading:
         return self.readings.get(name) or Reading()
 
 
-def ask(question: Question, agent: Agent) -> Callable[[], Asked]:
+def ask(
+    question: Question, agent: Agent, store_context: Callable[[str], str]
+) -> Callable[[], Asked]:
     """Retrieve for `question` now, and return a job that answers, judges and scores it.
 
-    A failure becomes a record with status `error` and no score. Raises the exceptions of
-    END_THE_RUN.
+    `store_context` stores the text of the context and returns its sha256. A failure becomes a
+    record with status `error` and no score; if only the judge failed, a record with the other
+    scores and `judge_error`. Raises the exceptions of END_THE_RUN.
     """
     trial = Trial(question)
     asked_at = question.asked_at or agent.asked_at
     query = Query(question.id, question.text, question.conversation, asked_at)
     with trial.phase("retrieve", agent.meter):
         trial.retrieval = agent.strategy.retrieve(query)
+    if trial.failure is None:
+        try:
+            trial.context_sha256 = store_context(trial.retrieval.context)
+        except (AttributeError, TypeError, UnicodeError) as error:  # no text that can be written
+            trial.fail_record(error)
 
-    def answer() -> Asked:
-        if trial.failure is None:
-            with trial.phase("answer", agent.meter):
-                trial.answer = agent.reader.read(_words(question, agent.reader), trial.retrieval)
-        if trial.failure is None and trial.answer and agent.judge and question.gold is not None:
-            trial.score_key = agent.judge.score_key
-            with trial.phase("judge", agent.meter):
-                trial.judgement = agent.judge.judge(question.text, question.gold, trial.answer.text)
-        return _asked(trial)
+    return partial(_answer, trial, agent.reader, agent.judge, agent.meter)
 
-    return answer
+
+def _answer(trial: Trial, reader: Reader, judge: Judge | None, meter: Meter) -> Asked:
+    question = trial.question
+    if trial.failure is None:
+        with trial.phase("answer", meter):
+            trial.answer = reader.read(_words(question, reader), trial.retrieval)
+    if trial.failure is None and trial.answer and judge and question.gold is not None:
+        trial.judge(judge, question.gold, trial.answer.text, meter)
+    return _asked(trial)
+
+
+def read_again(
+    question: Question,
+    record: Record,
+    context: str,
+    reader: Reader,
+    judge: Judge | None,
+    meter: Meter,
+) -> Asked:
+    """Answer from the text `context` that another run retrieved, and judge the answer; `record` is
+    that run's, whose retrieval, with its cost and latency, remains.
+    """
+    retrieval = Retrieval((), context, record["context_tokens"] or 0)
+    return _answer(Trial(question, retrieval, stored=record), reader, judge, meter)
+
+
+def judge_again(question: Question, record: Record, judge: Judge, meter: Meter) -> Asked:
+    """Judge the answer in `record`, whose judge failed; nothing else is asked again."""
+    trial = Trial(question)
+    trial.judge(judge, record["gold"] or "", record["answer"] or "", meter)
+    return _result(trial, json_line(trial.judged_again(record)))
 
 
 def _words(question: Question, reader: Reader) -> str:
@@ -183,18 +270,20 @@ def failed(question: Question, failure: Failure) -> Asked:
 def _asked(trial: Trial) -> Asked:
     started = perf_counter()
     try:
-        record = trial.record()
-        line = json_line(record)
+        line = json_line(trial.record())
         line.encode()
-    except Exception as error:
-        # The result of a strategy or reader cannot be scored or written.
-        trial.failure = Failure.of("record", error)
-        trial.retrieval, trial.answer, trial.judgement = _NOTHING, None, None
-        record = trial.record()
-        line = json_line(record)
+    except Exception as error:  # the result of a strategy or reader cannot be scored or written
+        trial.fail_record(error)
+        line = json_line(trial.record())
+    return _result(trial, line, perf_counter() - started)
+
+
+def _result(trial: Trial, line: str, score_s: float = 0.0) -> Asked:
     seconds = {name: reading.wall_ms / 1000 for name, reading in trial.readings.items()}
-    seconds["score"] = perf_counter() - started
-    return Asked(record, line, seconds, trial.calls(), trial.failure)
+    seconds["score"] = score_s
+    question = trial.question
+    failures = trial.failure, trial.judge_failure
+    return Asked(question.id, question.conversation, line, seconds, trial.calls(), *failures)
 
 
 def _evidence_found(question: Question, retrieval: Retrieval) -> EvidenceFound:

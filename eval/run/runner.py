@@ -2,125 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from eval.cli import progress
 from eval.datasets.types import Question
-from eval.pricing.ledger import begin as begin_paid
-from eval.records.jsonl import CALLS, INGEST, RECORDS, LineWriter, Row, read_lines, write_lines
-from eval.records.schema import IngestLine, Record
+from eval.records.jsonl import Row
+from eval.records.schema import IngestLine
 from eval.run.build import Built
-from eval.run.failures import FailureLog
+from eval.run.failures import FailureLog, FailurePolicy, FailureRow, RepeatedFailure
 from eval.run.ingest import ingest
-from eval.run.question import Agent, Asked, ask, failed
-from memsys.concurrency import ordered_results
+from eval.run.progress import RunProgress, Spending
+from eval.run.question import Agent, Asked, ask, failed, judge_again
+from eval.run.run_files import RecordFile, RunFiles
+from memsys.concurrency import run_jobs
 from memsys.errors import InputError
 from memsys.strategy import MemoryStrategy
 from memsys.types import Conversation
 
 _PARTS = ("ingest", "retrieve", "answer", "judge", "score")  # of a run; the rest is the harness
-
-
-@dataclass(slots=True)
-class Writers:
-    """The files of a run that grow line by line; each is first cut to its last complete line."""
-
-    folder: Path
-    records: LineWriter = field(init=False)
-    ingests: LineWriter = field(init=False)
-    calls: LineWriter | None = None  # opened at the first call: most runs have none
-
-    def __post_init__(self) -> None:
-        """Open the files that every run has."""
-        self.records = LineWriter(self.folder / RECORDS)
-        self.ingests = LineWriter(self.folder / INGEST)
-
-    def note_calls(self, calls: list[Row]) -> None:
-        """Append the recorded answers that were used: a bundle of the run contains these."""
-        if not calls:
-            return
-        if self.calls is None:
-            begin_paid(self.folder)
-            self.calls = LineWriter(self.folder / CALLS)
-        for call in calls:
-            self.calls.write(call)
-
-    def close(self) -> None:
-        """Close all files."""
-        for writer in (self.records, self.ingests, self.calls):
-            if writer is not None:
-                writer.close()
+_NAMED = 20  # conversations in warnings
+_Job = Callable[[], Asked]
 
 
 @dataclass(slots=True)
 class Runner:
     """Runs the data set of `built` into `folder`, and skips questions that have a record there.
 
-    Up to `concurrency` questions wait for their reader and judge at once; retrieval is always one
-    at a time, so that its latency is undisturbed. `seconds`: wall time by part, which with several
-    questions at once adds up to more than the elapsed time. `details` describe the system behind
-    the strategy, for the manifest.
+    Up to `concurrency` questions wait for their reader and judge at once; ingestion and retrieval
+    are always one at a time, so that their latency is undisturbed. `policy`: when to stop because
+    of failures; None: never. `spending`: the ledger of the models in `built`, for the progress bar.
+    `instead`: the job of each question where nothing is ingested and retrieved (eval.run.again).
+
+    `seconds`: wall time by part, which with several questions at once adds up to more than the
+    elapsed time. `details` describe the system behind the strategy, for the manifest.
     """
 
     built: Built
     folder: Path
     concurrency: int = 1
+    policy: FailurePolicy | None = None
+    spending: Spending | None = None
+    instead: Mapping[str, _Job] | None = None
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(_PARTS, 0.0))
     warnings: list[str] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
     _failures: FailureLog = field(init=False)
+    _row: FailureRow = field(default_factory=FailureRow)
+    _lock: threading.RLock = field(default_factory=threading.RLock)  # of files and counts
+    _files: RunFiles = field(init=False)
+    _progress: RunProgress = field(init=False)
 
     def __post_init__(self) -> None:
         """Raises InputError on a concurrency below 1."""
-        if not isinstance(self.concurrency, int) or self.concurrency < 1:
+        if type(self.concurrency) is not int or self.concurrency < 1:
             raise InputError(f"concurrency: {self.concurrency!r}; use a whole number of 1 or more")
         self._failures = FailureLog(self.folder)
 
-    def run(self) -> list[Record]:
-        """Return every record of the run, in the data set's order, which is also the file's.
+    def run(self) -> RecordFile:
+        """Return the records of the run, in the data set's order, which is also the file's.
 
-        A question that failed before is asked again. Raises KeyboardInterrupt, InputError and
-        BudgetReached; the lines written until then remain, and the run can be resumed.
+        A question that failed before is asked again; one whose judge failed is only judged again.
+        Raises KeyboardInterrupt, InputError, BudgetReached and RepeatedFailure; the lines written
+        until then remain, and the run can be resumed.
         """
-        path = self.folder / RECORDS
-        writers = Writers(self.folder)
-        done = {r["id"]: cast(Record, r) for r in read_lines(path) if r["status"] == "ok"}
+        questions = self.built.dataset.questions
+        files = self._files = RunFiles(self.folder)
+        done = len(files.answered - files.unjudged)
+        pricing = self.built.models.pricing
+        self._progress = RunProgress(len(questions), done, self.spending, pricing)
         try:
-            self._conversations(done, writers)
+            with self._progress.shown(), closing(self._jobs()) as jobs:
+                run_jobs(jobs, self.concurrency)
         finally:
-            writers.close()
-        ordered = [done[question.id] for question in self.built.dataset.questions]
-        if [record["id"] for record in read_lines(path)] != [r["id"] for r in ordered]:
-            write_lines(path, ordered)  # repeated questions return to their places
+            with self._lock:  # of a job that a second Ctrl-C did not wait for
+                files.close()
         self.warnings = self._covered()
-        return ordered
+        return files.put_in_order({one.id: one.conversation for one in questions})
 
-    def _conversations(self, done: dict[str, Record], writers: Writers) -> None:
-        asked: dict[str, list[Question]] = {}
+    def _jobs(self) -> Generator[Callable[[], None]]:
+        """Yield a job for each question that is left; ingest and retrieve while doing so."""
+        answered, unjudged = frozenset(self._files.answered), frozenset(self._files.unjudged)
+        left: dict[str, list[Question]] = {}
         for question in self.built.dataset.questions:
-            asked.setdefault(question.conversation, []).append(question)
-        with progress(len(self.built.dataset.questions), "question") as bar:
-            bar.update(len(done))
-            for conversation in self.built.dataset.conversations:
-                left = [question for question in asked[conversation.id] if question.id not in done]
-                if not left:
-                    continue
-                bar.set_description(f"{conversation.id}: ingestion")
-                with self._strategy() as strategy:
-                    job = self._ingest(conversation, strategy, writers)
-                    bar.set_description(conversation.id)
-                    for one in ordered_results(map(job, left), self.concurrency):
-                        done[one.record["id"]] = one.record
-                        for part, seconds in one.seconds.items():
-                            self.seconds[part] += seconds
-                        self._failures.note(one.record["id"], one.failure)
-                        writers.note_calls(one.calls)
-                        writers.records.write_line(one.line)
-                        bar.update()
+            if question.id not in answered or question.id in unjudged:
+                left.setdefault(question.conversation, []).append(question)
+        for conversation in self.built.dataset.conversations:
+            asked = left.pop(conversation.id, [])
+            yield from map(self._job, self._judged_again([q for q in asked if q.id in unjudged]))
+            asked = [question for question in asked if question.id not in unjudged]
+            if self.instead is not None:
+                yield from (self._job(self.instead[question.id]) for question in asked)
+            elif asked:
+                yield from map(self._job, self._asked(conversation, asked))
+
+    def _judged_again(self, questions: list[Question]) -> Iterator[_Job]:
+        judge, meter = self.built.models.judge, self.built.meter
+        for question in questions if judge else []:
+            assert judge is not None  # noqa: S101
+            yield partial(judge_again, question, self._files.record(question.id), judge, meter)
+
+    def _asked(self, conversation: Conversation, questions: list[Question]) -> Iterator[_Job]:
+        """Ingest `conversation` and retrieve for one question after another; yield the rest."""
+        with self._strategy() as strategy:
+            job = self._ingest(conversation, strategy)
+            self._progress.at(conversation.id)
+            yield from map(job, questions)
+
+    def _job(self, answer: _Job) -> Callable[[], None]:
+        """Return the job that calls `answer` and writes its result at once."""
+
+        def job() -> None:
+            asked = answer()
+            with self._lock:
+                self._write(asked)
+
+        return job
+
+    def _write(self, asked: Asked) -> None:
+        failure = asked.failure or asked.judge_failure
+        self._files.add_calls(asked.calls)
+        ok, judged = asked.failure is None, asked.judge_failure is None
+        self._files.add_record(asked.id, asked.line, ok=ok, judged=judged)
+        for part, seconds in asked.seconds.items():
+            self.seconds[part] += seconds
+        self._failures.note(asked.id, failure)
+        self._progress.step(failed=failure is not None)
+        self._row.note(asked.conversation, failure)
+        limit = self.policy and self.policy.stop_after
+        if failure and limit and self._row.in_a_row >= limit and not self._progress.is_over:
+            raise RepeatedFailure(
+                f"{limit} questions in a row failed alike, the last one {asked.id} in "
+                f"{failure.phase}: {failure.kind}: {failure.message}; mend the cause and resume "
+                "the run, or set failures.stop_after=null to go on regardless"
+            )
 
     @contextmanager
     def _strategy(self) -> Iterator[MemoryStrategy]:
@@ -133,47 +152,47 @@ class Runner:
             strategy.close()
 
     def _ingest(
-        self, conversation: Conversation, strategy: MemoryStrategy, writers: Writers
-    ) -> Callable[[Question], Callable[[], Asked]]:
+        self, conversation: Conversation, strategy: MemoryStrategy
+    ) -> Callable[[Question], _Job]:
         """Ingest `conversation`; return the function that turns one of its questions into a job."""
-        written = {
-            (line["conversation"], line["phase"], line["session"])
-            for line in read_lines(self.folder / INGEST)
-            if line["status"] == "ok"
-        }
+        sessions = len(conversation.sessions)
+
+        def begin(number: int) -> None:
+            step = f"session {number} of {sessions}" if number <= sessions else "index"
+            self._progress.at(f"{conversation.id}: {step}")
 
         def note(line: IngestLine, calls: list[Row]) -> None:
-            writers.note_calls(calls)
-            if (line["conversation"], line["phase"], line["session"]) not in written:
-                writers.ingests.write(line)
+            with self._lock:
+                self._files.add_calls(calls)
+                self._files.add_step(line)
 
-        ingested = ingest(conversation, strategy, self.built.meter, note)
-        self.seconds["ingest"] += ingested.wall_ms / 1000
-        failure = ingested.failure
-        self._failures.note(conversation.id, failure)
-        if failure:
-            return lambda question: lambda: failed(question, failure)
+        ingested = ingest(conversation, strategy, self.built.meter, note, begin)
+        with self._lock:
+            self.seconds["ingest"] += ingested.wall_ms / 1000
+            self._failures.note(conversation.id, ingested.failure)
+        if failure := ingested.failure:
+            return lambda question: partial(failed, question, failure)
         asked_at = conversation.sessions[-1].time
         models, meter = self.built.models, self.built.meter
         agent = Agent(strategy, models.reader, models.judge, meter, asked_at)
-        return lambda question: ask(question, agent)
+        return lambda question: ask(question, agent, self._store_context)
+
+    def _store_context(self, text: str) -> str:
+        with self._lock:
+            return self._files.add_context(text)
 
     def _covered(self) -> list[str]:
         """Return a warning for each conversation with at most k memories: all are retrieved.
 
-        The numbers are read from the file, so that a resumed run warns of every conversation.
+        All conversations of a resumed run count. Of many, the first are named.
         """
         k = self.built.make_strategy().k
-        stored: dict[str, int] = {}
-        complete = set()
-        for line in read_lines(self.folder / INGEST):
-            if line["status"] == "ok":
-                conversation = line["conversation"]
-                stored[conversation] = stored.get(conversation, 0) + line["memories"]
-                if line["phase"] == "index":
-                    complete.add(conversation)
-        return [
+        covered = [
             f"{conversation}: k={k} covers all {memories} memories, so nothing is selected"
-            for conversation, memories in stored.items()
-            if conversation in complete and k is not None and k >= memories
+            for conversation, memories in self._files.memories.items()
+            if k is not None and k >= memories
         ]
+        if len(covered) > _NAMED:
+            more = len(covered) - _NAMED
+            return [*covered[:_NAMED], f"k={k} covers all memories of {more:,} more conversations"]
+        return covered

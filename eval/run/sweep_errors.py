@@ -24,7 +24,7 @@ from eval.cli import (
 from eval.records.folder import discard_if_empty
 from eval.rendering.errors import blame, one_line, users_place
 from eval.run import sweep as sweeps
-from eval.run.failures import LOG, log
+from eval.run.failures import LOG, RepeatedFailure, log
 from memsys.errors import InputError, complain, fault_of_machine
 from memsys.llm.budget import BudgetReached
 from memsys.text.addresses import without_secrets
@@ -40,15 +40,15 @@ class Broken(CompactHydraException):
 
 @contextmanager
 def shown(folder: Path, *, sweep: bool) -> Iterator[None]:
-    """Turn an exception into one line and an exit code: 2 for bad input, 1 for a reached budget and
-    for a programming error, whose traceback goes to log.txt in `folder`.
+    """Turn an exception into one line and an exit code: 2 for bad input, 1 for a reached budget,
+    for failures in a row and for a programming error, whose traceback goes to log.txt in `folder`.
 
     In a sweep the other runs continue, and `leave` sets the exit code. The exceptions raised for
     this are of classes that can be sent between processes.
     """
     try:
         yield
-    except BudgetReached as error:
+    except (BudgetReached, RepeatedFailure) as error:
         complain(error, "stopped")
         if sweep:
             raise Refused(str(error)) from None
@@ -70,6 +70,13 @@ def shown(folder: Path, *, sweep: bool) -> Iterator[None]:
         if sweep:
             raise Broken(fault) from None
         sys.exit(FAILED)
+
+
+def end(code: int, *, sweep: bool) -> None:
+    """Exit with `code` after a complete run; in a sweep, `leave` does so after the other runs."""
+    if sweep:
+        raise Refused("too many questions failed")
+    sys.exit(code)
 
 
 def leave(job: Callable[[], None]) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from statistics import NormalDist
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 RESAMPLES = 1000  # of a bootstrap, by default
+_ROWS, _CELLS = 64, 2**20  # of resamples in one product; full multiples of 64 rows, which BLAS adds
+# up in the same order as all rows at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ class ClusterBootstrap:
 
     def __init__(self, clusters: Sequence[str], seed: int, resamples: int = RESAMPLES) -> None:
         """`clusters`: the conversation of each of n questions, n at least 1."""
-        self._clusters = np.asarray(clusters)
+        names, self._member = np.unique(np.asarray(clusters), return_inverse=True)
+        self._count = len(names)
         self._seed = seed
         self._resamples = resamples
 
@@ -66,8 +70,7 @@ class ClusterBootstrap:
         if not known.any():
             return None
         data = data[known]
-        names, member = np.unique(self._clusters[known], return_inverse=True)
-        count = len(names)
+        member, count = self._members(known)
         value = float(data.mean())
         if two_stage or count == 1:
             means = self._means_by_question(data, member, count)
@@ -87,38 +90,45 @@ class ClusterBootstrap:
         features: (n, m), one row per item. `statistic` maps sums of shape (any, m) to values of
         shape (any,), nan where it is undefined; such resamples are left out.
         """
-        names, member = np.unique(self._clusters, return_inverse=True)
-        count = len(names)
+        count = self._count
+        drawn: NDArray[Any]
         if count > 1:
             parts = np.zeros((count, features.shape[1]))
-            np.add.at(parts, member, features)
-            drawn = self._draw(np.random.default_rng(self._seed), count)
+            np.add.at(parts, self._member, features)
+            drawn = _drawn(self._seed, self._resamples, count)
         else:
             parts, times = np.unique(features, axis=0, return_counts=True)  # few kinds of items
             rng = np.random.default_rng(self._seed)
-            drawn = rng.multinomial(len(features), times / len(features), size=self._resamples)
+            chances = times / len(features)
+            drawn = rng.multinomial(len(features), chances, size=self._resamples)
         value = float(statistic(features.sum(axis=0, keepdims=True))[0])
-        resampled = statistic(drawn @ parts)
+        resampled = statistic(_product(drawn, parts))
         resampled = resampled[~np.isnan(resampled)]
         if len(resampled) < 2 or np.isnan(value):
             return Interval(value, math.nan, math.nan, math.nan, len(features), count)
         return _interval(value, resampled, level, len(features), count)
 
-    def _draw(self, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
-        """Return how often each conversation is in each resample, shape (resamples, count)."""
-        return rng.multinomial(count, np.full(count, 1 / count), size=self._resamples)
+    def _members(self, known: NDArray[np.bool_]) -> tuple[NDArray[np.intp], int]:
+        """Return the conversation of each `known` question, numbered in order of the names, and the
+        number of these conversations.
+        """
+        if known.all():
+            return self._member, self._count
+        member = self._member[known]
+        present = np.bincount(member, minlength=self._count) > 0
+        return (np.cumsum(present) - 1)[member], int(present.sum())
 
     def _means_by_cluster(self, data: Floats, member: NDArray[np.intp], count: int) -> Floats:
         """Return means of resamples of whole conversations, shape (resamples,)."""
-        drawn = self._draw(np.random.default_rng(self._seed), count)
+        drawn = _drawn(self._seed, self._resamples, count)
         sums = np.bincount(member, weights=data, minlength=count)
         sizes = np.bincount(member, minlength=count)
-        return np.asarray((drawn @ sums) / (drawn @ sizes))
+        return np.asarray(_product(drawn, sums) / _product(drawn, sizes))
 
     def _means_by_question(self, data: Floats, member: NDArray[np.intp], count: int) -> Floats:
         """Return means of resamples of conversations and of their questions, (resamples,)."""
         rng = np.random.default_rng(self._seed)
-        drawn = self._draw(rng, count)
+        drawn = rng.multinomial(count, np.full(count, 1 / count), size=self._resamples)
         sums = np.zeros(self._resamples)
         sizes = np.zeros(self._resamples)
         for cluster in range(count):
@@ -127,6 +137,30 @@ class ClusterBootstrap:
             sums += rng.multinomial(draws, np.full(len(values), 1 / len(values))) @ values
             sizes += draws
         return np.asarray(sums / sizes)
+
+
+@lru_cache(maxsize=4)  # the columns of a cell mostly share one
+def _drawn(seed: int, resamples: int, count: int) -> NDArray[np.uint16]:
+    """Return how often each of `count` conversations is in each resample: (resamples, count)."""
+    rng, chances = np.random.default_rng(seed), np.full(count, 1 / count)
+    drawn = np.empty((resamples, count), dtype=np.uint16)
+    for rows in _blocks(resamples, count):
+        drawn[rows] = rng.multinomial(count, chances, size=len(drawn[rows]))
+    drawn.flags.writeable = False
+    return drawn
+
+
+def _product(drawn: NDArray[Any], parts: NDArray[Any]) -> Floats:
+    """Return drawn @ parts, of which only some rows become floats at a time."""
+    blocks = _blocks(*drawn.shape)
+    return np.concatenate([drawn[rows].astype(np.float64) @ parts for rows in blocks])
+
+
+def _blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Yield slices of at most about _CELLS cells that cover all rows in order."""
+    step = max(_CELLS // columns // _ROWS, 1) * _ROWS
+    for start in range(0, rows, step):
+        yield slice(start, start + step)
 
 
 def _interval(value: float, resampled: Floats, level: float, n: int, count: int) -> Interval:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 
+from eval.records.comma_separated import write_rows
 from eval.records.folder import seconds_of
 from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, write_json, writing
 from eval.records.manifest import now
@@ -19,14 +19,15 @@ Report = Callable[[Manifest, Summary, Sequence[str]], str]
 def close(
     folder: Path,
     manifest: Manifest,
-    records: Sequence[Record],
+    records: Iterable[Record],
     seconds: Mapping[str, float],
     began: float,
     report: Report,
 ) -> Summary:
     """Write the summary files of the run in `folder`, then its manifest as complete.
 
-    `seconds`: time by part of this process's run, which began at the perf_counter reading `began`.
+    `records` may be a stream. `seconds`: time by part of this process's run, which began at the
+    perf_counter reading `began`.
     `report`: see write_summary. Returns the summary.
     """
     started = perf_counter()
@@ -39,7 +40,7 @@ def close(
 
 
 def write_summary(
-    folder: Path, manifest: Manifest, records: Sequence[Record], report: Report
+    folder: Path, manifest: Manifest, records: Iterable[Record], report: Report
 ) -> Summary:
     """Write summary.json, summary.csv and report.md, and return the summary.
 
@@ -58,7 +59,9 @@ def write_summary(
 
 def _write_csv(path: Path, summary: Summary) -> None:
     columns = list(dict.fromkeys(key for cell in summary["by_type"].values() for key in cell))
+    rows = [
+        [name, *(cell.get(column) for column in columns)]
+        for name, cell in summary["by_type"].items()
+    ]
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, ["type", *columns])
-        writer.writeheader()
-        writer.writerows({"type": name, **cell} for name, cell in summary["by_type"].items())
+        write_rows(file, [["type", *columns], *rows], end="\r\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, cast
 
@@ -19,6 +19,7 @@ from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out,
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.stats.interval import RESAMPLES, ClusterBootstrap, Interval
 from eval.summary.protocols import by_protocol, mean_cell
+from eval.summary.rows import row_of
 from eval.summary.scoring import answered_question
 from eval.summary.subset_score import full_score
 from memsys.llm.pricing import Pricing
@@ -27,15 +28,17 @@ OVERALL = "overall"  # all types but 5, which measures abstention, not answers
 
 
 def summarise(
-    records: Sequence[Record], manifest: Manifest, seed: int, resamples: int | None = None
+    run: Iterable[Record], manifest: Manifest, seed: int, resamples: int | None = None
 ) -> Summary:
-    """Return the summary of a run; docs/records.md describes its shape.
+    """Return the summary of the records of a `run`; docs/records.md describes its shape.
 
-    A failed question is counted in `errors` and is in no mean; `<score>_errors_as_zero` counts it
-    as 0. A question that the answer key excludes counts in `n`, and in no mean but those of
-    `original_key`. Intervals are 95%, see ClusterBootstrap; `resamples`: None for those of the
-    configuration.
+    `run` may be a stream: about 2 KB of each record remain. A failed question is counted in
+    `errors` and is in no mean; `<score>_errors_as_zero` counts it as 0, and so an answer that the
+    judge failed to judge in `judge_errors_as_zero`. A question that the answer key excludes counts
+    in `n`, and in no mean but those of `original_key`. Intervals are 95%, see ClusterBootstrap;
+    `resamples`: None for those of the configuration.
     """
+    records = [row_of(record) for record in run]
     names = manifest["scoring"]
     pricing, config = pricing_of(manifest), manifest.get("config") or {}
     resamples = resamples or config.get("resamples") or RESAMPLES
@@ -70,8 +73,15 @@ def summarise(
 
 
 def _errors(records: Sequence[Record]) -> dict[str, int]:
-    """Return the number of failed questions by phase and class of error, most frequent first."""
-    failures = [record["error"] for record in records if record["error"] is not None]
+    """Return the number of failures by phase and class of error, most frequent first: of questions,
+    and of judges, whose questions have not failed.
+    """
+    failures = [
+        error
+        for record in records
+        for error in (record["error"], record.get("judge_error"))
+        if error is not None
+    ]
     kinds = Counter(f"{one['phase']}: {one['kind']}" for one in failures)
     return dict(kinds.most_common())
 
@@ -85,14 +95,20 @@ def _by_type(records: Sequence[Record]) -> dict[str, list[Record]]:
 def _judge(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str, Any] | None:
     """Return the judge as the manifest names it, and its statistics; None if there was no judge.
 
-    n: number of answers judged. mean: mean of its score, with a 95% interval. members: the mean of
+    n: number of answers judged. errors, if there are any: number of answers that the judge failed
+    to judge. mean: mean of its score, with a 95% interval. members: the mean of
     each run, their mean, standard deviation (n - 1) and majority share. agreement, for a panel:
     Cohen's kappa of each pair and Fleiss' of all.
     """
     judge = manifest["judge"]
     rows = [record for record in records if record["status"] == "ok" and record["judge"]]
-    if not isinstance(judge, Mapping) or not rows:
+    failed = sum(map(_unjudged, records))
+    if not isinstance(judge, Mapping) or not (rows or failed):
         return None
+    errors = {"errors": failed} if failed else {}
+    if not rows:
+        unknown = dict.fromkeys(("mean", "mean_ci", "agreement"))
+        return {**judge, "n": 0, **errors, **unknown, "members": {}}
     clusters = [record["conversation"] for record in rows]
     scores = [record["scores"][judge["score"]] for record in rows]
     panel = panel_statistics([record["judge"] or {} for record in rows], clusters, seed)
@@ -103,6 +119,7 @@ def _judge(records: Sequence[Record], manifest: Manifest, seed: int) -> dict[str
     return {
         **judge,
         "n": len(rows),
+        **errors,
         **mean_cell("mean", scores, ClusterBootstrap(clusters, seed)),
         "members": {
             name: {**asdict(found), "runs": list(found.runs)}
@@ -149,6 +166,7 @@ def _cell(
 ) -> Cell:
     cell, bootstrap = _scores(rows, columns, seed, resamples)
     answered = [row for row in rows if row["status"] == "ok"]
+    cell["judge_errors"] = sum(row.get("judge_error") is not None for row in answered)
     cell["judge_source"] = next(
         (row.get("judge_source") for row in answered if _reported(row)), None
     )
@@ -178,14 +196,22 @@ def _scores(
         if answered
         else None
     )
-    judged = any(row["scores"].get("judge") is not None for row in answered)
+    unjudged = sum(map(_unjudged, answered))
+    judged = unjudged > 0 or any(row["scores"].get("judge") is not None for row in answered)
     for column, key in columns.items():
         values = [row["scores"].get(key) for row in answered]
         cell |= mean_cell(column, values, bootstrap)
-        if failed:
-            zeros = [_zero(row, key, judged=judged) for row in failed]
+        zeros = [_zero(row, key, judged=judged) for row in failed]
+        if key == "judge":
+            zeros += [0.0] * unjudged
+        if zeros:
             cell[f"{column}_errors_as_zero"] = _mean(values + zeros)
     return cell, bootstrap
+
+
+def _unjudged(row: Record) -> bool:
+    """Return whether the question was answered and the judge failed to judge the answer."""
+    return row["status"] == "ok" and row.get("judge_error") is not None
 
 
 def _zero(row: Record, key: str, *, judged: bool) -> float | None:

@@ -70,3 +70,7 @@ class LLMError(Exception):
     """The endpoint gave no usable answer; the message says why and never contains a key. It fails
     one question, not the run: the question is recorded as an error and asked again on resume.
     """
+
+
+class RequestTooLongError(LLMError):
+    """The request is longer than the model's context."""

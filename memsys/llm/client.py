@@ -1,25 +1,26 @@
-"""Chat models behind the OpenAI protocol, recorded and replayed; strict parsing of answers."""
+"""Chat models behind the OpenAI protocol, recorded and replayed."""
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
-from memsys.errors import InputError
-from memsys.llm.base import LLM, Completion, LLMError, Message, Tool, ToolCall
+from memsys.errors import InputError, check_number, check_whole
+from memsys.llm.base import LLM, Completion, LLMError, Message, Tool
 from memsys.llm.budget import Budget, Limits
-from memsys.llm.endpoint import Endpoint, Server
-from memsys.llm.meter import Check, Exchange, Meter
+from memsys.llm.endpoint import Endpoint, Server, check_server
+from memsys.llm.formats import Declined, Formats, ReplyFormat, with_format
+from memsys.llm.meter import Exchange, Meter
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import Mode, Recording
-from memsys.llm.schema import violation
+from memsys.llm.reply import completion
 from memsys.text.addresses import check_address, check_key
+from memsys.text.json_text import check_json
 from memsys.types import Usage
 
+_PATH = "/chat/completions"
 _RESERVED = frozenset(
     {"model", "messages", "temperature", "max_tokens", "seed", "tools", "response_format", "stream"}
 )
@@ -54,19 +55,28 @@ class ChatSettings:
 
     def __post_init__(self) -> None:
         """Raise InputError on unusable settings; the key is checked by `open`."""
-        if isinstance(self.base_url, str):
+        if not hasattr(self.base_url, "start"):
             check_address(self.base_url, "llm.base_url")
-        if not self.model:
-            raise InputError("llm.model: is empty; name the model as the endpoint knows it")
-        if self.timeout_s <= 0:
-            raise InputError(f"llm.timeout_s: {self.timeout_s}; give more than 0")
-        if self.retries < 0:
-            raise InputError(f"llm.retries: {self.retries}; give 0 or more")
-        if self.max_tokens is not None and self.max_tokens < 1:
-            raise InputError(f"llm.max_tokens: {self.max_tokens}; give 1 or more, or null")
+        check_server("llm", self.model, self.key_variable, self.timeout_s, self.retries)
+        check_whole("llm.concurrency", self.concurrency)
+        if self.requests_per_minute is not None:
+            rate = self.requests_per_minute
+            check_number("llm.requests_per_minute", rate, 0.001, 1e9, "or null")
+        if self.max_tokens is not None:
+            check_whole("llm.max_tokens", self.max_tokens)
+        if self.temperature is not None:
+            check_number("llm.temperature", self.temperature, 0, 100, "or null")
+        if self.seed is not None:
+            check_whole("llm.seed", self.seed, -(2**63))
+        if not isinstance(self.extra, Mapping):
+            raise InputError(f"llm.extra: {self.extra!r:.60}; give fields of the request, or {{}}")
         if reserved := _RESERVED & set(self.extra):
             name = min(reserved)
             raise InputError(f"llm.extra.{name}: is not an extra; set llm.{name} if it exists")
+        try:
+            check_json(dict(self.extra))
+        except ValueError as error:
+            raise InputError(f"llm.extra: {error}; give what JSON can hold") from None
         Limits(self.concurrency, self.requests_per_minute)
 
     def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> ChatClient:
@@ -96,6 +106,7 @@ class ChatClient(LLM):
         """See ChatSettings.open."""
         self._settings, self._meter = settings, meter
         self.name = settings.model
+        self._formats = Formats()
         fixed = {name: getattr(settings, name) for name in ("temperature", "max_tokens", "seed")}
         self._fixed = {name: value for name, value in fixed.items() if value is not None}
         self._fixed |= settings.extra
@@ -135,96 +146,56 @@ class ChatClient(LLM):
         }
         if self._settings.seed is not None and "seed" in body:
             body["seed"] = self._settings.seed + sample  # or all repetitions would get one answer
-        if schema is not None:
-            body["response_format"] = _response_format(schema)
         if tools:
             body["tools"] = [{"type": "function", "function": asdict(tool)} for tool in tools]
 
-        read = partial(completion, model=self.name, schema=schema)
-        return read(self._ask(body, read, sample))
+        read = partial(completion, model=self.name, schema=schema, tools=bool(tools))
+        if schema is None:
+            return self._read(body, Exchange(read, sample))
+
+        def send(form: ReplyFormat, is_probe: bool) -> Completion:
+            exchange = Exchange(read, sample, probing=is_probe)
+            try:
+                return self._read(with_format(body, schema, form), exchange)
+            finally:
+                if exchange.answered:
+                    self._formats.accept(form)
+
+        def is_recorded(form: ReplyFormat) -> bool:
+            return self._endpoint.is_recorded(_PATH, with_format(body, schema, form), sample)
+
+        return self._formats.ask(send, is_recorded)
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """See LLM. The run's settings fill in what `body` leaves open. Raises the same errors as
         `complete`.
         """
-        check = partial(completion, model=self.name)
-        return self._ask({**self._fixed, **body, "model": self.name}, check, 0)
+        check = partial(completion, model=self.name, tools=bool(body.get("tools")))
+        return self._ask({**self._fixed, **body, "model": self.name}, Exchange(check))
 
-    def _ask(self, body: Mapping[str, Any], check: Check, sample: int) -> Mapping[str, Any]:
-        """Return the endpoint's answer; the call is metered whether it is usable or not."""
-        exchange = Exchange(check, sample)
+    @property
+    def reply_format(self) -> ReplyFormat | None:
+        """How this server is asked for JSON: json_schema, json_object or text; None before the
+        first request with a schema.
+        """
+        return self._formats.used
+
+    def _read(self, body: Mapping[str, Any], exchange: Exchange) -> Completion:
+        self._ask(body, exchange)
+        done: Completion = exchange.value
+        return done
+
+    def _ask(self, body: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
+        """Return the endpoint's answer; the call is metered whether it is usable or not. Raises
+        Declined if another form of the request is to follow.
+        """
         try:
-            answer = self._endpoint.post("/chat/completions", body, exchange)
-        except LLMError:
-            self._meter.note(exchange.call(self.name, None))
+            answer = self._endpoint.post(_PATH, body, exchange)
+        except (LLMError, InputError) as error:
+            if exchange.declined or isinstance(error, LLMError):
+                self._meter.note(exchange.call(self.name, None))
+            if exchange.declined:
+                raise Declined from None
             raise
         self._meter.note(exchange.call(self.name, usage_of(answer) or Usage(calls=1)))
         return answer
-
-
-def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `schema` in the form of the protocol, named by its title."""
-    name = re.sub(r"[^\w-]+", "_", str(schema.get("title", "answer")), flags=re.ASCII)[:64]
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name or "answer", "strict": True, "schema": dict(schema)},
-    }
-
-
-def completion(
-    answer: Mapping[str, Any], model: str, schema: Mapping[str, Any] | None = None
-) -> Completion:
-    """Return the first choice of `answer`. `schema`: the JSON schema its text must match. A text
-    cut off by the length limit is returned, with `finish` "length", unless there is a schema. A
-    missing field is an error: raises LLMError naming `model` and what is wrong.
-    """
-    if isinstance(answer.get("error"), Mapping):  # some gateways send errors with status 200
-        raise LLMError(f"{model}: {str(answer['error'].get('message'))[:200]}")
-    choices = answer.get("choices")
-    if not isinstance(choices, list) or not choices:
-        raise LLMError(f"{model}: the answer has no choices")
-    choice = choices[0]
-    message = choice.get("message") if isinstance(choice, Mapping) else None
-    if not isinstance(message, Mapping):
-        raise LLMError(f"{model}: the answer has no message")
-    calls = _tool_calls(message.get("tool_calls") or [], model)
-    text, finish = message.get("content"), choice.get("finish_reason")
-    if not isinstance(text, str) and not calls:
-        refusal = message.get("refusal")
-        why = f"the model refused: {str(refusal)[:200]}" if refusal else "it has no content"
-        raise LLMError(f"{model}: no usable answer ({why})")
-    text = text if isinstance(text, str) else ""
-    if schema is not None and not calls:
-        _check_schema(text, schema, model, finish)
-    return Completion(
-        text=text,
-        usage=usage_of(answer) or Usage(calls=1),
-        model=str(answer.get("model") or model),
-        finish=str(finish),
-        tool_calls=calls,
-    )
-
-
-def _tool_calls(rows: Any, model: str) -> tuple[ToolCall, ...]:
-    if not isinstance(rows, Sequence):
-        raise LLMError(f"{model}: tool_calls is not a list")
-    calls = []
-    for call in rows:
-        function = call.get("function") if isinstance(call, Mapping) else None
-        if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
-            raise LLMError(f"{model}: a tool call names no function")
-        arguments = function.get("arguments")
-        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-        calls.append(ToolCall(str(call.get("id") or ""), function["name"], text))
-    return tuple(calls)
-
-
-def _check_schema(text: str, schema: Mapping[str, Any], model: str, finish: object) -> None:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        cut = "; it was cut off by the limit of tokens" if finish == "length" else ""
-        raise LLMError(f"{model}: the reply is not the JSON that was asked for{cut}") from None
-    wrong = violation(value, schema)
-    if wrong is not None:
-        raise LLMError(f"{model}: the reply is not of the schema that was asked for: {wrong}")

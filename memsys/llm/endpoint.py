@@ -10,12 +10,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
-from memsys.errors import InputError
-from memsys.llm.base import LLMError
+from memsys.errors import InputError, check_number, check_whole
+from memsys.llm.base import LLMError, RequestTooLongError
 from memsys.llm.budget import Budget, Limits
 from memsys.llm.meter import EXCHANGE, Exchange, key_of, rejected_key
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import RecordedAnswer, Recording
+from memsys.text.addresses import check_variable
+from memsys.text.json_text import parse_json
 from memsys.types import Usage
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 _LOCAL_PATH = "/v1"  # of a server on this machine
 _NO_KEY = "none"  # a local server accepts any
+_LONGEST_S = 86_400  # of a time-out
+_DECLINED = (400, 404, 422)  # statuses of servers that do not know a field
 
 
 class Server(Protocol):
@@ -69,33 +73,56 @@ class Endpoint:
         InputError for a fault of the configuration and, in mode `replay`, for a missing answer;
         BudgetReached before a call that could exceed the budget.
         """
-        exchange.key = key_of("POST", self._path + path, body, exchange.sample)
-        recorded = self._recording.find(exchange.key)
-        if recorded is None and self._recording.mode == "replay":
-            recorded = self._recording.find(rejected_key(exchange.key))
-        data: str | bytes
+        key = exchange.key = self.key(path, body, exchange.sample)
+        recorded = self._recording.find(key)
         if recorded is not None:
-            exchange.replay(recorded.latency_ms, recorded.created)
-            data = recorded.body
-            if not recorded.answered:
-                exchange.fail(Usage())
-                error = json.loads(data).get("error")
-                raise LLMError(str(error.get("message")) if isinstance(error, Mapping) else data)
-        elif self._recording.mode == "replay":
-            raise InputError(
-                f"llm.cache=replay: no recorded answer of {body.get('model')} to request "
-                f"{exchange.key[:12]} in {self._recording.path}; import the run's bundle "
-                "(python -m eval.cache import BUNDLE), or set llm.cache=auto"
-            )
-        else:
-            data = self._send(path, body, exchange)
-        answer: Mapping[str, Any] = json.loads(data)
+            try:
+                return self._replayed(recorded, exchange)
+            except LLMError:
+                # Earlier versions recorded answers that are no longer usable.
+                self._recording.reject(recorded, rejected_key(key))
+                if self._recording.mode == "replay":
+                    raise
+                exchange.restart(key)
+        if self._recording.mode != "replay":
+            return _checked(json.loads(self._send(path, body, exchange)), exchange)
+        recorded = self._recording.find(rejected_key(key))
+        if recorded is not None:
+            return self._replayed(recorded, exchange)
+        raise InputError(
+            f"llm.cache=replay: no recorded answer of {body.get('model')} to request "
+            f"{key[:12]} in {self._recording.path}; import the run's bundle "
+            "(python -m eval.cache import BUNDLE), or set llm.cache=auto"
+        )
+
+    def is_recorded(self, path: str, body: Mapping[str, Any], sample: int) -> bool:
+        """Return whether an answer to `body` is recorded; in mode `replay`, or a failure."""
+        key = self.key(path, body, sample)
+        keys = [key, rejected_key(key)] if self._recording.mode == "replay" else [key]
+        return any(self._recording.find(one) is not None for one in keys)
+
+    def key(self, path: str, body: Mapping[str, Any], sample: int) -> str:
+        """Return the key under which the answer to `body` is recorded; see key_of."""
+        return key_of("POST", self._path + path, body, sample)
+
+    def _replayed(self, recorded: RecordedAnswer, exchange: Exchange) -> Mapping[str, Any]:
+        exchange.replay(recorded.latency_ms, recorded.created)
         try:
-            exchange.check(answer)
-        except LLMError:
-            exchange.fail(usage_of(answer) or Usage(calls=1))
-            raise
-        return answer
+            answer = parse_json(recorded.body)
+        except json.JSONDecodeError:
+            answer = None
+        except ValueError as error:  # accepted by earlier versions
+            exchange.fail(Usage(calls=1))
+            raise LLMError(f"{recorded.model}: the answer cannot be used: {error}") from None
+        if not isinstance(answer, dict):
+            raise self._recording.damaged(recorded.key, "its body is not a JSON object")
+        if recorded.answered:
+            return _checked(answer, exchange)
+        exchange.fail(Usage())
+        failure = answer.get("error")
+        raise LLMError(
+            str(failure.get("message")) if isinstance(failure, Mapping) else recorded.body
+        )
 
     def _send(self, path: str, body: Mapping[str, Any], exchange: Exchange) -> bytes:
         import httpx2  # noqa: PLC0415 - half a second that a replayed run does not need
@@ -108,7 +135,8 @@ class Endpoint:
         try:
             reply = client.post(path, cast_to=httpx2.Response, body=dict(body))
         except openai.OpenAIError as error:
-            model, status = str(body.get("model")), status_to_keep(error)
+            model = str(body.get("model"))
+            status = 0 if exchange.stopped else status_to_keep(error)
             failure = exchange.stopped or explain(
                 error, model, self._key_variable, self._timeout_s, exchange.attempts
             )
@@ -117,15 +145,20 @@ class Endpoint:
         finally:
             EXCHANGE.reset(token)
         # Outside the handler, or the error would refer to the request and its headers.
-        if isinstance(failure, LLMError) and status is not None:
+        exchange.status = status or 0
+        exchange.declined = (
+            exchange.probing
+            and status in _DECLINED
+            and not isinstance(failure, RequestTooLongError)
+        )
+        if isinstance(failure, LLMError) and status is not None and not exchange.declined:
             exchange.fail(Usage())
             if self._recording.mode != "off":  # for replays only
                 text = json.dumps({"error": {"message": str(failure)}}, ensure_ascii=False)
                 now = datetime.now(UTC).isoformat(timespec="seconds")
                 to = self._path + path
-                self._recording.keep_failed(
-                    RecordedAnswer(exchange.key, to, model, status, text, 0.0, None, None, now)
-                )
+                row = RecordedAnswer(exchange.key, to, model, status, text, 0.0, None, None, now)
+                self._recording.keep_failed(row, body)
         raise failure
 
     def _client(self) -> openai.OpenAI:
@@ -148,3 +181,34 @@ class Endpoint:
                     http_client=httpx2.Client(transport=transport),
                 )
             return self._opened
+
+
+def _checked(answer: Mapping[str, Any], exchange: Exchange) -> Mapping[str, Any]:
+    """Return `answer`, read into `exchange`; raises LLMError if it is not usable."""
+    try:
+        exchange.value = exchange.check(answer)
+    except LLMError:
+        exchange.fail(usage_of(answer) or Usage(calls=1))
+        raise
+    return answer
+
+
+def check_server(
+    field: str, model: object, key: object, timeout_s: object, retries: object
+) -> None:
+    """Raise InputError, naming the setting below `field`, on a model, a variable of the key, a
+    time-out or a number of retries that is none.
+    """
+    if not isinstance(model, str) or not model.strip() or not _is_text(model):
+        raise InputError(f"{field}.model: {model!r:.60}; name the model as the endpoint knows it")
+    check_variable(key, f"{field}.key_variable")
+    check_number(f"{field}.timeout_s", timeout_s, 0.001, _LONGEST_S, "seconds")
+    check_whole(f"{field}.retries", retries, 0)
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

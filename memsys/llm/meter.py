@@ -45,16 +45,20 @@ class Call:
 
 @dataclass(slots=True)
 class Exchange:
-    """A running call. The client sets `check`, which raises LLMError on an unusable answer, and
-    `sample`. The transport sets the rest: `latency_ms`, live latency of the successful attempt;
+    """A running call. The client sets `check`, which returns what the answer says or raises
+    LLMError if it is unusable, and `sample`. The transport sets the rest: `value`, what `check`
+    returned; `latency_ms`, live latency of the successful attempt;
     `waited_ms`, the time before that attempt (queue, rate limit, failed attempts and the pauses
     after them); `created`, when the answer was live (ISO, UTC); `stopped`, an error that must not
     be retried; `rejected`, the usage of a complete answer that failed the check, or of no tokens if
-    a server was reached and no answer came. Either failure is recorded under `key`.
+    a server was reached and no answer came. Either failure is recorded under `key`. `status`: HTTP
+    status of the last failure, 0 without one. `probing`: another form of the request follows if
+    the server declines this one; `declined`: it did, and no failure is recorded.
     """
 
     check: Check
     sample: int = 0
+    value: Any = None
     key: str = ""
     replayed: bool = False
     attempts: int = 0
@@ -63,6 +67,9 @@ class Exchange:
     created: str | None = None
     stopped: Exception | None = None
     rejected: Usage | None = None
+    status: int = 0
+    probing: bool = False
+    declined: bool = False
     started: float = field(default_factory=time.perf_counter)
 
     @property
@@ -73,6 +80,16 @@ class Exchange:
     def fail(self, usage: Usage) -> None:
         """Mark the call as failed; the failure is recorded elsewhere (see rejected_key)."""
         self.key, self.rejected = rejected_key(self.key), usage
+
+    @property
+    def answered(self) -> bool:
+        """Whether the server has answered this live call, usably or not."""
+        return self.created is not None and not self.replayed
+
+    def restart(self, key: str) -> None:
+        """Forget a replayed answer that was not usable; the request is sent next."""
+        self.key, self.replayed, self.rejected = key, False, None
+        self.latency_ms, self.created = 0.0, None
 
     def call(self, model: str, usage: Usage | None) -> Call:
         """Return the call for the meter; `usage` is None without a usable answer."""

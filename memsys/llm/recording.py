@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import fcntl
+import json
+import math
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from memsys.errors import InputError
 from memsys.stores.sqlite import cache_errors, open_shared
+from memsys.text.addresses import json_without_secrets
+from memsys.text.json_text import parse_json
 
 Mode = Literal["auto", "off", "replay"]
 CALLS = "calls.sqlite"
@@ -19,6 +24,13 @@ _SCHEMA = """CREATE TABLE IF NOT EXISTS calls (
     key TEXT PRIMARY KEY, path TEXT NOT NULL, model TEXT NOT NULL, status INTEGER NOT NULL,
     body TEXT NOT NULL, latency_ms REAL NOT NULL, input_tokens INTEGER, output_tokens INTEGER,
     created TEXT NOT NULL)"""
+_REQUESTS = "CREATE TABLE IF NOT EXISTS requests (key TEXT PRIMARY KEY, body BLOB NOT NULL)"
+_COLUMNS = "key, path, model, status, body, latency_ms, input_tokens, output_tokens, created"
+_SELECT = f"SELECT {_COLUMNS} FROM calls WHERE key"  # noqa: S608
+_WRITE = f"INTO calls ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_WRITE_REQUEST = "OR IGNORE INTO requests (key, body) VALUES (?, ?)"
+_MOST_BYTES = 2**28  # of a request, unpacked
+_MOST_STATUS = 999
 _POLL_S = 0.01
 _BATCH = 500  # keys per look-up; SQLite takes at least 999
 
@@ -26,9 +38,9 @@ _BATCH = 500  # keys per look-up; SQLite takes at least 999
 class RecordedAnswer(NamedTuple):
     """One recorded answer. `body` is the server's JSON; tokens are None if it reported none.
 
-    The request is not stored: its key is enough to find the answer. A failure has the same form:
-    `status` is the server's (not 2xx), or 0 without a complete answer, and `body` is
-    {"error": {"message": ...}}.
+    The request is stored beside it (see Recording.request); its key is enough to find the answer.
+    A failure has the same form: `status` is the server's (not 2xx), or 0 without a complete answer,
+    and `body` is {"error": {"message": ...}}.
     """
 
     key: str
@@ -70,13 +82,17 @@ class Recording:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             # Never closed: closing releases every lock of this process on the file.
             self._claims = self.path.with_suffix(".lock").open("w")
-            self._db = open_shared(self.path, _SCHEMA)
+            self._db = open_shared(self.path, _SCHEMA, _REQUESTS)
 
     def find(self, key: str) -> RecordedAnswer | None:
-        """Return the answer recorded under `key`, or None; always None in mode `off`."""
+        """Return the answer recorded under `key`, or None; always None in mode `off`. Raises
+        InputError if the row is damaged.
+        """
         if self.mode == "off":
             return None
-        return next(iter(self.find_all([key])), None)
+        with self._errors(), self._guard:
+            row = self._db.execute(f"{_SELECT} = ?", (key,)).fetchone()
+        return None if row is None else self._checked(row)
 
     def find_all(self, keys: Sequence[str]) -> list[RecordedAnswer]:
         """Return the answers recorded under `keys`, each once, by key; unknown keys are skipped."""
@@ -84,20 +100,52 @@ class Recording:
         for start in range(0, len(keys), _BATCH):
             part = keys[start : start + _BATCH]
             marks = ",".join("?" * len(part))
-            select = f"SELECT * FROM calls WHERE key IN ({marks})"  # noqa: S608
             with self._errors(), self._guard:
-                rows.extend(map(RecordedAnswer._make, self._db.execute(select, part)))
+                found = self._db.execute(f"{_SELECT} IN ({marks})", part).fetchall()
+            rows.extend(map(self._checked, found))
         return sorted(set(rows))
 
-    def keep(self, answers: Iterable[RecordedAnswer]) -> int:
-        """Record all of `answers` or, on an error, none; return how many were new. The first answer
-        of a key wins: one already recorded stays. Raises InputError if the file cannot be written.
-        """
-        insert = "INSERT OR IGNORE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        with self._errors(), self._guard, self._db:
-            return self._db.executemany(insert, answers).rowcount
+    def all(self) -> list[RecordedAnswer]:
+        """Return all recorded answers and failures, by key."""
+        with self._errors(), self._guard:
+            keys = [key for (key,) in self._db.execute("SELECT key FROM calls")]
+        return self.find_all(keys)
 
-    def keep_failed(self, row: RecordedAnswer) -> RecordedAnswer:
+    def request(self, key: str) -> dict[str, Any] | None:
+        """Return the body of the request whose answer or failure is recorded under `key`; None if
+        it is unknown, as of calls that an earlier version recorded.
+        """
+        return self.requests([key]).get(key)
+
+    def requests(self, keys: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return the known request bodies by key. Raises InputError if one is damaged."""
+        bodies: dict[str, dict[str, Any]] = {}
+        for start in range(0, len(keys) if self.mode != "off" else 0, _BATCH):
+            part = keys[start : start + _BATCH]
+            marks = ",".join("?" * len(part))
+            select = f"SELECT key, body FROM requests WHERE key IN ({marks})"  # noqa: S608
+            with self._errors(), self._guard:
+                found = self._db.execute(select, part).fetchall()
+            bodies.update((key, self._unpacked(key, data)) for key, data in found)
+        return bodies
+
+    def keep(
+        self,
+        answers: Iterable[RecordedAnswer],
+        requests: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> int:
+        """Record all of `answers` or, on an error, none; return how many were new. The first answer
+        of a key wins: one already recorded stays. `requests`: the bodies of their requests by key.
+        Raises InputError if the file cannot be written.
+        """
+        packed = [(key, _packed(body)) for key, body in (requests or {}).items()]
+        with self._errors(), self._guard, self._db:
+            self._db.executemany(f"INSERT {_WRITE_REQUEST}", packed)
+            return self._db.executemany(f"INSERT OR IGNORE {_WRITE}", answers).rowcount
+
+    def keep_failed(
+        self, row: RecordedAnswer, request: Mapping[str, Any] | None = None
+    ) -> RecordedAnswer:
         """Record the last failure of a request; return the row that is recorded now. Of several
         unusable answers the first stays; a failure without an answer replaces any row and is
         replaced by any. Raises InputError if the file cannot be written.
@@ -106,8 +154,23 @@ class Recording:
         if first is not None and first.answered and row.answered:
             return first
         with self._errors(), self._guard, self._db:
-            self._db.execute("INSERT OR REPLACE INTO calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            self._db.execute(f"INSERT OR REPLACE {_WRITE}", row)
+            if request is not None:
+                self._db.execute(f"INSERT {_WRITE_REQUEST}", (row.key, _packed(request)))
         return row
+
+    def reject(self, row: RecordedAnswer, key: str) -> None:
+        """Move an answer that is not usable, and its request, to `key`, that of failures."""
+        with self._errors(), self._guard, self._db:
+            # Another thread or process may have moved it and recorded a better one.
+            moved = self._db.execute(
+                "UPDATE OR REPLACE calls SET key = ? WHERE key = ? AND body = ?",
+                (key, row.key, row.body),
+            )
+            if moved.rowcount:
+                self._db.execute(
+                    "UPDATE OR REPLACE requests SET key = ? WHERE key = ?", (key, row.key)
+                )
 
     def totals(self) -> list[tuple[str, str, int, int, int, str, str]]:
         """Return per path and model: number of answers, input and output tokens, first and last
@@ -156,5 +219,46 @@ class Recording:
         finally:
             fcntl.lockf(self._claims, fcntl.LOCK_UN, 1, place)
 
+    def damaged(self, key: str, fault: str) -> InputError:
+        """Return the error for a row that this program did not write."""
+        return InputError(
+            f"{self.path}: the recorded call {str(key)[:12]} is damaged ({fault[:100]}); delete "
+            "the file, or set cache= to another folder"
+        )
+
+    def _checked(self, row: Sequence[Any]) -> RecordedAnswer:
+        """Return `row`, typed: SQLite stores any value in any column."""
+        answer = RecordedAnswer._make(row)
+        for name in ("key", "path", "model", "body", "created"):
+            if type(getattr(answer, name)) is not str:
+                raise self.damaged(answer.key, f"its {name} is no text")
+        if type(answer.status) is not int or not 0 <= answer.status <= _MOST_STATUS:
+            raise self.damaged(answer.key, f"its status is {answer.status!r}")
+        ms = answer.latency_ms
+        if type(ms) is not float or not 0 <= ms < math.inf:
+            raise self.damaged(answer.key, f"its latency_ms is {ms!r}")
+        for count in (answer.input_tokens, answer.output_tokens):
+            if count is not None and (type(count) is not int or count < 0):
+                raise self.damaged(answer.key, f"its tokens are {count!r}")
+        return answer
+
+    def _unpacked(self, key: str, data: object) -> dict[str, Any]:
+        try:
+            decoder = zlib.decompressobj()
+            text = decoder.decompress(data, _MOST_BYTES) if isinstance(data, bytes) else b""
+            body = parse_json(text)
+        except (ValueError, zlib.error) as error:
+            raise self.damaged(key, f"its request: {error}") from None
+        if not isinstance(body, dict):
+            raise self.damaged(key, "its request is no object")
+        return body
+
     def _errors(self) -> AbstractContextManager[None]:
         return cache_errors(self.path, "a record of calls")
+
+
+def _packed(body: Mapping[str, Any]) -> bytes:
+    """Return the canonical JSON of a request, compressed and without secrets."""
+    value = json_without_secrets(json.loads(json.dumps(body)))
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return zlib.compress(text.encode("utf-8", "backslashreplace"))

@@ -13,17 +13,19 @@ import httpx2
 import openai
 
 from memsys.errors import InputError
-from memsys.llm.base import LLMError
+from memsys.llm.base import LLMError, RequestTooLongError
 from memsys.llm.budget import Budget, BudgetReached, Limits
 from memsys.llm.meter import EXCHANGE, Exchange, key_of, rejected_key
+from memsys.llm.network import AnswerTooLarge, Network
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import RecordedAnswer, Recording
-from memsys.text.addresses import without_secrets
+from memsys.text.addresses import json_without_secrets, without_secrets
+from memsys.text.json_text import parse_json
 from memsys.types import Usage
 
-_SECRET_LENGTH = 8  # shorter values are words, as in API_KEY=none
 _PASSED_HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-retry")
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_MOST_BYTES = 16 * 2**20  # of an answer, unpacked
+_VECTOR = 2**18  # further bytes per vector: 8,192 numbers
 _SHOWN = 200  # characters of a server's message
 _TOO_LONG = re.compile(
     r"context.?(length|size|window)|maximum context|too many tokens|prompt is too long",
@@ -50,19 +52,14 @@ class RecordingTransport(httpx2.BaseTransport):
         """`timeout_s` bounds one attempt, from sending to the last byte of the answer."""
         self._recording, self._limits, self._budget = recording, limits, budget
         self._timeout_s = timeout_s
-        unlimited = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-        # A client rather than a bare transport, as it uses the system's proxies. None of them can
-        # reach a server on the loopback of this machine.
-        here = httpx2.HTTPTransport(limits=unlimited)
-        mounts = {f"all://{host}": here for host in _LOOPBACK}
-        self._network = httpx2.Client(limits=unlimited, mounts=mounts)
+        self._network = Network()
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send one attempt; an error that must not be retried becomes `stopped` of the exchange."""
         exchange = EXCHANGE.get()
         try:
             return self._answer(request, exchange)
-        except (InputError, BudgetReached) as error:
+        except (InputError, BudgetReached, LLMError) as error:
             exchange.stopped = error
             return httpx2.Response(400, headers={"x-should-retry": "false"}, json={})
 
@@ -92,9 +89,9 @@ class RecordingTransport(httpx2.BaseTransport):
         exchange.attempts += 1
         exchange.waited_ms = exchange.spent_ms
         try:
-            status, headers, data = self._send(request, started)
+            status, headers, data = self._send(request, body)
             exchange.latency_ms = (time.perf_counter() - started) * 1000
-            answer = _parsed(data) if 200 <= status < 300 else None
+            answer = _parsed(data, model) if 200 <= status < 300 else None
         except httpx2.ConnectError:
             settle(Usage(1))  # nothing was sent
             raise
@@ -106,13 +103,16 @@ class RecordingTransport(httpx2.BaseTransport):
             return _response(status, headers, data)
         usage = usage_of(answer)
         settle(usage)
+        text = data.decode()
+        if (cleaned := json_without_secrets(answer)) is not answer:  # a server may repeat the key
+            answer, text = cleaned, json.dumps(cleaned, ensure_ascii=False)
         exchange.created = datetime.now(UTC).isoformat(timespec="seconds")
         row = RecordedAnswer(
             key=exchange.key,
             path=request.url.path,
             model=model,
             status=status,
-            body=_without_key(data.decode(), request),
+            body=text,
             latency_ms=exchange.latency_ms,
             input_tokens=usage.input_tokens if usage else None,
             output_tokens=usage.output_tokens if usage else None,
@@ -123,49 +123,42 @@ class RecordingTransport(httpx2.BaseTransport):
             exchange.check(answer)
         except LLMError:  # the caller's own check raises it again
             row, is_usable = row._replace(key=rejected_key(row.key)), False
-        return _response(status, headers, self._record(row, is_usable))
+        return _response(status, headers, self._record(row, body, is_usable))
 
     def _send(
-        self, request: httpx2.Request, started: float
+        self, request: httpx2.Request, body: Mapping[str, Any]
     ) -> tuple[int, Mapping[str, str], bytes]:
-        response = self._network.send(request, stream=True)
+        texts = body.get("input")
+        vectors = len(texts) if isinstance(texts, list) else 1
         try:
-            parts = []
-            for part in response.iter_bytes():
-                parts.append(part)
-                # The limit of httpx is per read; a slow stream could go on for ever.
-                if time.perf_counter() - started > self._timeout_s:
-                    raise httpx2.ReadTimeout("the answer takes too long", request=request)
-            return response.status_code, response.headers, b"".join(parts)
-        finally:
-            response.close()
+            return self._network.send(request, self._timeout_s, _MOST_BYTES + vectors * _VECTOR)
+        except AnswerTooLarge as error:  # which another attempt would not mend
+            raise LLMError(f"{body.get('model')}: the answer is {error}") from None
 
-    def _record(self, row: RecordedAnswer, is_usable: bool) -> bytes:
+    def _record(self, row: RecordedAnswer, body: Mapping[str, Any], is_usable: bool) -> bytes:
         """Record an answer and return the body of the recorded one: the first of a key wins."""
         if self._recording.mode == "off":
             return row.body.encode()
         if not is_usable:
-            return self._recording.keep_failed(row).body.encode()
-        if not self._recording.keep([row]):
+            return self._recording.keep_failed(row, body).body.encode()
+        if not self._recording.keep([row], {row.key: body}):
             row = self._recording.find(row.key) or row
         return row.body.encode()
 
 
-def _parsed(data: bytes) -> Mapping[str, Any]:
-    """Return the JSON object in `data`; else raise a protocol error, which is retried."""
+def _parsed(data: bytes, model: str) -> Mapping[str, Any]:
+    """Return the JSON object in `data`; else raise a protocol error, which is retried. Raises
+    LLMError, which is not, for JSON beyond the limits of parse_json.
+    """
     try:
-        answer = json.loads(data.decode())
-    except ValueError:
+        answer = parse_json(data)
+    except (json.JSONDecodeError, UnicodeDecodeError):
         answer = None
+    except ValueError as error:
+        raise LLMError(f"{model}: the answer cannot be used: {error}") from None
     if not isinstance(answer, dict):
         raise httpx2.RemoteProtocolError("the answer is not a JSON object")
     return answer
-
-
-def _without_key(text: str, request: httpx2.Request) -> str:
-    """Return `text` without the key, which a server may repeat."""
-    key = request.headers.get("authorization", "").removeprefix("Bearer ")
-    return text.replace(key, "$KEY") if len(key) >= _SECRET_LENGTH else text
 
 
 def _response(status: int, headers: Mapping[str, str], data: bytes) -> httpx2.Response:
@@ -199,7 +192,9 @@ def explain(
     if error.code == "context_length_exceeded" or (
         status in (400, 413) and _TOO_LONG.search(message)
     ):
-        return LLMError(f"{model}: the request is longer than the model's context ({message})")
+        return RequestTooLongError(
+            f"{model}: the request is longer than the model's context ({message})"
+        )
     return LLMError(f"{model}: HTTP {status} ({message}; {tries})")
 
 

@@ -13,9 +13,10 @@ from memsys.errors import InputError
 _PATIENCE_S = 60  # how long to wait while another process locks the file
 
 
-def open_shared(path: Path, schema: str) -> sqlite3.Connection:
-    """Return a connection to the file at `path`, created if absent, with a write-ahead log. Several
-    threads may use it, one at a time. Raises sqlite3.DatabaseError.
+def open_shared(path: Path, *schemas: str) -> sqlite3.Connection:
+    """Return a connection to the file at `path`, created if absent, with a write-ahead log and the
+    tables of `schemas` (SQL). Several threads may use it, one at a time. Raises
+    sqlite3.DatabaseError.
     """
     db = sqlite3.connect(path, timeout=_PATIENCE_S, check_same_thread=False)
     deadline = time.monotonic() + _PATIENCE_S
@@ -30,7 +31,8 @@ def open_shared(path: Path, schema: str) -> sqlite3.Connection:
                 raise
             time.sleep(0.05)
     db.execute("PRAGMA synchronous=NORMAL")
-    db.execute(schema)
+    for schema in schemas:
+        db.execute(schema)
     return db
 
 
@@ -57,11 +59,9 @@ def open_store(path: str, tables: tuple[str, ...], store: str) -> sqlite3.Connec
     file = Path(path).expanduser()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        db = open_shared(file, tables[0])
+        db = open_shared(file, *tables)
         # A commit waits for the disk: data survive a power cut, not only a kill.
         db.execute("PRAGMA synchronous=FULL")
-        for table in tables[1:]:
-            db.execute(table)
     except (OSError, sqlite3.Error) as error:
         raise InputError(
             f"{store}.path={path}: {error}; name a file that this program may write"

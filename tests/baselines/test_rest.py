@@ -13,7 +13,9 @@ import pytest
 
 from baselines.libraries.rest import Rest
 from memsys.errors import InputError
+from memsys.service.rest import client
 from memsys.service.rest.client import ServiceError
+from memsys.text.addresses import without_secrets
 from memsys.types import Session, Turn
 from tests.memsys.build import SESSIONS, MakeParts, query
 
@@ -212,3 +214,54 @@ def test_close_deletes_what_was_posted_and_asks_nobody_else(
 def test_wrong_settings_are_named(parts: MakeParts, wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         make(parts, **{"url": "http://127.0.0.1:9", **wrong})
+
+
+def test_a_key_that_the_service_repeats_goes_no_further(
+    service: Service, parts: MakeParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under any name of its variable, plain or in escapes, in answers and in errors."""
+    monkeypatch.setenv("MEM_PASS", "correct-horse-9")
+    escaped = "".join(f"\\u{ord(letter):04x}" for letter in "correct-horse-9")
+    row = '{"id": "1", "memory": "Bearer correct-horse-9 KEY", "score": 1, "turns": ["D1:1"]}'
+    found = f'{{"results": [{row}]}}'.replace("KEY", escaped).encode()
+    service.script = lambda method, path, body: (200, found) if path == "/search" else None
+    rest = make(parts, service.url, key_variable="MEM_PASS")
+    [candidate], _ = rest.rank(query("what?"))
+    assert candidate.memory.content == "Bearer $MEM_PASS $MEM_PASS"
+    assert service.asked[-1][3]["Authorization"] == "Bearer correct-horse-9"
+    refusal = b'{"error": {"message": "not for KEY"}}'.replace(b"KEY", escaped.encode())
+    service.script = lambda *_: (500, refusal)
+    with pytest.raises(ServiceError, match=r"500 not for \$MEM_PASS"):
+        rest.rank(query("what?"))
+    assert without_secrets("it was correct-horse-9") == "it was $MEM_PASS"  # wherever it appears
+
+
+def test_a_key_in_place_of_its_variable_is_not_repeated(parts: MakeParts) -> None:
+    with pytest.raises(InputError, match=r"strategy\.key_variable") as error:
+        make(parts, "http://127.0.0.1:1", key_variable="sk-correct-horse")
+    assert "horse" not in str(error.value)
+
+
+@pytest.mark.parametrize("answer", [b"[" * 100_000, b"[]", b'{"results": 5}', b'"\\ud800"'])
+def test_an_answer_that_cannot_be_read_is_an_error(
+    service: Service, parts: MakeParts, answer: bytes
+) -> None:
+    service.script = lambda *_: (200, answer)
+    with pytest.raises(ServiceError, match="POST /search"):
+        make(parts, service.url).rank(query("what?"))
+
+
+def test_an_answer_beyond_a_limit_is_an_error_of_that_request(
+    service: Service, parts: MakeParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_REPLY_MOST", 1_000)
+    rest = make(parts, service.url)
+    for answer, problem in (
+        ({"results": ["x" * 1_000]}, "larger than"),
+        (b'{"results": ' + b"[" * 200 + b"]" * 200 + b"}", "not a JSON object"),
+    ):
+        service.script = lambda *_, answer=answer: (200, answer)
+        with pytest.raises(ServiceError, match=f"POST /search: the answer is {problem}"):
+            rest.rank(query("bowl"))
+    service.script = lambda *_: None
+    assert rest.rank(query("bowl"))[0] == []

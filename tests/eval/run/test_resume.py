@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import FAULTY, Run, Start, hanging, runs_in, small_sample
+from tests.eval.commands import FAULTY, PATIENT, Run, Start, hanging, runs_in, small_sample
 
 HANG = (*FAULTY, "strategy=faulty", "strategy.fault=hang", "strategy.at=beech/3")
 DONE = 10  # questions before beech/3
@@ -150,7 +150,7 @@ def test_resume_refuses_an_unknown_run(start: Start, tmp_path: Path, small) -> N
 
 def test_moved_folder(start: Start, tmp_path: Path, small, clean: Run, fault: Path) -> None:
     moved = Run(tmp_path / "some" / "where")
-    command = (*FAULTY, "strategy=faulty", *small, "strategy.fault=third")
+    command = (*FAULTY, "strategy=faulty", *PATIENT, *small, "strategy.fault=third")
     command = (*command, f"hydra.run.dir={moved.folder}")
     assert start(*command).code == 0
     assert moved.manifest["run_id"] == "where"

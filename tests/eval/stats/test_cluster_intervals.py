@@ -86,3 +86,23 @@ def test_it_does_not_matter_where_a_conversations_questions_stand() -> None:
     mixed = [i for j in range(25) for i in range(j, 100, 25)]
     found = interval([CLUSTERS[i] for i in mixed], [APART[i] for i in mixed])
     assert found == pytest.approx(interval(CLUSTERS, APART), rel=0.1)
+
+
+def test_many_conversations_are_resampled_as_a_few_are() -> None:
+    # More cells than one product takes: the blocks give the digits of one product.
+    count = 2500
+    clusters = [str(i % count) for i in range(2 * count)]
+    values = [None if i == 7 else i % 11 / 10 for i in range(2 * count)]
+    found = ClusterBootstrap(clusters, 3).mean(values)
+    assert found is not None
+    rng = np.random.default_rng(3)
+    drawn = rng.multinomial(count, np.full(count, 1 / count), size=1000)
+    names = np.unique(clusters)
+    sums, sizes = np.zeros(count), np.zeros(count)
+    for name, value in zip(clusters, values, strict=True):
+        if value is not None:
+            place = np.searchsorted(names, name)
+            sums[place] += value
+            sizes[place] += 1
+    means = (drawn @ sums) / (drawn @ sizes)
+    assert found.error == means.std(ddof=1) * np.sqrt(count / (count - 1))

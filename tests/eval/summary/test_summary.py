@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from eval.datasets.types import TYPES, Question
 from eval.metrics.registry import names
 from eval.records.schema import Record
+from eval.rendering.run_tables import report_md
 from eval.rendering.tables import by_run, by_type, markdown, plain
 from eval.run.failures import Failure
 from eval.run.question import failed
@@ -28,7 +31,7 @@ def record(index: int, category: int, f1: float, ms: float = 1.0, **more: Any) -
     scores = dict.fromkeys(names(), None if category == 5 else f1) | {"judge": None}
     scores |= {"locomo_f1": f1, "evidence_recall": f1, "evidence_hit": float(f1 > 0)}
     return {
-        **failed(question(index, category), Failure("", "", "")).record,
+        **json.loads(failed(question(index, category), Failure("", "", "")).line),
         **{"status": "ok", "error": None, "answer": "a", "abstained": False, "scores": scores},
         **{"context_tokens": 100 * (index + 1), "answer_tokens": 2},
         "latency_ms": {"retrieve": ms, "answer": 1.0, "total": ms + 1},
@@ -37,7 +40,8 @@ def record(index: int, category: int, f1: float, ms: float = 1.0, **more: Any) -
 
 
 def error(index: int, category: int, **more: Any) -> Record:
-    return failed(question(index, category), Failure("retrieve", "ValueError", "no")).record | more
+    line = failed(question(index, category), Failure("retrieve", "ValueError", "no")).line
+    return json.loads(line) | more
 
 
 def cells(*records: Record) -> dict[str, Any]:
@@ -65,7 +69,7 @@ def test_means_by_type_and_overall_without_type_5() -> None:
 
 def test_a_type_without_questions_has_no_numbers_but_its_n() -> None:
     cell = cells(record(0, 4, 1.0))["temporal"]
-    assert (cell.pop("n"), cell.pop("errors")) == (0, 0)
+    assert [cell.pop(name) for name in ("n", "errors", "judge_errors")] == [0, 0, 0]
     assert set(cell.values()) == {None}
 
 
@@ -131,3 +135,67 @@ def test_plain_columns_stand_under_each_other() -> None:
 
 def test_markdown() -> None:
     assert markdown(["name", "n"], [["a", "1"]]) == "| name | n |\n| --- | ---: |\n| a | 1 |"
+
+
+def unjudged(index: int) -> Record:
+    failure = {"phase": "judge", "kind": "LLMError", "message": "HTTP 500"}
+    return record(index, 4, 0.8, judge_error=failure)
+
+
+def judged(index: int, passed: bool) -> Record:
+    row = record(index, 4, 0.8, judge={"m": [passed]})
+    row["scores"]["judge"] = float(passed)
+    return row
+
+
+JUDGE = {"name": "llm", "score": "judge", "model": "m"}
+
+
+def test_an_answer_without_a_verdict_is_in_no_mean_of_the_judge_only() -> None:
+    rows = [judged(0, True), judged(1, False), judged(2, True), unjudged(3)]
+    summary = summarise(rows, {**MANIFEST, "judge": JUDGE}, seed=0)
+    cell = summary["by_type"]["single_hop"]
+    assert (cell["n"], cell["errors"], cell["judge_errors"]) == (4, 0, 1)
+    assert cell["judge"] == pytest.approx(2 / 3)
+    assert cell["judge_errors_as_zero"] == pytest.approx(2 / 4)
+    assert cell["f1"] == pytest.approx(0.8)
+    assert "f1_errors_as_zero" not in cell
+    assert (summary["judge"]["n"], summary["judge"]["errors"]) == (3, 1)
+    header, (row, _) = by_type(summary)
+    assert dict(zip(header, row, strict=True))["judge"].endswith("] (1 not judged)")
+    assert "The judge failed on 1 of 4 answers." in report_md(MANIFEST, summary, [])
+
+
+def test_a_judge_that_always_failed_is_shown_as_such() -> None:
+    summary = summarise([unjudged(0), unjudged(1)], {**MANIFEST, "judge": JUDGE}, seed=0)
+    cell = summary["by_type"]["single_hop"]
+    assert (cell["judge"], cell["judge_errors"], cell["judge_errors_as_zero"]) == (None, 2, 0)
+    assert (summary["judge"]["n"], summary["judge"]["mean"]) == (0, None)
+    header, (row, _) = by_type(summary)
+    assert dict(zip(header, row, strict=True))["judge"] == "0 judged (2 errors)"
+
+
+def test_a_stream_of_records_is_not_held_in_memory() -> None:
+    long = "a text of a turn " * 5000
+    rows = 200
+
+    def stream() -> Iterator[Record]:
+        for index in range(rows):
+            trace = {"expansion": [long + str(index)]}
+            yield record(index, 4, 0.5, question=long + str(index), answer=long, trace=trace)
+
+    tracemalloc.start()
+    summarise(stream(), MANIFEST, seed=0, resamples=50)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < rows * len(long) / 3
+
+
+def test_tokens_of_named_models_are_priced() -> None:
+    counts = {"calls": 1, "input_tokens": 2, "output_tokens": 3}
+    usage = {"retrieve": {}, "answer": {**counts, "by_model": {"m": counts}}}
+    prices = {"as_of": "", "models": {"m": {"input": 1.0, "output": 2.0}}}
+    rows = iter([record(0, 5, 0.0, usage=usage), record(1, 4, 0.0, usage=None)])
+    found = summarise(rows, {**MANIFEST, "pricing": prices}, seed=0)["by_type"]
+    assert found["adversarial"]["cost_usd"] == pytest.approx(8e-6)
+    assert found["single_hop"]["cost_usd"] is None  # not known, which is not free

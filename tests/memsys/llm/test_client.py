@@ -20,6 +20,7 @@ from tests.memsys.llm import faults
 from tests.memsys.llm.conftest import Make
 from tests.memsys.llm.server import FaultyServer
 
+NAN = float("nan")
 HELLO = [{"role": "user", "content": "hello there"}]
 SCHEMA = {
     "title": "A verdict!",
@@ -260,6 +261,32 @@ def test_phases_of_several_threads_are_apart(make: Make) -> None:
         ({"requests_per_minute": 0}, "llm.requests_per_minute"),
         ({"max_tokens": 0}, "llm.max_tokens"),
         ({"extra": {"stream": True}}, "llm.extra.stream"),
+        *(
+            ({name: value}, rf"llm\.{name}: ")
+            for name in ("timeout_s", "requests_per_minute", "temperature")
+            for value in (NAN, float("inf"), -1, True, "9", [9], 10**400)
+        ),
+        *(
+            ({name: value}, rf"llm\.{name}: ")
+            for name in ("retries", "concurrency", "max_tokens", "seed")
+            for value in (NAN, float("inf"), 1.5, True, "9", [9])
+        ),
+        *(({"model": value}, r"llm\.model: ") for value in (5, None, " ", True, "\udc80")),
+        ({"timeout_s": 10**9}, "llm.timeout_s: .* 86400 seconds"),
+        ({"timeout_s": None}, "llm.timeout_s"),
+        ({"retries": None}, "llm.retries"),
+        ({"extra": 5}, "llm.extra"),
+        ({"extra": {"top_p": NAN}}, "llm.extra"),
+        ({"base_url": 5}, "llm.base_url"),
+        ({"base_url": None}, "llm.base_url"),
+        ({"base_url": "http://127.0.0.1:99999/v1"}, "llm.base_url.*1 to 65535"),
+        ({"base_url": "http://127.0.0.1:0/v1"}, "llm.base_url.*1 to 65535"),
+        ({"base_url": "http://127.0.0.1:x/v1"}, "llm.base_url.*1 to 65535"),
+        ({"base_url": "http://[::1/v1"}, "llm.base_url"),
+        ({"key_variable": None}, "llm.key_variable"),
+        ({"key_variable": 5}, "llm.key_variable"),
+        ({"key_variable": "sk-proj-secret"}, "llm.key_variable"),
+        ({"key_variable": "gsk_secret0123456789abcdef"}, "llm.key_variable: looks like a key"),
     ],
 )
 def test_wrong_settings_are_named(wrong: dict[str, Any], words: str) -> None:

@@ -148,7 +148,7 @@ def test_a_replay_repeats_how_a_request_failed_last(make: Make) -> None:
         faults.status(500, "first"),
         faults.says(None),
         faults.says("so so"),
-        faults.status(400, "last"),
+        faults.status(413, "last"),
         None,
     ]
     schema = {"type": "object", "properties": {"why": {"type": "string"}}, "required": ["why"]}

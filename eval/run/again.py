@@ -1,0 +1,249 @@
+"""`from=RUN` and `only=`: a part of a run again, without paying for the rest or timing it again.
+
+The new run takes over the parent's records without what is done again: with `judge=` the verdicts,
+with `reader=` the answers and verdicts, with `only=failed` the questions that failed.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from hydra import compose
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from omegaconf import DictConfig, OmegaConf
+
+from eval.pricing.ledger import begin as begin_paid
+from eval.records.jsonl import CALLS, CONTEXTS, INGEST, RECORDS, Row, read_lines, write_lines
+from eval.records.manifest import OPERATIONAL, OPERATIONAL_OF_MODELS, load_manifest
+from eval.records.schema import INGEST_LINE, RECORD, RECORD_DEFAULTS, Manifest, Record
+from eval.run.build import FAILED_ONES, Built
+from eval.run.failures import Failure
+from eval.run.question import Asked, failed, read_again
+from memsys.errors import InputError
+from memsys.places import find_run
+from memsys.trusted import check_addresses, check_config
+
+Part = Literal["judge", "answer", "failed"]
+_MODELS = {"llm": "llm", "judge_llm": "llm@judge_llm"}  # by setting: the group as Hydra names it
+_AGAIN = {"reader", "judge", *_MODELS}  # groups that a repetition may set
+_FREE = {*OPERATIONAL, "from", "only", "seed", "resamples"}  # settings that it may set, too
+_PENDING = {"phase": "judge", "kind": "Pending", "message": "the judge has not been asked yet"}
+
+
+@dataclass(frozen=True, slots=True)
+class Repetition:
+    """The `part` of the run in `folder` that a new run does again."""
+
+    folder: Path
+    manifest: Manifest
+    part: Part
+
+    def described(self) -> dict[str, Any]:
+        """Return the field `parent` of the new run's manifest."""
+        parent = self.manifest
+        identity = {"run_id": parent["run_id"], "config_sha256": parent["config_sha256"]}
+        return {**identity, "again": self.part}
+
+    def check(self, manifest: Manifest, built: Built) -> None:
+        """Raise InputError unless the new run has the parent's data and can do the part again."""
+        for name in ("data", "key"):
+            if manifest.get(name) != self.manifest.get(name):
+                raise InputError(
+                    f"from={self.folder.name}: the data files or their answer key have changed "
+                    "since; start a new run"
+                )
+        if self.part == "answer" and not built.models.reader.reads_context:
+            raise InputError(
+                f"from={self.folder.name}: reader={manifest['choices']['reader']} reads memories, "
+                "and a run stores contexts; start a new run, which costs nothing with this reader"
+            )
+        if self.part == "answer" and not (self.folder / CONTEXTS).exists():
+            raise InputError(
+                f"{self.folder / CONTEXTS}: not there; the run is of a version that did not store "
+                "contexts: start a new run"
+            )
+
+    def take_over(self, folder: Path, built: Built) -> None:
+        """Write to `folder`, that of a new run, what is not done again. Does nothing if it has
+        been done already, as in a resumed run.
+        """
+        if (folder / RECORDS).exists():
+            return
+        asked = {question.id: question for question in built.dataset.questions}
+        conversations = {question.conversation for question in asked.values()}
+        if (self.folder / CONTEXTS).exists() and self.part != "failed":
+            shutil.copyfile(self.folder / CONTEXTS, folder / CONTEXTS)
+        steps = read_lines(self.folder / INGEST, schema=INGEST_LINE)
+        ingested = (one for one in steps if one["status"] == "ok")
+        write_lines(
+            folder / INGEST, (one for one in ingested if one["conversation"] in conversations)
+        )
+        rows = [row for row in self._rows() if row["id"] in asked and row["status"] == "ok"]
+        done = {row["id"] for row in rows}
+        if calls := [row for row in read_lines(self.folder / CALLS) if self._is_kept(row, done)]:
+            begin_paid(folder)
+            write_lines(folder / CALLS, calls)
+        if self.part == "answer":
+            rows = []
+        elif self.part == "judge":
+            has_judge = built.models.judge is not None
+            key = (self.manifest["judge"] or {}).get("score")
+            rows = [_without_verdict(row, key, pending=has_judge) for row in rows]
+        write_lines(folder / RECORDS, rows)
+
+    def jobs(self, built: Built) -> Mapping[str, partial[Asked]] | None:
+        """Return the job of each question that the runner would retrieve for; None: it does so.
+
+        A question that failed before its context was complete remains a failure.
+        """
+        if self.part == "failed":
+            return None
+        contexts = {}
+        if self.part == "answer":
+            rows = read_lines(self.folder / CONTEXTS)
+            contexts = {row["sha256"]: row["text"] for row in rows}
+        stored = {row["id"]: row for row in self._rows()}
+        jobs = {}
+        for question in built.dataset.questions:
+            record = stored[question.id]
+            digest = record.get("context_sha256")
+            if digest is None or self.part == "judge":
+                error = record["error"] or {"phase": "retrieve", "kind": "", "message": "no record"}
+                failure = Failure(error["phase"], error["kind"], error["message"])
+                jobs[question.id] = partial(failed, question, failure)
+                continue
+            if digest not in contexts:
+                raise InputError(
+                    f"{self.folder / CONTEXTS}: holds no context of {question.id}; start a new run"
+                )
+            models = built.models
+            jobs[question.id] = partial(
+                read_again,
+                *(question, record, contexts[digest]),
+                *(models.reader, models.judge, built.meter),
+            )
+        return jobs
+
+    def _rows(self) -> Iterable[Record]:
+        for row in read_lines(self.folder / RECORDS, schema=RECORD):
+            yield cast(Record, {**RECORD_DEFAULTS, **row})
+
+    def _is_kept(self, call: Row, done: set[str]) -> bool:
+        """Return whether the recorded call belongs to what is not done again."""
+        dropped = {"judge": ("judge",), "answer": ("answer", "judge"), "failed": ()}[self.part]
+        return call["phase"] not in dropped and (call["question"] or "") in {*done, ""}
+
+
+def plan(
+    config: DictConfig, choices: dict[str, str], overrides: Sequence[str]
+) -> tuple[DictConfig, dict[str, str], Repetition | None]:
+    """Return the configuration of the run and, with `from=`, what is repeated of its parent: all
+    settings that `overrides` do not name are then the parent's.
+
+    Raises InputError if `from` names no complete run, or if `overrides` set anything but a judge, a
+    reader or their models.
+    """
+    if config["from"] is None:
+        if config.only == FAILED_ONES:
+            raise InputError(
+                "only=failed: of which run? add from=RUN; resume=RUN asks the questions that "
+                "failed again in the same run"
+            )
+        return config, choices, None
+    folder = find_run(str(config["from"]))
+    where, parent = f"from={folder.name}", load_manifest(folder)
+    if parent["status"] != "complete":
+        raise InputError(f"{where}: the run is {parent['status']}; resume it to its end first")
+    if "strategy" not in parent["config"]:
+        raise InputError(f"{where}: its answers were imported; name a run of eval.run")
+    paths = [_path(override) for override in overrides]
+    if refused := [path for path in paths if path.partition(".")[0] not in _AGAIN | _FREE]:
+        raise InputError(
+            f"{where}: {refused[0]} is set, but retrieval is not repeated; leave it out, or start "
+            "a new run without from="
+        )
+    for name, value in parent["config"].items():  # the folder may be somebody else's
+        if name not in paths:
+            check_config(value, "llm" if name in _MODELS else name, where)
+    check_addresses(parent["config"], where)
+    merged, options = _merged(config, parent, choices, paths)
+    merged["from"] = folder.name if folder.parent.name == "runs" else str(folder)
+    new_config = OmegaConf.create(merged)
+    OmegaConf.set_struct(new_config, True)
+    part = _part(paths, options, where, only=config.only)
+    return new_config, options, Repetition(folder, parent, part)
+
+
+def _merged(
+    config: DictConfig, parent: Manifest, choices: dict[str, str], paths: Sequence[str]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the parent's settings and options, with those of `config` that `paths` name."""
+    new = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+    options = dict(parent["choices"])
+    merged = OmegaConf.create({**new, **parent["config"], "only": new["only"]})
+    for name in OPERATIONAL & set(new):
+        merged[name] = new[name]
+    # Manifests do not contain the operational settings of models.
+    for group, option in _MODELS.items():
+        default = compose("config", [f"{option}={options[option]}"])[group]
+        for name in OPERATIONAL_OF_MODELS & set(default):
+            merged[group][name] = default[name]
+    for path in sorted(paths):
+        group = _MODELS.get(path, path)
+        if group in choices:
+            merged[path], options[group] = new[path], choices[group]
+        else:
+            OmegaConf.update(merged, path, OmegaConf.select(config, path))
+    return cast(dict[str, Any], OmegaConf.to_container(merged, resolve=True)), options
+
+
+def _part(paths: Sequence[str], options: Mapping[str, str], where: str, *, only: object) -> Part:
+    """Return the part that is done again because of the settings that were named."""
+    groups = {
+        path.partition(".")[0]
+        for path in paths
+        if not (
+            path.startswith(tuple(_MODELS)) and path.rpartition(".")[2] in OPERATIONAL_OF_MODELS
+        )
+    }
+    named = sorted(groups & _AGAIN)
+    if only == FAILED_ONES:
+        if named:
+            raise InputError(
+                f"{where}: only=failed asks again as the run did, but {named[0]} is set; leave one "
+                "of the two out"
+            )
+        return "failed"
+    if "reader" in groups or ("llm" in groups and options["reader"] == "llm"):
+        return "answer"
+    if named:
+        return "judge"
+    raise InputError(
+        f"{where}: nothing to do again; add judge=..., reader=..., their llm=..., or only=failed"
+    )
+
+
+def _path(override: str) -> str:
+    """Return the setting that an override of Hydra's grammar names, without its package."""
+    parsed = OverridesParser.create().parse_override(override)
+    return str(parsed.package or parsed.key_or_group)
+
+
+def _without_verdict(record: Record, key: str | None, *, pending: bool) -> Record:
+    """Return `record` as if nobody had judged it. `key`: the judge's score; `pending`: the answer
+    is to be judged.
+    """
+    measured = {
+        name: {part: value for part, value in (record.get(name) or {}).items() if part != "judge"}  # type: ignore[attr-defined]
+        for name in ("usage", "latency_ms", "waited_ms")
+    }
+    rest = {name: value for name, value in record.items() if name != "judge_reasons"}
+    scores = {n: value for n, value in record["scores"].items() if n != key}
+    wanted = pending and record["gold"] is not None and record["answer"] is not None
+    new = {"scores": scores, "judge": None, "judge_error": _PENDING if wanted else None}
+    return cast(Record, {**rest, **measured, **new})

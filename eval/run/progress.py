@@ -1,0 +1,141 @@
+"""Progress of a run: a bar on a terminal and in notebooks, plain lines on stderr elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from tqdm import tqdm
+
+from eval.cli import progress
+from memsys.llm.budget import CallLedger
+from memsys.llm.pricing import Pricing
+from memsys.types import Usage
+
+FIRST_S = 5.0  # of lines: the first
+_EVERY_S, _APART_S = 30.0, 1.0  # the slowest, the fastest
+_REDRAWN_S = 0.1  # the bar, at most
+
+
+class Spending:
+    """A ledger that also adds up what this process pays; safe for several threads.
+
+    Calls of a model without a price are counted in tokens, never as $0.
+    """
+
+    def __init__(self, ledger: CallLedger) -> None:
+        """`ledger` stores the calls."""
+        self._ledger = ledger
+        self._usages: dict[str, Usage] = {}
+
+    def rows(self) -> Iterable[tuple[str, Usage]]:
+        """See CallLedger."""
+        return self._ledger.rows()
+
+    def note(self, model: str, usage: Usage) -> None:
+        """See CallLedger. The caller locks it."""
+        self._ledger.note(model, usage)
+        old = self._usages.get(model, Usage())
+        self._usages[model] = Usage(
+            old.calls + usage.calls,
+            old.input_tokens + usage.input_tokens,
+            old.output_tokens + usage.output_tokens,
+        )
+
+    def text(self, pricing: Pricing) -> str:
+        """Return dollars, and the tokens of models without a price; '' before the first call."""
+        costs = [(pricing.cost_usd(model, used), used) for model, used in [*self._usages.items()]]
+        known = [cost for cost, _ in costs if cost is not None]
+        tokens = sum(u.input_tokens + u.output_tokens for cost, u in costs if cost is None)
+        parts = [f"${sum(known):,.4f}"] if known else []
+        if tokens:
+            parts.append(f"{tokens:,} tokens without a price")
+        return " + ".join(parts)
+
+
+@dataclass(slots=True)
+class RunProgress:
+    """Shows how far a run is; safe for several threads. Use as a context by `shown`.
+
+    Where stderr is no terminal: a line for each conversation and at least every 30 s, none in the
+    first 5 s.
+    """
+
+    total: int
+    done: int
+    spending: Spending | None
+    pricing: Pricing
+    errors: int = 0
+    _place: str = ""
+    _began: float = field(default_factory=time.monotonic)
+    _last: float = 0.0  # time of the last line or redrawing
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+    _bar: tqdm[Any] = field(init=False)
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        """Show the progress during the block."""
+        over = threading.Event()
+        with progress(self.total, "question", initial=self.done) as self._bar:
+            thread = threading.Thread(target=self._repeat, args=(over,), daemon=True)
+            if self._bar.disable:
+                thread.start()
+            try:
+                yield
+            finally:
+                over.set()
+                if thread.ident is not None:
+                    thread.join()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether no question is left."""
+        return self.done >= self.total
+
+    def at(self, place: str) -> None:
+        """Show the conversation, or the session that is being ingested."""
+        with self._lock:
+            is_new = self._place.partition(":")[0] != place.partition(":")[0]
+            self._place = place
+            now = time.monotonic()
+            if not self._bar.disable:
+                self._bar.set_description(place, refresh=now - self._last > _REDRAWN_S)
+                self._last = now if now - self._last > _REDRAWN_S else self._last
+            elif is_new and now - self._began > FIRST_S and now - self._last > _APART_S:
+                self._line(now)
+
+    def step(self, *, failed: bool) -> None:
+        """Count a question."""
+        with self._lock:
+            self.done += 1
+            self.errors += failed
+            if not self._bar.disable:
+                self._bar.set_postfix_str(self._counts(), refresh=False)
+                self._bar.update()
+
+    def _counts(self) -> str:
+        spent = self.spending.text(self.pricing) if self.spending else ""
+        errors = f"{self.errors} error{'' if self.errors == 1 else 's'}"
+        return f"{errors}, {spent}" if spent else errors
+
+    def _line(self, now: float) -> None:
+        elapsed = timedelta(seconds=int(now - self._began))
+        sys.stderr.write(
+            f"{self._place}, {self.done} of {self.total} questions, {self._counts()}, {elapsed}\n"
+        )
+        sys.stderr.flush()
+        self._last = now
+
+    def _repeat(self, over: threading.Event) -> None:
+        """Write a line whenever the last one is too old, so that a hanging call is seen."""
+        while not over.wait(FIRST_S):
+            with self._lock:
+                now = time.monotonic()
+                if now - max(self._last, self._began + FIRST_S - _EVERY_S) >= _EVERY_S:
+                    self._line(now)

@@ -1,0 +1,193 @@
+"""The files of a run that grow line by line, and the place of each question in them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from eval.pricing.ledger import begin as begin_paid
+from eval.records.jsonl import (
+    CALLS,
+    CONTEXTS,
+    INGEST,
+    RECORDS,
+    LineWriter,
+    Row,
+    read_lines,
+)
+from eval.records.schema import RECORD_DEFAULTS, IngestLine, Record
+
+_Place = tuple[int, int]  # first byte and length of a line
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFile:
+    """The `count` records in the file `path`, read anew each time: one is in memory at a time."""
+
+    path: Path
+    count: int
+
+    def __len__(self) -> int:
+        """Return the number of records."""
+        return self.count
+
+    def __iter__(self) -> Iterator[Record]:
+        """Yield the records in the order of the file."""
+        for row in read_lines(self.path):
+            yield _record(row)
+
+
+@dataclass(slots=True)
+class RunFiles:
+    """Appends to the files of the run in `folder`, each first cut to its last complete line.
+
+    `answered`: ids of the questions with a record of status ok; `unjudged`: those of them whose
+    judge failed. It is not safe for several threads.
+    """
+
+    folder: Path
+    answered: set[str] = field(default_factory=set)
+    unjudged: set[str] = field(default_factory=set)
+    _places: dict[str, _Place] = field(default_factory=dict)  # of each question's last line
+    _end: int = 0  # bytes of records.jsonl
+    _stored: dict[str, int] = field(default_factory=dict)  # memories by conversation
+    _indexed: dict[str, None] = field(default_factory=dict)  # conversations, in order
+    _steps: set[tuple[str, str, str | None]] = field(default_factory=set)
+    _contexts: set[bytes] = field(default_factory=set)  # their hashes
+    _writers: dict[str, LineWriter] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Open the files that every run has, and read those of a run that is resumed."""
+        for name in (RECORDS, INGEST, CONTEXTS):
+            self._writer(name)
+        for row, size in _sized(self.folder / RECORDS):
+            judged = row.get("judge_error") is None
+            self._note_record(row["id"], size, ok=row["status"] == "ok", judged=judged)
+        for line in read_lines(self.folder / INGEST):
+            self._note_step(cast(IngestLine, line))
+        for row in read_lines(self.folder / CONTEXTS):
+            self._contexts.add(bytes.fromhex(row["sha256"]))
+
+    @property
+    def memories(self) -> dict[str, int]:
+        """Number of memories by conversation, of those whose ingestion is complete."""
+        return {name: self._stored.get(name, 0) for name in self._indexed}
+
+    def add_record(self, id_: str, line: str, *, ok: bool, judged: bool) -> None:
+        """Append the record of a question; `judged`: its judge did not fail."""
+        self._writer(RECORDS).write_line(line)
+        self._note_record(id_, len(line.encode()), ok=ok, judged=judged)
+
+    def add_step(self, line: IngestLine) -> None:
+        """Append the line of an ingestion step, unless the file contains it."""
+        if self._note_step(line):
+            self._writer(INGEST).write(line)
+
+    def add_calls(self, calls: Iterable[Row]) -> None:
+        """Append the recorded answers that were used: a bundle of the run contains these."""
+        for call in calls:
+            if CALLS not in self._writers:  # most runs have no calls
+                begin_paid(self.folder)
+            self._writer(CALLS).write(call)
+
+    def add_context(self, text: str) -> str:
+        """Store the text of a context, unless it is stored already; return its sha256 in hex."""
+        digest = hashlib.sha256(text.encode())
+        if digest.digest() not in self._contexts:
+            self._writer(CONTEXTS).write({"sha256": digest.hexdigest(), "text": text})
+            self._contexts.add(digest.digest())
+        return digest.hexdigest()
+
+    def record(self, id_: str) -> Record:
+        """Read the record of the question `id_`."""
+        start, size = self._places[id_]
+        with (self.folder / RECORDS).open("rb") as file:
+            file.seek(start)
+            return _record(json.loads(file.read(size)))
+
+    def close(self) -> None:
+        """Close all files."""
+        for writer in self._writers.values():
+            writer.close()
+
+    def put_in_order(self, questions: Mapping[str, str]) -> RecordFile:
+        """Put the records into the order of `questions`, and the calls likewise, those of a
+        conversation's ingestion first. Repeated questions return to their places.
+
+        `questions`: the conversation of each question by id, in the order of the data set. Call it
+        after `close`.
+        """
+        _rewrite(self.folder / RECORDS, [self._places[id_] for id_ in questions], self._end)
+        path = self.folder / CALLS
+        if path.exists():
+            rank = {id_: number for number, id_ in enumerate(questions)}
+            first: dict[str, int] = {}
+            for id_, conversation in questions.items():
+                first.setdefault(conversation, rank[id_])
+            places, end = [], 0
+            for row, size in _sized(path):
+                of = row["question"]
+                key = (first.get(row.get("conversation", ""), -1), 0)
+                places.append((key if of is None else (rank.get(of, -1), 1), (end, size)))
+                end += size
+            places.sort(key=lambda one: one[0])  # stable
+            _rewrite(path, [place for _, place in places], end)
+        return RecordFile(self.folder / RECORDS, len(questions))
+
+    def _writer(self, name: str) -> LineWriter:
+        if name not in self._writers:
+            self._writers[name] = LineWriter(self.folder / name)
+        return self._writers[name]
+
+    def _note_record(self, id_: str, size: int, *, ok: bool, judged: bool) -> None:
+        self._places[id_] = self._end, size
+        self._end += size
+        if ok:
+            self.answered.add(id_)
+            (self.unjudged.discard if judged else self.unjudged.add)(id_)
+
+    def _note_step(self, line: IngestLine) -> bool:
+        """Return whether the step is new, and remember it if it did not fail."""
+        conversation, phase = line["conversation"], line["phase"]
+        step = (conversation, phase, line["session"])
+        if step in self._steps:
+            return False
+        if line["status"] == "ok":
+            self._steps.add(step)
+            self._stored[conversation] = self._stored.get(conversation, 0) + line["memories"]
+            if phase == "index":
+                self._indexed[conversation] = None
+        return True
+
+
+def _record(row: Row) -> Record:
+    return cast(Record, {**RECORD_DEFAULTS, **row})
+
+
+def _sized(path: Path) -> Iterator[tuple[Row, int]]:
+    """Yield each row of a JSON-lines file with the bytes of its line."""
+    with path.open("rb") as lines:
+        for row, line in zip(read_lines(path), lines, strict=True):
+            yield row, len(line)
+
+
+def _rewrite(path: Path, places: Sequence[_Place], size: int) -> None:
+    """Replace the file of `size` bytes by its lines at `places`, unless they are all in order."""
+    end = 0
+    for start, length in places:
+        if start != end:
+            break
+        end += length
+    else:
+        if end == size:
+            return
+    part = path.with_name(path.name + ".part")
+    with path.open("rb") as file, part.open("wb") as out:
+        for start, length in places:
+            file.seek(start)
+            out.write(file.read(length))
+    part.replace(path)

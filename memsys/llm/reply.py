@@ -1,0 +1,161 @@
+"""Strict reading of the replies of chat models: an unusable one is an error, not an answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from memsys.llm.base import Completion, LLMError, ToolCall
+from memsys.llm.pricing import MOST_TOKENS, usage_of
+from memsys.llm.schema import violation
+from memsys.text.json_text import check_json, parse_json
+from memsys.types import Usage
+
+_DECODER = json.JSONDecoder()
+_THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_STARTS = 100  # of objects that are tried in one text
+_MORE_TOKENS = (
+    "raise llm.max_tokens, or llm.extra.max_completion_tokens for a model that reasons first"
+)
+
+
+def completion(
+    answer: Mapping[str, Any],
+    model: str,
+    schema: Mapping[str, Any] | None = None,
+    *,
+    tools: bool = False,
+) -> Completion:
+    """Return the first choice of `answer`. `schema`: the JSON schema of its text, which is returned
+    without what surrounds the JSON. `tools`: whether tools were offered. A text that was cut off by
+    the limit of tokens is returned, with `finish` "length", unless there is a schema.
+
+    Raises LLMError naming `model`, the fault and the finish reason: without a text (or a call of
+    an offered tool), for a refusal, a filtered reply, calls of tools that were not offered, and
+    token counts that are none.
+    """
+    if isinstance(answer.get("error"), dict):  # some gateways send errors with status 200
+        raise LLMError(f"{model}: {str(answer['error'].get('message'))[:200]}")
+    choices = answer.get("choices")
+    if not isinstance(choices, list) or not choices:
+        raise LLMError(f"{model}: the answer has no choices")
+    choice = choices[0]
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if not isinstance(message, dict):
+        raise LLMError(f"{model}: the answer has no message")
+    check_usage(answer, model)
+    finish = choice.get("finish_reason")
+    calls = _tool_calls(message.get("tool_calls") or [], model)
+    text = message.get("content")
+    why = _fault(text, message.get("refusal"), finish, bool(calls), tools=tools)
+    if why is not None:
+        raise LLMError(f"{model}: no usable answer ({why}; finish_reason {str(finish)[:40]})")
+    text = text if isinstance(text, str) else ""
+    if schema is not None and not calls:
+        text = _of_schema(text, schema, model, finish)
+    return Completion(
+        text=text,
+        usage=usage_of(answer) or Usage(calls=1),
+        model=str(answer.get("model") or model),
+        finish=str(finish),
+        tool_calls=calls,
+    )
+
+
+def check_usage(answer: Mapping[str, Any], model: str) -> None:
+    """Raise LLMError naming `model` if a reported token count is not a whole number of 0 to 2^53.
+    Counts that are absent or null are not reported.
+    """
+    reported = answer.get("usage")
+    if reported is None:
+        return
+    if not isinstance(reported, dict):
+        raise LLMError(f"{model}: usage is not an object")
+    for name in ("prompt_tokens", "completion_tokens"):
+        count = reported.get(name)
+        if count is not None and (type(count) is not int or not 0 <= count <= MOST_TOKENS):
+            raise LLMError(f"{model}: usage.{name} is {count!r:.40}, not a number of tokens")
+
+
+def without_thinking(text: str) -> str:
+    """Return `text` without what is between <think> tags, the last of which may be open."""
+    return _THINKING.sub("", text)
+
+
+def json_objects(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the outermost JSON objects amid other text, each with its own text, in order. An object
+    beyond the limits of parse_json is skipped.
+    """
+    at = text.find("{")
+    for _ in range(_STARTS):
+        if at < 0:
+            return
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+            check_json(value)
+        except (ValueError, RecursionError):
+            end = at + 1
+        else:
+            yield text[at:end], value
+        at = text.find("{", end)
+
+
+def _fault(
+    text: object, refusal: object, finish: object, has_calls: bool, *, tools: bool
+) -> str | None:
+    """Return why a reply is unusable, or None."""
+    if refusal:
+        return f"the model refused: {str(refusal)[:200]}"
+    if finish == "content_filter":
+        return "its content was filtered"
+    if has_calls:
+        return None if tools else "it calls tools, and none were offered"
+    if not isinstance(text, str):
+        empty = "it has no content"
+    elif not text.strip():
+        empty = "its content is empty"
+    elif not without_thinking(text).strip():
+        empty = "it contains reasoning alone"
+    else:
+        return None
+    if finish == "length":
+        return f"{empty}: its tokens were used up; {_MORE_TOKENS}"
+    # With tools on offer, a model may have nothing to call and nothing to say.
+    return None if tools and isinstance(text, str) else empty
+
+
+def _tool_calls(rows: Any, model: str) -> tuple[ToolCall, ...]:
+    if not isinstance(rows, list):
+        raise LLMError(f"{model}: tool_calls is not a list")
+    calls = []
+    for call in rows:
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+            raise LLMError(f"{model}: a tool call names no function")
+        arguments = function.get("arguments")
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        calls.append(ToolCall(str(call.get("id") or ""), function["name"], text))
+    return tuple(calls)
+
+
+def _of_schema(text: str, schema: Mapping[str, Any], model: str, finish: object) -> str:
+    """Return the part of `text` that is JSON of `schema`: the whole, or the only such object in it
+    (fences, an introduction or reasoning may surround it).
+    """
+    found: list[tuple[str, Any]]
+    try:
+        found = [(text, parse_json(text))]
+    except ValueError:
+        found = list(json_objects(without_thinking(text)))
+    if not found:
+        cut = "; it was cut off by the limit of tokens" if finish == "length" else ""
+        raise LLMError(f"{model}: the reply is not the JSON that was asked for{cut}")
+    faults = [violation(value, schema) for _, value in found]
+    fitting = [one for one, fault in zip(found, faults, strict=True) if fault is None]
+    if not fitting:
+        raise LLMError(f"{model}: the reply is not of the schema that was asked for: {faults[-1]}")
+    if any(value != fitting[0][1] for _, value in fitting):
+        raise LLMError(f"{model}: the reply has several different objects of the schema")
+    return fitting[0][0]

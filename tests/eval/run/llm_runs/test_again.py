@@ -1,0 +1,160 @@
+"""A part of a run again: nothing that did not change is asked, paid for or timed anew."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.records.manifest import digest
+from tests.eval.commands import Ended, Run, run_main
+from tests.eval.run.llm_runs.served import JUDGED, MIDDLE, MIDDLE_WORDS, Bench, role_of
+from tests.memsys.llm.faults import status
+
+RETRIEVED = ("retrieved", "k", "context_tokens", "context_sha256", "evidence_found", "trace")
+OF_JUDGE = {"judge", "judge_error", "judge_reasons"}
+
+
+def again(bench: Bench, *arguments: str, name: str = "new") -> tuple[Ended, Run]:
+    """Repeat a part of the bench's run in a new folder, against the same server."""
+    folder = bench.folder / name
+    command = (f"from={bench.run.folder}", f"hydra.run.dir={folder}", *arguments)
+    return run_main(bench.folder, bench.cache, *command), Run(folder)
+
+
+def asked(bench: Bench, since: int) -> list[str]:
+    """Who asked the server since its request number `since`."""
+    return [role_of(body) for body in bench.server.bodies[since:]]
+
+
+def without_judge(record: dict[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in record.items() if name not in OF_JUDGE}
+    for name in ("usage", "latency_ms", "waited_ms", "scores"):
+        kept[name] = {part: v for part, v in record[name].items() if part != "judge"}
+    return kept
+
+
+def test_stored_answers_are_judged_anew(bench: Bench) -> None:
+    assert bench.start().code == 0
+    before = bench.server.requests
+    ended, new = again(bench, "judge=llm", "judge.rubric=strict")
+    assert ended.code == 0, ended.err
+    assert set(asked(bench, before)) == {"judge"}
+    parent = bench.run
+    assert [without_judge(r) for r in new.records] == [without_judge(r) for r in parent.records]
+    assert {key for r in new.records for key in r["judge"] or {}} == {"gpt-4o-mini, strict"}
+    assert sum("judge" in r["scores"] for r in new.records) == JUDGED
+    assert new.manifest["parent"] == {
+        "run_id": "run",
+        "config_sha256": parent.manifest["config_sha256"],
+        "again": "judge",
+    }
+    assert new.ingests == parent.ingests
+    paid = (new.folder / "paid.jsonl").read_text().splitlines()
+    assert len(paid) == bench.server.requests - before  # equal requests are sent once
+
+
+def test_an_interrupted_repetition_is_resumed(bench: Bench) -> None:
+    assert bench.start().code == 0
+    bench.model.break_down(status(401), "judge", MIDDLE_WORDS)
+    ended, new = again(bench, "judge=llm", "judge.rubric=strict")
+    assert ended.code == 2
+    assert new.manifest["status"] == "interrupted"
+    bench.model.recover()
+    before = bench.server.requests
+    ended, new = again(bench, "judge=llm", "judge.rubric=strict", "resume=new")
+    assert ended.code == 0, ended.err
+    assert set(asked(bench, before)) == {"judge"}
+    assert bench.server.requests - before < JUDGED
+    assert sum("judge" in r["scores"] for r in new.records) == JUDGED
+
+
+def test_stored_contexts_are_read_anew(bench: Bench) -> None:
+    assert bench.start("judge=none").code == 0
+    before = bench.server.requests
+    url = f"llm.base_url={bench.server.base_url}"
+    ended, new = again(bench, "llm=openai", "llm.model=another", url)
+    assert ended.code == 0, ended.err
+    assert set(asked(bench, before)) == {"answer"}
+    for old, record in zip(bench.run.records, new.records, strict=True):
+        assert {name: record[name] for name in RETRIEVED} == {name: old[name] for name in RETRIEVED}
+        assert record["latency_ms"]["retrieve"] == old["latency_ms"]["retrieve"]
+        assert record["scores"]["evidence_recall"] == old["scores"]["evidence_recall"]
+        assert list(record["usage"]["answer"]["by_model"]) == ["another"]
+    contexts = (bench.run.folder / "contexts.jsonl").read_text()
+    assert (new.folder / "contexts.jsonl").read_text() == contexts
+    prompts = [str(body["messages"]) for body in bench.server.bodies]
+    assert prompts[before:] == prompts[:before]
+
+
+def test_failed_questions_alone_are_asked_again(bench: Bench) -> None:
+    bench.model.break_down(status(400), "answer", MIDDLE_WORDS)
+    assert bench.start().code == 0
+    assert list(bench.errors()) == [MIDDLE]
+    bench.model.recover()
+    before = bench.server.requests
+    ended, new = again(bench, "only=failed")
+    assert ended.code == 0, ended.err
+    assert sorted(asked(bench, before)) == ["answer", "judge"]
+    assert len(new.records) == 21
+    assert not [r for r in new.records if r["status"] == "error"]
+    kept = [r for r in bench.run.records if r["id"] != MIDDLE]
+    assert [r for r in new.records if r["id"] != MIDDLE] == kept
+    assert bench.errors()  # the parent is unchanged
+
+
+def test_questions_are_asked_by_id(bench: Bench) -> None:
+    assert bench.start("only=[beech/3,ash/0]").code == 0
+    assert [r["id"] for r in bench.run.records] == ["ash/0", "beech/3"]
+    assert {line["conversation"] for line in bench.run.ingests} == {"ash", "beech"}
+    before = bench.server.requests
+    ended, new = again(bench, "judge=llm", "judge.runs=2", "only=beech/3")
+    assert ended.code == 0, ended.err
+    assert [r["id"] for r in new.records] == ["beech/3"]
+    assert set(asked(bench, before)) == {"judge"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "pattern"),
+    [
+        (("judge=llm", "strategy=bm25"), "strategy is set, but retrieval is not repeated"),
+        (("judge=llm", "k=3"), "k is set, but retrieval is not repeated"),
+        ((), "nothing to do again"),
+        (("only=failed", "judge=llm"), "only=failed asks again as the run did, but judge is set"),
+        (("reader=extractive",), "reads memories, and a run stores contexts"),
+        (("only=ash/99", "judge=llm"), "only=ash/99: small has no such question; one is ash/"),
+        (("only=5", "judge=llm"), "only: 5; give ids"),
+    ],
+)
+def test_what_cannot_be_repeated_is_refused(
+    bench: Bench, arguments: tuple[str, ...], pattern: str
+) -> None:
+    assert bench.start("only=ash/0").code == 0
+    ended, new = again(bench, *arguments)
+    assert ended.code == 2
+    assert pattern in ended.err
+    assert ended.err.count("\n") == 1
+    assert not new.folder.exists()
+
+
+def test_a_foreign_class_in_the_parent_is_never_built(bench: Bench, tmp_path: Path) -> None:
+    assert bench.start("only=ash/0").code == 0
+    canary = tmp_path / "canary"
+    path = bench.run.folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["config"]["embedder"] = {"_target_": "os.system", "command": f"touch {canary}"}
+    chosen = {"config": manifest["config"], "choices": manifest["choices"]}
+    manifest["config_sha256"] = digest(chosen)
+    path.write_text(json.dumps(manifest))
+    ended, _ = again(bench, "judge=llm", "judge.rubric=strict")
+    assert ended.code == 2
+    assert "os.system is not trusted" in ended.err
+    assert not canary.exists()
+
+
+def test_failed_without_a_run_is_refused(bench: Bench) -> None:
+    ended = bench.start("only=failed")
+    assert ended.code == 2
+    assert "only=failed: of which run? add from=RUN" in ended.err
