@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -19,7 +18,7 @@ from eval.rendering.tables import plain
 from memsys.errors import InputError
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import CALLS, RecordedAnswer, Recording
-from memsys.places import find_run
+from memsys.places import cache_folder, find_run
 from memsys.text.files import is_there
 from memsys.types import Usage
 
@@ -37,9 +36,10 @@ def _parser() -> argparse.ArgumentParser:
     cache.add_argument(
         "--cache",
         type=Path,
-        default=Path(os.environ.get("MEMSYS_CACHE", ".cache")),
+        default=cache_folder(),
         metavar="FOLDER",
-        help="folder of recorded answers (default: the variable MEMSYS_CACHE, else .cache)",
+        help="folder of recorded answers (default: the variable MEMSYS_CACHE, else "
+        f"{cache_folder()})",
     )
     parser = cli.parser(
         "cache", "Recorded answers of models: docs/models.md describes recording and replay."

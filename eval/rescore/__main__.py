@@ -23,7 +23,7 @@ from eval.rescore.imports import Import, read_import, write_import
 from eval.rescore.recompute import recompute
 from eval.rescore.tables import labels_table, sentences
 from memsys.errors import InputError
-from memsys.places import RUNS
+from memsys.places import RUNS, find_run
 from memsys.text.files import is_there
 
 _NAME = 150  # bytes: a folder's name has at most 255, and a time precedes it
@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         "docs/bring-your-own-answers.md describes the formats.",
     )
     add = parser.add_argument
-    files = "Mem0's results, JSON lines or CSV, each optionally gzipped; or a run folder"
+    files = "Mem0's results, JSON lines or CSV, each gzipped or not; or a RUN (folder, id, last)"
     add("files", nargs="+", type=Path, metavar="FILE", help=files)
     add("--format", choices=FORMATS, default=AUTO, help="default: auto")
     names = "locomo|sample|PATH.json"
@@ -68,7 +68,8 @@ def _rescore(options: argparse.Namespace) -> None:
     dataset = None
     ready: list[Import | Path] = []
     keys: dict[str, Path] = {}
-    for path in options.files:
+    for given in options.files:
+        path = given if is_there(given) or given.suffix in _ENDINGS else _run(given)
         if is_there(path) and path.is_dir():
             if options.name is not None or options.out is not None or options.format != AUTO:
                 raise InputError(f"{path}: --name, --out and --format do not apply to a run folder")
@@ -129,6 +130,14 @@ def _show(folder: Path, summary: Summary) -> None:
     if summary["errors"]:
         print(f"Failed, in no mean: {summary['errors']:,} of {summary['n']:,} questions.")
     print(f"\nRun folder: {folder}")
+
+
+def _run(given: Path) -> Path:
+    """Return the run that `given` stands for, else `given`, whose absence is then an error."""
+    try:
+        return find_run(given)
+    except InputError:
+        return given
 
 
 def _dataset(options: argparse.Namespace) -> Dataset:
