@@ -127,8 +127,7 @@ def check_overrides(arguments: Sequence[str]) -> None:
         name = override.get_key_element().lstrip("+~")
         value = override.value()
         if name in _GROUPS and not override.is_sweep_override() and not override.is_delete():
-            optional = name in _OPTIONAL and value is None
-            if not optional and not isinstance(value, str | list):
+            if not isinstance(value, str | list):
                 _refuse_option(name, value)
 
 
