@@ -15,12 +15,6 @@ def run_tables(summary: Summary) -> Iterator[str | Table]:
     after the sentence that introduces it.
     """
     yield Table(*by_type(summary))
-    judge = summary["judge"] or {}
-    if failed := judge.get("errors"):
-        yield (
-            f"The judge failed on {failed} of {judge['n'] + failed} answers. They are in no mean "
-            "of its score; judge_errors_as_zero in summary.json counts them as 0."
-        )
     if len(summary["protocols"]) > 1:
         yield "The same answers under each protocol:"
         yield Table(*by_protocol(summary))
@@ -49,7 +43,17 @@ def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str
         f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). "
         f"F1 is that of the protocol {summary['scoring'][0]}. "
         f"{summary['errors']} of {summary['n']} questions failed and are in no mean.",
+        *_unjudged(summary),
         *(f"Warning: {warning}" for warning in summary["warnings"]),
         f"Files: {', '.join(files)}",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _unjudged(summary: Summary) -> Iterator[str]:
+    judge = summary["judge"] or {}
+    if failed := judge.get("errors"):
+        yield (
+            f"The judge failed on {failed} of {judge['n'] + failed} answers. They are in no mean "
+            "of its score; judge_errors_as_zero in summary.json counts them as 0."
+        )

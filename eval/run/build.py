@@ -15,6 +15,7 @@ from eval.datasets.synthetic.dataset import check_compatibility
 from eval.datasets.types import Dataset, Question
 from eval.judges.judge import Judge, ModelByName
 from eval.metrics.registry import use_configured
+from eval.pricing.prices import described as described_prices
 from eval.readers import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
 from eval.rendering.errors import users_place
@@ -37,13 +38,17 @@ FAILED_ONES = "failed"  # value of `only`: the questions of another run that fai
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models of a run, from the groups llm, judge_llm, reader, judge and embedder."""
+    """The models of a run, from the groups llm, judge_llm, reader, judge and embedder.
+
+    `unpriced`: names of those behind an address that have no price.
+    """
 
     embedder: Embedder
     llm: LLM | None
     reader: Reader
     judge: Judge | None
     pricing: Pricing
+    unpriced: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +75,7 @@ class Built:
             "llm": models.llm and models.llm.name,
             "prompts": {name: prompt.described() for name, prompt in prompts.items()},
             "judge": judge and {"name": judge.name, "score": judge.score_key, **judge.details},
-            "pricing": {
-                "as_of": models.pricing.as_of,
-                "models": {
-                    name: {"input": price.input, "output": price.output}
-                    for name, price in models.pricing.prices.items()
-                },
-            },
+            "pricing": described_prices(models.pricing),
         }
 
 
@@ -189,7 +188,7 @@ def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) ->
     Raises InputError if a key, a model, a prompt or a price is missing.
     """
     settings: ChatSettings | NoModel = instantiate(config.llm)
-    pricing = load_pricing(config.pricing or PRICING)
+    pricing = load_pricing(PRICING if config.pricing is None else config.pricing)
     recording = Recording(config.cache, settings.cache)
     budget = Budget(settings.budget_usd, pricing, ledger)
     embedder = instantiate(config.embedder)
@@ -204,9 +203,18 @@ def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) ->
     judging: ChatSettings | NoModel = instantiate(config.judge_llm)
     if isinstance(judging, NoModel):  # the model that answers judges, too
         judging = settings
+    chats = [one for one in (settings, judging) if isinstance(one, ChatSettings)]
     named: ModelByName | None = None
     if isinstance(judging, ChatSettings):
         chat = judging
-        named = lambda name: replace(chat, model=name).open(recording, meter, budget)  # noqa: E731
+
+        def named(name: str) -> LLM:
+            chats.append(replace(chat, model=name))
+            return chats[-1].open(recording, meter, budget)
+
     judge = instantiate(config.judge).open(judging.open(recording, meter, budget), named)
-    return Models(embedder, llm, reader, judge, pricing)
+    addressed = {one.model for one in chats if isinstance(one.base_url, str)}
+    if isinstance(embedder, EndpointEmbedder):
+        addressed.add(embedder.model)
+    unpriced = tuple(sorted(one for one in addressed if pricing.price(one) is None))
+    return Models(embedder, llm, reader, judge, pricing, unpriced)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 
+from eval.records.comma_separated import write_rows
 from eval.records.folder import seconds_of
 from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, write_json, writing
 from eval.records.manifest import now
@@ -73,7 +73,9 @@ def _empty_contexts(manifest: Manifest, summary: Summary) -> str | None:
 
 def _write_csv(path: Path, summary: Summary) -> None:
     columns = list(dict.fromkeys(key for cell in summary["by_type"].values() for key in cell))
+    rows = [
+        [name, *(cell.get(column) for column in columns)]
+        for name, cell in summary["by_type"].items()
+    ]
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, ["type", *columns])
-        writer.writeheader()
-        writer.writerows({"type": name, **cell} for name, cell in summary["by_type"].items())
+        write_rows(file, [["type", *columns], *rows], end="\r\n")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from eval.studies.bench.processes import measure_process, measure_run
+from eval.studies.bench.processes import MeasuredProcess, measure_process, measure_run
 from eval.studies.bench.schedule import MODEL
 from eval.studies.loopback_model import Plan, loopback_model
 
@@ -21,7 +21,7 @@ def endpoint(dataset: str = "locomo", runs: int = 3) -> Iterator[str]:
     """Yield medians of `runs` runs on types 1-4 of `dataset`, each followed by the bare client."""
     arguments = [*MODEL, f"dataset={dataset}", _TYPES, f"concurrency={_CONCURRENCY}"]
     arguments.append(f"llm.concurrency={_CONCURRENCY}")
-    bare_s, run_s, peaks = [], [], []
+    pairs: list[tuple[MeasuredProcess, MeasuredProcess]] = []
     with tempfile.TemporaryDirectory() as folder:
         log, bodies = Path(folder) / "log", Path(folder) / "bodies"
         with loopback_model(Plan(_DELAY_S, log=log)) as base_url:
@@ -33,13 +33,15 @@ def endpoint(dataset: str = "locomo", runs: int = 3) -> Iterator[str]:
             for number in range(runs):
                 cache = Path(folder) / f"cache {number}"  # empty: every call is live
                 run = measure_run([*arguments, f"llm.base_url={base_url}"], cache)
-                run_s.append(run.wall_s)
-                peaks.append(run.peak_mb)
-                bare_s.append(measure_process([*bare, base_url, str(_CONCURRENCY)])[0])
-    beyond = median(run - other for run, other in zip(run_s, bare_s, strict=True))
+                other = measure_process([*bare, base_url, str(_CONCURRENCY)])
+                pairs.append((run.process, other))
+    run_s, bare_s = (median(one.wall_s for one in ends) for ends in zip(*pairs, strict=True))
+    beyond = median(run.wall_s - other.wall_s for run, other in pairs)
     yield (
         f"{dataset}, types 1-4, bm25, reader and judge: {len(attempts):,} requests of "
         f"{_DELAY_S * 1000:.0f} ms at concurrency {_CONCURRENCY}, median of {runs} whole processes"
     )
-    yield f"run {median(run_s):.1f} s, bare client {median(bare_s):.1f} s, beyond it {beyond:.1f} s"
-    yield f"peak {max(peaks):.0f} MB"
+    yield f"run {run_s:.1f} s, bare client {bare_s:.1f} s, beyond it {beyond:.1f} s"
+    cpu_s = [median(one.cpu_s for one in ends) for ends in zip(*pairs, strict=True)]
+    yield f"CPU: run {cpu_s[0]:.1f} s, bare client {cpu_s[1]:.1f} s"
+    yield f"peak {max(run.peak_mb for run, _ in pairs):.0f} MB"

@@ -24,23 +24,33 @@ def harness(dataset: str = "locomo", runs: int = 3) -> Iterator[str]:
             for name in _COMPARED:  # in turns, so that a slow minute affects all
                 found[name].append(measure_run([chosen, f"strategy={name}"], cache))
     yield f"{dataset}, median of {runs} warm runs; work: strategy, reader and metrics"
-    header = ["strategy", "run s", "work s", "harness s", "of it start s", "harness / work"]
+    header = [
+        "strategy",
+        "run s",
+        "CPU s",
+        "work s",
+        "harness s",
+        "of it start s",
+        "harness / work",
+    ]
     header += ["retrieve p95 ms", "peak MB"]
     yield plain(header, [_row(name, measured) for name, measured in found.items()])
     pairs = zip(found["graph_expand"], found["vector_only"], strict=True)
     ratio = median((a.retrieve_ms_p95 or 0) / (b.retrieve_ms_p95 or 1) for a, b in pairs)
     yield f"retrieve p95, graph_expand / vector_only: {ratio:.2f}"
-    yield f"cold run (empty embedding cache): {cold.wall_s:.0f} s, peak {cold.peak_mb:.0f} MB"
+    peak = f"{cold.process.peak_mb:.0f} MB"
+    yield f"cold run (empty embedding cache): {cold.wall_s:.0f} s, peak {peak}"
 
 
 def _row(name: str, runs: Sequence[MeasuredRun]) -> list[str]:
     return [
         name,
         f"{median(one.wall_s for one in runs):.1f}",
+        f"{median(one.process.cpu_s for one in runs):.1f}",
         f"{median(one.work_s for one in runs):.1f}",
         f"{median(one.wall_s - one.work_s for one in runs):.2f}",
         f"{median(one.start_s for one in runs):.2f}",
         f"{median((one.wall_s - one.work_s) / one.work_s for one in runs):.0%}",
         f"{median(one.retrieve_ms_p95 or 0 for one in runs):.1f}",
-        f"{max(one.peak_mb for one in runs):.0f}",
+        f"{max(one.process.peak_mb for one in runs):.0f}",
     ]

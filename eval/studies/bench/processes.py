@@ -17,16 +17,29 @@ _WORK = ("ingest", "retrieve", "answer", "judge", "score")  # strategy, reader, 
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredProcess:
+    """Seconds from start to end of a process, its seconds of CPU, and its peak MB."""
+
+    wall_s: float
+    cpu_s: float
+    peak_mb: float
+
+
+@dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """One run: wall seconds and peak MB of its process, and times from its run folder.
+    """One run: its process, and times from its run folder.
 
     `seconds`: by part, as in the manifest; with several questions at once they overlap.
     """
 
-    wall_s: float
-    peak_mb: float
+    process: MeasuredProcess
     seconds: dict[str, float]
     retrieve_ms_p95: float | None
+
+    @property
+    def wall_s(self) -> float:
+        """Seconds of the whole process."""
+        return self.process.wall_s
 
     @property
     def work_s(self) -> float:
@@ -39,16 +52,13 @@ class MeasuredRun:
         return self.wall_s - self.seconds["total"]
 
 
-def measure_process(command: Sequence[str], **environment: str) -> tuple[float, float]:
-    """Run `command` with these variables added; return its wall seconds and peak MB.
-
-    Raises RuntimeError with its output if it fails.
-    """
+def measure_process(command: Sequence[str], **environment: str) -> MeasuredProcess:
+    """Run `command` with these variables added; raises RuntimeError with its output if it fails."""
     with tempfile.TemporaryFile("w+") as output:
         streams = [(os.POSIX_SPAWN_DUP2, output.fileno(), number) for number in (1, 2)]
         started = time.perf_counter()
         variables = {**os.environ, **environment}
-        pid = os.posix_spawn(command[0], command, variables, file_actions=streams)
+        pid = os.posix_spawn(command[0], list(command), variables, file_actions=streams)
         try:
             _, status, usage = os.wait4(pid, 0)  # which returns the peak of this child alone
         except KeyboardInterrupt:
@@ -59,7 +69,7 @@ def measure_process(command: Sequence[str], **environment: str) -> tuple[float, 
             output.seek(0)
             raise RuntimeError(f"{' '.join(command)} failed:\n{output.read()}")
     unit = 1024 if sys.platform == "linux" else 1024 * 1024  # KB on Linux, bytes on macOS
-    return wall_s, usage.ru_maxrss / unit
+    return MeasuredProcess(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit)
 
 
 def measure_run(arguments: Sequence[str], cache: Path) -> MeasuredRun:
@@ -67,7 +77,7 @@ def measure_run(arguments: Sequence[str], cache: Path) -> MeasuredRun:
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "run"
         command = [sys.executable, "-m", "eval.run", *arguments, f"hydra.run.dir={run}"]
-        wall_s, peak_mb = measure_process(command, MEMSYS_CACHE=str(cache))
+        process = measure_process(command, MEMSYS_CACHE=str(cache))
         manifest, summary = (json.loads((run / name).read_bytes()) for name in (MANIFEST, SUMMARY))
     p95 = summary["by_type"]["overall"]["retrieve_ms_p95"]
-    return MeasuredRun(wall_s, peak_mb, manifest["seconds"], p95)
+    return MeasuredRun(process, manifest["seconds"], p95)

@@ -12,7 +12,7 @@ import pytest
 from eval.datasets.types import TYPES, Question
 from eval.metrics.registry import names
 from eval.records.schema import Record
-from eval.rendering.run_tables import as_text, run_tables
+from eval.rendering.run_tables import report_md
 from eval.rendering.tables import by_run, by_type, markdown, plain
 from eval.run.failures import Failure
 from eval.run.question import failed
@@ -31,7 +31,7 @@ def record(index: int, category: int, f1: float, ms: float = 1.0, **more: Any) -
     scores = dict.fromkeys(names(), None if category == 5 else f1) | {"judge": None}
     scores |= {"locomo_f1": f1, "evidence_recall": f1, "evidence_hit": float(f1 > 0)}
     return {
-        **failed(question(index, category), Failure("", "", "")).record,
+        **json.loads(failed(question(index, category), Failure("", "", "")).line),
         **{"status": "ok", "error": None, "answer": "a", "abstained": False, "scores": scores},
         **{"context_tokens": 100 * (index + 1), "answer_tokens": 2},
         "latency_ms": {"retrieve": ms, "answer": 1.0, "total": ms + 1},
@@ -40,7 +40,8 @@ def record(index: int, category: int, f1: float, ms: float = 1.0, **more: Any) -
 
 
 def error(index: int, category: int, **more: Any) -> Record:
-    return failed(question(index, category), Failure("retrieve", "ValueError", "no")).record | more
+    line = failed(question(index, category), Failure("retrieve", "ValueError", "no")).line
+    return json.loads(line) | more
 
 
 def cells(*records: Record) -> dict[str, Any]:
@@ -162,7 +163,7 @@ def test_an_answer_without_a_verdict_is_in_no_mean_of_the_judge_only() -> None:
     assert (summary["judge"]["n"], summary["judge"]["errors"]) == (3, 1)
     header, (row, _) = by_type(summary)
     assert dict(zip(header, row, strict=True))["judge"].endswith("] (1 not judged)")
-    assert "The judge failed on 1 of 4 answers." in as_text(run_tables(summary), plain)
+    assert "The judge failed on 1 of 4 answers." in report_md(MANIFEST, summary, [])
 
 
 def test_a_judge_that_always_failed_is_shown_as_such() -> None:
