@@ -77,4 +77,4 @@ $(VENVS)/%/installed: baselines/libraries/%.txt
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-baselines .venv-ray .cache build *.egg-info
+	rm -rf .venv .venv-baselines .venv-ray build *.egg-info

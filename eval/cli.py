@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import ast
+import hashlib
 import importlib
+import re
 import runpy
 import signal
 import sys
@@ -33,6 +35,7 @@ RENAMED = {
 }
 _OUTSIDE = {"serve": "memsys.serve"}  # commands of the memory system itself
 _RUN = "run folder, id under results/runs or a part of it, or last"
+_LONGEST = 80  # characters of arguments in the name of a file
 _OTHERS = "; all others are compared with the first"
 
 
@@ -95,6 +98,15 @@ def heeding_termination() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+
+
+def beside(name: str, arguments: Sequence[str]) -> str:
+    """Return a name for the files of a command that was given `arguments`, beside the `name` of
+    those that it writes without any.
+    """
+    words = re.sub(r"[^\w.=-]+", "-", "-".join(arguments)).strip("-")
+    digest = hashlib.sha256("\0".join(arguments).encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{name}-{words}" if len(words) <= _LONGEST else f"{name}-{words[:_LONGEST]}-{digest}"
 
 
 def progress(total: int | None, unit: str, **options: Any) -> tqdm[Any]:

@@ -19,8 +19,9 @@ _HELP = f"""Serve the memory operations (docs/memory-api.md) over HTTP: JSON in 
 OpenAPI document at /openapi.json, and as a page at /docs that needs no network.
 
 With --config, the embedder, index, ranking, k and model are those of a benchmarked run or of a YAML
-file with the same groups; without it, those of conf/config.yaml. A configuration names classes,
-which are imported and instantiated: use none that you do not trust.
+file with the same groups; without it, those of conf/config.yaml. Only classes of the options in
+conf/ are built, and those of modules in MEMSYS_TRUSTED. The servers that receive texts are printed,
+with the variables of their keys; a run's must be in conf/, on this machine or in MEMSYS_TRUSTED.
 
 If the environment variable {KEY} is set, every request must send its value (X-API-Key, or
 Authorization: Bearer). It is required unless the server listens on a loopback address. There is no
@@ -56,11 +57,12 @@ def serve(
     """
     if missing := [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]:
         raise InputError(f"memsys.serve: {missing[0]} is not installed; pip install -e '.[server]'")
-    import uvicorn  # noqa: PLC0415 - an extra, and the next four need time or extras
+    import uvicorn  # noqa: PLC0415 - an extra, and the next five need time or extras
 
     from memsys.service.memory import Memory  # noqa: PLC0415
     from memsys.service.rest.access import AccessPolicy  # noqa: PLC0415
     from memsys.service.rest.app import make_app  # noqa: PLC0415
+    from memsys.service.rest.connections import limited  # noqa: PLC0415
     from memsys.service.setup import load_setup  # noqa: PLC0415
 
     loopback = is_loopback(host)
@@ -74,9 +76,19 @@ def serve(
     listening = _listen(host, port)
     names = {"127.0.0.1", "localhost", "::1", host, *allow_hosts}
     policy = AccessPolicy(key, {name.lower() for name in names} if loopback else None)
-    with Memory(folder, load_setup(config)) as memory:
+    setup = load_setup(config)
+    for call in setup.calls:
+        print(f"calls {call}", file=sys.stderr)
+    with Memory(folder, setup) as memory:
         app = make_app(memory, policy)
-        settings = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+        settings = uvicorn.Config(
+            app,
+            http=limited(),
+            ws="none",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+        )
         memory.search("warm up", user_id="warm up")  # loads the embedder before the first request
         shown = f"[{host}]" if ":" in host else host
         print(f"http://{shown}:{listening.getsockname()[1]}/docs (Ctrl-C ends it)", flush=True)

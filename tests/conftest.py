@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections import Counter
 
 import pytest
@@ -23,10 +25,19 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """One thread per library: the tests run in several processes already."""
-    del config
+    """One thread per library: the tests run in several processes already. No test uses the user's
+    stored answers: all processes share a cache folder of the session.
+    """
+    if not hasattr(config, "workerinput"):
+        os.environ["MEMSYS_CACHE"] = tempfile.mkdtemp(prefix="memsys-tests-")
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ.setdefault(name, "1")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the session's cache folder."""
+    if not hasattr(config, "workerinput"):
+        shutil.rmtree(os.environ["MEMSYS_CACHE"], ignore_errors=True)
 
 
 # What `make quick` leaves out: places whose tests start runs, servers, models or processes.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +16,14 @@ from eval.datasets.files import read_text
 from eval.datasets.types import SourceFile
 from eval.metrics.registry import reported
 from memsys.errors import InputError
+from memsys.text.files import ANSWERS
 
 _COLUMNS = Path(__file__).with_name("columns.yaml")
 _NAMES: Mapping[str, Sequence[str]] = {
     **yaml.safe_load(_COLUMNS.read_text(encoding="utf-8")),
     **{name: (column,) for name, column in reported().items()},
 }
+_INDEX = re.compile("[0-9]{1,9}")
 _PARSERS: Mapping[str, Callable[[Any, str, str], Any]] = {
     "index": values.whole,
     "question": values.text,
@@ -87,7 +90,7 @@ def read_answers(path: Path, layout: str = AUTO) -> AnswerFile:
     Raises InputError naming the file and the place in it if it cannot be read or has another
     format.
     """
-    text, source = read_text(path)
+    text, source = read_text(path, ANSWERS)
     if layout == AUTO:
         layout = detect(text, path.name)
     items = read_items(text, layout, path.name)
@@ -168,7 +171,12 @@ def _place(
     index = None
     if identity is not None:
         sample, slash, number = identity.rpartition("/")
-        if slash and number.isdecimal():
+        if slash and _INDEX.fullmatch(number):
+            if conversation not in (None, sample) and not conversation.isdecimal():
+                raise InputError(
+                    f"{place}: the id names {sample!r:.60}, and the row {conversation!r:.60}; "
+                    "correct one of them"
+                )
             conversation, index = conversation or sample, int(number)
     label = conversation if item.group is None else item.group
     if label is None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memsys.errors import InputError
+from memsys.text.json_text import parse_json
 
 _DELIMITERS = ",;\t"
 _FIELD_CHARACTERS = 1 << 27  # a context of a whole conversation is longer than csv's own limit
@@ -113,9 +114,11 @@ def _csv(text: str, name: str) -> list[Item]:
 def _is_lines(text: str) -> bool:
     """Return True if the first line is a JSON object and not a whole Mem0 file."""
     try:
-        first = json.loads(text.lstrip().split("\n", 1)[0])
-    except ValueError:
+        first = parse_json(text.lstrip().split("\n", 1)[0], nan=True)
+    except json.JSONDecodeError:
         return False
+    except ValueError:  # whole, but beyond a limit, which reading names
+        return True
     return isinstance(first, dict) and not _is_mem0(first)
 
 
@@ -127,12 +130,14 @@ def _is_mem0(value: Any) -> bool:
 
 def _json(text: str, place: str) -> Any:
     try:
-        return json.loads(text)
+        return parse_json(text, unique=True, nan=True)  # pandas writes NaN for an empty cell
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, " if "\n" in text else ""
         raise InputError(
             f"{place}: not JSON ({where}column {error.colno}: {error.msg}); correct it"
         ) from error
+    except ValueError as error:
+        raise InputError(f"{place}: {error}; correct it") from None
 
 
 def _object(value: Any, place: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Words match exactly up to case, blanks and quotes, never by similarity.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ NO_INDEX = "no such qa_index in its conversation"
 OTHER_QUESTION = "the question at its qa_index is another"
 REPEATED = "its question is answered by an earlier row"
 NOTHING = "neither a question nor a qa_index"
+_POSITION = re.compile("[0-9]{1,9}")
 _QUOTES = str.maketrans("’‘‛`´“”„«»", "'''''" + '"""""')
 
 
@@ -69,6 +71,9 @@ def match(rows: Sequence[AnswerRow], dataset: Dataset) -> Matching:
     labels = _match_labels(rows, dataset)
     matching = Matching(labels=labels)
     questions = {question.id: question for question in dataset.questions}
+    asked: dict[str, list[Question]] = defaultdict(list)
+    for question in dataset.questions:
+        asked[question.conversation].append(question)
     without_index: dict[str, list[AnswerRow]] = defaultdict(list)
     refused: dict[int, str] = {}  # by id(row)
     for row in rows:
@@ -82,8 +87,7 @@ def match(rows: Sequence[AnswerRow], dataset: Dataset) -> Matching:
             if reason is not None:
                 refused[id(row)] = reason
     for conversation, remaining in without_index.items():
-        asked = [q for q in dataset.questions if q.conversation == conversation]
-        refused |= _by_words(remaining, asked, matching)
+        refused |= _by_words(remaining, asked[conversation], matching)
     matching.unmatched = [(row, refused[id(row)]) for row in rows if id(row) in refused]
     return matching
 
@@ -96,6 +100,7 @@ def _match_labels(rows: Sequence[AnswerRow], dataset: Dataset) -> dict[str, Matc
     position in the data set. A label with no known question means no conversation.
     """
     ids = [conversation.id for conversation in dataset.conversations]
+    positions = {name: position for position, name in enumerate(ids)}
     asked_in: dict[str, set[str]] = defaultdict(set)
     for question in dataset.questions:
         asked_in[normalise(question.text)].add(question.conversation)
@@ -104,16 +109,20 @@ def _match_labels(rows: Sequence[AnswerRow], dataset: Dataset) -> dict[str, Matc
         by_label[row.conversation].append(row)
     labels = {}
     for label, group in by_label.items():
-        if label in ids:
+        if label in positions:
             labels[label] = MatchedLabel(label, label, None)
             continue
-        position = int(label) if label.isdecimal() else len(ids)
+        position = int(label) if _POSITION.fullmatch(label) else len(ids)
         expected = ids[position] if position < len(ids) else None
-        asked = [normalise(row.question) for row in group if row.question]
+        asked = (normalise(row.question) for row in group if row.question)
         counts = Counter(name for words in asked for name in asked_in.get(words, ()))
         # Of equals, the expected one, then the first of the data set.
-        best = max(ids, key=lambda name: (counts[name], name == expected), default=None)
-        labels[label] = MatchedLabel(label, best if best and counts[best] else None, expected)
+        best = max(
+            counts,
+            key=lambda name: (counts[name], name == expected, -positions[name]),
+            default=None,
+        )
+        labels[label] = MatchedLabel(label, best, expected)
     return labels
 
 
@@ -140,6 +149,7 @@ def _by_words(
     """
     refused = {id(row): NOTHING for row in rows if row.question is None}
     remaining = [row for row in rows if row.question is not None]
+    assigned: set[int] = set()  # id(row)
     for form in (str, normalise):
         by_words: dict[str, list[Question]] = defaultdict(list)
         for question in questions:
@@ -151,7 +161,7 @@ def _by_words(
             pairs, ambiguous = _pair(group, by_words.get(words, []), matching.answers)
             matching.answers |= {question.id: row for row, question in pairs}
             matching.ambiguous += ambiguous
-        assigned = {id(row) for row in matching.answers.values()}
+            assigned |= {id(row) for row, _ in pairs}
         remaining = [row for row in remaining if id(row) not in assigned]
     known = {normalise(question.text) for question in questions}
     for row in remaining:
@@ -170,7 +180,7 @@ def _pair(
     """
     fits = [(row, _fitting(row, questions)) for row in rows]
     pairs: dict[int, Question] = {}  # by position in rows
-    used = set(answered)
+    used = {question.id for question in questions if question.id in answered}
     ambiguous = 0
     for only_unique in (True, False):
         for position, (_, fitting) in enumerate(fits):

@@ -11,6 +11,8 @@ from memsys.errors import InputError
 
 _PASSED = {"correct", "true", "yes", "right", "pass", "passed"}
 _FAILED = {"wrong", "incorrect", "false", "no", "fail", "failed"}
+_NONE = {"false", "no", "none", "null", "0"}  # of a column that says whether a row failed
+_MOST = 1e9  # tokens, or seconds: beyond it, sums and tables lose digits
 _WHOLE = re.compile(r"[0-9]{1,6}")
 
 
@@ -27,26 +29,20 @@ def text(value: Any, place: str, column: str) -> str | None:
         return None
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError(f"{place}: {column} must be a text, not {value!r:.60}")
-    string = str(value)
-    try:
-        string.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"{place}: {column} contains half a character (a lone surrogate); correct it"
-        ) from error
-    return string
+    return str(value)
 
 
 def amount(value: Any, place: str, column: str) -> float | None:
-    """Return a number of 0 or more, also if written as text; None if blank; else InputError."""
+    """Return a number of 0 to _MOST, also if written as text; None if blank; else InputError."""
     if blank(value):
         return None
     try:
         number = math.nan if isinstance(value, bool) else float(value)
     except (TypeError, ValueError):
         number = math.nan
-    if not 0 <= number < math.inf:
-        raise InputError(f"{place}: {column} must be a number of 0 or more, not {value!r:.60}")
+    if not 0 <= number <= _MOST:
+        limits = "of 0 or more" if not number > _MOST else f"of at most {_MOST:,.0f}"
+        raise InputError(f"{place}: {column} must be a number {limits}, not {value!r:.60}")
     return number
 
 
@@ -100,6 +96,6 @@ def label(value: Any, place: str, column: str) -> str | None:
 def failure(value: Any, place: str, column: str) -> str | None:
     """Return the message of an error field, None if nothing failed."""
     del place, column  # any value will do
-    if blank(value) or value is False or value in ({}, []):
+    if blank(value) or value in ({}, [], 0) or str(value).strip().lower() in _NONE:
         return None
-    return "no message" if value is True else str(value)
+    return "no message" if value in (True, "1") or str(value).lower() == "true" else str(value)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from hydra import compose, initialize_config_module
 from hydra.utils import instantiate
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from eval.audit_judge.probes import Probe, judge_probes, make_probes, written_probes
 from eval.audit_judge.statistics import audit, correct, judged_records
@@ -33,6 +33,7 @@ from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import Recording
+from memsys.places import cache_folder
 
 _PUBLISHED = "published wrong answers (dial481/locomo-audit)"
 _OF_A_MODEL = 50  # probes of each kind that a model is asked by default
@@ -60,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(settings: Sequence[str]) -> None:
+    OmegaConf.register_new_resolver("memsys_cache", lambda: str(cache_folder()), replace=True)
     try:
         with initialize_config_module("conf", version_base="1.3"):
             config = compose("audit_judge", overrides=list(settings))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
+from eval.browse.calls import RecordedCalls
 from eval.browse.questions import Questions
 from eval.browse.server import LOOPBACK, Site, bind
 from eval.cli import add_runs, code_of
@@ -30,6 +33,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--port", type=int, default=8750, metavar="N", help="0: any free port (default: 8750)"
     )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path(os.environ.get("MEMSYS_CACHE", ".cache")),
+        metavar="FOLDER",
+        help="folder of recorded answers, whose prompts and replies the cards show (default: the "
+        "variable MEMSYS_CACHE, else .cache)",
+    )
     return parser
 
 
@@ -39,7 +50,7 @@ def _browse(options: argparse.Namespace) -> None:
     runs = load(options.runs)
     for sentence in missing_texts(runs):
         print(f"note: {sentence}")
-    with bind(Site(Questions(runs)), options.port) as server:
+    with bind(Site(Questions(runs, RecordedCalls(options.cache))), options.port) as server:
         print(f"http://{LOOPBACK}:{server.server_address[1]}/ (Ctrl-C stops it)", flush=True)
         try:
             server.serve_forever()

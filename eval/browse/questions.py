@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from eval.browse.calls import RecordedCalls
 from eval.datasets.types import types_in
 from eval.rendering.blocks import Card
 from eval.report.cards import ERROR, RIGHT, UNSCORED, WRONG, question_card, verdict
@@ -58,8 +59,9 @@ class _Row:
 class Questions:
     """All questions of some runs, in the order of the first."""
 
-    def __init__(self, runs: Sequence[ReportedRun]) -> None:
-        self.runs, self.key = runs, score_of(runs)
+    def __init__(self, runs: Sequence[ReportedRun], calls: RecordedCalls | None = None) -> None:
+        """`calls`: None if cards show no calls to models."""
+        self.runs, self.key, self._calls = runs, score_of(runs), calls
         records = [record for run in runs for record in run.records.values()]
         self.types = tuple(types_in(records).values())
         self._ids = dict.fromkeys(id_ for run in runs for id_ in run.records)
@@ -104,7 +106,10 @@ class Questions:
 
     def card(self, id_: str) -> Card | None:
         """Return the card of a question with the answers of all runs; None if no run asked it."""
-        return question_card(id_, self.runs) if id_ in self._ids else None
+        if id_ not in self._ids:
+            return None
+        calls = self._calls
+        return question_card(id_, self.runs, lambda run: calls.of(run, id_) if calls else ())
 
     def _row(self, id_: str) -> _Row:
         asked = next(run.records[id_] for run in self.runs if id_ in run.records)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from eval import cli
 from eval.records.bundle import read_bundle, write_bundle
@@ -18,7 +18,8 @@ from eval.rendering.tables import plain
 from memsys.errors import InputError
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import CALLS, RecordedAnswer, Recording
-from memsys.places import find_run
+from memsys.places import cache_folder, find_run
+from memsys.text.files import is_there
 from memsys.types import Usage
 
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -35,9 +36,10 @@ def _parser() -> argparse.ArgumentParser:
     cache.add_argument(
         "--cache",
         type=Path,
-        default=Path(os.environ.get("MEMSYS_CACHE", ".cache")),
+        default=cache_folder(),
         metavar="FOLDER",
-        help="folder of recorded answers (default: the variable MEMSYS_CACHE, else .cache)",
+        help="folder of recorded answers (default: the variable MEMSYS_CACHE, else "
+        f"{cache_folder()})",
     )
     parser = cli.parser(
         "cache", "Recorded answers of models: docs/models.md describes recording and replay."
@@ -47,8 +49,10 @@ def _parser() -> argparse.ArgumentParser:
     cli.add_run(out)
     out.add_argument("--out", type=Path, required=True, metavar="BUNDLE.jsonl.gz")
     out.set_defaults(do=_export)
-    into = commands.add_parser("import", parents=[cache], help="record the answers of a bundle")
-    into.add_argument("bundle", type=Path, metavar="BUNDLE")
+    into = commands.add_parser(
+        "import", parents=[cache], help="record the answers of a bundle, or of another cache folder"
+    )
+    into.add_argument("source", type=Path, metavar="BUNDLE|FOLDER")
     into.set_defaults(do=_import)
     stats = commands.add_parser("stats", parents=[cache], help="list recorded answers by model")
     stats.set_defaults(do=_stats)
@@ -64,9 +68,20 @@ def _export(options: argparse.Namespace) -> None:
 
 
 def _import(options: argparse.Namespace) -> None:
-    answers = read_bundle(options.bundle)
+    source = options.source.parent if options.source.name == CALLS else options.source
+    requests: dict[str, dict[str, Any]] = {}
+    if is_there(source / CALLS):
+        if is_there(options.cache) and options.cache.samefile(source):
+            raise InputError(f"{source}: is the cache itself; name another folder, or a bundle")
+        other_recording = _existing(source)
+        answers = other_recording.all()
+        requests = other_recording.requests([answer.key for answer in answers])
+    elif source.is_dir():
+        raise InputError(f"{source}: has no {CALLS}; name a bundle or the folder of recorded calls")
+    else:
+        answers = read_bundle(source)
     recording = Recording(options.cache)
-    new = recording.keep(answers)
+    new = recording.keep(answers, requests)
     stored = {row.key: row.body for row in recording.find_all([answer.key for answer in answers])}
     other = sum(stored[answer.key] != answer.body for answer in answers)
     print(f"{recording.path}: {new:,} of {len(answers):,} answers are new")

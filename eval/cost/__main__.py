@@ -8,8 +8,7 @@ from pathlib import Path
 
 from eval import cli
 from eval.cost import tables as cost_tables
-from eval.pricing.prices import pricing_of
-from eval.pricing.usage import Spending, spending
+from eval.pricing.usage import Spending, price_dates, spending
 from eval.records.run import load_run
 from eval.rendering.tables import plain
 from eval.summary.summarise import OVERALL, summarise
@@ -71,13 +70,15 @@ def _about(one: Spending) -> str:
         f"questions {len(records):,}, conversations {one.conversations}, {reader}, "
         + (f"judge {judge['name']}" if judge else "no judge")
     ]
-    as_of = pricing_of(manifest).as_of
+    as_of = price_dates(one.run)
     if all(phase.calls == 0 for phase in one.phases.values()):
         parts.append("keyless: no model with a price was called")
     elif all(phase.usd == 0 for phase in one.phases.values()):
         parts.append("the price of its models is 0, as on your own machine")
     else:
-        parts.append(f"prices as of {as_of}" if as_of else "no prices in its manifest")
+        parts.append(
+            f"prices as of {as_of}" if as_of else "no prices of its models in its manifest"
+        )
     if replayed := sum(record["latency_source"] == "recorded" for record in records):
         parts.append(f"{replayed:,} questions used recorded answers")
     if manifest["status"] != "complete":

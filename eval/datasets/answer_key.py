@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from eval.datasets.files import DATA, find_file, shared_folder
@@ -27,7 +29,7 @@ KEYS = ("original", "corrected", "excluded")
 _STEM, _ENDINGS = "answer_key_errors", ("jsonl", "json")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KeyReader:
     """An answer key with its known errors, ready to be applied to questions."""
 
@@ -38,6 +40,14 @@ class KeyReader:
     entries: Mapping[str, Entry] = field(default_factory=dict)
     corrections: Mapping[str, Correction] = field(default_factory=dict)
 
+    @cached_property
+    def of_conversation(self) -> Mapping[str, Sequence[str]]:
+        """Ids of the entries by conversation."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for identity in self.entries:
+            found[identity.rpartition("/")[0]].append(identity)
+        return dict(found)
+
     def apply(self, conversation: str, questions: Sequence[Question]) -> list[Question]:
         """Return all `questions` of a conversation under this key.
 
@@ -45,20 +55,19 @@ class KeyReader:
         than the entry was written for.
         """
         by_id = {question.id: question for question in questions}
-        for identity, entry in self.entries.items():
-            if identity.rpartition("/")[0] != conversation:
-                continue
+        for identity in self.of_conversation.get(conversation, ()):
             if identity not in by_id:
                 raise self._mismatch(identity, "the data set has no such question")
-            if sha256(by_id[identity].gold) != entry.golden_sha256:
+            if sha256(by_id[identity].gold) != self.entries[identity].golden_sha256:
                 raise self._mismatch(identity, "its golden answer is not the data set's")
         return [self._changed(question) for question in questions]
 
     def check_conversations(self, conversations: Sequence[str]) -> None:
         """Raise InputError naming the first entry whose conversation is not among these."""
-        for identity in self.entries:
-            if identity.rpartition("/")[0] not in conversations:
-                raise self._mismatch(identity, "the data set has no such conversation")
+        known = set(conversations)
+        for conversation, ids in self.of_conversation.items():
+            if conversation not in known:
+                raise self._mismatch(ids[0], "the data set has no such conversation")
 
     def describe(self, questions: Sequence[Question]) -> AnswerKey:
         """Return the key's description for the loaded `questions`."""

@@ -15,8 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memsys.errors import InputError
+from memsys.text.files import shown
 
 _SEPARATORS = re.compile(r"[;,、；，\s]+")
+_SHOWN = 80  # characters of a name in a message
 _DIALOGUE_ID = re.compile(r"D:?([0-9]{1,9}):([0-9]{1,9})", re.IGNORECASE)
 
 
@@ -35,7 +37,7 @@ class Location:
 
     def at(self, field: str) -> str:
         """Return `file: sample X: field`, the prefix of errors and repairs."""
-        return f"{self.file}: sample {self.sample}: {field}"
+        return f"{self.file}: sample {shown(self.sample, _SHOWN)}: {shown(field, _SHOWN)}"
 
     def repaired(self, field: str, repair: str) -> None:
         """Add a repair of `field`."""
@@ -82,29 +84,36 @@ def check_limit(limit: Any) -> None:
     if limit is None:
         return
     if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
-        raise InputError(f"dataset.limit={limit}: must be 1 or more, or null for all")
+        raise InputError(f"dataset.limit={limit!s:.60}: must be 1 or more, or null for all")
 
 
 def check_names(option: str, given: Any, valid: Iterable[str]) -> None:
     """Raise InputError unless `dataset.<option>` is None or a list of `valid` names."""
-    names = list(valid)
     if given is None:
         return
+    names = dict.fromkeys(valid)
     if isinstance(given, str) or not isinstance(given, Sequence):  # a str is a sequence of letters
-        raise InputError(f"dataset.{option}={given}: must be a list, as in [{names[0]}]")
-    unknown = [name for name in given if name not in names]
+        raise InputError(
+            f"dataset.{option}={given!s:.60}: must be a list, as in [{next(iter(names))}]"
+        )
+    unknown = [name for name in given if not isinstance(name, str) or name not in names]
     if unknown:
-        shown = ", ".join(names[:10]) + (" ..." if len(names) > 10 else "")
-        raise InputError(f"dataset.{option}: {unknown[0]!r} is not one of {shown}")
+        shown = ", ".join(list(names)[:10]) + (" ..." if len(names) > 10 else "")
+        raise InputError(f"dataset.{option}: {unknown[0]!r:.60} is not one of {shown}")
 
 
 class TurnIds:
     """The ids of a conversation's turns, found by exact id or by an unambiguous misspelling."""
 
-    def __init__(self, ids: Iterable[str]) -> None:
-        self._exact = frozenset(ids)
+    def __init__(self, ids: Iterable[str] = ()) -> None:
+        self._exact: set[str] = set()
         self._by_canonical: dict[str, list[str]] = defaultdict(list)
-        for turn in self._exact:
+        self.add(ids)
+
+    def add(self, ids: Iterable[str]) -> None:
+        """Add turns with new ids."""
+        for turn in ids:
+            self._exact.add(turn)
             self._by_canonical[_canonical(turn)].append(turn)
 
     def find(self, raw: str) -> str | None:
@@ -119,15 +128,15 @@ class TurnIds:
         whole = self.find(raw)
         if whole is not None:
             return [whole], []
-        turns: list[str] = []
+        turns: dict[str, None] = {}
         unknown: list[str] = []
         for part in [part for part in _SEPARATORS.split(raw) if part] or [raw]:
             turn = self.find(part)
             if turn is None:
                 unknown.append(part)
-            elif turn not in turns:
-                turns.append(turn)
-        return turns, unknown
+            else:
+                turns[turn] = None
+        return list(turns), unknown
 
 
 def _canonical(turn: str) -> str:
@@ -142,13 +151,14 @@ def turn_ids(value: Any, known: TurnIds, where: Location, field: str) -> tuple[s
     `value`: an id, a text of several ids, a list of these, or None. A part that names no turn
     raises InputError, unless `where` is lenient.
     """
-    ids: list[str] = []
+    ids: dict[str, None] = {}
     for raw in [] if value is None else value if isinstance(value, list) else [value]:
         if not isinstance(raw, str):
-            raise where.error(field, f'{raw!r} is not a text; write turn ids as in ["D1:3"]')
+            raise where.error(field, f'{raw!r:.60} is not a text; write turn ids as in ["D1:3"]')
         turns, unknown = known.resolve(raw)
         if unknown and not where.lenient:
-            raise where.error(field, f"{unknown[0]!r} is no turn's dia_id; correct or remove it")
+            problem = f"{unknown[0]!r:.60} is no turn's dia_id; correct or remove it"
+            raise where.error(field, problem)
         repeated = [turn for turn in turns if turn in ids]
         notes = [f"read as {', '.join(turns)}"] if turns and turns != [raw] else []
         notes += [f"{', '.join(unknown)} dropped: no such turn"] if turns and unknown else []
@@ -156,5 +166,5 @@ def turn_ids(value: Any, known: TurnIds, where: Location, field: str) -> tuple[s
         notes += [f"repeated, counted once: {', '.join(repeated)}"] if repeated else []
         if notes:
             where.repaired(field, f"{raw!r} {'; '.join(notes)}")
-        ids.extend(turn for turn in turns if turn not in ids)
+        ids |= dict.fromkeys(turns)
     return tuple(ids)

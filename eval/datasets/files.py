@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import os
-import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from eval.datasets.checks import Location, as_object, text
 from eval.datasets.types import SourceFile
 from memsys.errors import InputError, first_problem
+from memsys.text.files import MOST, decode, is_there, read_bytes, unpack
+from memsys.text.json_text import parse_json
+from memsys.text.yaml_text import load_yaml
 
 PROJECT = Path(__file__).resolve().parents[2]
 DATA = PROJECT / "data"
 SOURCES = DATA / "sources.yaml"
 T = TypeVar("T")
-_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,10 @@ def load_sources(path: Path = SOURCES) -> dict[str, PublicFile]:
 
     Raises InputError if the file cannot be read or has missing or unknown fields.
     """
+    raw = load_yaml(path)
     try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
         return {str(name): PublicFile(**fields) for name, fields in raw.items()}
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (yaml.YAMLError, AttributeError, TypeError) as error:
+    except (AttributeError, TypeError) as error:
         raise InputError(f"{path}: not a list of sources with their fields: {error}") from error
 
 
@@ -85,9 +83,14 @@ def public_file(name: str, title: str, *samples: str) -> str:
 
 
 def find_file(name: str | Path) -> Path | None:
-    """Return the path of `name`, relative to the current folder or the project; None if neither."""
-    given = Path(str(name)).expanduser()  # a name of digits arrives as a number
-    return next((path for path in (Path.cwd() / given, PROJECT / given) if path.exists()), None)
+    """Return the path of `name`, relative to the current folder or the project; None if neither.
+
+    Raises InputError if it cannot be a path, such as one that is too long.
+    """
+    given = Path(str(name))  # a name of digits arrives as a number
+    with suppress(RuntimeError):  # ~ of an unknown user
+        given = given.expanduser()
+    return next((path for path in (Path.cwd() / given, PROJECT / given) if is_there(path)), None)
 
 
 def json_files(path: str) -> list[Path]:
@@ -136,33 +139,21 @@ def read_json(path: Path) -> tuple[Any, SourceFile]:
     """
     data, source = read_text(path)
     try:
-        return json.loads(data, object_pairs_hook=_unique_keys), source
+        return parse_json(data, unique=True), source
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise InputError(f"{path.name}: not JSON ({where}: {error.msg}); correct it") from error
-    except _RepeatedKeyError as error:
-        raise InputError(
-            f"{path.name}: key {str(error)!r} occurs twice in one object; rename one"
-        ) from None
+    except ValueError as error:
+        raise InputError(f"{path.name}: {error}; correct it") from None
 
 
-def read_text(path: Path) -> tuple[str, SourceFile]:
+def read_text(path: Path, most: int = MOST) -> tuple[str, SourceFile]:
     """Return the text of a UTF-8 file, gzipped or not, and the file's name, size and sha256.
 
-    Raises InputError if it cannot be read.
+    Raises InputError if it cannot be read or has more than `most` bytes, unpacked.
     """
-    try:
-        data = path.read_bytes()
-        plain = gzip.decompress(data) if data.startswith(_GZIP) else data
-        content = plain.decode("utf-8-sig")
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path.name}: gzip data is damaged or truncated ({error})") from error
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path.name}: not UTF-8 (byte {error.start}); save it as UTF-8"
-        ) from error
+    data = read_bytes(path, most)
+    content = decode(unpack(data, path, most), path)
     return content, SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
 
 
@@ -175,14 +166,3 @@ def validate(schema: type[T], value: Any, where: str, remedy: str) -> T:
         return TypeAdapter(schema).validate_python(value)
     except ValidationError as error:
         raise InputError(f"{where}: {first_problem(error)}; {remedy}") from error
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    if len(set(keys)) < len(keys):  # json would silently drop the first value
-        raise _RepeatedKeyError(next(key for key in keys if keys.count(key) > 1))
-    return dict(pairs)
-
-
-class _RepeatedKeyError(Exception):
-    pass

@@ -19,6 +19,7 @@ from pydantic import Field, StrictInt
 from eval.datasets.files import read_text, validate
 from eval.datasets.types import SourceFile
 from memsys.errors import InputError
+from memsys.text.json_text import parse_json
 
 CITATION_ONLY = "WRONG_CITATION"  # the one type of error that leaves the answer unchanged
 # Which part of a corrected text is the gold answer: all of it, none (it says that there is no
@@ -109,17 +110,18 @@ def read_errors(path: Path) -> tuple[Any, SourceFile]:
     """
     content, source = read_text(path)
     try:
-        return json.loads(content), source
+        return parse_json(content, unique=True), source
     except json.JSONDecodeError:
         pass
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; correct it") from None
     rows = []
     for number, line in enumerate(content.split("\n"), 1):
         try:
-            rows += [json.loads(line)] if line.strip() else []
-        except json.JSONDecodeError as error:
-            raise InputError(
-                f"{path}: line {number} is not JSON ({error.msg}); correct it"
-            ) from None
+            rows += [parse_json(line, unique=True)] if line.strip() else []
+        except ValueError as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else error
+            raise InputError(f"{path}: line {number} is not JSON ({reason}); correct it") from None
     return rows, source
 
 

@@ -73,8 +73,9 @@ class LoCoMo:
         conversations: list[Conversation] = []
         questions: list[Question] = []
         repairs: list[str] = []
+        wanted = None if self.conversations is None else set(self.conversations)
         for id_, sample in samples.items():
-            if self.conversations is not None and id_ not in self.conversations:
+            if wanted is not None and id_ not in wanted:
                 continue
             where = replace(sample.where, lenient=sample.where.file in published_files)
             conversation = read_conversation(sample.raw, where, captions=self.captions)
@@ -129,7 +130,7 @@ def _questions(raw: dict[str, Any], turns: TurnIds, where: Location) -> list[Que
         gold = _answer(item, "answer", where, field)
         if category == ADVERSARIAL and gold is not None:
             # Two published items have one: it denies the premise, where the type asks to abstain.
-            where.repaired(f"{field}.answer", f"{gold!r} ignored: type 5 requires to abstain")
+            where.repaired(f"{field}.answer", f"{gold!r:.60} ignored: type 5 requires to abstain")
             gold = None
         elif category != ADVERSARIAL and gold is None:
             raise where.error(f"{field}.answer", "missing or empty; only category 5 may omit it")
@@ -152,7 +153,7 @@ def _category(value: Any, where: Location, field: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value in TYPES:
         return value
     known = ", ".join(f"{number} {name}" for number, name in TYPES.items())
-    state = "missing" if value is None else f"{value!r} is no category"
+    state = "missing" if value is None else f"{value!r:.60} is no category"
     raise where.error(field, f"{state}; it is one of {known}")
 
 
@@ -162,5 +163,5 @@ def _answer(item: dict[str, Any], key: str, where: Location, field: str) -> str 
     if value is None or (isinstance(value, str) and not value.strip()):
         return None
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        raise where.error(f"{field}.{key}", f"{value!r} must be a text or a number")
+        raise where.error(f"{field}.{key}", f"{value!r:.60} must be a text or a number")
     return str(value)

@@ -5,6 +5,7 @@ Memory") and any file of its layout: an instance is one history of chats and one
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -79,7 +80,13 @@ class LongMemEval:
                     raise where.error("question_id", "used twice; give each instance its own")
                 instances[id_] = instance
         check_names("conversations", self.conversations, instances)
-        selected = [one for one in instances.values() if self._wanted(one[1])][: self.limit]
+        names = instances if self.conversations is None else set(self.conversations)
+        types = LONGMEMEVAL_TYPES.values() if self.types is None else self.types
+        selected = [
+            one
+            for one in instances.values()
+            if one[1].type in types and one[1].conversation in names
+        ][: self.limit]
         if not selected:
             raise InputError(
                 f"{', '.join(file.name for file in files)}: no question is left; widen "
@@ -89,11 +96,6 @@ class LongMemEval:
         lines = tuple(line for one in repairs for line in one)
         return Dataset(
             self.name, conversations, questions, tuple(files), lines, types=LONGMEMEVAL_TYPES
-        )
-
-    def _wanted(self, question: Question) -> bool:
-        return (self.types is None or question.type in self.types) and (
-            self.conversations is None or question.conversation in self.conversations
         )
 
 
@@ -125,7 +127,8 @@ def _category(item: dict[str, Any], where: Location) -> int:
     given = text(item, "question_type", where, "question_type")
     names = {name.replace("_", "-"): id_ for id_, name in LONGMEMEVAL_TYPES.items() if id_ > 5}
     if given not in names:
-        raise where.error("question_type", f"{given!r} is no type; it is one of {', '.join(names)}")
+        known = ", ".join(names)
+        raise where.error("question_type", f"{given!r:.60} is no type; it is one of {known}")
     return names[given]
 
 
@@ -147,8 +150,8 @@ def _evidence_sessions(
     field = "answer_session_ids"
     ids = as_list(item.get(field), where, field)
     for index, id_ in enumerate(ids):
-        if id_ not in sessions:
-            raise where.error(f"{field}[{index}]", f"{id_!r} is no session with turns")
+        if not isinstance(id_, str) or id_ not in sessions:
+            raise where.error(f"{field}[{index}]", f"{id_!r:.60} is no session with turns")
     return tuple(dict.fromkeys(ids))
 
 
@@ -164,20 +167,25 @@ def _chats(item: dict[str, Any], where: Location) -> tuple[list[Session], list[s
         raise where.error("haystack_sessions", f"{counts}; the three lists must have equal lengths")
     sessions: list[Session] = []
     evidence: list[str] = []
+    with_id: Counter[str] = Counter()
     for index, rows in enumerate(lists["haystack_sessions"]):
         id_field = f"haystack_session_ids[{index}]"
         name = text({"id": lists["haystack_session_ids"][index]}, "id", where, id_field)
         time = _date(lists["haystack_dates"][index], where, f"haystack_dates[{index}]")
         field = f"haystack_sessions[{index}]"
-        if earlier := sum(one.id.partition("#")[0] == name for one in sessions):
-            where.repaired(field, f"session id {name} repeated; #{earlier + 1} added")
-            name = f"{name}#{earlier + 1}"
+        given = name
+        if earlier := with_id[given]:
+            where.repaired(field, f"session id {given} repeated; #{earlier + 1} added")
+            name = f"{given}#{earlier + 1}"
+            if with_id[name]:
+                raise where.error(id_field, f"{given!r:.60} repeats, and {name!r:.60} is used, too")
         turns, marked, blank = _turns(as_list(rows, where, field), where, field, name)
         evidence += marked
         if blank:
             where.repaired(field, f"{blank} blank turns dropped")
         if turns:
             sessions.append(Session(name, time, turns))
+            with_id.update({given, name})
     if not sessions:
         raise where.error("haystack_sessions", "no turns; add a session with turns")
     return sessions, evidence
@@ -190,7 +198,7 @@ def _date(value: Any, where: Location, field: str) -> datetime:
         year, month, day, hour, minute = map(int, match.groups() if match else ())
         return datetime(year, month, day, hour, minute)
     except ValueError:
-        state = "missing" if value is None else f"{value!r} is no time"
+        state = "missing" if value is None else f"{value!r:.60} is no time"
         raise where.error(field, f'{state}; write it as "2023/05/20 (Sat) 02:21"') from None
 
 
@@ -205,12 +213,12 @@ def _turns(
         item = as_object(row, where, at)
         role, content = item.get("role"), item.get("content")
         if role not in ROLES:
-            raise where.error(f"{at}.role", f"{role!r}; use {' or '.join(ROLES)}")
+            raise where.error(f"{at}.role", f"{role!r:.60}; use {' or '.join(ROLES)}")
         if not isinstance(content, str):
             raise where.error(f"{at}.content", "missing or no text; must be a text")
         has_answer = item.get("has_answer")
         if has_answer not in (None, True, False):
-            raise where.error(f"{at}.has_answer", f"{has_answer!r}; must be true or false")
+            raise where.error(f"{at}.has_answer", f"{has_answer!r:.60}; must be true or false")
         if not content.strip():
             if has_answer:
                 raise where.error(f"{at}.content", "empty, but has_answer; add its text")

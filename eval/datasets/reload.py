@@ -1,21 +1,17 @@
 """A run's data set, loaded again from the configuration in its manifest.
 
-A run folder may come from an untrusted source: of its manifest only objects of classes that a
-trusted module defines are built, with plain values as arguments.
+A run folder may come from an untrusted source: see memsys.trusted for what it may name.
 """
 
 from __future__ import annotations
 
-import importlib
-import os
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 from eval.datasets.types import Dataset
 from memsys.errors import InputError
-
-_PACKAGE = "eval.datasets."
-TRUSTED = "MEMSYS_DATASETS"  # environment variable: further modules, separated by commas
+from memsys.trusted import check_config
 
 
 def load_dataset_of(config: object, *, original_key: bool = False) -> Dataset:
@@ -32,8 +28,7 @@ def load_dataset_of(config: object, *, original_key: bool = False) -> Dataset:
         options.pop("key", None)
     elif original_key:
         options |= {"key": "original", "key_file": None}
-    modules = [name for name in os.environ.get(TRUSTED, "").split(",") if name]
-    source = build_trusted(options, _PACKAGE, modules)
+    source = build_trusted(options, "dataset")
     if not callable(getattr(source, "load", None)):
         raise InputError(f"the manifest's {options['_target_']} is not a data set")
     try:
@@ -56,28 +51,17 @@ def load_original(manifest: Mapping[str, Any]) -> Dataset:
     return dataset
 
 
-def build_trusted(config: Mapping[str, Any], package: str, modules: list[str]) -> Any:
-    """Return the object that `config` describes by `_target_` and plain arguments.
-
-    Its class must be defined in a module of `package` (with a final dot) or in one of `modules`.
-    Raises InputError for any other target, and for arguments that do not fit the class.
+def build_trusted(config: Mapping[str, Any], group: str) -> Any:
+    """Return the object that `config` describes by `_target_` and plain arguments, as an option of
+    conf/`group` would. Raises InputError as check_config does, and for arguments that do not fit.
     """
-    target = str(config.get("_target_", ""))
-    module, _, name = target.rpartition(".")
+    check_config(config, group, "the manifest")
     arguments = {key: value for key, value in config.items() if not key.startswith("_")}
-    trusted = module.startswith(package) or module in modules
-    if not trusted or any(isinstance(value, Mapping) for value in arguments.values()):
-        raise InputError(
-            f"the manifest's {target or 'settings'} cannot be loaded again: only classes of "
-            f"{package.rstrip('.')} are, with plain values (docs/extend.md)"
-        )
+    if any(isinstance(value, Mapping) for value in arguments.values()):
+        raise InputError(f"the manifest: {group}: cannot be loaded again: use plain values")
+    module, _, name = str(config.get("_target_")).rpartition(".")
     try:
-        cls = getattr(importlib.import_module(module), name, None)
-    except ImportError:
-        cls = None
-    if not isinstance(cls, type) or cls.__module__ != module:
-        raise InputError(f"the manifest's {target} is not known here")
-    try:
-        return cls(**arguments)
-    except TypeError as error:
-        raise InputError(f"the manifest's {target} cannot be built ({error})") from error
+        return getattr(import_module(module), name)(**arguments)
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise InputError(f"the manifest: {group}: cannot be built ({reason})") from error

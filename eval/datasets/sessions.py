@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import re
 from datetime import datetime
+from itertools import pairwise
 from typing import Any
 
 from eval.datasets.checks import Location, TurnIds, as_list, as_object, text, turn_ids
 from memsys.text.dates import MONTH_NUMBERS
 from memsys.types import Conversation, Observation, Session, Turn
 
-_SESSION_KEY = re.compile(r"session_([0-9]+)(_\w+)?")
+_SESSION_KEY = re.compile(r"session_([0-9]{1,9})(_\w+)?")
 _OBSERVATION_KEY = re.compile(r"(session_[0-9]+)_observation")
 _TIME = re.compile(
     r"([0-9]{1,2}):([0-9]{2})\s*([ap])m\s+on\s+([0-9]{1,2})\s+([a-z]+),?\s+([0-9]{4})",
@@ -34,6 +35,7 @@ def read_conversation(raw: dict[str, Any], where: Location, *, captions: bool) -
             sessions.append(Session(key, _time(fields, f"{key}_date_time", where), turns))
     if not sessions:
         raise where.error("conversation", "no turns; add session_1 and session_1_date_time")
+    _note_order(sessions, where)
     observed = _observed(raw.get("observation"), sessions, where)
     named = [fields.get(key) for key in ("speaker_a", "speaker_b")]
     speaking = [turn.speaker for session in sessions for turn in session.turns]
@@ -60,6 +62,17 @@ def _session_keys(fields: dict[str, Any], where: Location) -> list[str]:
     return [by_number[number] for number in sorted(by_number)]
 
 
+def _note_order(sessions: list[Session], where: Location) -> None:
+    """Report sessions that are dated before the one of the number below."""
+    late = [(one, next_) for one, next_ in pairwise(sessions) if next_.time < one.time]
+    if late:
+        others = f", and {len(late) - 1:,} more" if len(late) > 1 else ""
+        where.repaired(
+            f"{late[0][1].id}_date_time",
+            f"earlier than that of {late[0][0].id}{others}; the order is that of the numbers",
+        )
+
+
 def _turns(
     rows: list[Any], where: Location, session: str, seen: set[str], *, captions: bool
 ) -> tuple[Turn, ...]:
@@ -73,7 +86,9 @@ def _turns(
         item = as_object(row, where, field)
         turn = text(item, "dia_id", where, f"{field}.dia_id")
         if turn in seen:
-            raise where.error(f"{field}.dia_id", f"{turn!r} is used twice; give each turn its own")
+            raise where.error(
+                f"{field}.dia_id", f"{turn!r:.60} is used twice; give each turn its own"
+            )
         seen.add(turn)
         caption = None
         if item.get("blip_caption") is not None:
@@ -107,7 +122,7 @@ def _time(fields: dict[str, Any], field: str, where: Location) -> datetime:
         return parse_time(raw)
     except ValueError:
         remedy = 'write it as "1:56 pm on 8 May, 2023" or "2023-05-08 13:56"'
-        raise where.error(field, f"{raw!r} is no time; {remedy}") from None
+        raise where.error(field, f"{raw!r:.60} is no time; {remedy}") from None
 
 
 def parse_time(raw: str) -> datetime:
@@ -135,19 +150,19 @@ def _observed(value: Any, sessions: list[Session], where: Location) -> list[Sess
     if value is None:
         return sessions
     by_session: dict[str, dict[str, Any]] = {}
+    ids = {session.id for session in sessions}
     for key, speakers in as_object(value, where, "observation").items():
         match = _OBSERVATION_KEY.fullmatch(key)
-        if match is None or match[1] not in {session.id for session in sessions}:
+        if match is None or match[1] not in ids:
             raise where.error(
                 f"observation.{key}",
                 "belongs to no session; name it session_N_observation, for an existing session",
             )
         by_session[match[1]] = as_object(speakers, where, f"observation.{key}")
     observed: list[Session] = []
-    past_turns: list[str] = []
+    past = TurnIds()
     for session in sessions:
-        past_turns.extend(turn.id for turn in session.turns)
-        past = TurnIds(past_turns)
+        past.add(turn.id for turn in session.turns)
         key = f"observation.{session.id}_observation"
         observations = tuple(
             _observation(speaker, row, past, where, f"{key}.{speaker}[{index}]")

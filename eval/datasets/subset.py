@@ -143,6 +143,14 @@ def read_subset(name: str) -> tuple[Subset, SourceFile]:
     ids = [question.id for question in subset.questions]
     if not ids or len(set(ids)) < len(ids):
         raise InputError(f"{path}: no question, or a question twice; {_REBUILD}")
+    curves = [subset.rest, *(question.curve for question in subset.questions)]
+    points = len(GRID[STORED])
+    if any(len(curve) != points for curve in curves) or any(
+        not 0 < question.weight <= 1 for question in subset.questions
+    ):
+        raise InputError(
+            f"{path}: a curve without {points} points, or a weight that is not 0 to 1; {_REBUILD}"
+        )
     return subset, file
 
 

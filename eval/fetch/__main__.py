@@ -17,6 +17,7 @@ from pathlib import Path
 from eval import cli
 from eval.datasets.files import DATA, PublicFile, load_sources
 from memsys.errors import InputError
+from memsys.text.files import check_regular, is_there
 
 _CHUNK = 1 << 16  # bytes per read
 _TIMEOUT = 30.0  # seconds without a byte
@@ -30,7 +31,8 @@ def fetch(source: PublicFile, folder: Path, url: str | None = None) -> tuple[Pat
     answer, or sends another file than the published one, or if such a file is already there.
     """
     target = folder / source.file
-    if target.exists():
+    if is_there(target):
+        check_regular(target)
         sha256 = _sha256(target)
         if source.sha256 not in (None, sha256):
             raise InputError(
@@ -41,6 +43,8 @@ def fetch(source: PublicFile, folder: Path, url: str | None = None) -> tuple[Pat
     url = url or source.url
     if urllib.parse.urlsplit(url).scheme not in ("http", "https", "file"):
         raise InputError(f"--from {url}: must begin with https://, http:// or file://")
+    if url.startswith("file:"):
+        check_regular(Path(urllib.request.url2pathname(urllib.parse.urlsplit(url).path)))
     part = target.with_name(f"{target.name}.part")
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -16,17 +16,29 @@ ModelByName = Callable[[str], LLM]  # opens another model of the same endpoint
 class Judgement:
     """The verdicts on one answer: `runs` by judge (a panel has several), one verdict per run.
 
-    `usage` is the judge's own consumption; it is never counted as the system's.
+    `usage` is the judge's own consumption; it is never counted as the system's. `reasons`: of each
+    verdict of the judges that give reasons, without secrets.
     """
 
     runs: Mapping[str, tuple[bool, ...]]
     usage: Usage = field(default_factory=Usage)
+    reasons: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def value(self) -> float:
         """Share of all verdicts that passed the answer, 0 to 1; recorded as `scores.judge`."""
         verdicts = [verdict for runs in self.runs.values() for verdict in runs]
         return sum(verdicts) / len(verdicts)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the field `judge` of a record and, if there are reasons, `judge_reasons`."""
+        fields = {"judge": {name: list(verdicts) for name, verdicts in self.runs.items()}}
+        if not self.reasons:
+            return fields
+        return {
+            **fields,
+            "judge_reasons": {name: list(each) for name, each in self.reasons.items()},
+        }
 
 
 class Judge(Protocol):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from eval.judges.judge import Judgement, ModelByName, total_usage
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
 from memsys.llm.reply import json_objects
+from memsys.text.addresses import without_secrets
 from memsys.types import Usage
 
+_REASON = 1_000  # characters that are recorded
 ATTEMPTS = 3  # per verdict, until a reply contains one
 _PLACEHOLDERS = ("question", "gold", "answer")
 # Without a bound a small model writes until its tokens are used up, and gives no verdict.
@@ -29,6 +32,13 @@ SCHEMA: Mapping[str, Any] = {
     "additionalProperties": False,
 }
 _VERDICTS = {"CORRECT": True, "WRONG": False}
+
+
+class Verdict(NamedTuple):
+    """Whether the judge passed an answer, and why ("" without a reason)."""
+
+    passed: bool
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +102,18 @@ class LLMJudge:
         }
 
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
-        """Return a verdict per run. Raises LLMError if the model gives no verdict."""
+        """Return verdict and reason of each run. Raises LLMError if the model gives no verdict."""
         text = self._prompt.fill(question=question, gold=gold, answer=answer)
         verdicts, usages = zip(
             *(self._verdict(text, run) for run in range(self._runs)), strict=True
         )
-        return Judgement({self.name: verdicts}, total_usage(usages))
+        return Judgement(
+            {self.name: tuple(one.passed for one in verdicts)},
+            total_usage(usages),
+            {self.name: tuple(one.reason for one in verdicts)},
+        )
 
-    def _verdict(self, text: str, run: int) -> tuple[bool, Usage]:
+    def _verdict(self, text: str, run: int) -> tuple[Verdict, Usage]:
         """Return the verdict of a run and the usage of all its replies, rejected ones included."""
         messages = [{"role": "user", "content": text}]
         usage, last = Usage(), ""
@@ -112,9 +126,9 @@ class LLMJudge:
                 usage, last = total_usage((usage, Usage(calls=1))), str(error)
                 continue
             usage = total_usage((usage, done.usage))
-            passed = parse_verdict(done.text)
-            if passed is not None:
-                return passed, usage
+            found = parse_verdict(done.text)
+            if found is not None:
+                return found, usage
             last = f"{done.text!r:.80}"
         raise LLMError(
             f"{self.name}: no verdict in {ATTEMPTS} attempts (the last: {last}); a judge must "
@@ -122,16 +136,26 @@ class LLMJudge:
         )
 
 
-def parse_verdict(reply: str) -> bool | None:
-    """Return True for CORRECT, False for WRONG, None if `reply` gives neither, or both.
+def parse_verdict(reply: str) -> Verdict | None:
+    """Return the verdict of `reply` with its reason; None if it gives none, or both verdicts.
 
     The `verdict` of each JSON object in the reply counts, also amid other text, as not every
     endpoint enforces a schema. A word outside of JSON is never taken for a verdict.
     """
-    objects = (one for _, one in json_objects(reply))
-    values = {_VERDICTS.get(str(one.get("verdict")).strip().upper()) for one in objects}
-    values.discard(None)
-    return values.pop() if len(values) == 1 else None
+    found: dict[bool, str] = {}
+    for _, one in json_objects(reply):
+        passed = _VERDICTS.get(str(one.get("verdict")).strip().upper())
+        if passed is not None:
+            found.setdefault(passed, _clean(one.get("reason")))
+    return Verdict(*next(iter(found.items()))) if len(found) == 1 else None
+
+
+def _clean(reason: object) -> str:
+    """Return a reason that can be recorded: without secrets, and "" if it is no text."""
+    if not isinstance(reason, str):
+        return ""
+    shown = without_secrets(reason).encode("utf-8", "backslashreplace").decode()
+    return textwrap.shorten(shown, _REASON, placeholder=" …")
 
 
 def _load(rubric: str) -> Prompt:

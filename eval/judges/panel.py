@@ -8,7 +8,7 @@ from typing import Any
 
 from eval.judges.judge import Judge, Judgement, JudgeSettings, ModelByName, total_usage
 from memsys.errors import InputError
-from memsys.llm.base import LLM
+from memsys.llm.base import LLM, LLMError
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,21 @@ class Panel:
         return {"members": {judge.name: dict(judge.details) for judge in self._judges}}
 
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
-        """Return the verdicts of every member. Raises LLMError if one of them gives none."""
-        judgements = [judge.judge(question, gold, answer) for judge in self._judges]
-        runs = {name: verdicts for one in judgements for name, verdicts in one.runs.items()}
-        return Judgement(runs, total_usage(one.usage for one in judgements))
+        """Return the verdicts of every member.
+
+        Every member is asked, also after one failed, so that its replies are recorded and are
+        replayed when the answer is judged again. Raises the first member's LLMError.
+        """
+        judgements, errors = [], []
+        for judge in self._judges:
+            try:
+                judgements.append(judge.judge(question, gold, answer))
+            except LLMError as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
+        return Judgement(
+            {name: verdicts for one in judgements for name, verdicts in one.runs.items()},
+            total_usage(one.usage for one in judgements),
+            {name: reasons for one in judgements for name, reasons in one.reasons.items()},
+        )

@@ -23,7 +23,8 @@ _EXACT, _GUESSES, _LABEL, _CONCEDES, _BREAK, _LEAD = (
     re.compile(_TABLE[name], re.DOTALL if name == "label" else 0)
     for name in ("EXACT", "guesses", "label", "concedes", "break", "lead")
 )
-_BRACKETED = re.compile(r"\([^)]*\)|（[^）]*）")
+_BRACKETS = {"(": ")", "（": "）"}
+_OPENING = re.compile("[(（]")
 _RUNS = re.compile(r"[.!?;\n]{4,}|[^\S\n]{2,}")  # long ones would cost the square of their length
 
 
@@ -38,7 +39,7 @@ def abstains(answer: str) -> bool:
     """
     whole = _RUNS.sub(lambda run: run[0][:3], answer.replace("’", "'")).strip().lower()
     # Brackets around the whole answer are no aside.
-    text = _BRACKETED.sub("", whole).strip() or whole.strip("()（）")
+    text = _without_asides(whole).strip() or whole.strip("()（）")
     text = _LEAD.sub("", _LABEL.sub("", text)).replace("i'm ", "i am ")
     if not text:
         return True
@@ -53,6 +54,23 @@ def abstains(answer: str) -> bool:
     if _EXACT.search(first) and any(after_but for after_but, _ in others):
         return False
     return sum(len(clause.split()) for _, clause in others) <= MAX_WORDS_AFTER
+
+
+def _without_asides(text: str) -> str:
+    """Return `text` without brackets and the text in them, up to the first closing bracket."""
+    parts: list[str] = []
+    start = 0
+    unclosed: set[str] = set()  # looking for them again would cost the square of the length
+    for opening in _OPENING.finditer(text):
+        if opening.start() < start or opening[0] in unclosed:
+            continue
+        end = text.find(_BRACKETS[opening[0]], opening.end())
+        if end < 0:
+            unclosed.add(opening[0])
+        else:
+            parts.append(text[start : opening.start()])
+            start = end + 1
+    return "".join([*parts, text[start:]])
 
 
 def _clauses(text: str) -> list[tuple[bool, str]]:

@@ -28,6 +28,11 @@ class PaidCalls:
         self._folder = folder
         self._writer: LineWriter | None = None
 
+    @property
+    def added(self) -> bool:
+        """Whether this process has paid for a call."""
+        return self._writer is not None
+
     def rows(self) -> Iterator[tuple[str, Usage]]:
         """Yield model and usage of each paid call; raises InputError on a damaged file."""
         older = _is_older(self._folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from eval.records.schema import Manifest, Record
@@ -15,9 +16,17 @@ SYSTEM = ("retrieve", "answer")  # a judge's cost is never the system's
 
 def pricing_of(manifest: Manifest) -> Pricing:
     """Return the prices in a run's manifest; none if it contains none."""
-    listed = manifest["pricing"] or {"as_of": "", "models": {}}
-    prices = {name: Price(**row) for name, row in listed["models"].items()}
-    return Pricing(listed["as_of"], "", prices)
+    listed = manifest["pricing"] or {"models": {}}
+    dated = {"as_of": listed.get("as_of", "")}  # of all prices, in manifests of earlier versions
+    return Pricing({name: Price(**{**dated, **row}) for name, row in listed["models"].items()})
+
+
+def described(pricing: Pricing) -> dict[str, Any]:
+    """Return the field `pricing` of a manifest, which pricing_of reads."""
+    return {
+        "as_of": pricing.as_of,
+        "models": {name: asdict(price) for name, price in pricing.prices.items()},
+    }
 
 
 def cost_usd(usages: Iterable[Mapping[str, Any] | None], pricing: Pricing) -> float | None:

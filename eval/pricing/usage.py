@@ -77,6 +77,15 @@ def spending(run: Run) -> Spending:
     return Spending(run, {phase: _summed(used, pricing) for phase, used in usages.items()})
 
 
+def price_dates(run: Run) -> str:
+    """Return the dates of the prices of the models that `run` called, as in Pricing.as_of."""
+    records = run.records.values()
+    usages = [*(line["usage"] for line in run.ingests)]
+    usages += [(record["usage"] or {}).get(phase, {}) for record in records for phase in PHASES]
+    used = {model for usage in usages for model in usage.get("by_model", {})}
+    return pricing_of(run.manifest).of(used).as_of
+
+
 def full_context_of(run: Spending, runs: Sequence[Spending]) -> Spending | None:
     """Return the first full_context run among `runs` on the same data and questions by the same
     models.

@@ -21,7 +21,7 @@ _BASE = {
 LIGHT = frozenset(WORDS["light"].split())
 
 _LINE = re.compile(r"^(?P<speaker>[^:：\n]{1,40}?)\s*[:：]\s*(?P<text>.*)$", re.DOTALL)
-_CAPTION = re.compile(r"\s*\[image: (?P<caption>.*?)\]\s*$", re.DOTALL)
+_CAPTION = re.compile(r"(?<!\s)\s*\[image: (?P<caption>.*?)\]\s*$", re.DOTALL)
 _FRAME = re.compile(
     r"^(?:an? |the )?(?:close[- ]up )?(?:photo(?:graph(?:y)?)?|picture|image)s? (?:of|with) "
     r"(?:an? |the )?",
@@ -29,9 +29,14 @@ _FRAME = re.compile(
 )
 _YOU = re.compile(r"\b(?:you|your|yours|yourself)\b|你", re.IGNORECASE)
 # After . ! ? and an optional closing quote, before a space and no lowercase letter; after 。！？
-# without a space. "Dr." and single initials do not end a sentence.
+# without a space. "Dr." and single initials do not end a sentence, but a second mark after them
+# does. Inside a run of marks no match begins, which would make a long run quadratic.
+_SHORT = ("Dr", "Mr", "Ms", "Mrs", "St", "[A-Z]")
 _END = re.compile(
-    r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bMrs)(?<!\bSt)(?<!\b[A-Z])[.!?]+[\"'”’)]*\s+(?=[^a-z\s])"
+    "".join(rf"(?<!\b{short})" for short in _SHORT)
+    + "(?:(?<![.!?])|"
+    + "|".join(rf"(?<=\b{short}[.!?])" for short in _SHORT)
+    + r")[.!?]++[\"'”’)]*+\s++(?=[^a-z\s])"
     r"|[。！？；]+[”’」』）]*|\n+"
 )
 
@@ -94,13 +99,16 @@ def roots_by_speaker(
 
     Sentences that ask or that address the listener are no claims about the speaker.
     """
-    said: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+    said: dict[str, tuple[set[str], set[str]]] = {}
     for sentence in sentences(content, speaker):
-        everything, claimed = said.get(sentence.speaker, (frozenset(), frozenset()))
+        everything, claimed = said.setdefault(sentence.speaker, (set(), set()))
+        everything |= sentence.roots
         if not (sentence.asks or sentence.addresses):
             claimed |= sentence.roots
-        said[sentence.speaker] = (everything | sentence.roots, claimed)
-    return said
+    return {
+        who: (frozenset(everything), frozenset(claimed))
+        for who, (everything, claimed) in said.items()
+    }
 
 
 @lru_cache(maxsize=16_384)
@@ -112,7 +120,7 @@ def sentences(content: str, speaker: str) -> tuple[Sentence, ...]:
     """
     found: list[Sentence] = []
     for line in content.split("\n"):
-        caption = _CAPTION.search(line)
+        caption = _CAPTION.search(line) if line.rstrip().endswith("]") else None
         spoken = line[: caption.start()] if caption else line
         head = _LINE.match(spoken)
         named = head is not None and _is_name(head["speaker"])

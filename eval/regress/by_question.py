@@ -17,11 +17,13 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from eval.metrics.registry import pinned
 from eval.records.answer_key_views import left_out
+from eval.records.comma_separated import read_cell, write_rows
 from eval.records.run import error_of
 from eval.records.schema import Record
 from eval.summary.measures import ABSTAINED, ADVERSARIAL, F1, JUDGE, value
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError, first_problem
+from memsys.text.files import is_there, read_text
 
 COLUMNS = (F1, *pinned(), ABSTAINED, JUDGE)
 _HEADER = ("question", "conversation", "type", "status", *COLUMNS)
@@ -75,25 +77,20 @@ def of_type(questions: Questions, type_: str) -> dict[str, Scored]:
 
 def write(path: Path, questions: Questions) -> None:
     """Write `questions` to `path`, one line each."""
+    rows = []
+    for id_, one in questions.items():
+        scores = [one.scores[name] for name in COLUMNS]
+        cells = ["" if score is None else f"{score:g}" for score in scores]
+        rows.append([id_, one.conversation, one.type, "error" if one.failed else "ok", *cells])
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(_HEADER)
-        for id_, one in questions.items():
-            scores = [one.scores[name] for name in COLUMNS]
-            cells = ["" if score is None else f"{score:g}" for score in scores]
-            status = "error" if one.failed else "ok"
-            writer.writerow([id_, one.conversation, one.type, status, *cells])
+        write_rows(file, [_HEADER, *rows])
 
 
 def read(path: Path) -> dict[str, Scored]:
     """Read a file of `write`; raises InputError naming file, line and column."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise InputError(
-            f'{path}: cannot be read: {error.strerror}; --repin "reason" writes it'
-        ) from error
-    rows = csv.reader(io.StringIO(text))
+    if not is_there(path):
+        raise InputError(f'{path}: cannot be read: no such file; --repin "reason" writes it')
+    rows = csv.reader(io.StringIO(read_text(path)))
     if tuple(next(rows, ())) != _HEADER:
         raise InputError(f"{path}: line 1: must be {','.join(_HEADER)}")
     found: dict[str, Scored] = {}
@@ -101,7 +98,7 @@ def read(path: Path) -> dict[str, Scored]:
         where = f"{path}: line {number}"
         if len(row) != len(_HEADER):
             raise InputError(f"{where}: {len(row)} columns, not {len(_HEADER)}")
-        id_, conversation, type_, status, *cells = row
+        id_, conversation, type_, status, *cells = map(read_cell, row)
         if id_ in found:
             raise InputError(f"{where}: {id_} occurs twice")
         if status not in ("ok", "error"):

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NotRequired
 
-import yaml
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
 from typing_extensions import TypedDict
 
@@ -18,6 +17,7 @@ from eval.regress import by_question
 from eval.regress.by_question import Questions
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError, first_problem
+from memsys.text.yaml_text import load_yaml
 
 EXPECTED = Path(__file__).resolve().parents[2] / "results" / "expected"
 SCORES = ("f1", *pinned(), "abstained")
@@ -103,13 +103,9 @@ def load_pins(names: Sequence[str]) -> list[Pin]:
 def load_pin(path: Path) -> Pin:
     """Load and validate one file; raises InputError naming file and field."""
     try:
-        fields = _FIELDS.validate_python(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        fields = _FIELDS.validate_python(load_yaml(path))
     except ValidationError as error:
         raise InputError(f"{path}: {first_problem(error)}; see docs/regression.md") from error
-    except (yaml.YAMLError, ValueError) as error:
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     if shlex.split(fields["command"])[: len(_START)] != _START:
         raise InputError(f"{path}: command: must begin with {' '.join(_START)}")
     if "scores" in fields and "tolerance_questions" in fields:

@@ -62,10 +62,20 @@ class CardLine:
 
 
 @dataclass(frozen=True, slots=True)
+class ModelCall:
+    """A recorded call to a model: a title, the prompt (None if it was not stored) and the reply."""
+
+    title: str
+    prompt: str | None
+    reply: str
+
+
+@dataclass(frozen=True, slots=True)
 class Side:
     """Answer of one run. `lines` are memories of its context, None where they are unknown.
 
-    `hidden`: number of further memories of the context. `missed`: evidence not retrieved.
+    `hidden`: number of further memories of the context. `missed`: evidence not retrieved. `judged`:
+    a line for each verdict of a judge, with its reason. `calls`: the calls to models, if shown.
     """
 
     label: str
@@ -77,6 +87,8 @@ class Side:
     lines: Sequence[CardLine] | None
     hidden: int
     missed: Sequence[CardLine]
+    judged: Sequence[str] = ()
+    calls: Sequence[ModelCall] = ()
 
     @property
     def counts(self) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Sequence
 
+from eval.records.comma_separated import write_rows
 from eval.records.run import Run
 from eval.rendering.numbers import interval, p_value, signed
 from eval.rendering.tables import type_name
@@ -35,9 +35,7 @@ def table(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[list[str], list[lis
 
 def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
     """Return CSV with all numbers at full precision: a line per run of each row."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
+    lines: list[list[object]] = [list(_COLUMNS)]
     for row in (row for rows in tables for row in rows):
         for i, run in enumerate(runs):
             mean, run_id = row.means[i], run.manifest["run_id"]
@@ -47,7 +45,9 @@ def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str
                 one = row.contrasts[i - 1]
                 line += [one.difference.value, one.difference.low, one.difference.high]
                 line += [one.p, one.p_holm, one.p_mcnemar, one.effect, one.needed, one.verdict]
-            writer.writerow(line + [None] * (len(_COLUMNS) - len(line)))
+            lines.append(line + [None] * (len(_COLUMNS) - len(line)))
+    text = io.StringIO()
+    write_rows(text, lines)
     return text.getvalue()
 
 

@@ -98,6 +98,8 @@ def _side(side: Side) -> Iterator[str]:
         f"   - {plain(side.label)} ({side.verdict}{abstained}{', ' if scores else ''}{scores}): "
         f"{answer}"
     )
+    for verdict in side.judged:
+        yield f"     - {plain(verdict)}"
     if side.error is not None:
         return
     if side.lines is None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from eval.datasets.types import ADVERSARIAL
@@ -10,7 +11,7 @@ from eval.diagnose.retrieval_vs_reading import Marking
 from eval.records.answer_key_views import left_out
 from eval.records.run import error_of
 from eval.records.schema import Record
-from eval.rendering.blocks import Card, CardLine, Side
+from eval.rendering.blocks import Card, CardLine, ModelCall, Side
 from eval.report.runs import ReportedRun, Texts
 
 SHOWN = 12  # memories without evidence that a card shows of a context
@@ -32,10 +33,15 @@ def verdict(record: Record, marking: Marking) -> str:
     return UNSCORED if right is None else RIGHT if right else WRONG
 
 
-def question_card(id_: str, runs: Iterable[ReportedRun]) -> Card:
+def question_card(
+    id_: str,
+    runs: Iterable[ReportedRun],
+    calls: Callable[[ReportedRun], Sequence[ModelCall]] = lambda _: (),
+) -> Card:
     """Return the card of a question with the answers of those `runs`, at least one, that asked it.
 
-    Evidence, gold answer and type are those of the first of them.
+    Evidence, gold answer and type are those of the first of them; `calls` returns the calls to
+    models that a run made for the question.
     """
     asked = [run for run in runs if id_ in run.records]
     first = asked[0].records[id_]
@@ -46,7 +52,10 @@ def question_card(id_: str, runs: Iterable[ReportedRun]) -> Card:
         first["gold"],
         left_out(first),
         tuple(first["evidence"]),
-        [side(run.label, run.records[id_], run.marking, run.texts) for run in asked],
+        [
+            replace(side(run.label, run.records[id_], run.marking, run.texts), calls=calls(run))
+            for run in asked
+        ],
     )
 
 
@@ -67,7 +76,21 @@ def side(label: str, record: Record, marking: Marking, texts: Texts | None) -> S
         shown,
         len(lines or ()) - len(shown or ()),
         _missed(record, lines, texts),
+        list(_judged(record)),
     )
+
+
+def _judged(record: Record) -> Iterator[str]:
+    """Yield a line for each verdict of each judge, with its reason, or for the judge's error."""
+    reasons = record.get("judge_reasons") or {}
+    for name, verdicts in (record["judge"] or {}).items():
+        given = reasons.get(name) or []
+        for number, passed in enumerate(verdicts):
+            run = f", run {number + 1}" if len(verdicts) > 1 else ""
+            reason = given[number] if number < len(given) else ""
+            yield f"{name}{run}: {RIGHT if passed else WRONG}{': ' * bool(reason)}{reason}"
+    if error := record.get("judge_error"):
+        yield f"no verdict: {error['kind']}: {error['message']}"
 
 
 def _lines(record: Record, texts: Texts | None) -> list[CardLine]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from eval.cost import tables as cost_tables
 from eval.pricing.prices import PHASES, SYSTEM, break_even, of_records, pricing_of
-from eval.pricing.usage import Spending, spending
+from eval.pricing.usage import Spending, price_dates, spending
 from eval.rendering.blocks import Block, Part, Table
 from eval.rendering.numbers import dollars, interval, number, questions
 from eval.report.runs import ReportedRun
@@ -63,7 +63,7 @@ def _per_thousand(value: float, digits: int) -> str:
 
 
 def _prices(runs: Sequence[ReportedRun]) -> str:
-    dates = {pricing_of(run.manifest).as_of for run in runs} - {""}
+    dates = {price_dates(run) for run in runs} - {""}
     source = f"List prices as of {', '.join(sorted(dates))}" if dates else "No price list was used"
     return (
         f"{source}. Replayed calls count at their recorded cost; the cost of a judge is not part "

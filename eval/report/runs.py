@@ -20,7 +20,6 @@ from memsys.memory.base import MemoryBuilder
 from memsys.text.turns import line
 
 _CORRECT = 0.5  # least F1 of a right answer that no judge has seen, as in eval.diagnose
-_MEMORIES = "memsys.memory."
 
 
 class Texts:
@@ -100,7 +99,7 @@ def _builder(settings: object) -> MemoryBuilder | None:
     if not isinstance(settings, Mapping):
         return None
     try:
-        built = build_trusted(settings, _MEMORIES, [])
+        built = build_trusted(settings, "memory")
     except InputError:
         return None
     return built if isinstance(built, MemoryBuilder) else None

@@ -23,8 +23,10 @@ from eval.rescore.imports import Import, read_import, write_import
 from eval.rescore.recompute import recompute
 from eval.rescore.tables import labels_table, sentences
 from memsys.errors import InputError
-from memsys.places import RUNS
+from memsys.places import RUNS, find_run
+from memsys.text.files import is_there
 
+_NAME = 150  # bytes: a folder's name has at most 255, and a time precedes it
 _ENDINGS = {".gz", ".json", ".jsonl", ".csv"}
 
 
@@ -41,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         "docs/bring-your-own-answers.md describes the formats.",
     )
     add = parser.add_argument
-    files = "Mem0's results, JSON lines or CSV, each optionally gzipped; or a run folder"
+    files = "Mem0's results, JSON lines or CSV, each gzipped or not; or a RUN (folder, id, last)"
     add("files", nargs="+", type=Path, metavar="FILE", help=files)
     add("--format", choices=FORMATS, default=AUTO, help="default: auto")
     names = "locomo|sample|PATH.json"
@@ -66,8 +68,9 @@ def _rescore(options: argparse.Namespace) -> None:
     dataset = None
     ready: list[Import | Path] = []
     keys: dict[str, Path] = {}
-    for path in options.files:
-        if path.is_dir():
+    for given in options.files:
+        path = given if is_there(given) or given.suffix in _ENDINGS else _run(given)
+        if is_there(path) and path.is_dir():
             if options.name is not None or options.out is not None or options.format != AUTO:
                 raise InputError(f"{path}: --name, --out and --format do not apply to a run folder")
             key = options.key or key_name(load_manifest(path))
@@ -129,10 +132,18 @@ def _show(folder: Path, summary: Summary) -> None:
     print(f"\nRun folder: {folder}")
 
 
+def _run(given: Path) -> Path:
+    """Return the run that `given` stands for, else `given`, whose absence is then an error."""
+    try:
+        return find_run(given)
+    except InputError:
+        return given
+
+
 def _dataset(options: argparse.Namespace) -> Dataset:
     name = options.dataset
     path = {"locomo": None, "sample": "data/sample"}.get(name, name)
-    if path == name and not Path(name).exists():
+    if path == name and not is_there(Path(name)):
         raise InputError(f"--dataset {name}: no such file; give locomo, sample or a JSON file")
     key = options.key or ORIGINAL
     return LoCoMo(name=Path(name).stem, path=path, key=key, key_file=options.key_file).load()
@@ -144,7 +155,11 @@ def _name(given: str | None, path: Path) -> str:
         path = path.with_suffix("")
     name = path.name if given is None else given
     if not name.strip() or "/" in name:
-        raise InputError(f"--name {name!r}: give a name without a slash")
+        raise InputError(f"--name {name!r:.60}: give a name without a slash")
+    if not name.isprintable() or len(name.encode()) > _NAME:
+        raise InputError(
+            f"--name {name!r:.60}: give a name of at most {_NAME} bytes that can be printed"
+        )
     return name
 
 

@@ -28,6 +28,7 @@ from eval.rescore.tables import labels_table, sentences, warnings
 from eval.summary.closing import close
 from eval.summary.scoring import question_fields, score_record
 from memsys.errors import InputError
+from memsys.text.files import is_there, shown
 from memsys.text.tokens import count_tokens
 
 IMPORTED = "imported"
@@ -70,7 +71,7 @@ def write_import(source: Import, folder: Path, options: Mapping[str, str]) -> Su
     empty.
     """
     began = perf_counter()
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if is_there(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: exists and is not empty; name another folder by --out")
     answers = source.matching.answers
     asked = [question for question in source.dataset.questions if question.id in answers]
@@ -79,7 +80,10 @@ def write_import(source: Import, folder: Path, options: Mapping[str, str]) -> Su
     scored = perf_counter() - began
     counts = account(source.file, source.matching, source.dataset, records)
     manifest = _manifest(source, folder.name, options, counts)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{shown(folder)}: cannot be made: {error.strerror}") from error
     with locked(folder):
         manifest = begin(folder, manifest, None)
         write_lines(folder / RECORDS, records)

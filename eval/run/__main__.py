@@ -13,7 +13,7 @@ from omegaconf import DictConfig
 from eval.cli import heeding_termination
 from eval.records import folder as folders
 from eval.run import sweep, sweep_errors
-from eval.run.estimate import show_estimate
+from eval.run.estimate import add_estimate, add_every_strategy, show_estimates
 from eval.run.experiment import execute, options_of
 
 _NAMES = ("hydra.run.dir", "hydra.sweep.subdir")  # settings that name a run's folder
@@ -40,8 +40,8 @@ def _run(
 ) -> int:
     """Run one configuration, or print an estimate; return the exit code."""
     if config.estimate:
-        show_estimate(config)
         folders.discard_if_empty(folder)
+        _estimate(config, choices["strategy"])
         return 0
     if left := sweep.left_behind(folder):
         folders.discard_if_empty(folder)
@@ -50,6 +50,22 @@ def _run(
     details = {"sweep": sweep.described()}
     hint = _sweep_hint()
     return execute(config, choices, folder, resume, overrides, details=details, note=hint)
+
+
+def _estimate(config: DictConfig, strategy: str) -> None:
+    """Estimate this run, or every strategy if a single run names none. A sweep shows one table at
+    its end, but for jobs in other processes, each of which shows its own.
+    """
+    job = HydraConfig.get()
+    names = {override.lstrip("+~").partition("=")[0] for override in job.overrides.task}
+    is_sweep = job.mode == RunMode.MULTIRUN
+    if is_sweep or any(name.partition(".")[0] in {"strategy", "experiment"} for name in names):
+        others = [one for one in job.overrides.task if not one.startswith("strategy=")]
+        add_estimate(config, strategy, others)
+    else:
+        add_every_strategy(config)
+    if not is_sweep or sweep.in_a_worker():
+        show_estimates()
 
 
 def _sweep_hint() -> str | None:
@@ -69,4 +85,7 @@ def _sweep_hint() -> str | None:
 
 
 if __name__ == "__main__":
-    sweep_errors.leave(_main)
+    try:
+        sweep_errors.leave(_main)
+    finally:
+        show_estimates()

@@ -26,6 +26,7 @@ from eval.run.failures import Failure
 from eval.run.question import Asked, failed, read_again
 from memsys.errors import InputError
 from memsys.places import find_run
+from memsys.trusted import check_addresses, check_config
 
 Part = Literal["judge", "answer", "failed"]
 _MODELS = {"llm": "llm", "judge_llm": "llm@judge_llm"}  # by setting: the group as Hydra names it
@@ -166,6 +167,10 @@ def plan(
             f"{where}: {refused[0]} is set, but retrieval is not repeated; leave it out, or start "
             "a new run without from="
         )
+    for name, value in parent["config"].items():  # the folder may be somebody else's
+        if name not in paths:
+            check_config(value, "llm" if name in _MODELS else name, where)
+    check_addresses(parent["config"], where)
     merged, options = _merged(config, parent, choices, paths)
     merged["from"] = folder.name if folder.parent.name == "runs" else str(folder)
     new_config = OmegaConf.create(merged)

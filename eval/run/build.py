@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -14,6 +15,7 @@ from eval.datasets.synthetic.dataset import check_compatibility
 from eval.datasets.types import Dataset, Question
 from eval.judges.judge import Judge, ModelByName
 from eval.metrics.registry import use_configured
+from eval.pricing.prices import described as described_prices
 from eval.readers import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
 from eval.rendering.errors import users_place
@@ -36,13 +38,17 @@ FAILED_ONES = "failed"  # value of `only`: the questions of another run that fai
 
 @dataclass(frozen=True, slots=True)
 class Models:
-    """The models of a run, from the groups llm, judge_llm, reader, judge and embedder."""
+    """The models of a run, from the groups llm, judge_llm, reader, judge and embedder.
+
+    `unpriced`: names of those behind an address that have no price.
+    """
 
     embedder: Embedder
     llm: LLM | None
     reader: Reader
     judge: Judge | None
     pricing: Pricing
+    unpriced: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +75,7 @@ class Built:
             "llm": models.llm and models.llm.name,
             "prompts": {name: prompt.described() for name, prompt in prompts.items()},
             "judge": judge and {"name": judge.name, "score": judge.score_key, **judge.details},
-            "pricing": {
-                "as_of": models.pricing.as_of,
-                "models": {
-                    name: {"input": price.input, "output": price.output}
-                    for name, price in models.pricing.prices.items()
-                },
-            },
+            "pricing": described_prices(models.pricing),
         }
 
 
@@ -87,8 +87,6 @@ def build(
     `ledger`: the live calls that the run has paid for; further ones are added to it. Raises
     InputError on unusable data or configuration.
     """
-    if type(config.resamples) is not int or config.resamples < 2:
-        raise InputError(f"resamples: {config.resamples!r}; use a whole number of 2 or more")
     use_configured(config.get("metric"))
     source = instantiate(config.dataset)
     check_compatibility(choices, source, config.llm)
@@ -119,8 +117,27 @@ def build(
     except TypeError as error:
         if users_place(error):
             raise
-        raise InputError(f"strategy={choices['strategy']}: {error}") from error
+        raise InputError(_misfit(choices["strategy"], config.strategy, str(error))) from error
     return Built(dataset, meter, models, lambda: make(**given), strategy.prompts)
+
+
+def _misfit(option: str, settings: Mapping[str, Any], error: str) -> str:
+    """Return one line on the TypeError of a strategy's constructor, whose message is `error`."""
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", error)
+    if unknown and (found := _with_setting(settings, unknown[1], "strategy")):
+        place, siblings = found
+        names = ", ".join(name for name in map(str, siblings) if not name.startswith("_"))
+        return f"{place}.{unknown[1]}: strategy={option} has no such setting; it has {names}"
+    return f"strategy={option}: {error}"
+
+
+def _with_setting(node: Mapping[str, Any], name: str, place: str) -> tuple[str, list[str]] | None:
+    """Return the path of the mapping in `node` with the key `name`, and its other keys."""
+    if name in node:
+        return place, [key for key in node if key != name]
+    nested = ((key, one) for key, one in node.items() if isinstance(one, Mapping))
+    found = (_with_setting(one, name, f"{place}.{key}") for key, one in nested)
+    return next((one for one in found if one), None)
 
 
 def lower_limits(config: DictConfig) -> list[str]:
@@ -171,7 +188,7 @@ def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) ->
     Raises InputError if a key, a model, a prompt or a price is missing.
     """
     settings: ChatSettings | NoModel = instantiate(config.llm)
-    pricing = load_pricing(config.pricing or PRICING)
+    pricing = load_pricing(PRICING if config.pricing is None else config.pricing)
     recording = Recording(config.cache, settings.cache)
     budget = Budget(settings.budget_usd, pricing, ledger)
     embedder = instantiate(config.embedder)
@@ -186,9 +203,18 @@ def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) ->
     judging: ChatSettings | NoModel = instantiate(config.judge_llm)
     if isinstance(judging, NoModel):  # the model that answers judges, too
         judging = settings
+    chats = [one for one in (settings, judging) if isinstance(one, ChatSettings)]
     named: ModelByName | None = None
     if isinstance(judging, ChatSettings):
         chat = judging
-        named = lambda name: replace(chat, model=name).open(recording, meter, budget)  # noqa: E731
+
+        def named(name: str) -> LLM:
+            chats.append(replace(chat, model=name))
+            return chats[-1].open(recording, meter, budget)
+
     judge = instantiate(config.judge).open(judging.open(recording, meter, budget), named)
-    return Models(embedder, llm, reader, judge, pricing)
+    addressed = {one.model for one in chats if isinstance(one.base_url, str)}
+    if isinstance(embedder, EndpointEmbedder):
+        addressed.add(embedder.model)
+    unpriced = tuple(sorted(one for one in addressed if pricing.price(one) is None))
+    return Models(embedder, llm, reader, judge, pricing, unpriced)

@@ -30,14 +30,22 @@ _NUMBER = 4  # tokens around a message: its number and the end of its line
 _IMAGE, _SENTENCE = 2_833, 30  # input tokens of an image at most, output tokens of its description
 _GRAPH_CALLS = 3  # an exchange, at most: entities, relations, conflicts
 
+# Calls and input tokens of an exchange of two messages, and calls of a question: docs/libraries.md.
+LIBRARIES: Mapping[str, tuple[int, int, int]] = {
+    "mem0ai": (1, 7_943, 0),
+    "mem0ai_graph": (5, 4_076, 1),
+    "graphiti": (6, 8_489, 0),
+    "langmem": (1, 1_665, 0),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Number of calls expected, and their tokens, expected and at most."""
+    """Number of calls expected, and their tokens, expected and at most (None: not known)."""
 
     calls: int
     about: Usage
-    most: Usage
+    most: Usage | None
 
 
 def stand_ins(conversation: Conversation) -> list[Memory]:
@@ -147,6 +155,27 @@ def entity_calls(questions: Sequence[str], limit: int, graph: Mapping[str, Any])
     read = sum(frame + count_tokens(question) + _NUMBER for question in questions)
     asked = len(questions)
     return _calls(asked, read, asked * _RELATIONS, asked, read, limit)
+
+
+def library_calls(
+    conversations: Sequence[Conversation], questions: Sequence[str], name: str, exchange: int
+) -> tuple[Calls, Calls]:
+    """Return the calls of the library `name`, one of LIBRARIES, at ingestion and for questions.
+
+    They are those measured on small stores, which grow with the store: a lower bound.
+    """
+    calls, read, asked = LIBRARIES[name]
+    sessions = [session for conversation in conversations for session in conversation.sessions]
+    exchanges = sum(len(list(_exchanges(session.turns, exchange))) for session in sessions)
+    facts = sum(len(stand_ins(conversation)) for conversation in conversations)
+    replies = calls * exchanges
+    written = _FACT * facts + (_RELATIONS if calls > 1 else _EMPTY) * replies
+    queries = asked * len(questions)
+    shown = queries * (read // calls) + asked * sum(map(count_tokens, questions))
+    return (
+        Calls(replies, Usage(0, exchanges * read, written), None),
+        Calls(queries, Usage(0, shown, queries * _RELATIONS), None),
+    )
 
 
 def _calls(

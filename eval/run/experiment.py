@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +18,7 @@ from eval.cli import FAILED
 from eval.datasets.types import Dataset
 from eval.pricing.ledger import PaidCalls
 from eval.records import folder as folders
-from eval.records.manifest import describe
+from eval.records.manifest import describe, resume_command
 from eval.records.run import error_of
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.rendering.errors import CONF
@@ -25,18 +26,23 @@ from eval.rendering.run_tables import as_text, report_md, run_tables
 from eval.rendering.tables import answered, plain
 from eval.run import hydra_help
 from eval.run.again import plan
-from eval.run.build import build, lower_limits
+from eval.run.build import Built, build, lower_limits
 from eval.run.failures import END_THE_RUN, FailurePolicy
 from eval.run.progress import Spending
 from eval.run.runner import Runner
+from eval.run.settings import check_overrides, check_settings
 from eval.summary.closing import close
 from memsys.errors import InputError
+from memsys.llm.budget import BudgetReached
+from memsys.llm.recording import CALLS
+from memsys.places import CACHE_VARIABLE, OLD_CACHE, cache_folder
 
 
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
     """Compose the configuration and the chosen options from the arguments of `eval.run`.
 
-    Raises HydraException on an unknown option, InputError on flags other than --config-dir.
+    Raises HydraException on an unknown option, InputError on flags other than --config-dir, and on a setting
+    that a run cannot use.
     """
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
     parser.add_argument("--config-dir")
@@ -45,6 +51,7 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
         raise InputError(f"{flags[0]}: a single run takes overrides and --config-dir alone")
     if options.config_dir:
         overrides.append(f"hydra.searchpath=[file://{Path(options.config_dir).resolve()}]")
+    check_overrides(overrides)
     hydra_help.register()
     with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
         config = compose("config", overrides, return_hydra_config=True)
@@ -52,6 +59,7 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
     OmegaConf.set_struct(config, False)
     del config["hydra"]
     OmegaConf.set_struct(config, True)
+    check_settings(config)
     return config, choices
 
 
@@ -86,9 +94,11 @@ def execute(
     interrupted.
     """
     began = time.perf_counter()
+    check_settings(config)
     config, choices, again = plan(config, choices, overrides or arguments or ())
     policy = FailurePolicy.of(config.failures)
-    spending = Spending(PaidCalls(folder))
+    paid = PaidCalls(folder)
+    spending = Spending(paid)
     built = build(config, choices, spending)
     resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     manifest = describe(
@@ -101,27 +111,37 @@ def execute(
         manifest["parent"] = again.described()
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
+        manifest.pop("budget_usd", None)
         if again is not None:
             again.take_over(folder, built)
         _show_start(manifest, built.dataset)
-        for line in (*([] if note is None else [note]), *lower_limits(config)):
+        for line in (
+            *([] if note is None else [note]),
+            *lower_limits(config),
+            *_without_price(built),
+        ):
             print(line, file=sys.stderr)
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
         instead = None if again is None else again.jobs(built)
         runner = Runner(built, folder, config.concurrency, policy, spending, instead)
+        _offer_old_answers(config.cache, manifest)
         try:
             records = runner.run()
             manifest["warnings"] += runner.warnings
             manifest["system"] = runner.details or manifest.get("system")
             summary = close(folder, manifest, records, runner.seconds, began, report_md)
-        except (KeyboardInterrupt, *END_THE_RUN):
+        except (KeyboardInterrupt, *END_THE_RUN) as stop:
+            if isinstance(stop, BudgetReached) and stop.enough_usd is not None:
+                manifest["budget_usd"] = stop.enough_usd
             folders.interrupt(folder, manifest, runner.seconds, began)
+            _show_place(paid, config)
             print(
                 "\nstopped; the records written so far remain. Resume by:\n"
-                f"  {manifest['command']} resume={folder.name}",
+                f"  {resume_command(manifest)}",
                 file=sys.stderr,
             )
             raise
+        _show_place(paid, config)
         _show_end(folder, summary, records)
     failed = summary["errors"] + _unjudged(summary)
     if policy.is_failed(failed, summary["n"]):
@@ -134,8 +154,35 @@ def execute(
     return 0
 
 
+def _without_price(built: Built) -> list[str]:
+    """Return a line for each model without a price."""
+    return [
+        f"warning: no price is known for {model}, so its cost is unknown; give one by pricing=FILE"
+        for model in built.models.unpriced
+    ]
+
+
 def _unjudged(summary: Summary) -> int:
     return int(summary["by_type"]["overall"]["judge_errors"])
+
+
+def _offer_old_answers(cache: str, manifest: Manifest) -> None:
+    """Print a note where the cache folder of earlier versions holds answers of models."""
+    old = OLD_CACHE / CALLS
+    if cache != str(cache_folder()) or os.environ.get(CACHE_VARIABLE) or not old.is_file():
+        return
+    if manifest["llm"] or manifest["judge"]:
+        print(
+            f"note: {old} holds recorded answers; to use them: cache={OLD_CACHE}, or "
+            f"python -m eval.cache import {old}",
+            file=sys.stderr,
+        )
+
+
+def _show_place(paid: PaidCalls, config: DictConfig) -> None:
+    """Print where the answers of models are recorded, if any were paid for."""
+    if paid.added and config.llm.get("cache") != "off":
+        print(f"answers of models are recorded in {config.cache}", file=sys.stderr)
 
 
 def _show_start(manifest: Manifest, dataset: Dataset) -> None:

@@ -8,6 +8,7 @@ from omegaconf import OmegaConf
 
 from eval.records.folder import run_folder, run_id
 from eval.rendering.errors import CONF
+from memsys.places import cache_folder
 
 _USAGE = """memsys: benchmark the long-term memory of a conversational agent
 
@@ -48,6 +49,7 @@ def register() -> None:
     """Register the resolvers that conf/config.yaml uses."""
     OmegaConf.register_new_resolver("memsys_run_folder", run_folder, replace=True)
     OmegaConf.register_new_resolver("memsys_run_id", run_id, replace=True)
+    OmegaConf.register_new_resolver("memsys_cache", lambda: str(cache_folder()), replace=True)
     OmegaConf.register_new_resolver("memsys_help", help_text, replace=True)
 
 

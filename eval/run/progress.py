@@ -18,7 +18,8 @@ from memsys.llm.budget import CallLedger
 from memsys.llm.pricing import Pricing
 from memsys.types import Usage
 
-_FIRST_S, _EVERY_S, _APART_S = 5.0, 30.0, 1.0  # of lines: the first, the slowest, the fastest
+FIRST_S = 5.0  # of lines: the first
+_EVERY_S, _APART_S = 30.0, 1.0  # the slowest, the fastest
 _REDRAWN_S = 0.1  # the bar, at most
 
 
@@ -106,7 +107,7 @@ class RunProgress:
             if not self._bar.disable:
                 self._bar.set_description(place, refresh=now - self._last > _REDRAWN_S)
                 self._last = now if now - self._last > _REDRAWN_S else self._last
-            elif is_new and now - self._began > _FIRST_S and now - self._last > _APART_S:
+            elif is_new and now - self._began > FIRST_S and now - self._last > _APART_S:
                 self._line(now)
 
     def step(self, *, failed: bool) -> None:
@@ -133,8 +134,8 @@ class RunProgress:
 
     def _repeat(self, over: threading.Event) -> None:
         """Write a line whenever the last one is too old, so that a hanging call is seen."""
-        while not over.wait(_FIRST_S):
+        while not over.wait(FIRST_S):
             with self._lock:
                 now = time.monotonic()
-                if now - max(self._last, self._began + _FIRST_S - _EVERY_S) >= _EVERY_S:
+                if now - max(self._last, self._began + FIRST_S - _EVERY_S) >= _EVERY_S:
                     self._line(now)

@@ -150,9 +150,9 @@ class Trial:
         self.answer, self.judgement, self.judge_failure = None, None, None
 
     def _verdicts(self) -> Row:
-        runs = self.judgement and {name: list(v) for name, v in self.judgement.runs.items()}
+        fields = self.judgement.fields() if self.judgement else {"judge": None}
         failure = self.judge_failure
-        return {"judge": runs, "judge_error": failure.entry() if failure else None}
+        return {**fields, "judge_error": failure.entry() if failure else None}
 
     def judged_again(self, record: Record) -> Record:
         """Return `record`, which had no verdict, with the verdict and the cost of this one."""

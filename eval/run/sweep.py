@@ -20,7 +20,7 @@ from omegaconf import DictConfig
 
 from eval.records import folder as folders
 from eval.records.jsonl import MANIFEST, SUMMARY
-from eval.records.manifest import load_manifest
+from eval.records.manifest import load_manifest, resume_command
 from eval.records.schema import Manifest
 from eval.rendering.tables import answered, by_run, plain
 from eval.run import hydra_help
@@ -151,8 +151,8 @@ def show_sweep() -> None:
 
 
 def _resume_command(folder: Path, manifest: Manifest) -> str:
-    place = [] if folder.parent.resolve() == RUNS.resolve() else [f"hydra.run.dir={folder}"]
-    return shlex.join([*shlex.split(manifest["command"]), *place, f"resume={folder.name}"])
+    is_usual = folder.parent.resolve() == RUNS.resolve()
+    return resume_command(manifest, *([] if is_usual else [f"hydra.run.dir={folder}"]))
 
 
 def _runs(sweep: Sweep, folder: Path) -> list[tuple[Path, Manifest]]:

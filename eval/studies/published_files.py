@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from eval.datasets.types import TYPES
 from memsys.errors import InputError, first_problem
+from memsys.text.yaml_text import load_yaml
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "results" / "published"
 # Questions by category in the published locomo10.json (Maharana et al., 2024).
@@ -153,14 +153,10 @@ def load_published(paths: Sequence[Path] = ()) -> tuple[PublishedSource, ...]:
 def load_source(path: Path) -> PublishedSource:
     """Load and validate one file. Raises InputError naming file and field."""
     try:
-        source = PublishedSource.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
+        source = PublishedSource.model_validate(load_yaml(path))
     except ValidationError as error:
         raise InputError(
             f"{path}: {first_problem(error)}; results/README.md lists the fields"
         ) from error
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or an invalid date
-        raise InputError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
     source.file = path.name
     return source

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 
+from eval.records.comma_separated import write_rows
 from eval.records.folder import seconds_of
 from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, write_json, writing
 from eval.records.manifest import now
@@ -48,6 +48,9 @@ def write_summary(
     Raises InputError on a full disk.
     """
     summary = summarise(records, manifest, manifest["seed"])
+    warning = _empty_contexts(manifest, summary)
+    if warning is not None and warning not in summary["warnings"]:
+        manifest["warnings"] = summary["warnings"] = [*summary["warnings"], warning]
     written = [RECORDS, INGEST] if (folder / INGEST).exists() else [RECORDS]
     text = report(manifest, summary, [*written, SUMMARY, MANIFEST])
     with writing(folder):
@@ -57,9 +60,22 @@ def write_summary(
     return summary
 
 
+def _empty_contexts(manifest: Manifest, summary: Summary) -> str | None:
+    """Return a warning if a strategy with a token budget retrieved nothing for any question."""
+    strategy = (manifest.get("config") or {}).get("strategy")
+    budget = strategy.get("budget") if isinstance(strategy, dict) else None
+    means = [cell.get("context_tokens_mean") for cell in summary["by_type"].values()]
+    means = [mean for mean in means if mean is not None]
+    if budget is None or not means or any(means):
+        return None
+    return f"all contexts are empty: no memory fits budget={budget}, or none was retrieved"
+
+
 def _write_csv(path: Path, summary: Summary) -> None:
     columns = list(dict.fromkeys(key for cell in summary["by_type"].values() for key in cell))
+    rows = [
+        [name, *(cell.get(column) for column in columns)]
+        for name, cell in summary["by_type"].items()
+    ]
     with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, ["type", *columns])
-        writer.writeheader()
-        writer.writerows({"type": name, **cell} for name, cell in summary["by_type"].items())
+        write_rows(file, [["type", *columns], *rows], end="\r\n")

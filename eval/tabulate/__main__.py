@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.cli import code_of, parser
+from eval.cli import beside, code_of, parser
 from eval.records.run import Run
 from eval.rendering.tables import markdown
 from eval.tabulate.effects import Effects, as_csv, effects, rows_of
@@ -44,10 +44,16 @@ def _tabulate(options: argparse.Namespace) -> None:
     groups = effects(grid, runs, runs[0].seed)
     text = as_markdown(grid, runs, groups)
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / f"{grid.name}.md").write_text(text, encoding="utf-8")
+    name = grid.name
+    if options.out == TABLES and (options.overrides or options.runs != RUNS):
+        given = [*options.overrides, *(() if options.runs == RUNS else (str(options.runs),))]
+        name = beside(name, given)  # the shipped tables are those of the experiment alone
+    (options.out / f"{name}.md").write_text(text, encoding="utf-8")
     lines = as_csv(groups) + (types_as_csv(runs, runs[0].seed) if "by_type" in grid.tables else "")
-    (options.out / f"{grid.name}.csv").write_text(lines, encoding="utf-8")
+    (options.out / f"{name}.csv").write_text(lines, encoding="utf-8")
     print(text)
+    if name != grid.name:
+        print(f"written to {options.out}: {name}.md, {name}.csv")
 
 
 def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> str:

@@ -6,12 +6,12 @@ strategy gains more over its base with one embedder than with another.
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 
 from eval.datasets.types import ADVERSARIAL, TYPES, types_in
 from eval.metrics.evidence import SESSIONS
+from eval.records.comma_separated import write_rows
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.rendering.contrasts import difference_cells
@@ -91,8 +91,7 @@ def types_as_csv(runs: Sequence[Run], seed: int) -> str:
     """Return the means by type at full precision, as CSV lines with the columns of the effects
     (empty: reference and difference).
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
+    lines: list[list[object]] = []
     for key in (runs[0].own_f1, RECALL, SESSIONS):
         for run in runs:
             for name, one in _means(run, key, seed).items():
@@ -101,7 +100,9 @@ def types_as_csv(runs: Sequence[Run], seed: int) -> str:
                 rows = [row for row in run.records.values() if row["type"] == name]
                 clusters = len({row["conversation"] for row in rows})
                 line = [key, name, run.label, run.manifest["run_id"], None, one.n, clusters]
-                writer.writerow([*line, one.value, one.low, one.high, *[None] * 9])
+                lines.append([*line, one.value, one.low, one.high, *[None] * 9])
+    text = io.StringIO()
+    write_rows(text, lines)
     return text.getvalue()
 
 

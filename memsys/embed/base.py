@@ -38,6 +38,9 @@ class Embedder(ABC):
         return self.query_prefix if kind == "query" else self.document_prefix
 
 
+UNIT_ERROR = 1e-3  # by which a unit vector's length may differ from 1; rounding is far below
+
+
 def unit_rows(vectors: Vectors) -> Vectors:
     """Return the rows scaled to length 1, shape (n, d); a zero row stays zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import hashlib
+import logging
+import math
 import re
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import Embedder, Kind
+from memsys.embed.base import UNIT_ERROR, Embedder, Kind
 from memsys.llm.meter import Call, Meter
 from memsys.stores.sqlite import cache_errors, open_shared
 from memsys.types import Usage, Vectors
 
+_log = logging.getLogger(__name__)
 _BATCH = 64  # rows per transaction: the most that a kill can lose
 _SCHEMA = "CREATE TABLE IF NOT EXISTS vectors (key TEXT PRIMARY KEY, vector BLOB, ms REAL)"
 
@@ -25,7 +30,9 @@ class CachedEmbedder:
 
     An embedder that records its calls itself (`records_calls`) is always asked, and replays. A
     query is embedded alone and its live latency is stored with its vector, so that a replayed query
-    reports its live latency. The time of a batch of documents is divided evenly.
+    reports its live latency. The time of a batch of documents is divided evenly. A stored vector
+    that is not one of the model's (length, finite numbers, norm 1) is embedded anew and replaced,
+    with one warning.
     """
 
     def __init__(self, embedder: Embedder, folder: str | Path, meter: Meter) -> None:
@@ -36,6 +43,9 @@ class CachedEmbedder:
         self.name, self.typical_similarity = embedder.name, embedder.typical_similarity
         self._meter = meter
         self._warm = False
+        self._length: int | None = None  # of the model's vectors, once one was embedded
+        self._warned = False
+        self._zeros: set[str] = set()  # keys of texts that the model maps to zeros
         self._path = Path(folder) / f"{_file_name(embedder.name)}.sqlite"
         with self._errors():
             self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,17 +69,43 @@ class CachedEmbedder:
         select = f"SELECT key, vector, ms FROM vectors WHERE key IN ({marks})"  # noqa: S608
         with self._errors():
             rows = self._db.execute(select, keys).fetchall()
-        cached = {key: np.frombuffer(blob, dtype=np.float32) for key, blob, _ in rows}
-        live_ms = sum(ms for _, _, ms in rows)  # a repeated text counts once
+        cached, live_ms = self._usable(rows)
+        is_replayed = bool(cached)
         missing = {k: t for k, t in zip(keys, texts, strict=True) if k not in cached}
         usage = Usage()
         if missing:
             fresh_ms, usage, fresh = self._embed(kind, missing)
+            self._warn({key: blob for key, blob, _ in rows}, fresh)
+            if any(len(vector) != self._length for vector in cached.values()):
+                # Only now is the model's length known: what is stored has another.
+                return self._look_up(kind, texts)
             live_ms += fresh_ms
             cached.update(fresh)
         spent_ms = (time.perf_counter() - started) * 1000
-        self._meter.note(Call(spent_ms, live_ms, bool(rows), usage))
+        self._meter.note(Call(spent_ms, live_ms, is_replayed, usage))
         return np.stack([cached[key] for key in keys])
+
+    def _usable(self, rows: Sequence[tuple[str, Any, Any]]) -> tuple[dict[str, Vectors], float]:
+        """Return the valid vectors among `rows` by key, all of one length, and the sum of their
+        live latencies in milliseconds; a repeated text counts once.
+        """
+        read = {
+            key: (vector_of(blob, may_be_zero=key in self._zeros), ms)
+            for key, blob, ms in rows
+            if is_latency(ms)
+        }
+        sizes = Counter(len(vector) for vector, _ in read.values() if vector is not None)
+        # Without a vector of the model to compare with, the majority has the right length.
+        length = self._length or (sizes.most_common(1)[0][0] if sizes else 0)
+        usable = {k: (v, ms) for k, (v, ms) in read.items() if v is not None and len(v) == length}
+        return {k: v for k, (v, _) in usable.items()}, sum(ms for _, ms in usable.values())
+
+    def _warn(self, stored: Mapping[str, object], fresh: Mapping[str, Vectors]) -> None:
+        """Say once that stored vectors were replaced by others."""
+        both = [(stored[key], vector.tobytes()) for key, vector in fresh.items() if key in stored]
+        if not self._warned and any(old != new for old, new in both):
+            self._warned = True
+            _log.warning("%s: vectors in it are damaged; they are embedded anew", self._path)
 
     def _embed(
         self, kind: Kind, missing: dict[str, str]
@@ -82,10 +118,13 @@ class CachedEmbedder:
         vectors, usage = self._embedder.embed(texts)
         live_ms = (time.perf_counter() - started) * 1000
         each = live_ms / len(missing)
+        self._length = vectors.shape[1]
         fresh = dict(zip(missing, vectors, strict=True))
+        self._zeros.update(key for key, vector in fresh.items() if not vector.any())
         with self._errors(), self._db:
             self._db.executemany(
-                "INSERT OR IGNORE INTO vectors (key, vector, ms) VALUES (?, ?, ?)",
+                # A damaged row is replaced; of two processes, each writes the same vector.
+                "INSERT OR REPLACE INTO vectors (key, vector, ms) VALUES (?, ?, ?)",
                 [(key, vector.tobytes(), each) for key, vector in fresh.items()],
             )
         return live_ms, usage, fresh
@@ -96,6 +135,23 @@ class CachedEmbedder:
 
     def _errors(self) -> AbstractContextManager[None]:
         return cache_errors(self._path, "a vector cache")
+
+
+def vector_of(blob: object, *, may_be_zero: bool = False) -> Vectors | None:
+    """Return a stored vector, float32 of shape (d,); None unless it is finite and of length 1, or
+    zero if it `may_be_zero`.
+    """
+    if not isinstance(blob, bytes) or not blob or len(blob) % 4:
+        return None
+    vector: Vectors = np.frombuffer(blob, dtype=np.float32)
+    square = float(vector @ vector)  # NaN or infinite if any number is
+    is_unit = abs(square - 1) < 2 * UNIT_ERROR
+    return vector if is_unit or (may_be_zero and square == 0) else None
+
+
+def is_latency(ms: object) -> bool:
+    """Return whether `ms` is a number of milliseconds, 0 or more."""
+    return isinstance(ms, float) and 0 <= ms < math.inf
 
 
 def _file_name(name: str) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
-from memsys.errors import InputError
+from memsys.errors import InputError, check_whole
 from memsys.llm.pricing import Price, Pricing, input_tokens, output_limit
 from memsys.types import Usage
+
+_NEXT = 8  # calls that a proposed limit allows at least, at their highest cost
+_FEW = 0.0001  # dollars
 
 
 class Limits:
@@ -21,11 +25,10 @@ class Limits:
 
     def __init__(self, concurrency: int, requests_per_minute: float | None) -> None:
         """`requests_per_minute` None: no limit. Raises InputError on a number out of range."""
-        if concurrency < 1:
-            raise InputError(f"llm.concurrency: {concurrency}; give 1 or more")
-        if requests_per_minute is not None and requests_per_minute <= 0:
+        check_whole("llm.concurrency", concurrency)
+        if requests_per_minute is not None and not _above_0(requests_per_minute):
             raise InputError(
-                f"llm.requests_per_minute: {requests_per_minute}; give more than 0, or null"
+                f"llm.requests_per_minute: {requests_per_minute!r}; use a number above 0, or null"
             )
         self._free = threading.BoundedSemaphore(concurrency)
         self._apart_s = 60 / requests_per_minute if requests_per_minute else 0.0
@@ -45,7 +48,14 @@ class Limits:
 
 
 class BudgetReached(Exception):  # noqa: N818 - an event, not a fault
-    """The next call could exceed the limit. The run stops; resume it with a higher one."""
+    """The next call could exceed the limit. The run stops; resume it with a higher one.
+
+    `enough_usd`: a limit under which the run can continue; None if it is not known.
+    """
+
+    def __init__(self, message: str, enough_usd: float | None = None) -> None:
+        super().__init__(message)
+        self.enough_usd = enough_usd
 
 
 class CallLedger(Protocol):
@@ -70,11 +80,12 @@ class Budget:
         so that the run can be resumed under a limit. The calls in the ledger count as spent. Raises
         InputError unless the limit is above 0, or if a call in the ledger has no price.
         """
-        if limit_usd is not None and not 0 < limit_usd < float("inf"):
-            raise InputError(f"llm.budget_usd: {limit_usd}; give a number above 0")
+        if limit_usd is not None and not _above_0(limit_usd):
+            raise InputError(f"llm.budget_usd: {limit_usd!r}; use a number above 0, or null")
         self._limit, self._pricing, self._ledger = limit_usd, pricing, ledger
-        self._lock = threading.Lock()
+        self._settled = threading.Condition()
         self._spent = self._reserved = 0.0
+        self._under_way = 0
         if limit_usd is not None and ledger is not None:
             self._spent = sum(self.cost(model, usage) for model, usage in ledger.rows())
 
@@ -92,20 +103,32 @@ class Budget:
         """Reserve the highest possible cost of the request `body` until its usage is known.
 
         The returned function takes that usage, and counts its cost instead; None: unknown, the
-        reserved cost counts. Raises BudgetReached if the limit could be exceeded, counting all
-        costs spent and reserved.
+        reserved cost counts. Waits for calls under way if the limit allows the call only at their
+        real costs. Raises BudgetReached if the limit could be exceeded even if they were free.
         """
         if self._limit is None:
             return partial(self._settle, model, body, 0.0)
         worst = self.cost(model, _worst(body))
-        with self._lock:
-            if self._spent + self._reserved + worst > self._limit:
-                raise BudgetReached(
-                    f"the budget of ${self._limit:,.4g} is reached: ${self._spent:,.4f} spent, "
-                    f"and the next call may cost ${worst:,.4f}; resume the run with a higher one"
-                )
+        with self._settled:
+            while self._spent + self._reserved + worst > self._limit:
+                if self._spent + worst > self._limit or not self._under_way:
+                    raise self._reached(self._limit, worst)
+                self._settled.wait()
             self._reserved += worst
+            self._under_way += 1
         return partial(self._settle, model, body, worst)
+
+    def _reached(self, limit: float, worst: float) -> BudgetReached:
+        spent = f"{_dollars(self._spent)} spent"
+        if self._under_way:
+            calls = f"{self._under_way} call{'s' * (self._under_way > 1)} under way"
+            spent += f" and {_dollars(self._reserved)} set aside for {calls}"
+        enough = max(2 * limit, self._spent + self._reserved + _NEXT * worst)
+        return BudgetReached(
+            f"the budget of ${limit:,.4g} is reached: {spent}; the next call may cost "
+            f"{_dollars(worst)}; resume the run with a higher one",
+            _rounded_up(enough),
+        )
 
     def cost(self, model: str, usage: Usage) -> float:
         """Return US dollars; raises InputError if the price of `model` is unknown."""
@@ -116,9 +139,13 @@ class Budget:
     ) -> None:
         usage = _worst(body) if usage is None else usage
         cost = 0.0 if self._limit is None else self.cost(model, usage)
-        with self._lock:
-            self._reserved -= reserved
-            self._spent += cost
+        with self._settled:
+            if self._limit is not None:
+                self._under_way -= 1
+                # Sums of differences are not exact: nothing is reserved when nothing is under way.
+                self._reserved = self._reserved - reserved if self._under_way else 0.0
+                self._spent += cost
+                self._settled.notify_all()
             if self._ledger is not None and (usage.input_tokens or usage.output_tokens):
                 self._ledger.note(model, usage)
 
@@ -130,6 +157,22 @@ class Budget:
                 "(memsys/llm/pricing.yaml; 0 for a model of your own), or run without a budget"
             )
         return price
+
+
+def _above_0(value: object) -> bool:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 < float(cast(float, value)) < math.inf
+
+
+def _dollars(value: float) -> str:
+    """Return dollars to four digits after the point, or six where these would be few."""
+    return f"${value:,.{4 if value >= _FEW or not value else 6}f}"
+
+
+def _rounded_up(value: float) -> float:
+    """Return `value` rounded up to two significant digits."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return float(f"{math.ceil(value / unit) * unit:.2g}")
 
 
 def _worst(body: Mapping[str, Any]) -> Usage:

@@ -1,18 +1,18 @@
-"""Token counts of requests and answers, and their prices from a dated list."""
+"""Token counts of requests and answers, and their prices from dated lists."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+import reprlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from memsys.errors import InputError
 from memsys.text.tokens import count_tokens
+from memsys.text.yaml_text import load_yaml
 from memsys.types import Usage
 
 PRICING = Path(__file__).parent / "pricing.yaml"
@@ -25,10 +25,12 @@ _IMAGE = 2_833  # gpt-4o-mini; gpt-4o bills 85
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars per million tokens."""
+    """US dollars per million tokens, with their date and their source ("" where unknown)."""
 
     input: float
     output: float
+    as_of: str = ""
+    source: str = ""
 
     def cost_usd(self, usage: Usage) -> float:
         """Return the price of `usage` in US dollars."""
@@ -37,11 +39,20 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Pricing:
-    """List prices by model as of a date, without discounts (such as for cached input)."""
+    """List prices by model, without discounts (such as for cached input)."""
 
-    as_of: str
-    source: str
     prices: Mapping[str, Price]
+
+    @property
+    def as_of(self) -> str:
+        """The dates of all prices: one, or the earliest and the latest; "" without any."""
+        dates = sorted({price.as_of for price in self.prices.values()} - {""})
+        return " to ".join(dates if len(dates) < 2 else (dates[0], dates[-1]))
+
+    def of(self, models: Iterable[str]) -> Pricing:
+        """Return the prices of these models; those without a price are left out."""
+        found = {model: self.price(model) for model in models}
+        return Pricing({model: price for model, price in found.items() if price is not None})
 
     def price(self, model: str) -> Price | None:
         """Return the price of `model`; a dated snapshot without an entry has its model's price."""
@@ -54,29 +65,46 @@ class Pricing:
 
 
 def load_pricing(path: str | Path = PRICING) -> Pricing:
-    """Return the price list at `path`: as_of, source, and models: {name: {input, output}}. Raises
-    InputError naming the file and the wrong entry.
+    """Return the price list at `path`: one group, or a list of groups, each with as_of, source, and
+    models: {name: {input, output}}. Raises InputError naming the file and the wrong entry.
     """
+    if not isinstance(path, str | Path):
+        raise InputError(
+            f"pricing: {reprlib.repr(path)} is no path; name a file with prices, or null"
+        )
     path = Path(path).expanduser()
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: no readable price list ({error})") from error
-    if not isinstance(loaded, dict) or set(loaded) != {"as_of", "source", "models"}:
+    loaded = load_yaml(path)
+    prices: dict[str, Price] = {}
+    for group in loaded if isinstance(loaded, list) else [loaded]:
+        for name, price in _group(group, path):
+            if name in prices:
+                raise InputError(f"{path}: models: {name}: has two prices; remove one")
+            prices[name] = price
+    return Pricing(prices)
+
+
+def _group(group: object, path: Path) -> Iterator[tuple[str, Price]]:
+    if not isinstance(group, dict) or set(group) != {"as_of", "source", "models"}:
         raise InputError(f"{path}: a price list has as_of, source and models, and nothing else")
-    if not isinstance(loaded["models"], dict):
+    if not isinstance(group["models"], dict):
         raise InputError(f"{path}: models: give name: {{input: 1.0, output: 2.0}} for each")
-    prices = {}
-    for name, row in loaded["models"].items():
-        values = list(row.values()) if isinstance(row, dict) else []
-        is_number = [type(one) in {int, float} and 0 <= one < float("inf") for one in values]
-        if not all(is_number) or not values or set(row) != {"input", "output"}:
+    for field in ("as_of", "source"):
+        if isinstance(group[field], list | dict) or group[field] in (None, ""):
             raise InputError(
-                f"{path}: models: {name}: {row!r}; "
-                "give {input: 1.0, output: 2.0}, US dollars for a million tokens"
+                f"{path}: {field}: {reprlib.repr(group[field])}; give the prices' {field}"
             )
-        prices[str(name)] = Price(float(row["input"]), float(row["output"]))
-    return Pricing(str(loaded["as_of"]), str(loaded["source"]), prices)
+    for name, row in group["models"].items():
+        if not isinstance(row, dict) or set(row) != {"input", "output"} or not _are_prices(row):
+            raise InputError(
+                f"{path}: models: {name}: {reprlib.repr(row)}; give {{input: 1.0, output: 2.0}}, "
+                f"US dollars for a million tokens, 0 to {_UNIT:,}"
+            )
+        dollars = float(row["input"]), float(row["output"])
+        yield str(name), Price(*dollars, str(group["as_of"]), str(group["source"]))
+
+
+def _are_prices(row: Mapping[str, Any]) -> bool:
+    return all(type(one) in {int, float} and 0 <= one <= _UNIT for one in row.values())
 
 
 def usage_of(answer: Mapping[str, Any]) -> Usage | None:

@@ -10,8 +10,10 @@ from functools import cached_property
 from pathlib import Path
 
 from memsys.errors import InputError
+from memsys.text.files import is_there, read_text, shown
 
 PROMPTS = Path(__file__).parent / "prompts"
+_BYTES = 1 << 20
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -43,16 +45,14 @@ def load_prompt(name: str, places: Sequence[str]) -> Prompt:
     Raises InputError if there is none, or one of `places` is missing in it.
     """
     path = PROMPTS / f"{name}.txt"
-    if not path.is_file():
+    if not is_there(path):
         path = Path(name).expanduser()
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    if not is_there(path):
         names = ", ".join(sorted(file.stem for file in PROMPTS.glob("*.txt")))
         raise InputError(
-            f"prompt {name}: no such file ({type(error).__name__}); name one of {names}, or the "
-            "path of a text file"
-        ) from error
+            f"prompt {shown(name)}: no such file; name one of {names}, or the path of a text file"
+        )
+    text = read_text(path, _BYTES)
     missing = [place for place in places if f"{{{place}}}" not in text]
     if missing:
         raise InputError(f"{path}: the place {{{missing[0]}}} is missing; a prompt must have it")

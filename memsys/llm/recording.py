@@ -105,6 +105,12 @@ class Recording:
             rows.extend(map(self._checked, found))
         return sorted(set(rows))
 
+    def all(self) -> list[RecordedAnswer]:
+        """Return all recorded answers and failures, by key."""
+        with self._errors(), self._guard:
+            keys = [key for (key,) in self._db.execute("SELECT key FROM calls")]
+        return self.find_all(keys)
+
     def request(self, key: str) -> dict[str, Any] | None:
         """Return the body of the request whose answer or failure is recorded under `key`; None if
         it is unknown, as of calls that an earlier version recorded.

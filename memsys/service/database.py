@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from memsys.errors import InputError
-from memsys.service.records import EventName, MemoryChange, MemoryRecord, Owner, now
+from memsys.service.records import EventName, MemoryChange, MemoryRecord, Owner, nested_deeper, now
 from memsys.stores.sqlite import open_shared
 from memsys.types import Vectors
 
@@ -25,6 +25,9 @@ _CHANGED = {"memory": "content", **{name: name for name in _SAME}}
 _FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
 _COLUMNS = ", ".join(["user_id, agent_id, run_id", *_FIELDS.values()])
 _IN = "IN (SELECT value FROM json_each(?))"
+_DEPTH = 100  # of metadata that can be in an answer
+# In place of metadata that earlier versions accepted and no answer can contain.
+UNREADABLE = {"error": f"the stored metadata are nested more than {_DEPTH} deep; replace them"}
 
 
 class MemoryDatabase:
@@ -84,7 +87,8 @@ class MemoryDatabase:
         row = {column: _encoded(getattr(record, name)) for name, column in _CHANGED.items()}
         row |= {**asdict(record.owner), "shelf": record.owner.shelf}
         row["vector"] = vector.astype(np.float32).tobytes()
-        sets = ", ".join(f"{name}=excluded.{name}" for name in row if name != "id")
+        unchanged = {"id"} | ({"metadata"} if record.metadata == UNREADABLE else set())
+        sets = ", ".join(f"{name}=excluded.{name}" for name in row if name not in unchanged)
         self._db.execute(
             f"INSERT INTO memories ({', '.join(row)}) "  # noqa: S608
             f"VALUES (:{', :'.join(row)}) ON CONFLICT (id) DO UPDATE SET {sets}",
@@ -107,6 +111,21 @@ class MemoryDatabase:
         self._db.execute("UPDATE sqlite_sequence SET seq = seq + 1 WHERE name = 'changes'")
         self.set_state("cleared", str(self.last))
 
+    def forget(self, owner: Owner) -> None:
+        """Delete everything of `owner` including the texts of the history; entries without text
+        remain, from which other processes learn what is deleted.
+        """
+        for record in self.owned(owner):
+            self.drop(record)
+        condition, values = _where(owner)
+        latest = f"SELECT max(number) FROM changes WHERE {condition} GROUP BY memory"  # noqa: S608
+        self._db.execute(
+            f"DELETE FROM changes WHERE {condition} AND number NOT IN ({latest})",  # noqa: S608
+            [*values, *values],
+        )
+        self._db.execute(f"UPDATE changes SET old=NULL, new=NULL WHERE {condition}", values)  # noqa: S608
+        self.drop_dialogues(owner)
+
     def get(self, id_: str) -> MemoryRecord | None:
         """Return the record of this id, or None."""
         return self.of([id_]).get(id_)
@@ -115,8 +134,10 @@ class MemoryDatabase:
         """Return records by id, oldest first, without unknown ids."""
         return {one.id: one for one in self._records(f"id {_IN}", [json.dumps(list(ids))])}
 
-    def owned(self, owner: Owner, filters: Mapping[str, Any] | None = None) -> list[MemoryRecord]:
-        """Return records of `owner` whose metadata match `filters`, oldest first."""
+    def owned(
+        self, owner: Owner | None, filters: Mapping[str, Any] | None = None
+    ) -> list[MemoryRecord]:
+        """Return records of `owner` (None: of all) whose metadata match `filters`, oldest first."""
         records = self._records(*_where(owner))
         return [one for one in records if _fits(one.metadata, filters or {})]
 
@@ -154,7 +175,7 @@ class MemoryDatabase:
         """Return every change of this id, oldest first."""
         rows = self._db.execute(
             "SELECT number, memory, event, old, new, time, user_id, agent_id, run_id "
-            "FROM changes WHERE memory=? ORDER BY number",
+            "FROM changes WHERE memory=? AND coalesce(old, new) IS NOT NULL ORDER BY number",
             (id_,),
         )
         return [
@@ -183,10 +204,10 @@ class MemoryDatabase:
             (_json(owner.named), _json(messages), summary),
         )
 
-    def drop_dialogues(self, owner: Owner) -> None:
-        """Delete the messages and summaries of `owner`."""
+    def drop_dialogues(self, owner: Owner | None) -> None:
+        """Delete the messages and summaries of `owner` (None: of all)."""
         for (key,) in self._db.execute("SELECT owner FROM dialogues").fetchall():
-            if owner.named.items() <= json.loads(key).items():
+            if owner is None or owner.named.items() <= json.loads(key).items():
                 self._db.execute("DELETE FROM dialogues WHERE owner=?", (key,))
 
     def close(self) -> None:
@@ -231,14 +252,26 @@ def _decoded(name: str, value: Any) -> Any:
     if name in {"time", "created", "updated", "accessed"}:
         return value and datetime.fromisoformat(value)
     if name == "metadata":
-        return json.loads(value)
+        return _metadata(value)
     return tuple(json.loads(value)) if name == "turns" else value
 
 
-def _where(owner: Owner) -> tuple[str, list[str]]:
-    """Return the SQL condition for memories of `owner`, and its values. Raises InputError like
-    Owner.check.
+def _metadata(text: str) -> Any:
+    """Return stored metadata, or UNREADABLE."""
+    try:
+        metadata = json.loads(text)
+    except RecursionError:
+        return UNREADABLE
+    deep = text.count("{") + text.count("[") > _DEPTH and nested_deeper(metadata, _DEPTH)
+    return UNREADABLE if deep else metadata
+
+
+def _where(owner: Owner | None) -> tuple[str, list[str]]:
+    """Return the SQL condition for memories of `owner` (None: of all), and its values. Raises
+    InputError like Owner.check.
     """
+    if owner is None:
+        return "1", []
     named = owner.check().named
     return " AND ".join(f"{name}=?" for name in named), list(named.values())
 

@@ -193,9 +193,12 @@ class Memory(AbstractContextManager["Memory"]):
         user_id: str | None = None,
         agent_id: str | None = None,
         run_id: str | None = None,
+        all: bool = False,  # noqa: A002 - the name in the interface
     ) -> list[MemoryChange]:
-        """Delete all memories and stored messages of an owner; the history remains."""
-        owner = Owner(user_id, agent_id, run_id).check()
+        """Delete all memories and stored messages of an owner, or of every owner (`all`); the
+        history remains. Raises InputError with neither, or with both.
+        """
+        owner = Owner(user_id, agent_id, run_id).check_bulk(all)
         with self._writer.lock:
             with self._database.writing():
                 self._database.drop_dialogues(owner)
@@ -206,11 +209,24 @@ class Memory(AbstractContextManager["Memory"]):
         with self._writer.lock:
             return self._database.history(memory_id)
 
-    def reset(self) -> None:
-        """Delete everything of every owner, including the history. This cannot be undone."""
+    def reset(
+        self,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        run_id: str | None = None,
+        all: bool = False,  # noqa: A002 - the name in the interface
+    ) -> None:
+        """Delete everything of an owner, or of every owner (`all`), including the history. This
+        cannot be undone. Raises InputError with neither, or with both.
+        """
+        owner = Owner(user_id, agent_id, run_id).check_bulk(all)
         with self._writer.lock:
             with self._database.writing():
-                self._database.clear()
+                if owner is None:
+                    self._database.clear()
+                else:
+                    self._database.forget(owner)
             self._vectors.catch_up()
 
     def close(self) -> None:

@@ -36,6 +36,21 @@ class Owner:
             check_text(value, name)
         return self
 
+    def check_bulk(self, everyone: bool) -> Owner | None:
+        """Return self, or None for every owner. Raises InputError like `check`, and unless exactly
+        one of an owner and `everyone`, the argument `all`, is given.
+        """
+        if not isinstance(everyone, bool):
+            raise InputError(f"all: {everyone!r:.40}; use true or false")
+        if everyone and self.named:
+            raise InputError(f"all: give it or {next(iter(self.named))}, not both")
+        if not everyone and not self.named:
+            raise InputError(
+                "owner: give at least one of user_id, agent_id, run_id, or all=true for the "
+                "memories of every owner"
+            )
+        return None if everyone else self.check()
+
     @property
     def named(self) -> dict[str, str]:
         """The ids that are not None, by name."""
@@ -156,3 +171,14 @@ def check_text(text: str, name: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         raise InputError(f"{name}: not valid Unicode (character {error.start})") from None
+
+
+def nested_deeper(value: Any, most: int) -> bool:
+    """Return whether `value` has more than `most` dicts and lists within each other."""
+    level = [value]
+    for _ in range(most + 1):
+        level = [one for one in level if isinstance(one, dict | list)]
+        if not level:
+            return False
+        level = [x for one in level for x in (one.values() if isinstance(one, dict) else one)]
+    return True

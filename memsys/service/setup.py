@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from hydra.utils import get_class, instantiate
@@ -21,6 +21,7 @@ from memsys.facts.extract import ExtractSettings
 from memsys.facts.fact_writer import UpdateSettings
 from memsys.index.rank import IndexSettings, Start
 from memsys.llm.base import LLM
+from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.recording import Recording
 from memsys.memory.base import MemoryBuilder, WrittenByModel
@@ -30,8 +31,9 @@ from memsys.service.ranking import SearchWeights
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.vectors import VectorStore
 from memsys.strategy import Strategy
+from memsys.text.json_text import parse_json
+from memsys.trusted import CONF, addresses, check_addresses, check_config, check_references
 
-CONF = Path(__file__).parents[2] / "conf"
 _MOVED = Path(__file__).parent / "moved.yaml"
 # The options of conf/config.yaml, as defaults.
 _OPTIONS = {
@@ -45,13 +47,14 @@ _OPTIONS = {
 _FAISS = f"{FaissVectors.__module__}.{FaissVectors.__qualname__}"
 _FILES = (".yaml", ".yml", ".json")
 _NUMBERS = {"k": 10, "budget": 2048}
+_BYTES = 10_000_000  # of a configuration
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
     """The parts of a memory. `vectors`: None for an index in this process's memory, rebuilt from
     the folder; `facts` and `update`: how a model writes facts, None without a model. `infer`: the
-    default of `add`.
+    default of `add`. `calls`: the servers that receive texts, each with the variable of its key.
     """
 
     embedder: Embedder
@@ -65,21 +68,33 @@ class Setup:
     update: UpdateSettings | None = None
     vectors: VectorStore | None = None
     weights: SearchWeights = field(default_factory=SearchWeights)
+    calls: tuple[str, ...] = ()
 
 
 def load_setup(source: str | Path | None) -> Setup:
     """Return the setup of a run (see find_run), of a YAML file with
     groups as in conf/ (an option's name, or its settings), or of the defaults (None).
 
-    A configuration names classes, which are imported and instantiated: load only those that you
-    trust. Raises InputError if it cannot be used, or if a plain store of memories cannot rank like
-    the run's strategy.
+    It may come from anybody: see memsys.trusted for the classes and addresses that it may name.
+    Raises InputError if it cannot be used, or if a plain store of memories cannot rank like the
+    run's strategy.
     """
-    where, settings = _read(source)
+    where, settings, foreign = _read(source)
     wanted = {**_NUMBERS, **_OPTIONS, **{k: v for k, v in settings.items() if k != "weights"}}
     config = _composed({name: wanted[name] for name in (*_NUMBERS, *_OPTIONS)}, where)
+    check_references(config, where)
     kind = _strategy_class(config["strategy"], where)
     config = _resolved(config, where)
+    built = {name: config[name] for name in _OPTIONS if name != "strategy"}
+    for name, group in built.items():
+        check_config(group, name, where)
+    if foreign:
+        check_addresses(built, where)
+        if path := built["vector_store"].get("path"):
+            raise InputError(
+                f"{where}: vector_store.path: {path!r:.80}: a file outside of the run; name it in "
+                "a YAML file of your own"
+            )
     strategy = config["strategy"]
     builder = _instantiated(config["memory"], "memory", where)
     if isinstance(builder, Observations | WrittenByModel):
@@ -91,7 +106,10 @@ def load_setup(source: str | Path | None) -> Setup:
     off = Recording("", "off")  # never record what users say
     if isinstance(embedder, EndpointEmbedder):
         embedder.open(off, Meter())
-    llm = _instantiated(config["llm"], "llm", where).open(off, Meter(), None)
+    model = _instantiated(config["llm"], "llm", where)
+    if not isinstance(model, ChatSettings | NoModel):
+        raise InputError(f"{where}: llm: {type(model).__name__} is no chat model")
+    llm = model.open(off, Meter(), None)
     facts = strategy if kind.writes_memory else _composed({"strategy": "mem0"}, where)["strategy"]
     store = config["vector_store"]
     shared = store.get("_target_") != _FAISS or store.get("path") is not None
@@ -109,15 +127,21 @@ def load_setup(source: str | Path | None) -> Setup:
             update=UpdateSettings(**facts["update"]),
             vectors=_instantiated(store, "vector_store", where) if shared else None,
             weights=SearchWeights(**(settings.get("weights") or {})),
+            calls=tuple(
+                f"{place}: {server}" + (f", with the key in {key}" if key else "")
+                for place, server, key in addresses(built)
+            ),
         )
     except (KeyError, TypeError) as error:
         raise InputError(f"{where}: {error}") from error
 
 
-def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
-    """Return the name of `source` for error messages, and its groups and numbers."""
+def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any], bool]:
+    """Return the name of `source` for error messages, its groups and numbers, and whether they are
+    those of a run, which somebody else may have made.
+    """
     if source is None:
-        return "memory", {}
+        return "memory", {}, False
     path = Path(source).expanduser()
     if not path.exists() and path.suffix not in _FILES:
         try:
@@ -126,11 +150,13 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
             raise InputError(f"{error}, or a YAML file") from error
     if path.is_dir():
         path = path / "manifest.json"
+    run = path.suffix == ".json"
     try:
-        text = path.read_text(encoding="utf-8")
-        if path.suffix == ".json":
-            settings = json.loads(_present_names(text))["config"]
+        text = _text(path)
+        if run:
+            settings = parse_json(_present_names(text))["config"]
         else:
+            check_references(yaml.safe_load(text), str(path))  # bounded, unlike the next step
             settings = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
         if not isinstance(settings, dict):
             raise TypeError("no groups")
@@ -139,12 +165,24 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any]]:
             f"{source}: no run and no configuration ({type(error).__name__}); name a run folder, "
             "its id under results/runs, or a YAML file"
         ) from error
+    except InputError:
+        raise
     except Exception as error:
-        raise InputError(f"{path}: cannot be read as a configuration ({error})") from error
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{path}: cannot be read as a configuration ({reason})") from error
     names = {*_OPTIONS, *_NUMBERS, "weights"}
-    if path.suffix != ".json" and (unknown := sorted(set(settings) - names)):
+    if not run and (unknown := sorted(set(settings) - names, key=str)):
         raise InputError(f"{path}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
-    return str(source), settings
+    return str(source), settings, run
+
+
+def _text(path: Path) -> str:
+    """Return the text of a regular file; a pipe might never end."""
+    if not path.is_file():
+        raise FileNotFoundError
+    if path.stat().st_size > _BYTES:
+        raise ValueError(f"over {_BYTES:,} bytes")
+    return path.read_text(encoding="utf-8")
 
 
 def _present_names(manifest: str) -> str:
@@ -173,6 +211,7 @@ def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
     nothing but a subclass of Strategy with a `start` is accepted.
     """
     target = str(strategy.get("_target_"))
+    check_config({"_target_": target}, "strategy", where)
     try:
         kind = get_class(target)
     except Exception as error:

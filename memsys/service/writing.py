@@ -12,9 +12,20 @@ from uuid import uuid4
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.service.database import MemoryDatabase
-from memsys.service.records import MemoryChange, MemoryKind, MemoryRecord, Owner, check_text, now
+from memsys.service.records import (
+    MemoryChange,
+    MemoryKind,
+    MemoryRecord,
+    Owner,
+    check_text,
+    nested_deeper,
+    now,
+)
 from memsys.service.vector_sync import VectorSync
 from memsys.types import Memory, Vectors
+
+METADATA_DEPTH = 20  # nested lists and objects
+METADATA_BYTES = 65_536  # as JSON in UTF-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +119,9 @@ class Writer:
 
 
 def check_metadata(metadata: Mapping[str, Any] | None, name: str = "metadata") -> dict[str, Any]:
-    """Return a copy of `metadata`. Raises InputError unless it is a JSON object."""
+    """Return a copy of `metadata`. Raises InputError unless it is a JSON object that is nested at
+    most 20 deep and has at most 65,536 bytes.
+    """
     value = metadata if metadata is not None else {}
     try:
         if not isinstance(value, Mapping) or any(not isinstance(key, str) for key in value):
@@ -116,6 +129,12 @@ def check_metadata(metadata: Mapping[str, Any] | None, name: str = "metadata") -
         text = json.dumps(dict(value), ensure_ascii=False, allow_nan=False)
         check_text(text, name)
         copy: dict[str, Any] = json.loads(text)
-    except (TypeError, ValueError, RecursionError) as error:
+    except RecursionError:
+        raise InputError(f"{name}: nested more than {METADATA_DEPTH} deep") from None
+    except (TypeError, ValueError) as error:
         raise InputError(f"{name}: not a JSON object ({error})") from error
+    if nested_deeper(copy, METADATA_DEPTH):
+        raise InputError(f"{name}: nested more than {METADATA_DEPTH} deep")
+    if len(text.encode()) > METADATA_BYTES:
+        raise InputError(f"{name}: over {METADATA_BYTES:,} bytes; store less")
     return copy

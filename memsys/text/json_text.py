@@ -5,68 +5,123 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any, NoReturn
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from memsys.text.files import shown
 
 DEPTH = 100  # nested lists and objects; Python's own limit is about 1,000, and json.dumps's lower
 _INTEGERS = 2**63  # of SQLite, pandas and numpy
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_DIGITS = 4300  # that int() converts
+# Texts are looked at only if an escape may be one half of a character without the other, or may
+# follow an escaped backslash, which hides where an escape begins.
+_HIGH, _LOW = r"\\u[dD][89abAB]..", r"\\u[dD][c-fC-F].."
+_UNPAIRED = re.compile(rf"{_HIGH}(?!{_LOW})|{_LOW}(?<!{_HIGH}{_LOW})|\\\\u[dD]")
+_PLACE = 120  # characters of a place in a message
 
 
-def parse_json(text: str | bytes, *, depth: int = DEPTH) -> Any:
+def parse_json(
+    text: str | bytes, *, depth: int = DEPTH, unique: bool = False, nan: bool = False
+) -> Any:
     """Return the value of the JSON document `text`.
 
-    Raises ValueError with a reason in one line unless it is UTF-8, whole, nested at most `depth`
-    deep, and free of NaN, infinity, integers beyond 64 bits and unpaired surrogates, none of which
-    can be written again.
+    `unique`: refuse an object with the same key twice, of which Python drops the first. `nan`:
+    accept NaN, which Python writes for a missing number. Raises ValueError with a reason in one
+    line, and the place of the value, unless the text is UTF-8, whole, nested at most `depth` deep,
+    and free of NaN, infinity, integers beyond 64 bits and unpaired surrogates, none of which can be
+    written again.
     """
     text = text.decode() if isinstance(text, bytes) else text
+    hook = _unique_keys if unique else None
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, object_pairs_hook=hook)
     except RecursionError:
         raise ValueError(f"nested more than {depth} deep") from None
     except ValueError as error:
-        if "set_int_max_str_digits" in str(error):
-            raise ValueError("an integer beyond the range of 64 bits") from None
-        raise
-    check_json(value, depth=depth, strings=_SURROGATE.search(text) is not None)
+        if "set_int_max_str_digits" not in str(error):
+            raise
+        value = json.loads(text, object_pairs_hook=hook, parse_int=_short)  # check_json names it
+    check_json(value, depth=depth, strings=_UNPAIRED.search(text) is not None, nan=nan)
     return value
 
 
-def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True) -> None:
+def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: bool = False) -> None:
     """Raise ValueError if `value`, a result of json.loads, exceeds a limit of parse_json.
 
-    `strings`: look for unpaired surrogates.
+    `strings`: look for unpaired surrogates. `nan`: as in parse_json.
     """
     level = [value]
     for _ in range(depth + 1):
         below: list[Any] = []
         for one in level:
-            if isinstance(one, dict):
+            kind = type(one)
+            if kind is str:
+                wrong = strings and _of_text(one) is not None
+            elif kind is dict:
                 below.extend(one.values())
-                if strings:
-                    below.extend(one)
-            elif isinstance(one, list):
+                wrong = strings and any(_of_text(key) is not None for key in one)
+            elif kind is list:
                 below.extend(one)
-            elif isinstance(one, str):
-                if strings:
-                    _check_text(one)
-            elif isinstance(one, float) and not math.isfinite(one):
-                raise ValueError("a number beyond the range of 64 bits")
-            elif isinstance(one, int) and abs(one) >= _INTEGERS:
-                raise ValueError("an integer beyond the range of 64 bits")
+                wrong = False
+            else:
+                wrong = _of_number(one, nan) is not None
+            if wrong:
+                raise ValueError(_first_problem(value, nan))
         if not below:
             return
         level = below
     raise ValueError(f"nested more than {depth} deep")
 
 
-def _check_text(text: str) -> None:
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        wrong = text[error.start]
-        raise ValueError(f"an unpaired surrogate, \\u{ord(wrong):04x}, is no character") from None
+def _first_problem(value: Any, nan: bool) -> str:
+    """Return place and reason of the value nearest to the top that check_json refuses."""
+    level = [("", value)]
+    while level:
+        for place, one in level:
+            for part in [*one, one] if isinstance(one, dict) else [one]:
+                reason = _of_text(part) or _of_number(part, nan)
+                if reason is not None:
+                    return f"{shown(place.lstrip('.'), _PLACE)}: {reason}" if place else reason
+        level = [(place + name, part) for place, one in level for name, part in _parts(one)]
+    return "no JSON"
 
 
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from ((f".{key}", part) for key, part in value.items())
+    elif isinstance(value, list):
+        yield from ((f"[{index}]", part) for index, part in enumerate(value))
+
+
+def _of_text(value: Any) -> str | None:
+    """Return why a text is refused, or None; None for another value."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            return f"an unpaired surrogate, \\u{ord(value[error.start]):04x}, is no character"
+    return None
+
+
+def _of_number(value: Any, nan: bool) -> str | None:
+    """Return why a number is refused, or None; None for another value."""
+    if isinstance(value, float) and not math.isfinite(value):
+        if not math.isnan(value):
+            return "a number beyond the range of 64 bits"
+        return None if nan else "NaN is not JSON"
+    if isinstance(value, int) and abs(value) >= _INTEGERS:
+        return "an integer beyond the range of 64 bits"
+    return None
+
+
+def _short(digits: str) -> int:
+    return int(digits) if len(digits) <= _DIGITS else _INTEGERS
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"key {twice!r:.60} occurs twice in one object; rename one")
+    return value

@@ -13,6 +13,7 @@ import pytest
 
 from baselines.libraries.rest import Rest
 from memsys.errors import InputError
+from memsys.service.rest import client
 from memsys.service.rest.client import ServiceError
 from memsys.text.addresses import without_secrets
 from memsys.types import Session, Turn
@@ -248,3 +249,19 @@ def test_an_answer_that_cannot_be_read_is_an_error(
     service.script = lambda *_: (200, answer)
     with pytest.raises(ServiceError, match="POST /search"):
         make(parts, service.url).rank(query("what?"))
+
+
+def test_an_answer_beyond_a_limit_is_an_error_of_that_request(
+    service: Service, parts: MakeParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_REPLY_MOST", 1_000)
+    rest = make(parts, service.url)
+    for answer, problem in (
+        ({"results": ["x" * 1_000]}, "larger than"),
+        (b'{"results": ' + b"[" * 200 + b"]" * 200 + b"}", "not a JSON object"),
+    ):
+        service.script = lambda *_, answer=answer: (200, answer)
+        with pytest.raises(ServiceError, match=f"POST /search: the answer is {problem}"):
+            rest.rank(query("bowl"))
+    service.script = lambda *_: None
+    assert rest.rank(query("bowl"))[0] == []

@@ -21,6 +21,8 @@ import pytest
 HERE = Path(__file__).parent
 PROJECT = HERE.parent.parent
 FAULTY = ("--config-dir", str(HERE / "faulty_conf"))
+# Settings under which a run goes on to its end and succeeds unless every question fails.
+PATIENT = ("failures.stop_after=null", "failures.tolerated=1")
 TIMINGS = {"latency_ms", "latency_source", "waited_ms", "recorded"}
 
 

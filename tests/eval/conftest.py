@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from eval.run import progress
 from tests.eval.commands import FAULTY, PROJECT, Run, Start, run_main, runs_in, small_sample
 
 # Of commands.small_sample: type 1 gets another gold, type 4 none; what is wrong of type 2 is the
@@ -18,6 +20,14 @@ ERRORS = [
     ("ash", 5, "AMBIGUOUS", "nine", None),
     ("beech", 1, "WRONG_CITATION", "2 May 2023", "2 May 2023"),
 ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quiet_progress() -> Iterator[None]:
+    """No line of progress within the first hour: the tests' machine may be slow."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress, "FIRST_S", 3600.0)
+        yield
 
 
 @pytest.fixture(scope="session")

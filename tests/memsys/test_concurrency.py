@@ -1,38 +1,30 @@
-"""Jobs at once: their order, their number, and what an error leaves behind."""
+"""Jobs at once: their number, who draws them, and what an error leaves behind."""
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
-from memsys.concurrency import ordered_results
+from memsys.concurrency import run_jobs
 
-
-def naps(count: int) -> list[Callable[[], int]]:
-    """Jobs that end in reverse order."""
-
-    def nap(i: int) -> int:
-        time.sleep(0.02 * (count - i) / count)
-        return i
-
-    return [lambda i=i: nap(i) for i in range(count)]  # type: ignore[misc]
-
-
-def until_no(results: Iterator[int]) -> list[int]:
-    """What comes before the error, which has to come."""
-    seen = []
-    try:
-        for result in results:
-            seen.append(result)  # noqa: PERF402 - a comprehension would lose them
-    except ValueError:
-        return seen
-    raise AssertionError("no error came")
+WAIT_S = 60  # a test that passes waits for nothing
 
 
 @pytest.mark.parametrize("workers", [1, 2, 7])
-def test_results_come_in_the_order_of_the_jobs(workers: int) -> None:
-    assert list(ordered_results(naps(12), workers)) == list(range(12))
+def test_each_job_runs_once(workers: int) -> None:
+    ended: list[int] = []
+    run_jobs([lambda i=i: ended.append(i) for i in range(50)], workers)  # type: ignore[misc]
+    assert sorted(ended) == list(range(50))
+
+
+def test_a_slow_job_holds_up_no_other() -> None:
+    others = threading.Semaphore(0)
+
+    def slow() -> None:
+        for _ in range(99):
+            assert others.acquire(timeout=WAIT_S)
+
+    run_jobs([slow, *[others.release] * 99], 2)
 
 
 def test_no_more_than_so_many_are_under_way() -> None:
@@ -44,63 +36,103 @@ def test_no_more_than_so_many_are_under_way() -> None:
         with lock:
             now += 1
             most = max(most, now)
-        three.wait(60)
+        three.wait(WAIT_S)
         with lock:
             now -= 1
 
-    list(ordered_results([job] * 12, 3))
+    run_jobs([job] * 12, 3)
     assert most == 3
 
 
 def test_jobs_are_drawn_by_the_caller_and_only_a_few_ahead() -> None:
-    drawn: list[int] = []
+    drawn, begun = [], threading.Semaphore(0)
+    go_on = threading.Event()
 
-    def jobs() -> Iterator[Callable[[], int]]:
+    def job() -> None:
+        begun.release()
+        assert go_on.wait(WAIT_S)
+
+    def watch() -> None:
+        for _ in range(2):
+            begun.acquire(timeout=WAIT_S)
+        seen.append(len(drawn))
+        go_on.set()
+
+    def jobs() -> Iterator[Callable[[], None]]:
         for i in range(50):
             assert threading.current_thread() is threading.main_thread()
             drawn.append(i)
-            yield lambda: 0
+            yield job
 
-    results = ordered_results(jobs(), 2)
-    next(results)
-    assert len(drawn) == 4
-    results.close()  # type: ignore[attr-defined]
-    assert len(drawn) == 4
+    seen: list[int] = []
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    run_jobs(jobs(), 2)
+    watcher.join()
+    assert seen[0] <= 4
+    assert len(drawn) == 50
 
 
-def test_one_worker_starts_no_thread() -> None:
-    (where,) = ordered_results([threading.current_thread], 1)
-    assert where is threading.main_thread()
+def test_one_worker_starts_no_thread_and_draws_nothing_ahead() -> None:
+    steps: list[str] = []
+
+    def jobs() -> Iterator[Callable[[], None]]:
+        for i in range(3):
+            steps.append(f"drawn {i}")
+            yield lambda i=i: steps.append(f"{i} {threading.current_thread().name}")  # type: ignore[misc]
+
+    run_jobs(jobs(), 1)
+    assert steps == [
+        step for i in range(3) for step in (f"drawn {i}", f"{i} {threading.main_thread().name}")
+    ]
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-def test_an_error_comes_after_the_results_before_it(workers: int) -> None:
-    def fail() -> int:
+def test_after_an_error_no_further_job_starts(workers: int) -> None:
+    ended: list[int] = []
+
+    def fail() -> None:
         raise ValueError("no")
 
-    seen = until_no(ordered_results([lambda: 1, lambda: 2, fail, *([lambda: 4] * 20)], workers))
-    assert seen[:2] == [1, 2]
-    assert len(seen) < 2 + 2 * workers
+    jobs = [lambda: ended.append(1), fail, *[lambda: ended.append(2)] * 100]
+    with pytest.raises(ValueError, match="no"):
+        run_jobs(jobs, workers)
+    assert len(ended) < 100
 
 
-def test_results_of_running_jobs_survive_an_error() -> None:
-    begun = threading.Event()
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_running_jobs_end_after_an_error_of_drawing_or_ctrl_c(error: type[BaseException]) -> None:
+    begun, raised, ended = threading.Event(), threading.Event(), []
 
-    def fail() -> int:
-        begun.wait(5)
-        raise ValueError("no")
-
-    def late() -> int:
+    def job() -> None:
         begun.set()
-        time.sleep(0.05)
-        return 2
+        assert raised.wait(WAIT_S)
+        ended.append(1)
 
-    assert until_no(ordered_results([fail, late], 2)) == [2]
+    def jobs() -> Iterator[Callable[[], None]]:
+        yield job
+        assert begun.wait(WAIT_S)
+        raised.set()
+        raise error
+
+    with pytest.raises(error):
+        run_jobs(jobs(), 4)
+    assert ended == [1]
 
 
-def test_an_error_of_drawing_loses_no_result() -> None:
-    def jobs() -> Iterator[Callable[[], int]]:
-        yield lambda: 1
-        raise ValueError("no")
+def test_running_jobs_end_after_an_error_of_another() -> None:
+    begun, raised, ended = threading.Event(), threading.Event(), []
 
-    assert until_no(ordered_results(jobs(), 4)) in ([1], [])  # dropped if it had not begun
+    def fail() -> None:
+        assert begun.wait(WAIT_S)
+        raised.set()
+        raise ValueError
+
+    def late() -> None:
+        begun.set()
+        assert raised.wait(WAIT_S)
+        ended.append(1)
+
+    with pytest.raises(ValueError):  # noqa: PT011 - it has no message
+        run_jobs([fail, late], 2)
+    assert ended == [1]

@@ -15,7 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from eval.cli import code_of, parser
+from eval.cli import beside, code_of, parser
 from eval.studies.bench_scale.report import as_csv, page, plot
 
 _SIZES = (1_000, 10_000, 100_000, 1_000_000)
@@ -50,11 +50,15 @@ def _bench(sizes: Sequence[int], out: Path, pictures: Path) -> None:
             figures.append({"memories": n, "of": name, **_measured(n, name)})
     text = page(figures)
     out.mkdir(parents=True, exist_ok=True)
-    (out / "scale.md").write_text(text, encoding="utf-8")
-    (out / "scale.csv").write_text(as_csv(figures), encoding="utf-8")
+    name = "scale"
+    if tuple(sizes) != _SIZES and (out == _TABLES or pictures == _PICTURES):
+        name = beside(name, [str(n) for n in sizes])  # the shipped files are of all sizes
+    (out / f"{name}.md").write_text(text, encoding="utf-8")
+    (out / f"{name}.csv").write_text(as_csv(figures), encoding="utf-8")
     pictures.mkdir(parents=True, exist_ok=True)
-    plot(figures, pictures / "scale.png")
+    plot(figures, pictures / f"{name}.png")
     print(text)
+    print(f"written: {out / name}.md, {out / name}.csv, {pictures / name}.png")
 
 
 def _names(n: int) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import io
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from eval.records.comma_separated import write_rows
 from eval.rendering.tables import markdown
 
 Figures = Mapping[str, Any]  # of one process: a store or an alternative, at one size
@@ -107,11 +107,10 @@ def _name(one: Figures) -> str:
 def as_csv(figures: Sequence[Figures]) -> str:
     """Return CSV with a row per figure: memories, store, name, value."""
     file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["memories", "store", "figure", "value"])
-    for one in figures:
-        for name, value in _flat(one):
-            writer.writerow([one["memories"], one["of"], name, value])
+    rows = [
+        [one["memories"], one["of"], name, value] for one in figures for name, value in _flat(one)
+    ]
+    write_rows(file, [["memories", "store", "figure", "value"], *rows])
     return file.getvalue()
 
 

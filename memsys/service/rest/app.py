@@ -7,22 +7,25 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import FastAPI, HTTPException, Query, Security
+from fastapi import Depends, FastAPI, HTTPException, Query, Security
 from fastapi import Path as InPath
 from fastapi.responses import HTMLResponse
 from fastapi.security import APIKeyHeader, HTTPBearer
 from jinja2 import Environment
 
+from memsys.errors import InputError
 from memsys.service.memory import Memory
+from memsys.service.records import Owner
 from memsys.service.rest import schemas
 from memsys.service.rest.access import AccessControl, AccessPolicy
-from memsys.service.rest.failures import documented, install
+from memsys.service.rest.failures import documented, install, refuse_unknown
 
 _ABOUT = (
     "Memories are separate by owner: at least one of user_id, agent_id and run_id is required. "
     "Errors are JSON of the schema Error."
 )
 _PAGE = Path(__file__).with_name("docs.html.j2").read_text(encoding="utf-8")
+REPLY_MOST = 16_000_000  # characters of texts and metadata in one answer
 MemoryId = Annotated[str, InPath(pattern="^[0-9a-f]{32}$", description="of a memory")]
 OwnerQuery = Annotated[str | None, Query(min_length=1, max_length=256)]
 
@@ -37,7 +40,10 @@ def make_app(memory: Memory, policy: AccessPolicy) -> FastAPI:
         description=_ABOUT,
         docs_url=None,
         redoc_url=None,
-        dependencies=[Security(one) for one in keys] if policy.key is not None else [],
+        dependencies=[
+            Depends(refuse_unknown),
+            *(Security(one) for one in keys if policy.key is not None),
+        ],
     )
     app.add_middleware(AccessControl, policy=policy)
     install(app)
@@ -76,14 +82,18 @@ def _many(app: FastAPI, memory: Memory) -> None:
         found = memory.get_all(
             user_id=user_id, agent_id=agent_id, run_id=run_id, limit=limit, offset=offset
         )
-        return {"results": [one.as_json() for one in found]}
+        return _page([one.as_json() for one in found], "limit")
 
     @app.delete("/memories", response_model=schemas.Changes, responses=documented())
     def delete_all(
-        user_id: OwnerQuery = None, agent_id: OwnerQuery = None, run_id: OwnerQuery = None
+        user_id: OwnerQuery = None,
+        agent_id: OwnerQuery = None,
+        run_id: OwnerQuery = None,
+        all: bool = False,  # noqa: A002 - the name in the address
     ) -> dict[str, Any]:
-        """Delete all memories of an owner; their history remains."""
-        deleted = memory.delete_all(user_id=user_id, agent_id=agent_id, run_id=run_id)
+        """Delete all memories of an owner, or of every owner (all=true); their history remains."""
+        _check_bulk(Owner(user_id, agent_id, run_id), all)
+        deleted = memory.delete_all(user_id=user_id, agent_id=agent_id, run_id=run_id, all=all)
         return {"results": [one.as_json() for one in deleted]}
 
     @app.post("/search", response_model=schemas.Results, responses=documented(502))
@@ -93,12 +103,14 @@ def _many(app: FastAPI, memory: Memory) -> None:
             {**one.record.as_json(), "score": one.score, "relevance": one.relevance}
             for one in memory.search(**body.model_dump())
         ]
-        return {"results": results}
+        return _page(results, "top_k")
 
     @app.post("/reset", response_model=schemas.Done, responses=documented())
-    def reset() -> dict[str, Any]:
-        """Delete everything of every owner, including the history."""
-        memory.reset()
+    def reset(body: schemas.ResetRequest | None = None) -> dict[str, Any]:
+        """Delete everything of an owner, or of every owner (all=true), including the history."""
+        body = body or schemas.ResetRequest()
+        _check_bulk(Owner(body.user_id, body.agent_id, body.run_id), body.all)
+        memory.reset(**body.model_dump())
         return {"message": "everything is deleted"}
 
 
@@ -123,6 +135,22 @@ def _one(app: FastAPI, memory: Memory) -> None:
         """List every change of a memory, oldest first."""
         changes = _there(memory.history(id) or None)
         return {"results": [one.as_json() for one in changes]}
+
+
+def _check_bulk(owner: Owner, everyone: bool) -> None:
+    """Refuse an operation on many memories that names neither an owner nor all, or both."""
+    try:
+        owner.check_bulk(everyone)
+    except InputError as error:
+        raise HTTPException(400, str(error)) from None
+
+
+def _page(rows: list[dict[str, Any]], number: str) -> dict[str, Any]:
+    """Return `rows` as results. Raises InputError naming `number` if they are too many to send."""
+    size = sum(len(row["memory"]) + len(str(row["metadata"])) for row in rows)
+    if size > REPLY_MOST:
+        raise InputError(f"{number}: the results have over {REPLY_MOST:,} characters; ask for less")
+    return {"results": rows}
 
 
 def _there(found: Any) -> Any:

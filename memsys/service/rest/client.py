@@ -7,13 +7,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, ClassVar
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from memsys.errors import InputError
-from memsys.text.addresses import LOOPBACK, check_address, check_variable, json_without_secrets
+from memsys.text.addresses import check_address, check_variable, json_without_secrets
 from memsys.text.json_text import parse_json
 from memsys.text.turns import line
 from memsys.types import Candidate, Memory, Turn
+
+if TYPE_CHECKING:
+    from memsys.llm.network import Network
+
+_REPLY_MOST = 64 * 2**20  # bytes of an answer, unpacked
 
 
 class ServiceError(Exception):
@@ -28,15 +34,15 @@ class Client:
 
     def __init__(self, url: str, key_variable: str, timeout_s: float) -> None:
         """`key_variable`: environment variable of the key, which is sent as a bearer token and
-        never logged. `timeout_s`: time limit of one request. Raises InputError on an invalid
-        argument.
+        never logged. `timeout_s`: time limit of one request, to the last byte of its answer.
+        Raises InputError on an invalid argument.
         """
-        self._here = check_address(url, "strategy.url") in LOOPBACK
+        check_address(url, "strategy.url")
         check_variable(key_variable, "strategy.key_variable")
         if not isinstance(timeout_s, int | float) or not timeout_s > 0:
             raise InputError(f"strategy.timeout_s: {timeout_s!r}; give more than 0")
         self.url, self._key_variable, self._timeout_s = url.rstrip("/"), key_variable, timeout_s
-        self._client: Any = None
+        self._network: Network | None = None
 
     def ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> list[Any]:
         """Send a request and return the `results` of the answer. Raises ServiceError with the
@@ -44,15 +50,22 @@ class Client:
         """
         import httpx2  # noqa: PLC0415 - half a second to import
 
-        if self._client is None:
-            key = os.environ.get(self._key_variable)
-            self._client = httpx2.Client(
-                headers={"Authorization": f"Bearer {key}"} if key else {},
-                timeout=self._timeout_s,
-                trust_env=not self._here,  # a proxy cannot reach the loopback address
-            )
+        from memsys.llm.network import AnswerTooLarge, Network  # noqa: PLC0415 - imports httpx2
+
+        if self._network is None:
+            self._network = Network()
+        key = os.environ.get(self._key_variable)
+        request = httpx2.Request(
+            method,
+            self.url + path,
+            headers={"Authorization": f"Bearer {key}"} if key else {},
+            json=body,
+            extensions={"timeout": httpx2.Timeout(self._timeout_s).as_dict()},
+        )
         try:
-            reply = self._client.request(method, self.url + path, json=body)
+            status, _, data = self._network.send(request, self._timeout_s, _REPLY_MOST)
+        except AnswerTooLarge as error:
+            raise ServiceError(f"{method} {path}: the answer is {error}") from None
         except httpx2.TransportError as error:
             if self.url in self._reached or not isinstance(error, httpx2.ConnectError):
                 raise ServiceError(f"{method} {path}: {type(error).__name__}") from None
@@ -61,16 +74,16 @@ class Client:
                 "python -m memsys.serve, or name another address"
             ) from None
         self._reached.add(self.url)
-        if reply.status_code == 401:
+        if status == HTTPStatus.UNAUTHORIZED:
             raise InputError(
                 f"strategy.url={self.url}: refuses the key; put it into the environment variable "
                 f"{self._key_variable}, or name another by strategy.key_variable"
             )
-        if not reply.is_success:
-            raise ServiceError(f"{method} {path}: {reply.status_code} {_message(reply)}".rstrip())
+        if not 200 <= status < 300:
+            raise ServiceError(f"{method} {path}: {status} {_message(data)}".rstrip())
         try:
             # A service may repeat the key, in escapes too: removed before anything is recorded.
-            rows = json_without_secrets(parse_json(reply.content)).get("results", [])
+            rows = json_without_secrets(parse_json(data)).get("results", [])
         except (ValueError, AttributeError) as error:
             raise ServiceError(f"{method} {path}: the answer is not a JSON object") from error
         if not isinstance(rows, list):
@@ -79,8 +92,8 @@ class Client:
 
     def close(self) -> None:
         """Close the connection."""
-        if self._client is not None:
-            self._client.close()
+        if self._network is not None:
+            self._network.close()
 
 
 def as_post(turns: Sequence[Turn], time: datetime) -> dict[str, Any]:
@@ -112,8 +125,8 @@ def as_candidate(row: Mapping[str, Any], asked: datetime) -> Candidate:
     return Candidate(memory, float(row.get("score") or 0.0))
 
 
-def _message(reply: Any) -> str:
+def _message(data: bytes) -> str:
     try:
-        return str(json_without_secrets(parse_json(reply.content))["error"]["message"])[:200]
+        return str(json_without_secrets(parse_json(data))["error"]["message"])[:200]
     except (ValueError, TypeError, KeyError):
         return ""

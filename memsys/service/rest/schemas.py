@@ -46,18 +46,29 @@ class _Strict(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 
-def _any_of(**types: str) -> ConfigDict:
-    """Return the schema setting that requires at least one of some fields, given by JSON type."""
-    one_of = [{"required": [n], "properties": {n: {"type": types[n]}}} for n in types]
-    return ConfigDict(json_schema_extra={"anyOf": one_of})  # type: ignore[dict-item]
+def _any_of(**types: str) -> dict[str, Any]:
+    """Return the JSON Schema that requires at least one of some fields, given by JSON type."""
+    return {"anyOf": [{"required": [n], "properties": {n: {"type": types[n]}}} for n in types]}
+
+
+_OWNER = _any_of(user_id="string", agent_id="string", run_id="string")
+_ALL: dict[str, Any] = {"required": ["all"], "properties": {"all": {"const": True}}}
 
 
 class _Owned(_Strict):
-    model_config = _any_of(user_id="string", agent_id="string", run_id="string")
+    model_config = ConfigDict(json_schema_extra=_OWNER)
 
     user_id: ShortText | None = None
     agent_id: ShortText | None = None
     run_id: ShortText | None = None
+
+
+class ResetRequest(_Owned):
+    """The body of POST /reset: an owner, or `all`, but not both."""
+
+    model_config = ConfigDict(json_schema_extra={"oneOf": [_OWNER, _ALL]})
+
+    all: bool = False
 
 
 class ChatMessage(_Strict):
@@ -91,7 +102,9 @@ class SearchRequest(_Owned):
 class UpdateRequest(_Strict):
     """The body of PUT /memories/{id}; fields that are missing or null stay unchanged."""
 
-    model_config = _any_of(text="string", metadata="object", time="string")
+    model_config = ConfigDict(
+        json_schema_extra=_any_of(text="string", metadata="object", time="string")
+    )
 
     text: Text | None = None
     metadata: Metadata | None = None

@@ -137,7 +137,7 @@ def test_error_fields(error: object, expected: str | None, lines: Callable[..., 
         ),
         (
             '{"sample_id": "s", "question": "Q", "answer": "\\ud83d"}',
-            "a.txt: line 1: answer contains half a character",
+            "a.txt: line 1: answer: an unpaired surrogate",
         ),
         (
             '{"sample_id": "s", "question": "Q", "answer": "a", "search_seconds": "fast"}',

@@ -112,7 +112,7 @@ def text_edit(old: bytes, new: bytes) -> Edit:
 @pytest.mark.parametrize(
     ("edit", "words"),
     [
-        (lambda data: data[: len(data) // 2], "no readable bundle"),
+        (lambda data: data[: len(data) // 2], "gzip data is damaged"),
         (lambda data: b"PK" + data[2:], "no readable bundle"),
         (lambda _: gzip.compress(b"hello\n"), "not a bundle"),
         (lambda _: gzip.compress(b""), "not a bundle"),

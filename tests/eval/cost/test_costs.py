@@ -13,7 +13,7 @@ from memsys.llm.pricing import Price, Pricing
 from tests.eval import factory
 
 PRICES = {"big": {"input": 2.0, "output": 10.0}, "own": {"input": 0.0, "output": 0.0}}
-PRICING = Pricing("2025-01-01", "a test", {name: Price(**row) for name, row in PRICES.items()})
+PRICING = Pricing({name: Price(**row, as_of="2025-01-01") for name, row in PRICES.items()})
 INFINITE = float("inf")
 
 
@@ -71,7 +71,7 @@ def test_break_even(
 def test_a_manifest_without_prices_knows_none() -> None:
     assert pricing_of({"pricing": None}).price("big") is None
     known = pricing_of({"pricing": {"as_of": "2025-01-01", "models": PRICES}})
-    assert (known.as_of, known.price("big")) == ("2025-01-01", Price(2.0, 10.0))
+    assert (known.as_of, known.price("big")) == ("2025-01-01", Price(2.0, 10.0, "2025-01-01"))
 
 
 def write(
@@ -137,7 +137,7 @@ def test_a_baseline_of_other_questions_or_models_is_none(
         (used(), {"llm": None, "models": {"reader": "extractive"}}, "keyless: no model"),
         (used(1, 5, 5, "own"), {"llm": "own"}, "the price of its models is 0"),
         (used(1, 5, 5), {"status": "interrupted"}, "the run is interrupted: so far"),
-        (used(1, 5, 5), {"pricing": None}, "no prices in its manifest"),
+        (used(1, 5, 5), {"pricing": None}, "no prices of its models in its manifest"),
     ],
 )
 def test_what_a_run_is_is_told(

@@ -43,22 +43,31 @@ def test_the_key_of_a_run_is_only_used_where_the_class_has_a_choice(config: dict
     [
         (None, "does not say how"),
         ({"name": "x"}, "does not say how"),
-        ({"_target_": "os.system", "command": "true"}, "os.system cannot be loaded again"),
-        ({"_target_": LOCOMO, "name": {"_target_": "os.getcwd"}}, "cannot be loaded again"),
-        ({"_target_": "eval.datasets.locomo.read_key"}, "not known here"),
-        ({"_target_": "eval.datasets.locomo.Dataset"}, "not known here"),  # defined elsewhere
-        ({"_target_": "eval.datasets.gone.X"}, "not known here"),
+        ({"_target_": "os.system", "command": "true"}, "os.system is not trusted"),
+        ({"_target_": LOCOMO, "name": {"_target_": "os.getcwd"}}, "os.getcwd is not trusted"),
+        ({"_target_": LOCOMO, "name": {"a": 1}}, "use plain values"),
+        ({"_target_": "eval.datasets.locomo.read_key"}, "is not trusted"),
+        ({"_target_": "memsys.stores.faiss_vectors.FaissVectors", "path": "x"}, "is not trusted"),
+        ({"_target_": "mine.os.system"}, "mine.os.system cannot be imported"),
+        ({"_target_": "json.loads"}, "json.loads is not a class that json defines"),
+        ({"_target_": "json.JSONDecoder"}, "is not a class that json defines"),  # json.decoder's
+        ({"_target_": "json.decoder.JSONDecoder"}, "is not a data set"),
         ({"_target_": LOCOMO, "colour": 1}, "cannot be built"),
-        ({"_target_": "eval.datasets.checks.TurnIds", "ids": []}, "is not a data set"),
+        ({"_target_": LOCOMO, "name": "${oc.env:HOME}"}, "write the value itself"),
+        ({"_target_": LOCOMO, "_args_": ["x"]}, "_args_: not supported"),
     ],
 )
-def test_nothing_but_a_data_set_is_built(config: Any, problem: str) -> None:
+def test_nothing_but_a_data_set_is_built(
+    config: Any, problem: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMSYS_TRUSTED", "mine,json")
     with pytest.raises(InputError, match=problem):
         load_dataset_of(config)
 
 
+@pytest.mark.parametrize("variable", ["MEMSYS_TRUSTED", "MEMSYS_DATASETS"])
 def test_a_class_of_ones_own_is_built_if_its_module_is_trusted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
     (tmp_path / "my_own_data.py").write_text(
         "from eval.datasets.types import Dataset\n"
@@ -68,7 +77,7 @@ def test_a_class_of_ones_own_is_built_if_its_module_is_trusted(
     )
     monkeypatch.syspath_prepend(tmp_path)
     config = {"_target_": "my_own_data.Mine"}
-    with pytest.raises(InputError, match="cannot be loaded again"):
+    with pytest.raises(InputError, match=r"is not trusted: .* set MEMSYS_TRUSTED to its module"):
         load_dataset_of(config)
-    monkeypatch.setenv("MEMSYS_DATASETS", "other,my_own_data")
+    monkeypatch.setenv(variable, "other,my_own_data")
     assert load_dataset_of(config) == Dataset("mine", (), (), ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -98,7 +99,33 @@ def test_a_reply_that_the_client_refuses_is_asked_for_again() -> None:
     ],
 )
 def test_reading_a_verdict(reply: str, expected: bool | None) -> None:
-    assert parse_verdict(reply) is expected
+    found = parse_verdict(reply)
+    assert (found and found.passed) is expected
+
+
+@pytest.mark.parametrize(
+    ("reason", "recorded"),
+    [
+        ("same boat", "same boat"),
+        ("two\n lines", "two lines"),
+        ("\ud800 half", "\\ud800 half"),
+        ("x " * 5000, None),
+        (["no text"], ""),
+        (None, ""),
+        ("the key is sk-secret-words", "the key is $OPENAI_API_KEY"),
+    ],
+)
+def test_the_reason_of_a_verdict_can_be_recorded(
+    reason: object, recorded: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-words")
+    reply = json.dumps({"reason": reason, "verdict": "CORRECT"})
+    found = LLMJudge(Scripted(lambda text, sample: reply), runs=2).judge("q", "g", "a")
+    (reasons,) = found.reasons.values()
+    assert list(found.reasons) == list(found.runs)
+    assert len(reasons) == 2
+    assert reasons[0] == recorded or (recorded is None and 900 < len(reasons[0]) <= 1000)
+    reasons[0].encode()
 
 
 def test_details_name_model_rubric_and_the_prompt_by_its_hash(tmp_path: Path) -> None:

@@ -47,6 +47,19 @@ def test_one_verdict_missing_is_no_verdict() -> None:
         Panel([LLMJudge(Scripted(kind)), silent]).judge("q", "g", "a")
 
 
+def test_every_member_is_asked_although_one_fails() -> None:
+    silent, other = Scripted(lambda text, sample: "", "silent"), Scripted(kind)
+    with pytest.raises(LLMError, match="silent"):
+        Panel([LLMJudge(silent), LLMJudge(other)]).judge("q", "g", "a")
+    assert len(other.asked) == 1
+
+
+def test_every_member_gives_its_reasons() -> None:
+    members = [LLMJudgeSettings("generous", 2), LLMJudgeSettings("strict", 1)]
+    found = PanelSettings(members).open(Scripted(kind)).judge("q", "g", "a")
+    assert found.reasons == {"scripted, generous": ("same", "same"), "scripted, strict": ("other",)}
+
+
 def test_a_panel_of_one_or_of_twins_is_refused() -> None:
     judge = LLMJudge(Scripted(kind))
     with pytest.raises(InputError, match="1 judges; a panel has two or more"):

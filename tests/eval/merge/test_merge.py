@@ -10,6 +10,7 @@ import pytest
 from eval.merge.__main__ import main
 from tests.eval.commands import Run, Start, runs_in
 from tests.eval.factory import hashed
+from tests.memsys.foreign import attacks
 
 TIMED = ("latency", "_ms", "seconds", "run_id", "waited")
 
@@ -116,20 +117,15 @@ def test_a_folder_with_a_run_is_not_written_over(
     assert halves[1].files == before
 
 
-def test_a_manifest_cannot_call_anything_but_a_data_set(
+def test_nothing_that_a_foreign_part_names_is_built(
     halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    secret, copied = tmp_path / "secret", tmp_path / "copied"
-    secret.write_text("x")
-    copy = {"_target_": "shutil.copyfile", "src": str(secret), "dst": str(copied)}
-    for data in (
-        {"_target_": "builtins.dict", "x": copy},
-        {"_target_": "eval.datasets.locomo.LoCoMo", "name": "x", "path": copy},
-        copy,
-    ):
-        for run in halves:
-            change(run, config={**run.manifest["config"], "dataset": data})
-        error = refused(halves, tmp_path / "out", capsys)
-        assert "cannot be loaded again" in error
-        assert error.count("\n") == 1
-        assert not copied.exists()
+    canary, source = tmp_path / "canary", tmp_path / "source"
+    source.write_text("x")
+    config = halves[0].manifest["config"]
+    for attack in attacks(canary, source):
+        change(halves[0], config={**config, "dataset": {**attack, "conversations": None}})
+        err = refused(halves[:1], tmp_path / "out", capsys)
+        assert err.startswith("error: the manifest: dataset")
+        assert err.count("\n") == 1
+        assert not canary.exists(), attack

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import datetime
 
 import pytest
 
 from eval.datasets.types import Question
-from eval.judges.judge import Judgement
+from eval.judges.judge import Judge, Judgement
 from eval.readers import Answer, Reader
-from eval.run.question import Agent, Asked, ask
+from eval.records.schema import Record
+from eval.run.question import Agent, Asked, ask, judge_again
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.meter import Call, Meter
@@ -48,13 +50,21 @@ class Fixed(MemoryStrategy, Reader):
         return Answer(self._words, False)
 
 
-def asked(fixed: Fixed, meter: Meter, question: Question = QUESTION) -> Asked:
-    return ask(question, Agent(fixed, fixed, None, meter, SAID))()
+def asked(
+    fixed: Fixed, meter: Meter, question: Question = QUESTION, judge: Judge | None = None
+) -> Asked:
+    return ask(question, Agent(fixed, fixed, judge, meter, SAID), lambda _: "the hash")()
+
+
+def recorded(
+    fixed: Fixed, meter: Meter, question: Question = QUESTION, judge: Judge | None = None
+) -> Record:
+    return json.loads(asked(fixed, meter, question, judge).line)
 
 
 def test_evidence_found_both_ways_counts_as_direct() -> None:
     meter = Meter()
-    record = asked(Fixed(meter), meter).record
+    record = recorded(Fixed(meter), meter)
     assert record["evidence_found"] == {"direct": ["D1:1", "D1:2"], "expanded": ["D1:3"]}
     assert record["scores"]["evidence_recall"] == 1
     assert record["retrieved"][0] == ["D1:1", ["D1:1", "D1:2"], 0.123457, "direct"]
@@ -65,8 +75,8 @@ def test_a_question_that_has_a_time_is_asked_then() -> None:
     meter = Meter()
     fixed = Fixed(meter)
     later = datetime(2023, 6, 1, 9, 5)
-    without = asked(fixed, meter).record
-    record = asked(fixed, meter, replace(QUESTION, asked_at=later)).record
+    without = recorded(fixed, meter)
+    record = recorded(fixed, meter, replace(QUESTION, asked_at=later))
     assert [query.time for query in fixed.asked] == [SAID, later]
     assert "asked_at" not in without
     assert record["asked_at"] == "2023-06-01T09:05:00"
@@ -84,16 +94,16 @@ def test_a_reader_that_heeds_time_is_told_when_the_question_is_asked() -> None:
             return super().read(question, retrieval)
 
     asked(Dated(meter), meter)
-    record = asked(Dated(meter), meter, replace(QUESTION, asked_at=datetime(2023, 6, 1, 9, 5)))
+    record = recorded(Dated(meter), meter, replace(QUESTION, asked_at=datetime(2023, 6, 1, 9, 5)))
     assert told == ["Who?", "Who? (asked on 1 June 2023, 09:05)"]
-    assert record.record["question"] == "Who?"
+    assert record["question"] == "Who?"
 
 
 def test_a_replayed_call_counts_at_its_live_time_and_is_marked() -> None:
     meter = Meter()
     fixed = Fixed(meter)
     found = asked(fixed, meter)
-    record = found.record
+    record = json.loads(found.line)
     assert record["latency_source"] == "recorded"
     assert record["latency_ms"]["retrieve"] >= 500
     assert record["latency_ms"]["total"] >= record["latency_ms"]["retrieve"]
@@ -112,7 +122,7 @@ def test_the_strategy_sees_the_question_and_nothing_of_its_answer() -> None:
 @pytest.mark.parametrize(("words", "abstained"), [("Ada", False), ("I don't know.", True)])
 def test_an_answer_in_words_of_refusal_is_an_abstention(words: str, abstained: bool) -> None:
     meter = Meter()
-    record = asked(Fixed(meter, words), meter).record
+    record = recorded(Fixed(meter, words), meter)
     assert record["abstained"] is abstained
 
 
@@ -135,7 +145,7 @@ class Judging:
 def test_a_judge_costs_the_system_nothing() -> None:
     meter = Meter()
     fixed = Fixed(meter)
-    record = ask(QUESTION, Agent(fixed, fixed, Judging(meter), meter, SAID))().record
+    record = recorded(fixed, meter, judge=Judging(meter))
     assert record["scores"]["judge"] == 0.5
     assert record["judge"] == {"judging": [True, False]}
     assert record["usage"]["judge"] == {"calls": 1, "input_tokens": 50, "output_tokens": 5}
@@ -144,22 +154,54 @@ def test_a_judge_costs_the_system_nothing() -> None:
     assert times["total"] == pytest.approx(times["retrieve"] + times["answer"], abs=2e-4)
 
 
-def test_no_verdict_is_an_error_and_keeps_the_answer_and_its_cost() -> None:
+def test_a_failed_judge_takes_nothing_but_its_verdict_away() -> None:
     meter = Meter()
     fixed = Fixed(meter)
-    record = ask(QUESTION, Agent(fixed, fixed, Judging(meter, fails=True), meter, SAID))().record
-    assert (record["status"], record["error"]["phase"]) == ("error", "judge")
-    assert record["answer"] == "Ada"
-    assert set(record["scores"].values()) == {None}
+    failed = asked(fixed, meter, judge=Judging(meter, fails=True))
+    record = json.loads(failed.line)
+    assert (failed.failure, failed.judge_failure.phase) == (None, "judge")
+    assert (record["status"], record["error"], record["judge"]) == ("ok", None, None)
+    assert record["judge_error"] == {"phase": "judge", "kind": "LLMError", "message": "no verdict"}
+    other = recorded(fixed, meter)
+    assert (record["answer"], record["scores"]) == ("Ada", other["scores"])
+    assert record["scores"]["locomo_f1"] == 1
+    assert record["scores"]["judge"] is None
     assert record["usage"]["answer"]["input_tokens"] == 20
     assert record["usage"]["judge"]["input_tokens"] == 50
+
+
+def test_judging_again_changes_the_verdict_and_its_cost_alone() -> None:
+    meter = Meter()
+    fixed = Fixed(meter)
+    before = recorded(fixed, meter, judge=Judging(meter, fails=True))
+    after = json.loads(judge_again(QUESTION, before, Judging(meter), meter).line)
+    at_once = recorded(fixed, meter, judge=Judging(meter))
+    fields = {field for field in before if before[field] != after[field]}
+    assert fields <= {"judge", "judge_error", "scores", "latency_ms", "waited_ms"}
+    assert {field for field in at_once if at_once[field] != after[field]} <= {"latency_ms"}
+
+
+def test_a_context_that_is_no_text_is_a_failure() -> None:
+    def refuse(text: str) -> str:
+        text.encode()
+        raise AssertionError("not reached")
+
+    class Torn(Fixed):
+        def retrieve(self, query: Query) -> Retrieval:
+            return replace(super().retrieve(query), context="\ud800")
+
+    meter = Meter()
+    torn = Torn(meter)
+    found = ask(QUESTION, Agent(torn, torn, None, meter, SAID), refuse)()
+    assert (found.failure.phase, found.failure.kind) == ("record", "UnicodeEncodeError")
+    assert json.loads(found.line)["context_sha256"] is None
 
 
 def test_type_5_is_not_judged() -> None:
     meter = Meter()
     fixed = Fixed(meter)
     question = Question("c/1", "c", 5, "adversarial", "Who?", None, ())
-    record = ask(question, Agent(fixed, fixed, Judging(meter), meter, SAID))().record
+    record = recorded(fixed, meter, question, Judging(meter))
     assert record["judge"] is None
     assert record["scores"]["judge"] is None
     assert set(record["usage"]) == {"retrieve", "answer"}
@@ -173,4 +215,4 @@ def test_a_budget_that_is_reached_ends_the_run_and_not_the_question() -> None:
     meter = Meter()
     broke = Broke(meter)
     with pytest.raises(BudgetReached):
-        ask(QUESTION, Agent(broke, broke, None, meter, SAID))()
+        asked(broke, meter)

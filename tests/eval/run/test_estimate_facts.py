@@ -9,7 +9,7 @@ import pytest
 
 from memsys.llm.pricing import input_tokens
 from tests.eval.commands import Start, runs_in
-from tests.eval.run.test_estimate import FIVE, MODELS, estimated, number
+from tests.eval.run.test_estimate import FIVE, MODELS, ask, estimated, number
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body, right_answer
 from tests.memsys.llm.server import Behaviour, FaultyServer
@@ -25,7 +25,7 @@ def no_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_calls_are_counted_by_what_they_are_for(start: Start, small: tuple[str, ...]) -> None:
-    found = estimated(start("estimate=true", *MODELS, *small))
+    found = estimated(start(*ask("mem0", "mem0_graph"), *MODELS, *small))
     facts = ASKED + EXCHANGES + SESSIONS + DECISIONS
     assert found["mem0"]["calls"] == str(facts)
     graph = 3 * EXCHANGES + ASKED + CONVERSATIONS  # questions name entities, warm-ups too
@@ -36,13 +36,18 @@ def test_calls_are_counted_by_what_they_are_for(start: Start, small: tuple[str, 
     assert one["calls"] == str(ASKED + SESSIONS + DECISIONS)
 
 
-def test_without_a_model_there_is_no_such_row(start: Start, small: tuple[str, ...]) -> None:
-    assert list(estimated(start("estimate=true", *small))) == [*FIVE]
+def test_without_a_model_its_calls_are_unknown(start: Start, small: tuple[str, ...]) -> None:
+    ended = start("estimate=true", "strategy=mem0", *small)
+    assert estimated(ended)["mem0"]["calls"] == "unknown"
+    assert "mem0: unknown, as a model writes its memories; add llm=openai" in ended.out
+    stored = ("strategy=mem0", "strategy.infer=false")
+    assert estimated(start("estimate=true", *stored, *small))["mem0"]["calls"] == "0"
 
 
 def test_facts_as_memories_count_for_every_strategy(start: Start, small: tuple[str, ...]) -> None:
-    plain = estimated(start("estimate=true", *MODELS, *small))
-    found = estimated(start("estimate=true", *MODELS, *small, "memory=facts"))
+    names = ask(*FIVE, "mem0")
+    plain = estimated(start(*names, *MODELS, *small))
+    found = estimated(start(*names, *MODELS, *small, "memory=facts"))
     for name in FIVE:
         assert number(found[name]["calls"]) == number(plain[name]["calls"]) + EXCHANGES + SESSIONS
     for name in ("calls", "read", "written", "system", "most"):
@@ -82,7 +87,7 @@ def test_no_run_of_mem0_takes_more_than_at_most(
         "as_of: 2025-01-01\nsource: a test\nmodels: {gpt-4o-mini: {input: 1000, output: 0}}\n"
     )
     options = (f"pricing={prices}", *MODELS, *small, "dataset.conversations=[ash]")
-    found = estimated(start("estimate=true", *options))["mem0"]
+    found = estimated(start(*ask("mem0"), *options))["mem0"]
     with FaultyServer(Verbose()) as server:
         url = f"llm.base_url={server.base_url}"
         ended = start("strategy=mem0", url, "llm.cache=off", "llm.retries=0", *options)
@@ -119,7 +124,7 @@ def test_expected_tokens_are_those_of_a_run_with_so_many_facts(
         ]
         return faults.says(json.dumps({"facts": rows}))
 
-    found = estimated(start("estimate=true", "llm=openai", *small))["mem0"]
+    found = estimated(start(*ask("mem0"), "llm=openai", *small))["mem0"]
     with FaultyServer(script) as server:
         url = f"llm.base_url={server.base_url}"
         own = ("strategy=mem0", "llm=openai", url, "llm.cache=off", *small)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import FAULTY, Run, Start, runs_in
+from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in
 
 ALL = [f"{name}/{i}" for name in ("ash", "beech", "cedar") for i in range(7)]
 
@@ -17,7 +17,7 @@ class Case:
 
     def __init__(self, start: Start, folder: Path, fault: Path, *arguments: str) -> None:
         self._start, self._folder, self._fault = start, folder, fault
-        self._command = (*FAULTY, "strategy=faulty", *arguments)
+        self._command = (*FAULTY, "strategy=faulty", *PATIENT, *arguments)
         self.ended = start(*self._command)
         (self.run,) = runs_in(folder)
         self.errors = {r["id"]: r["error"] for r in self.run.records if r["status"] != "ok"}
@@ -159,7 +159,8 @@ def test_a_fault_that_stays_is_told_again(start: Start, tmp_path: Path, fault: P
     case = Case(start, tmp_path, fault, *small, "strategy.fault=third")
     before = case.run.untimed
     ended = start(
-        *FAULTY, "strategy=faulty", *small, "strategy.fault=third", f"resume={case.run.folder.name}"
+        *(*FAULTY, "strategy=faulty", *small, "strategy.fault=third", *PATIENT),
+        f"resume={case.run.folder.name}",
     )
     assert ended.code == 0
     assert case.run.untimed == before

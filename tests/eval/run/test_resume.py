@@ -7,7 +7,9 @@ import shlex
 import signal
 from pathlib import Path
 
-from tests.eval.commands import FAULTY, Run, Start, hanging, runs_in, small_sample
+import pytest
+
+from tests.eval.commands import FAULTY, PATIENT, Run, Start, hanging, runs_in, small_sample
 
 HANG = (*FAULTY, "strategy=faulty", "strategy.fault=hang", "strategy.at=beech/3")
 DONE = 10  # questions before beech/3
@@ -61,14 +63,16 @@ def test_records_stand_in_the_order_of_the_data_set(clean: Run) -> None:
     ]
 
 
-def test_ctrl_c_leaves_130_and_the_command_that_goes_on(
-    start: Start, tmp_path: Path, cache: Path, small: tuple[str, ...], clean: Run
-) -> None:
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_leaves_its_code_and_the_command_that_goes_on(
+    start: Start, tmp_path: Path, cache: Path, small: tuple[str, ...], clean: Run,
+    sent: signal.Signals, code: int,
+) -> None:  # fmt: skip
     types = "dataset.types=[multi_hop, temporal, open_domain, single_hop, adversarial]"
     with hanging(tmp_path, cache, *HANG, *small, types, lines=DONE) as process:
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
-    assert process.returncode == 130
+        process.send_signal(sent)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == code
     assert "Traceback" not in err
     (run,) = runs_in(tmp_path)
     assert run.manifest["status"] == "interrupted"
@@ -146,7 +150,7 @@ def test_resume_refuses_an_unknown_run(start: Start, tmp_path: Path, small) -> N
 
 def test_moved_folder(start: Start, tmp_path: Path, small, clean: Run, fault: Path) -> None:
     moved = Run(tmp_path / "some" / "where")
-    command = (*FAULTY, "strategy=faulty", *small, "strategy.fault=third")
+    command = (*FAULTY, "strategy=faulty", *PATIENT, *small, "strategy.fault=third")
     command = (*command, f"hydra.run.dir={moved.folder}")
     assert start(*command).code == 0
     assert moved.manifest["run_id"] == "where"

@@ -188,3 +188,78 @@ def test_a_cache_folder_that_is_a_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("mine")
     with pytest.raises(InputError, match="cache: not a usable folder"):
         CachedEmbedder(BagOfWords(), tmp_path / "cache", Meter())
+
+
+def blobs(folder: Path) -> dict[str, tuple[object, object]]:
+    with sqlite3.connect(folder / "bag.sqlite") as db:
+        return {k: (v, ms) for k, v, ms in db.execute("SELECT key, vector, ms FROM vectors")}
+
+
+UNIT = np.full(64, 1 / 8, dtype=np.float32)
+OTHER = np.eye(32, dtype=np.float32)[0].tobytes()  # a unit vector, but of another model
+DAMAGE: dict[str, object] = {
+    "cut": UNIT[:32].tobytes(),
+    "half a number": UNIT.tobytes()[:-3],
+    "empty": b"",
+    "longer": np.full(65, 1 / 8, dtype=np.float32).tobytes(),
+    "NaN": np.full(64, np.nan, dtype=np.float32).tobytes(),
+    "one NaN": np.where(np.arange(64) == 3, np.nan, UNIT).astype(np.float32).tobytes(),
+    "infinite": np.full(64, np.inf, dtype=np.float32).tobytes(),
+    "zero": np.zeros(64, dtype=np.float32).tobytes(),
+    "not of length 1": (UNIT * 2).tobytes(),
+    "almost of length 1": (UNIT * np.float32(1.01)).tobytes(),
+    "of another model": OTHER,
+    "null": None,
+    "text": "a vector",
+    "a number": 5,
+}
+
+
+@pytest.mark.parametrize("every", [False, True], ids=["one", "every"])
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_vector_is_embedded_anew(
+    damage: object, every: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    texts = ["a bowl", "the kiln", "some clay"]
+    right = CachedEmbedder(BagOfWords(), tmp_path, Meter()).documents(texts)
+    before = blobs(tmp_path)
+    every = every and damage != OTHER  # there would be nothing to compare with
+    keys = list(before) if every else [min(before)]
+    with sqlite3.connect(tmp_path / "bag.sqlite") as db:
+        changes = [(damage, key) for key in keys]
+        db.executemany("UPDATE vectors SET vector = ? WHERE key = ?", changes)
+    embedder = BagOfWords()
+    cached = CachedEmbedder(embedder, tmp_path, Meter())
+    for _ in range(2):
+        assert cached.documents(texts).tobytes() == right.tobytes()
+        assert np.array_equal(cached.documents(texts[:1])[0], right[0])
+    if not every:
+        assert len(asked(embedder)) == 1
+    after = blobs(tmp_path)
+    assert [after[key][0] for key in before] == [vector for vector, _ in before.values()]
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("ms", [None, "long", float("inf"), float("-inf"), -1.0, b"x"])
+def test_a_latency_that_is_none_is_measured_anew(ms: object, tmp_path: Path) -> None:
+    CachedEmbedder(BagOfWords(), tmp_path, Meter()).query("a bowl")
+    with sqlite3.connect(tmp_path / "bag.sqlite") as db:
+        db.execute("UPDATE vectors SET ms = ?", (ms,))
+    embedder, meter = BagOfWords(), Meter()
+    with meter.phase() as reading:
+        CachedEmbedder(embedder, tmp_path, meter).query("a bowl")
+    assert asked(embedder) == ["a bowl"]
+    assert 0 <= reading.ms < 60_000
+    assert reading.source == "live"
+
+
+def test_a_text_without_words_for_the_model_is_no_damage(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(2):
+        embedder = BagOfWords()
+        cached = CachedEmbedder(embedder, tmp_path, Meter())
+        for _ in range(2):
+            assert not cached.documents(["?"]).any()
+        assert asked(embedder) == ["?"]  # once a process: zeros may be damage
+    assert caplog.records == []

@@ -1,16 +1,18 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
-from memsys.llm.budget import Budget, BudgetReached
-from memsys.llm.pricing import load_pricing
+from memsys.llm.budget import Budget, BudgetReached, Limits
+from memsys.llm.pricing import Price, load_pricing
 from memsys.types import Usage
 from tests.memsys.llm import faults
 from tests.memsys.llm.conftest import Make
@@ -47,25 +49,65 @@ def test_a_call_counts_at_its_real_cost_and_a_replay_is_free(make: Make) -> None
         assert one._spent == pytest.approx(COST)
 
 
-def test_a_call_that_could_pass_the_limit_is_not_sent(make: Make) -> None:
-    worst = 512 * 0.60 / 1e6  # of the answer alone
-    one = budget(worst * 1.5)
-    with FaultyServer(delay_s=0.1) as server:
-        client = make(server, budget=one, retries=5)
-        asked = [[{"role": "user", "content": str(i)}] for i in range(4)]
+WORST = {"model": "gpt-4o-mini", "messages": [], "max_tokens": 1_000_000}  # 60 cents at most
 
-        def ask(i: int) -> bool:
-            try:
-                client.complete(asked[i])
-            except BudgetReached:
-                return False
-            return True
+
+def test_a_call_waits_for_what_others_under_way_really_cost(make: Make) -> None:
+    worst = 512 * 0.60 / 1e6  # of the answer alone
+    one = budget(worst * 1.5)  # two worst costs at once exceed the limit
+    with FaultyServer(delay_s=0.05) as server:
+        client = make(server, budget=one, retries=5)
+
+        def ask(i: int) -> None:
+            client.complete([{"role": "user", "content": str(i)}])
 
         with ThreadPoolExecutor(4) as pool:
-            done = list(pool.map(ask, range(4)))
-        assert sum(done) == server.requests == 1  # two worst costs at once pass the limit
-        client.complete([{"role": "user", "content": "later"}])  # the first was cheaper
-        assert server.requests == 2
+            list(pool.map(ask, range(4)))
+        assert (server.requests, server.most_under_way) == (4, 1)
+    assert one._spent <= worst * 1.5
+
+
+def test_a_waiting_call_is_refused_when_the_others_cost_too_much() -> None:
+    one = budget(1.0)
+    settle = one.reserve("gpt-4o-mini", WORST)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(one.reserve, "gpt-4o-mini", WORST)
+        settle(Usage(1, 0, 900_000))  # 54 cents: 60 more are too much
+        with pytest.raises(BudgetReached, match=r"\$0\.5400 spent; the next call"):
+            waiting.result()
+
+
+def test_the_message_counts_what_is_set_aside_and_a_limit_that_is_enough() -> None:
+    one = budget(1.3)
+    for _ in range(2):
+        one.reserve("gpt-4o-mini", WORST)
+    one._settle("gpt-4o-mini", WORST, 0.6, Usage(1, 0, 1_200_000))  # 72 cents
+    with pytest.raises(BudgetReached) as raised:
+        one.reserve("gpt-4o-mini", WORST)
+    assert "$0.7200 spent and $0.6000 set aside for 1 call under way; the next call may cost " in (
+        str(raised.value)
+    )
+    enough = raised.value.enough_usd
+    assert enough is not None
+    assert enough >= 0.72 + 0.6 + 8 * 0.6
+    assert enough >= 2 * 1.3
+
+
+def test_nothing_is_refused_for_the_rounding_of_what_was_set_aside() -> None:
+    one = budget(0.6)
+    for _ in range(50):
+        settles = [one.reserve("gpt-4o-mini", {**WORST, "max_tokens": n}) for n in (7, 11, 13)]
+        for settle in settles:
+            settle(Usage(1))
+    one.reserve("gpt-4o-mini", {**WORST, "messages": [], "max_tokens": 999_000})
+
+
+def test_a_call_that_exceeds_the_limit_by_itself_is_not_sent(make: Make) -> None:
+    one = budget(100 * 0.60 / 1e6)
+    with FaultyServer() as server:
+        with pytest.raises(BudgetReached):
+            make(server, budget=one).complete(HELLO)
+        assert server.requests == 0
 
 
 def test_a_refused_call_is_free_and_a_lost_answer_counts_in_full(make: Make) -> None:
@@ -135,10 +177,22 @@ def test_a_budget_needs_a_price_and_a_bound(make: Make) -> None:
     make("http://localhost/v1", "replay", budget=budget(1), model="nobody-knows-it")
 
 
-@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan"), float("inf")])
-def test_a_limit_is_a_number_above_0(limit: float) -> None:
-    with pytest.raises(InputError, match="budget_usd"):
+@pytest.mark.parametrize(
+    "limit", [0.0, -1.0, float("nan"), float("inf"), "abc", "5", True, [1], {"usd": 1}]
+)
+def test_a_limit_is_a_number_above_0(limit: Any) -> None:
+    with pytest.raises(InputError, match=r"llm\.budget_usd: .*number above 0"):
         budget(limit)
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "per_minute"),
+    [(True, None), (0, None), (2.5, None), ("4", None), (float("nan"), None)]
+    + [(1, rate) for rate in (True, 0, -1, float("nan"), float("inf"), "60")],
+)
+def test_limits_of_calls_are_numbers(concurrency: Any, per_minute: Any) -> None:
+    with pytest.raises(InputError, match=r"llm\.(concurrency|requests_per_minute): "):
+        Limits(concurrency, per_minute)
 
 
 def test_prices() -> None:
@@ -151,6 +205,29 @@ def test_prices() -> None:
     assert PRICING.cost_usd("nobody-knows-it", Usage()) is None
 
 
+_LISTS = "\n".join(f"    - &l{i} [{', '.join([f'*l{i - 1}'] * 9)}]" for i in range(1, 30))
+ALIASES = f"as_of: 1\nsource: x\nmodels:\n  m:\n    - &l0 [x]\n{_LISTS}"
+GROUPS = """
+- {as_of: 2025-08-07, source: one place, models: {new: {input: 1, output: 2}}}
+- {as_of: 2025-07-01, source: another, models: {old: {input: 3, output: 4}}}
+"""
+
+
+def test_each_price_has_its_own_date_and_source(tmp_path: Path) -> None:
+    path = tmp_path / "prices.yaml"
+    path.write_text(GROUPS)
+    found = load_pricing(path)
+    assert found.prices["new"] == Price(1.0, 2.0, "2025-08-07", "one place")
+    assert found.prices["old"] == Price(3.0, 4.0, "2025-07-01", "another")
+    assert found.as_of == "2025-07-01 to 2025-08-07"
+    assert found.of(["new", "unknown"]).as_of == "2025-08-07"
+    path.write_text("as_of: 2025-07-01\nsource: x\nmodels: {old: {input: 3, output: 4}}")
+    assert load_pricing(path).prices["old"] == Price(3.0, 4.0, "2025-07-01", "x")
+    for price in PRICING.prices.values():
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d", price.as_of)
+        assert price.source
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -160,8 +237,18 @@ def test_prices() -> None:
         ("as_of: 1\nsource: x\nmodels: {m: 3}", "models: m"),
         ("as_of: 1\nsource: x\nmodels: {m: {input: 1}}", "models: m"),
         ("as_of: 1\nsource: x\nmodels: {m: {input: -1, output: 1}}", "models: m"),
-        ("as_of: 1\nsource: x\nmodels: {m: {input: .nan, output: 1}}", "models: m"),
-        ("as_of: [", "price list"),
+        ("as_of: 1\nsource: x\nmodels: {m: {input: .nan, output: 1}}", "models.m.input"),
+        ("as_of: 1\nsource: x\nmodels: {m: {input: 1000001, output: 1}}", "models: m"),
+        ("as_of: 1\nsource: x\nmodels: {m: {input: 1.0e+300, output: 1}}", "models: m"),
+        ("as_of: 1\nsource: x\nmodels: {m: {input: true, output: 1}}", "models: m"),
+        ("as_of: 1\nsource: x\nmodels: {m: {input: '1', output: 1}}", "models: m"),
+        ("as_of: []\nsource: x\nmodels: {}", "as_of"),
+        ("as_of: 1\nsource: null\nmodels: {}", "source"),
+        ("as_of: [", "not YAML"),
+        ("as_of: \x00", "not YAML"),
+        ("[" * 5000, "nested too deep"),
+        (GROUPS + GROUPS, "has two prices"),
+        (ALIASES, "more than 200,000 values"),
     ],
 )
 def test_a_wrong_price_list_is_named(text: str, words: str, tmp_path: Path) -> None:
@@ -170,5 +257,12 @@ def test_a_wrong_price_list_is_named(text: str, words: str, tmp_path: Path) -> N
     with pytest.raises(InputError, match=words) as raised:
         load_pricing(path)
     assert str(path) in str(raised.value)
+    assert "\n" not in str(raised.value)
     with pytest.raises(InputError, match=r"none\.yaml"):
         load_pricing(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize("path", [5, True, 1.5, ["a"], {"models": {}}])
+def test_a_price_list_is_named_by_a_path(path: Any) -> None:
+    with pytest.raises(InputError, match=r"pricing: .* is no path"):
+        load_pricing(path)

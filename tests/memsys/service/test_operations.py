@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import memsys
 from memsys.errors import InputError
 from memsys.service.memory import Memory
+from memsys.stores.faiss_vectors import FaissVectors
 from tests.memsys.service.made import memory, texts
 
 TALK = [
@@ -139,13 +141,43 @@ def test_delete_all_takes_one_owner_s(store: Memory) -> None:
 
 def test_reset_forgets_all_and_the_store_goes_on(store: Memory) -> None:
     id_ = one(store, "kiln")
-    store.reset()
+    store.reset(all=True)
     assert (store.get(id_), store.history(id_), store.search("kiln", user_id="mara")) == (
         *(None, [], []),
     )
     again = one(store, "kiln")
     assert again != id_
     assert [f.record.id for f in store.search("kiln", user_id="mara")] == [again]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_the_reset_of_one_owner_leaves_the_others(tmp_path: Path, kept: bool) -> None:
+    """Another process, and a store of vectors that is kept, learn of it too."""
+    vectors = FaissVectors(str(tmp_path / "vectors.sqlite")) if kept else None
+    with memory(tmp_path, vectors=vectors) as store, memory(tmp_path) as other:
+        ids = [one(store, "kiln"), one(store, "kiln", agent_id="cook")]
+        theo = one(store, "kiln", user_id="theo")
+        store.update(ids[0], "bowl")
+        store.delete(ids[1])
+        assert len(other.search("kiln", user_id="mara")) == 1
+        store.reset(user_id="mara")
+        for open_ in (store, other):
+            assert [open_.history(id_) for id_ in ids] == [[], []]
+            assert open_.search("kiln", user_id="mara") == []
+            assert [f.record.id for f in open_.search("kiln", user_id="theo")] == [theo]
+            assert len(open_.history(theo)) == 1
+        again = one(other, "kiln")
+        assert [f.record.id for f in store.search("kiln", user_id="mara")] == [again]
+    with sqlite3.connect(tmp_path / "memories.sqlite") as db:
+        left = {row[0] for row in db.execute("SELECT coalesce(old, new) FROM changes")}
+    db.close()
+    assert left == {None, "kiln"}
+
+
+def test_delete_all_of_all_leaves_the_history(store: Memory) -> None:
+    ids = [one(store, "kiln"), one(store, "kiln", user_id="theo")]
+    assert [change.id for change in store.delete_all(all=True)] == ids
+    assert [len(store.history(id_)) for id_ in ids] == [2, 2]
 
 
 def test_pages(store: Memory) -> None:
@@ -176,6 +208,14 @@ def test_times_with_a_zone_become_utc(store: Memory) -> None:
 OWNED: dict[str, Any] = {"user_id": "mara"}
 
 
+def nested(depth: int) -> dict[str, Any]:
+    """Metadata of `depth` lists and objects."""
+    value: Any = 1
+    for _ in range(depth - 1):
+        value = [value]
+    return {"a": value}
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -183,6 +223,11 @@ OWNED: dict[str, Any] = {"user_id": "mara"}
         (lambda s: s.search("kiln"), "^owner: give at least one"),
         (lambda s: s.get_all(), "^owner: give at least one"),
         (lambda s: s.delete_all(), "^owner: give at least one"),
+        (lambda s: s.delete_all(all=True, **OWNED), "^all: give it or user_id, not both"),
+        (lambda s: s.reset(), "^owner: give at least one .* or all=true"),
+        (lambda s: s.reset(all=True, **OWNED), "^all: give it or user_id, not both"),
+        (lambda s: s.reset(all="yes"), "^all: 'yes'; use true or false"),
+        (lambda s: s.reset(user_id=""), "^user_id: ''"),
         (lambda s: s.add("kiln", user_id=""), "^user_id: ''"),
         (lambda s: s.add("kiln", run_id="x" * 257), "^run_id: "),
         (lambda s: s.add("", **OWNED), "^messages.0..content: use text"),
@@ -194,6 +239,10 @@ OWNED: dict[str, Any] = {"user_id": "mara"}
         (lambda s: s.add("kiln", metadata={"a": "\ud800"}, **OWNED), "^metadata: not valid"),
         (lambda s: s.add("kiln", metadata={"a": float("nan")}, **OWNED), "^metadata: not a JSON"),
         (lambda s: s.add("kiln", metadata={1: 2}, **OWNED), "^metadata: not a JSON"),
+        (lambda s: s.add("kiln", metadata=nested(21), **OWNED), "^metadata: nested more than 20"),
+        (lambda s: s.add("kiln", metadata=nested(20_000), **OWNED), "^metadata: nested more than"),
+        (lambda s: s.update("x", metadata=nested(22)), "^metadata: nested more than 20 deep"),
+        (lambda s: s.add("kiln", metadata={"a": "x" * 65_536}, **OWNED), "^metadata: over 65,536"),
         (lambda s: s.add("kiln", kind="dream", **OWNED), "^kind: 'dream' is none of"),
         (lambda s: s.add("kiln", infer=True, **OWNED), "^infer: there is no model"),
         (lambda s: s.search("kiln", top_k=0, **OWNED), "^top_k: 0; use"),

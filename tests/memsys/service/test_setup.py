@@ -21,6 +21,11 @@ from memsys.stores.faiss_vectors import FaissVectors
 BAG = "embedder: {_target_: tests.memsys.build.BagOfWords}\n"
 
 
+@pytest.fixture(autouse=True)
+def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMSYS_TRUSTED", "tests.memsys.build")
+
+
 def run(folder: Path, *overrides: str) -> Path:
     """A run's folder as far as its manifest's configuration goes."""
     GlobalHydra.instance().clear()
@@ -125,7 +130,8 @@ def test_nothing_named_is_the_default() -> None:
         ("strategy: graph_expand\n", "GraphExpand"),
         ("strategy: full_context\n", "FullContext: a store of memories ranks by vectors, words"),
         ("strategy: mem0_graph\n", "Mem0Graph: a store of memories ranks by vectors, words"),
-        ("strategy: {_target_: builtins.dict}\n", "builtins.dict: a store of memories ranks by"),
+        ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
+        ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
         ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts"),
         ("memory: observations\n", "memory=observations: messages are stored verbatim"),
         ("memory: facts\n", "memory=facts: messages are stored verbatim"),

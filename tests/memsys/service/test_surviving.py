@@ -98,7 +98,7 @@ def test_two_open_stores_see_each_other_s_changes(tmp_path: Path, start: str) ->
         assert texts(other.search("kiln", user_id="mara")) == ["kiln"]
         other.update(added.id, "bowl")
         assert texts(one.search("kiln", user_id="mara")) == ["bowl"]
-        one.reset()
+        one.reset(all=True)
         assert other.search("kiln", user_id="mara") == []
         other.add("seedlings", user_id="mara")
         assert texts(one.search("kiln", user_id="mara")) == ["seedlings"]
@@ -109,7 +109,7 @@ def test_a_reset_reaches_a_store_of_vectors_that_is_kept(tmp_path: Path) -> None
     with memory(tmp_path, vectors=FaissVectors(file)) as store:
         store.add("kiln", user_id="mara")
     with memory(tmp_path) as other:  # which does not know of that file
-        other.reset()
+        other.reset(all=True)
     with memory(tmp_path, vectors=FaissVectors(file)) as store:
         assert store.search("kiln", user_id="mara") == []
     assert vectors_in(file) == 0
@@ -122,7 +122,7 @@ def test_two_folders_may_share_a_store_of_vectors(tmp_path: Path) -> None:
     with memory(tmp_path / "b", vectors=FaissVectors(file)) as other:
         other.add("bowl", user_id="mara")
         assert texts(other.search("kiln", user_id="mara")) == ["bowl"]
-        other.reset()
+        other.reset(all=True)
     with memory(tmp_path / "a", vectors=FaissVectors(file)) as store:
         assert texts(store.search("bowl", user_id="mara")) == ["kiln"]
     assert vectors_in(file) == 1

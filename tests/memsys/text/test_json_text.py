@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import math
+from itertools import product
+
 import pytest
 
 from memsys.text.json_text import DEPTH, check_json, parse_json
@@ -19,7 +23,7 @@ from memsys.text.json_text import DEPTH, check_json, parse_json
         ("[9223372036854775808]", "an integer beyond the range of 64 bits"),
         ("1e999", "a number beyond the range of 64 bits"),
         ('{"a": NaN}', "NaN is not JSON"),
-        ("-Infinity", "-Infinity is not JSON"),
+        ("-Infinity", "a number beyond the range of 64 bits"),
         (b'"\xff"', "can't decode byte 0xff"),
         ("{", "Expecting property name"),
         ("", "Expecting value"),
@@ -29,6 +33,45 @@ def test_unusable_json_is_refused_with_one_line(text: str | bytes, reason: str) 
     with pytest.raises(ValueError, match=reason) as error:
         parse_json(text)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": [1, {"b": "\\ud800"}]}', r"^a\[1\]\.b: an unpaired surrogate, \\ud800,"),
+        ('[{"\\udfff": 1}]', r"^\[0\]: an unpaired surrogate, \\udfff,"),
+        ('{"a": {"b": NaN}, "c": 1}', r"^a\.b: NaN is not JSON$"),
+        ('{"a": [2, 3' + "9" * 5_000 + "]}", r"^a\[1\]: an integer beyond"),
+    ],
+)
+def test_the_place_of_a_wrong_value_is_named(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        parse_json(text)
+
+
+def test_repeated_keys_are_refused_and_nan_is_accepted_on_request() -> None:
+    text = '{"a": 1, "b": {"c": 1, "c": 2}}'
+    assert parse_json(text) == {"a": 1, "b": {"c": 2}}
+    with pytest.raises(ValueError, match="key 'c' occurs twice in one object"):
+        parse_json(text, unique=True)
+    assert math.isnan(parse_json("[NaN]", nan=True)[0])
+    with pytest.raises(ValueError, match="beyond the range"):
+        parse_json("[Infinity]", nan=True)
+
+
+def test_every_unpaired_surrogate_among_other_escapes_is_found() -> None:
+    parts = ("\\ud83d", "\\ude00", "\\uDBFF", "\\\\", "\\\\ud83d", "\\u2019", "a")
+    refused = 0
+    for chosen in product(parts, repeat=4):
+        text = '"' + "".join(chosen) + '"'
+        paired = json.loads(text).encode(errors="replace").decode() == json.loads(text)
+        if paired:
+            assert parse_json(text) == json.loads(text)
+        else:
+            refused += 1
+            with pytest.raises(ValueError, match="surrogate"):
+                parse_json(text)
+    assert refused > 1_000
 
 
 def test_usable_json_is_returned() -> None:

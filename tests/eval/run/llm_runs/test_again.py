@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from eval.records.manifest import digest
 from tests.eval.commands import Ended, Run, run_main
 from tests.eval.run.llm_runs.served import JUDGED, MIDDLE, MIDDLE_WORDS, Bench, role_of
 from tests.memsys.llm.faults import status
@@ -134,6 +137,21 @@ def test_what_cannot_be_repeated_is_refused(
     assert pattern in ended.err
     assert ended.err.count("\n") == 1
     assert not new.folder.exists()
+
+
+def test_a_foreign_class_in_the_parent_is_never_built(bench: Bench, tmp_path: Path) -> None:
+    assert bench.start("only=ash/0").code == 0
+    canary = tmp_path / "canary"
+    path = bench.run.folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["config"]["embedder"] = {"_target_": "os.system", "command": f"touch {canary}"}
+    chosen = {"config": manifest["config"], "choices": manifest["choices"]}
+    manifest["config_sha256"] = digest(chosen)
+    path.write_text(json.dumps(manifest))
+    ended, _ = again(bench, "judge=llm", "judge.rubric=strict")
+    assert ended.code == 2
+    assert "os.system is not trusted" in ended.err
+    assert not canary.exists()
 
 
 def test_failed_without_a_run_is_refused(bench: Bench) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import Run
-from tests.eval.run.llm_runs.served import ALL, Bench, requests_of
+from tests.eval.commands import Run, run_main
+from tests.eval.run.llm_runs.served import ALL, Bench, requests_of, role_of
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import right_answer
 
@@ -71,6 +72,27 @@ def test_a_run_stops_and_goes_on_with_more(priced: Bench, unbounded: Run, worker
     assert more.code == 0, more.err
     assert priced.run.untimed == unbounded.untimed
     assert priced.server.requests - before == requests_of(unbounded)  # nothing was paid twice
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_the_printed_command_resumes_the_run(priced: Bench, workers: int) -> None:
+    ended = priced.start(f"llm.budget_usd={LIMIT}", f"concurrency={workers}")
+    assert ended.code == 1
+    for _ in range(4):
+        printed = [line.strip() for line in ended.err.splitlines() if "resume=run" in line]
+        assert len(printed) == 1
+        words = shlex.split(printed[0])
+        assert words[:3] == ["python", "-m", "eval.run"]
+        assert sum(word.startswith("llm.budget_usd=") for word in words) == 1
+        done, asked = priced.done(), priced.server.requests
+        ended = run_main(priced.folder, priced.cache, *words[3:])
+        if ended.code == 0:
+            break
+        assert ended.code == 1, ended.err
+        assert priced.done() >= done
+        assert priced.server.requests > asked
+    assert ended.code == 0, ended.err
+    assert "budget_usd" not in priced.run.manifest
 
 
 def test_a_replayed_run_costs_nothing_of_a_budget(priced: Bench, unbounded: Run) -> None:
@@ -158,10 +180,15 @@ def test_a_budget_that_no_call_fits_in(priced: Bench) -> None:
         ("llm.model=mystery", "mystery: no known price, so no budget can hold"),
         ("judge.model=mystery", "mystery: no known price, so no budget can hold"),
         ("llm.max_tokens=null", "no limit on its output tokens"),
+        ("llm.budget_usd=abc", "llm.budget_usd: 'abc'; use a number above 0"),
+        ("llm.budget_usd=true", "llm.budget_usd: True; use a number above 0"),
+        ("llm.budget_usd=nan", "llm.budget_usd: nan; use a number above 0"),
+        ("pricing=5", "pricing: 5 is no path"),
     ],
 )
 def test_a_budget_that_cannot_hold(priced: Bench, argument: str, said: str) -> None:
-    ended = priced.start("llm.budget_usd=1", argument)
+    limit = () if argument.startswith("llm.budget_usd") else ("llm.budget_usd=1",)
+    ended = priced.start(*limit, argument)
     assert ended.code == 2
     assert said in ended.err
     assert ended.err.count("\n") == 1
@@ -174,3 +201,35 @@ def test_what_has_no_price_costs_an_unknown_sum(bench: Bench) -> None:
     assert ended.code == 0, ended.err
     cell = bench.run.summary["by_type"]["overall"]
     assert (cell["cost_usd"], cell["judge_cost_usd"]) == (None, None)
+    warnings = [line for line in ended.err.splitlines() if "no price is known for mystery" in line]
+    assert len(warnings) == 1
+    assert "pricing=FILE" in warnings[0]
+    again = bench.start("dataset.limit=1", f"hydra.run.dir={bench.folder / 'priced'}")
+    assert "no price is known" not in again.err
+
+
+def test_a_refused_budget_leaves_no_folder(bench: Bench) -> None:
+    """In results/runs, where Hydra makes the folder before the price is looked up."""
+    command = [one for one in bench.command("llm.model=mystery") if "hydra.run.dir" not in one]
+    ended = run_main(bench.folder, bench.cache, *command, "llm.budget_usd=2")
+    assert ended.code == 2
+    assert "mystery: no known price" in ended.err
+    runs = bench.folder / "results" / "runs"
+    assert not runs.exists() or not list(runs.iterdir())
+
+
+def test_a_reasoning_model_gets_no_setting_that_it_refuses(bench: Bench) -> None:
+    options = ("llm=openai_reasoning", "llm.extra.reasoning_effort=high", "llm.budget_usd=50")
+    ended = bench.start(*options, "dataset.limit=1")
+    assert ended.code == 0, ended.err
+    for body in bench.server.bodies:
+        assert not {"temperature", "seed", "max_tokens"} & set(body)
+        assert (body["max_completion_tokens"], body["reasoning_effort"]) == (4000, "high")
+        assert body["model"] == "gpt-5-mini"
+    assert bench.run.summary["by_type"]["overall"]["cost_usd"] > 0
+    other = ("llm@judge_llm=openai_reasoning", f"judge_llm.base_url={bench.server.base_url}")
+    folder = f"hydra.run.dir={bench.folder / 'judged'}"
+    assert bench.start(*other, folder, "dataset.limit=1").code == 0
+    models = {(role_of(body), body["model"]) for body in bench.server.bodies}
+    assert ("judge", "gpt-5-mini") in models
+    assert ("answer", "gpt-4o-mini") in models

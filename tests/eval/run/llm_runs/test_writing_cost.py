@@ -27,7 +27,7 @@ def test_writing_by_a_model_is_told_by_session(
         for name in ("calls", "input_tokens", "output_tokens")
     }
     assert total["calls"] > sessions > 1
-    assert bench.run.manifest["pricing"]["models"]["gpt-4o-mini"] == PRICE
+    assert bench.run.manifest["pricing"]["models"]["gpt-4o-mini"].items() >= PRICE.items()
     assert cost.main([str(bench.run.folder), "--writing"]) == 0
     out = capsys.readouterr().out
     shown = dict(

@@ -72,7 +72,7 @@ def serving(
     if config is not None:
         (folder / "config.yaml").write_text(config, encoding="utf-8")
         given = ["--config", str(folder / "config.yaml")]
-    environment = {**os.environ, "PYTHONPATH": str(PROJECT)}
+    environment = {**os.environ, "PYTHONPATH": str(PROJECT), "MEMSYS_TRUSTED": "tests.memsys.build"}
     environment.pop("MEMSYS_API_KEY", None)
     if key is not None:
         environment["MEMSYS_API_KEY"] = key

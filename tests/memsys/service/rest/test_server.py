@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,7 @@ def running(folder: Path) -> Iterator[Served]:
 
 @pytest.fixture
 def server(running: Served) -> Served:
-    assert running.ask("POST", "/reset").status == 200
+    assert running.ask("POST", "/reset", {"all": True}).status == 200
     return running
 
 
@@ -131,7 +133,176 @@ def test_limits_of_a_search(server: Served) -> None:
         body = {"query": "kiln", "user_id": "mara", **wrong}
         failed(server.ask("POST", "/search", body), 422, "invalid_input", min(wrong))
     failed(server.ask("GET", "/memories?user_id=m&limit=1001"), 422, "invalid_input", "limit")
-    failed(server.ask("GET", "/memories"), 422, "invalid_input", "owner")
+    failed(server.ask("GET", "/memories"), 422, "invalid_input", "owner: give at least one of")
+
+
+OWNERS = {
+    "mara": {"user_id": "mara"},
+    "cook": {"user_id": "mara", "agent_id": "cook"},
+    "theo": {"user_id": "theo"},
+}
+
+
+def owners(server: Served) -> dict[str, str]:
+    """A memory of each of three owners, the second of whom is part of the first; their ids."""
+    return {name: added(server, **owner) for name, owner in OWNERS.items()}
+
+
+def left(server: Served, ids: dict[str, str]) -> dict[str, int]:
+    """The owners whose memory is there, and the number of changes in its history."""
+    found = {}
+    for name, id_ in ids.items():
+        history = server.ask("GET", f"/memories/{id_}/history")
+        if server.ask("GET", f"/memories/{id_}").status == 200:
+            found[name] = len(history.body["results"])
+        else:
+            assert history.status in {200, 404}
+    return found
+
+
+def test_a_reset_is_of_its_owner(server: Served) -> None:
+    ids = owners(server)
+    assert server.ask("POST", "/reset", {"user_id": "mara", "agent_id": "cook"}).status == 200
+    assert left(server, ids) == {"mara": 1, "theo": 1}
+    failed(server.ask("GET", f"/memories/{ids['cook']}/history"), 404, "not_found")
+    assert server.ask("POST", "/reset", {"user_id": "mara", "all": False}).status == 200
+    assert left(server, ids) == {"theo": 1}
+    search = {"query": "kiln", "user_id": "mara"}
+    assert server.ask("POST", "/search", search).body["results"] == []
+    assert server.ask("POST", "/reset", {"all": True}).status == 200
+    assert left(server, ids) == {}
+
+
+def test_everything_is_deleted_if_all_says_so(server: Served) -> None:
+    ids = owners(server)
+    deleted = server.ask("DELETE", "/memories?all=true").body["results"]
+    assert [one["id"] for one in deleted] == list(ids.values())
+    assert left(server, ids) == {}
+    assert server.ask("GET", f"/memories/{ids['theo']}/history").status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "words"),
+    [
+        ("POST", "/reset", None, 400, "all=true"),
+        ("POST", "/reset", {}, 400, "all=true"),
+        ("POST", "/reset", {"all": False}, 400, "all=true"),
+        ("POST", "/reset", {"all": True, "user_id": "mara"}, 400, "not both"),
+        ("POST", "/reset", {"all": 1}, 422, "body.all"),
+        ("POST", "/reset", {"agent": "cook", "user_id": "mara"}, 422, "body.agent"),
+        ("POST", "/reset?user_id=mara", None, 422, "query.user_id"),
+        ("POST", "/reset?all=true", {"user_id": "mara"}, 422, "query.all"),
+        ("DELETE", "/memories", None, 400, "all=true"),
+        ("DELETE", "/memories?all=false", None, 400, "all=true"),
+        ("DELETE", "/memories?all=true&user_id=mara", None, 400, "not both"),
+        ("DELETE", "/memories?user_id=mara&agent=cook", None, 422, "query.agent: there is no such"),
+        ("DELETE", "/memories?user_id=mara&agent_id=", None, 422, "query.agent_id"),
+        ("DELETE", "/memories?user_id=mara&agent", None, 422, "query.agent"),
+        ("DELETE", "/memories?user_id=mara&USER_ID=x", None, 422, "query.USER_ID"),
+        (
+            "DELETE",
+            "/memories?user_id=theo&user_id=mara",
+            None,
+            422,
+            "query.user_id: is given twice",
+        ),
+        ("DELETE", "/memories?user_id=mara&limit=1", None, 422, "query.limit"),
+        ("DELETE", "/memories?user_id=mara", {"agent_id": "cook"}, 422, "reads no body"),
+        ("GET", "/memories?user_id=mara&agent=cook", None, 422, "query.agent"),
+        ("GET", "/memories?user_id=mara&top_k=1", None, 422, "query.top_k"),
+        ("POST", "/memories?user_id=mara", {"messages": "x", "user_id": "mara"}, 422, "query"),
+        (
+            "POST",
+            "/memories",
+            {"messages": "x", "user_id": "mara", "agent": "y"},
+            422,
+            "body.agent",
+        ),
+        ("POST", "/search?limit=1", {"query": "x", "user_id": "mara"}, 422, "query.limit"),
+        ("POST", "/search", {"query": "x", "user_id": "mara", "limit": 1}, 422, "body.limit"),
+        ("GET", "/memories/{id}?user_id=mara", None, 422, "query.user_id"),
+        ("GET", "/memories/{id}/history?limit=1", None, 422, "query.limit"),
+        ("PUT", "/memories/{id}?text=x", {"text": "x"}, 422, "query.text"),
+        ("PUT", "/memories/{id}", {"text": "x", "user_id": "theo"}, 422, "body.user_id"),
+        ("DELETE", "/memories/{id}?user_id=theo", None, 422, "query.user_id"),
+    ],
+)
+def test_what_would_be_ignored_is_refused_and_nothing_changes(
+    server: Served, method: str, path: str, body: Any, status: int, words: str
+) -> None:
+    ids = owners(server)
+    answer = server.ask(method, path.format(id=ids["theo"]), body)
+    failed(answer, status, "bad_request" if status == 400 else "invalid_input", words)
+    assert left(server, ids) == {"mara": 1, "cook": 1, "theo": 1}
+
+
+def nested(depth: int, innermost: str = "1") -> str:
+    """A JSON object nested `depth` deep, of lists and objects."""
+    pairs = depth // 2
+    return '{"a":[' * pairs + innermost + "]}" * pairs
+
+
+@pytest.mark.parametrize("depth", [24, 260, 500, 980, 5_000, 100_000])
+def test_metadata_nested_too_deep_are_refused(server: Served, depth: int) -> None:
+    id_ = added(server)
+    for method, path, body in (
+        ("POST", "/memories", '{"messages": "x", "user_id": "mara", "metadata": %s}'),
+        ("PUT", f"/memories/{id_}", '{"metadata": %s}'),
+        ("POST", "/search", '{"query": "x", "user_id": "mara", "filters": %s}'),
+    ):
+        answer = server.ask(method, path, (body % nested(depth)).encode())
+        assert answer.status in {400, 422}
+        failed(answer, answer.status, answer.body["error"]["type"])
+    (one,) = server.ask("GET", "/memories?user_id=mara").body["results"]
+    assert one["metadata"] == {}
+
+
+def test_metadata_of_the_deepest_and_largest_allowed(server: Served) -> None:
+    deep = json.loads(nested(18))
+    assert server.ask("GET", f"/memories/{added(server, metadata=deep)}").body["metadata"] == deep
+    large = {"a": "x" * 60_000}
+    assert server.ask("GET", f"/memories/{added(server, metadata=large)}").body["metadata"] == large
+    body = {"messages": "x", "user_id": "mara", "metadata": {"a": "x" * 65_536}}
+    failed(server.ask("POST", "/memories", body), 422, "invalid_input", "65,536 bytes")
+
+
+@pytest.mark.parametrize("depth", [110, 300, 900, 2_000, 100_000])
+def test_stored_metadata_that_are_too_deep_hide_no_memory(
+    server: Served, folder: Path, depth: int
+) -> None:
+    id_, other = added(server), added(server, metadata={"a": 1})
+    with sqlite3.connect(folder / "memories" / "memories.sqlite") as db:
+        stored = nested(depth)
+        db.execute("UPDATE memories SET metadata=? WHERE id=?", (stored, id_))
+    db.close()
+    search = {"query": "kiln", "user_id": "mara"}
+    for answer in (
+        server.ask("GET", "/memories?user_id=mara"),
+        server.ask("POST", "/search", search),
+        server.ask("POST", "/search", search | {"filters": {"b": 1}}),
+    ):
+        assert answer.status == 200
+    one = server.ask("GET", f"/memories/{id_}").body
+    assert (one["memory"], list(one["metadata"])) == ("The kiln", ["error"])
+    assert server.ask("GET", f"/memories/{other}").body["metadata"] == {"a": 1}
+    assert server.ask("PUT", f"/memories/{id_}", {"text": "A kiln"}).status == 200
+    with sqlite3.connect(folder / "memories" / "memories.sqlite") as db:
+        rows = db.execute("SELECT content, metadata FROM memories WHERE id=?", (id_,)).fetchall()
+    db.close()
+    assert rows == [("A kiln", stored)]
+    assert server.ask("PUT", f"/memories/{id_}", {"metadata": {"b": 1}}).status == 200
+    assert server.ask("GET", f"/memories/{id_}").body["metadata"] == {"b": 1}
+    assert server.ask("DELETE", f"/memories/{id_}").status == 200
+
+
+def test_a_page_that_is_too_large_asks_for_a_smaller_one(server: Served) -> None:
+    large = {"a": "x" * 60_000}
+    talk = [{"role": "user", "content": "kiln"}] * 200
+    for _ in range(2):
+        body = {"messages": talk, "user_id": "mara", "metadata": large}
+        assert server.ask("POST", "/memories", body).status == 201
+    failed(server.ask("GET", "/memories?user_id=mara&limit=400"), 422, "invalid_input", "limit")
+    assert len(server.ask("GET", "/memories?user_id=mara&limit=200").body["results"]) == 200
 
 
 def test_wrong_methods_and_places(server: Served) -> None:
@@ -139,6 +310,17 @@ def test_wrong_methods_and_places(server: Served) -> None:
     failed(answer, 405, "method_not_allowed")
     assert answer.headers["allow"] == "DELETE, GET, POST"
     failed(server.ask("GET", "/nowhere"), 404, "not_found")
+
+
+def test_what_is_no_request_is_refused_in_the_same_form(server: Served) -> None:
+    """And shows that the connections of the command have their limits."""
+    host = urlsplit(server.url)
+    with socket.create_connection((host.hostname, host.port), timeout=60) as client:
+        client.sendall(b"no request\r\n\r\n")
+        with client.makefile("rb") as reply:
+            head, _, body = reply.read().partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert json.loads(body)["error"]["type"] == "bad_request"
 
 
 def test_a_body_too_large_is_413_told_or_not(server: Served) -> None:
@@ -151,8 +333,6 @@ def test_a_body_too_large_is_413_told_or_not(server: Served) -> None:
 
 def test_a_broken_store_is_500_and_tells_nothing(tmp_path: Path) -> None:
     with serving(tmp_path) as server:
-        import sqlite3  # noqa: PLC0415
-
         with sqlite3.connect(tmp_path / "memories" / "memories.sqlite") as db:
             db.execute("DROP TABLE dialogues")
             db.execute("DROP TABLE memories")
@@ -172,8 +352,8 @@ def test_a_page_of_another_origin_or_name_is_refused(server: Served) -> None:
         {"Origin": "null"},
         {"Origin": f"http://{host}.evil.example"},
     ):
-        failed(server.ask("POST", "/reset", headers=headers), 403, "forbidden")
-    assert server.ask("POST", "/reset", headers={"Origin": server.url}).status == 200
+        failed(server.ask("POST", "/reset", {"all": True}, headers), 403, "forbidden")
+    assert server.ask("POST", "/reset", {"all": True}, {"Origin": server.url}).status == 200
 
 
 def test_a_form_of_a_page_is_no_request(server: Served) -> None:

@@ -1,0 +1,247 @@
+"""Expected calls of one strategy on a data set: what every phase of a run asks of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Literal, cast
+
+from hydra.utils import get_class, instantiate
+from omegaconf import DictConfig, OmegaConf
+
+from baselines.libraries.memory import LibraryMemory
+from baselines.libraries.rest import Rest
+from baselines.rankings import NoMemory
+from eval.datasets.types import Dataset, Question
+from eval.judges.llm import LLMJudgeSettings
+from eval.judges.panel import PanelSettings
+from eval.readers.llm import LLMReaderSettings
+from eval.run.estimate_ingest import (
+    LIBRARIES,
+    Calls,
+    decision_calls,
+    entity_calls,
+    fact_calls,
+    graph_calls,
+    library_calls,
+    stand_ins,
+)
+from eval.run.estimate_questions import answer_calls, gate_calls, limit_of, verdict_calls
+from memsys.embed.endpoint import EndpointEmbedder
+from memsys.llm.client import ChatSettings
+from memsys.memory.base import WrittenByModel
+from memsys.strategy import MemoryStrategy
+from memsys.text.tokens import count_tokens
+from memsys.types import Candidate, Memory, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Calls of one model in a phase of a run, and their tokens, expected and at most."""
+
+    phase: Literal["ingest", "retrieve", "answer", "judge"]
+    model: str
+    calls: Calls
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyCalls:
+    """The calls of a run of one strategy. `unknown`: why those of its memory are not known; `notes`
+    explain the others.
+    """
+
+    stages: Sequence[Stage]
+    unknown: str | None = None
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A memory in a context: its tokens, and the turns it comes from."""
+
+    tokens: int
+    turns: frozenset[str]
+
+
+class Estimator:
+    """Estimates strategies on the data set and with the models of one configuration.
+
+    `llm` is None without a chat model. Raises InputError on settings that a run would refuse.
+    """
+
+    def __init__(self, config: DictConfig, dataset: Dataset) -> None:
+        self.dataset, self._config = dataset, config
+        chosen, memory = instantiate(config.llm), instantiate(config.memory)
+        self.llm = chosen if isinstance(chosen, ChatSettings) else None
+        self._is_written = isinstance(memory, WrittenByModel)
+        if self.llm is None and isinstance(memory, WrittenByModel):
+            memory.open(None)  # refuses, as a run would
+        judging = instantiate(config.judge_llm)
+        self._judging = judging if isinstance(judging, ChatSettings) else self.llm
+        self._memory, self._context = memory, instantiate(config.context)
+        self._reader, self._judge = instantiate(config.reader), instantiate(config.judge)
+        embedder = instantiate(config.embedder)
+        self._embedder = embedder.model if isinstance(embedder, EndpointEmbedder) else None
+        self._lines: dict[bool, dict[str, list[_Line]]] = {}
+
+    @property
+    def reasons(self) -> bool:
+        """Whether a model reasons before it answers."""
+        chats = [one for one in (self.llm, self._judging) if one is not None]
+        return any("reasoning_effort" in one.extra for one in chats)
+
+    def calls(self, settings: Mapping[str, Any]) -> StrategyCalls:
+        """Return the calls of the strategy with these settings, its group of the configuration."""
+        kind = cast(type[MemoryStrategy], get_class(settings["_target_"]))
+        library = settings["name"] if issubclass(kind, LibraryMemory) else None
+        writes = (kind.writes_memory or library is not None) and settings.get("infer", True)
+        judged = list(self._judging_calls())
+        if writes and self.llm is None:
+            return StrategyCalls(judged, "a model writes its memories; add llm=openai")
+        if issubclass(kind, Rest):
+            return StrategyCalls(judged, "the memory service calls models by itself")
+        if writes and library is not None and library not in LIBRARIES:
+            return StrategyCalls(judged, "the library decides how often it calls a model")
+        is_read = writes or self._is_written
+        lines = self._lines_of(facts=is_read)
+        stages = list(self._embedding(kind, settings, lines, writes=writes))
+        notes = []
+        if not kind.__module__.startswith(("memsys.", "baselines.")):
+            notes.append("without calls that the strategy itself makes")
+        if self.llm is not None:
+            if writes and library is not None:
+                stages += self._library(settings, self.llm)
+                notes.append("the library's calls as measured on small stores: at least so many")
+            else:
+                stages += self._ingestion(settings, self.llm, writes=writes)
+                if is_read:
+                    notes.append("as many facts as the data set has observations, 0.43 a turn else")
+            stages += self._questions(kind, settings, lines, self.llm)
+            if settings.get("gate", {}).get("domains"):
+                notes.append("as if the gate's model were asked about every question")
+        return StrategyCalls([*stages, *judged], None, notes)
+
+    def _questions(
+        self,
+        kind: type[MemoryStrategy],
+        settings: Mapping[str, Any],
+        lines: Mapping[str, Sequence[_Line]],
+        llm: ChatSettings,
+    ) -> Iterator[Stage]:
+        """Yield the calls of the gate and of the reader."""
+        questions, limit = self.dataset.questions, limit_of(llm)
+        if prompt := settings.get("gate", {}).get("domains"):
+            warm_up = len(self.dataset.conversations)
+            yield Stage("retrieve", llm.model, gate_calls(questions, warm_up, prompt, limit))
+        if isinstance(self._reader, LLMReaderSettings):
+            contexts = [
+                _context_size(kind, settings, one, lines[one.conversation]) for one in questions
+            ]
+            calls = answer_calls(questions, self._reader.prompt, contexts, limit)
+            yield Stage("answer", llm.model, calls)
+
+    def _lines_of(self, *, facts: bool) -> dict[str, list[_Line]]:
+        """Return the memories by conversation; `facts`: those that a model would write."""
+        if facts not in self._lines:
+            self._lines[facts] = {
+                conversation.id: [
+                    self._line(memory)
+                    for memory in (
+                        stand_ins(conversation)
+                        if facts
+                        else [m for one in conversation.sessions for m in self._memory.build(one)]
+                    )
+                ]
+                for conversation in self.dataset.conversations
+            }
+        return self._lines[facts]
+
+    def _line(self, memory: Memory) -> _Line:
+        written = self._context.write([Candidate(memory, 0.0)], None)[1]
+        return _Line(count_tokens(written), frozenset(memory.turns))
+
+    def _embedding(
+        self,
+        kind: type[MemoryStrategy],
+        settings: Mapping[str, Any],
+        lines: Mapping[str, Sequence[_Line]],
+        *,
+        writes: bool,
+    ) -> Iterator[Stage]:
+        if self._embedder is None or "k" not in settings or kind.start == "lexical":
+            return
+        tokens = Usage(0, sum(line.tokens for each in lines.values() for line in each), 0)
+        if writes:  # each fact is compared by itself
+            batches = sum(map(len, lines.values()))
+        else:
+            batches = sum(len(one.sessions) for one in self.dataset.conversations)
+        yield Stage("ingest", self._embedder, Calls(batches, tokens, tokens))
+        queries = Usage(0, sum(count_tokens(q.text) for q in self.dataset.questions), 0)
+        yield Stage(
+            "retrieve", self._embedder, Calls(len(self.dataset.questions), queries, queries)
+        )
+
+    def _ingestion(
+        self, settings: Mapping[str, Any], llm: ChatSettings, *, writes: bool
+    ) -> Iterator[Stage]:
+        """Yield the calls that write memories, for the strategy or for memory=facts."""
+        limit, conversations = limit_of(llm), self.dataset.conversations
+        calls: list[Calls] = []
+        if writes:
+            calls += fact_calls(conversations, limit, settings["facts"])
+            calls.append(
+                decision_calls(conversations, limit, settings["facts"], settings["update"])
+            )
+            if "graph" in settings:
+                calls.append(graph_calls(conversations, limit, settings["graph"]))
+            if settings.get("relations", {}).get("query_entities") == "llm":
+                texts = [question.text for question in self.dataset.questions]
+                texts += [""] * len(conversations)  # the warm-up queries
+                yield Stage("retrieve", llm.model, entity_calls(texts, limit, settings["graph"]))
+        elif self._is_written:
+            given: Any = OmegaConf.to_container(self._config.memory, resolve=True)
+            facts = {
+                name: value for name, value in given.items() if name not in {"_target_", "name"}
+            }
+            calls += fact_calls(conversations, limit, {**facts, "place": "memory"})
+        for one in calls:
+            yield Stage("ingest", llm.model, one)
+
+    def _library(self, settings: Mapping[str, Any], llm: ChatSettings) -> Iterator[Stage]:
+        questions = [question.text for question in self.dataset.questions]
+        found = library_calls(
+            self.dataset.conversations, questions, settings["name"], settings["exchange"]
+        )
+        for phase, calls in zip(("ingest", "retrieve"), found, strict=True):
+            if calls.calls:
+                yield Stage(cast(Any, phase), llm.model, calls)
+
+    def _judging_calls(self) -> Iterator[Stage]:
+        members = self._judge.members if isinstance(self._judge, PanelSettings) else [self._judge]
+        for one in members:
+            if isinstance(one, LLMJudgeSettings) and self._judging is not None:
+                calls = verdict_calls(self.dataset.questions, one, limit_of(self._judging))
+                yield Stage("judge", one.model or self._judging.model, calls)
+
+
+def _context_size(
+    kind: type[MemoryStrategy],
+    settings: Mapping[str, Any],
+    question: Question,
+    lines: Sequence[_Line],
+) -> tuple[float, float]:
+    """Return the tokens of a question's context, expected and at most."""
+    sizes = [line.tokens for line in lines]
+    if kind is NoMemory or not sizes:
+        return 0.0, 0.0
+    whole = float(sum(sizes))
+    budget = settings.get("budget") or whole
+    if "k" in settings:
+        k = settings["k"] or len(sizes)
+        most = min(float(sum(sorted(sizes)[-k:])), budget, whole)
+        return min(k * fmean(sizes), most), most
+    if kind.sees_evidence:
+        wanted = set(question.evidence)
+        whole = float(sum(line.tokens for line in lines if wanted & line.turns))
+    return (min(whole, budget),) * 2

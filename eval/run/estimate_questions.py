@@ -1,0 +1,63 @@
+"""Expected calls and tokens of questions: the gate's, the reader's and the judge's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from eval.datasets.types import Question
+from eval.judges.llm import LLMJudgeSettings
+from eval.readers.llm import PLACES
+from eval.run.estimate_ingest import Calls
+from memsys.llm.client import ChatSettings
+from memsys.llm.prompt import load_prompt
+from memsys.text.tokens import count_tokens
+from memsys.types import Usage
+
+_VERDICT = 40  # output tokens of a judge's reply: a short reason and a word
+_YES_OR_NO = 8  # output tokens of the gate's model
+_UNBOUNDED = 1_000  # output tokens of an answer without a limit
+
+
+def gate_calls(questions: Sequence[Question], warm_up: int, prompt: str, limit: int) -> Calls:
+    """Return the calls of the gate's model if no other rule opens the gate, with `warm_up` more.
+
+    `limit`: output tokens of a reply, here and below. Raises InputError on an unusable prompt.
+    """
+    frame = count_tokens(load_prompt(prompt, ["question"]).fill(question=""))
+    texts = [count_tokens(question.text) for question in questions]
+    calls = len(texts) + warm_up
+    read = round(calls * (frame + fmean(texts)))
+    return Calls(calls, Usage(0, read, calls * _YES_OR_NO), Usage(0, read, calls * limit))
+
+
+def answer_calls(
+    questions: Sequence[Question], prompt: str, contexts: Sequence[tuple[float, float]], limit: int
+) -> Calls:
+    """Return the reader's calls. `contexts`: tokens of the context of each question, expected and
+    at most. Raises InputError on an unusable prompt.
+    """
+    golds = [count_tokens(q.gold) for q in questions if q.gold is not None]
+    frame = count_tokens(load_prompt(prompt, PLACES).fill(context="", question=""))
+    fixed = sum(frame + count_tokens(question.text) for question in questions)
+    about, most = (round(fixed + sum(sizes)) for sizes in zip(*contexts, strict=True))
+    written = round(len(questions) * (fmean(golds) if golds else 0.0))
+    longest = len(questions) * limit
+    return Calls(len(questions), Usage(0, about, written), Usage(0, most, longest))
+
+
+def verdict_calls(questions: Sequence[Question], judge: LLMJudgeSettings, limit: int) -> Calls:
+    """Return a judge's calls. Raises InputError on an unusable rubric."""
+    pairs = [(q.text, q.gold) for q in questions if q.gold is not None]
+    # The answer is taken to be as long as the gold answer.
+    texts = sum(count_tokens(text) + 2 * count_tokens(gold) for text, gold in pairs)
+    calls = judge.runs * len(pairs)
+    read = judge.runs * (len(pairs) * count_tokens(judge.prompt.text) + texts)
+    longest = calls * limit
+    return Calls(calls, Usage(0, read, calls * _VERDICT), Usage(0, read + longest, longest))
+
+
+def limit_of(llm: ChatSettings) -> int:
+    """Return the most output tokens of an answer, or a guess if there is no limit."""
+    limit = llm.extra.get("max_completion_tokens", llm.max_tokens)
+    return limit if type(limit) is int else _UNBOUNDED

@@ -1,0 +1,120 @@
+"""Files that a user names: read whole and within limits, or refused in one line."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+import zlib
+from pathlib import Path
+
+from memsys.errors import InputError
+
+MOST = 4 << 30  # bytes of a file, unpacked: the largest public data set has 2.7 GB
+ANSWERS = 1 << 30  # bytes of a file of answers or of recorded calls, unpacked
+GZIP = b"\x1f\x8b"
+_SMALL = 64 << 20  # unpacked bytes up to which any ratio is accepted
+_RATIO = 100  # unpacked bytes per packed byte: texts have 2 to 30, a gzip bomb 1,000
+_CHUNK = 1 << 20
+_SHOWN = 300  # characters of a path in a message
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def is_there(path: Path) -> bool:
+    """Return whether a file or folder exists at `path`; InputError if it cannot be a path."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except (OSError, ValueError) as error:  # ValueError: a NUL character
+        raise InputError(f"{shown(path)}: cannot be read: {_reason(error)}") from error
+    return True
+
+
+def check_regular(path: Path) -> int:
+    """Return the size of the regular file at `path`, in bytes.
+
+    Raises InputError for anything else: a pipe or a device might never end. Also if the path is no
+    text in UTF-8, as manifests could not name the file.
+    """
+    try:
+        str(path).encode()
+        state = path.stat()
+    except (OSError, ValueError) as error:
+        raise InputError(f"{shown(path)}: cannot be read: {_reason(error)}") from error
+    if not stat.S_ISREG(state.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(state.st_mode), "no file")
+        raise InputError(f"{shown(path)}: is {kind}; name a regular file")
+    return state.st_size
+
+
+def read_bytes(path: Path, most: int = MOST) -> bytes:
+    """Return the content of the regular file at `path`, which has at most `most` bytes.
+
+    Raises InputError otherwise.
+    """
+    size = check_regular(path)
+    if size > most:
+        raise InputError(f"{shown(path)}: has {size:,} bytes; at most {most:,} are read")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{shown(path)}: cannot be read: {_reason(error)}") from error
+
+
+def read_text(path: Path, most: int = MOST) -> str:
+    """Return the text of a UTF-8 file, gzipped or not; InputError as read_bytes and unpack."""
+    return decode(unpack(read_bytes(path, most), path, most), path)
+
+
+def unpack(data: bytes, path: Path, most: int = MOST) -> bytes:
+    """Return `data`, the content of the file at `path`, unpacked if it is gzipped.
+
+    Raises InputError if it is damaged, or unpacks to more than `most` bytes or to far more than a
+    text would; memory use is limited, too.
+    """
+    if not data.startswith(GZIP):
+        return data
+    packed, plain, name = io.BytesIO(data), io.BytesIO(), shown(path)
+    try:
+        with gzip.GzipFile(fileobj=packed) as file:
+            while chunk := file.read(_CHUNK):
+                plain.write(chunk)
+                limit = min(most, max(_SMALL, _RATIO * packed.tell()))
+                if plain.tell() > limit:
+                    raise InputError(
+                        f"{name}: {len(data):,} bytes of gzip unpack to more than {limit:,}; "
+                        "unpack it and name the plain file"
+                    )
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{name}: gzip data is damaged or truncated ({error})") from error
+    return plain.getvalue()
+
+
+def decode(data: bytes, path: Path) -> str:
+    """Return the UTF-8 text `data`, without a byte order mark; InputError naming the wrong byte."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{shown(path)}: not UTF-8 (byte {error.start}); save it as UTF-8"
+        ) from error
+
+
+def shown(name: str | Path, most: int = _SHOWN) -> str:
+    """Return a name for a message: at most `most` characters, all of which can be printed."""
+    text = str(name)
+    text = text if text.isprintable() else repr(text)[1:-1]
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def _reason(error: OSError | ValueError) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "its name is not UTF-8; rename it"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,0 +1,250 @@
+"""Damaged run folders: one line with file, field and remedy, and never another number."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.compare import __main__ as compare
+from eval.cost import __main__ as cost
+from eval.diagnose import __main__ as diagnose
+from eval.records.folder import begin
+from eval.records.manifest import load_manifest
+from eval.report import __main__ as report
+from memsys.errors import InputError
+from tests.eval.factory import hashed, ingest_line, record, write_run
+
+DEEP = '{"a":' * 100_000
+ROWS = [record(f"ash/{i}", scores={"locomo_f1": i / 10}) for i in range(5)]
+INGESTS = [ingest_line("ash"), ingest_line("ash", "s2"), ingest_line("ash", None)]
+
+# Lines that replace one of records.jsonl; the field or reason that the error names.
+RECORDS: list[tuple[str, bytes, str]] = [
+    ("null", b"null", "object"),
+    ("a list", b"[]", "object"),
+    ("empty", b"{}", "Field required"),
+    ("a number", b"3", "object"),
+    ("a blank line", b"", "not JSON"),
+    ("not UTF-8", b'{"id": "\xff"}', "not JSON"),
+    ("zeros", b"\0\0\0\0", "not JSON"),
+    ("cut", b'{"id": "ash/2", "ans', "not JSON"),
+    ("deep", DEEP.encode(), "nested"),
+    ("an unhashable id", json.dumps(ROWS[2] | {"id": ["ash/2"]}).encode(), "id: "),
+    ("a null id", json.dumps(ROWS[2] | {"id": None}).encode(), "id: "),
+    ("no status", json.dumps(dict(list(ROWS[2].items())[:6])).encode(), "status"),
+    ("another status", json.dumps(ROWS[2] | {"status": "fine"}).encode(), "status"),
+    ("a score in words", json.dumps(ROWS[2] | {"scores": {"locomo_f1": "1"}}).encode(), "scores"),
+    ("a score of NaN", json.dumps(ROWS[2] | {"scores": {"f1": float("nan")}}).encode(), "NaN"),
+    ("infinity", json.dumps(ROWS[2] | {"context_tokens": float("inf")}).encode(), "Infinity"),
+    ("a huge number", json.dumps(ROWS[2]).replace("40", "9" * 5000).encode(), "64 bits"),
+    ("a surrogate", json.dumps(ROWS[2] | {"answer": "\ud800"}).encode(), "surrogate"),
+]
+INGEST: list[tuple[str, bytes, str]] = [
+    ("null", b"null", "object"),
+    ("a list", b"[]", "object"),
+    ("empty", b"{}", "Field required"),
+    ("not UTF-8", b'{"conversation": "\xff"}', "not JSON"),
+    ("deep", DEEP.encode(), "nested"),
+    ("memories in words", json.dumps(INGESTS[1] | {"memories": "1"}).encode(), "memories"),
+    ("an unhashable id", json.dumps(INGESTS[1] | {"conversation": {}}).encode(), "conversation"),
+    ("latency of NaN", json.dumps(INGESTS[1] | {"latency_ms": float("nan")}).encode(), "NaN"),
+]
+
+
+def without(*names: str) -> Callable[[dict[str, Any]], object]:
+    return lambda m: {k: v for k, v in m.items() if k not in names}
+
+
+def edited(**fields: Any) -> Callable[[dict[str, Any]], object]:
+    return lambda m: m | fields
+
+
+MANIFEST: list[tuple[str, Callable[[dict[str, Any]], object], str]] = [
+    ("a list", lambda _: [], "not the manifest"),
+    ("empty", lambda _: {}, "not the manifest"),
+    ("only the hash", lambda m: {"config_sha256": m["config_sha256"]}, "run_id: Field required"),
+    *((f"no {name}", without(name), f"{name}: Field required")
+      for name in ("run_id", "schema_version", "data", "status", "seed", "config", "choices",
+                   "strategy", "started", "command")),
+    ("version 0", edited(schema_version=0), "another version of memsys"),
+    ("version in words", edited(schema_version=[1]), "another version of memsys"),
+    *((f"{name} in words", edited(**{name: "x"}), f"{name}: ")
+      for name in ("resumed", "seconds", "seed", "pricing", "warnings", "data", "config", "choices",
+                   "key", "git", "models", "scoring", "sweep", "subset", "machine", "prompts")),
+    ("config null", edited(config=None), "config: "),
+    ("seconds of a part in words", edited(seconds={"total": "1"}), "seconds"),
+    ("prices in words", edited(pricing={"as_of": "x", "models": 5}), "pricing"),
+    ("a price in words", edited(pricing={"as_of": "", "models": {"m": {"input": "x"}}}), "pricing"),
+    ("a job in words", edited(sweep={"id": "x", "job": "y"}), "sweep"),
+    ("a judge without a name", edited(judge={}), "judge"),
+    ("another k", lambda m: m | {"config": m["config"] | {"k": 5}}, "config_sha256 does not fit"),
+    ("another choice", edited(choices={"strategy": "plain", "x": "y"}), "config_sha256 does not"),
+    ("another seed", edited(seed=5), "seed: 5 was edited"),
+    ("another strategy", edited(strategy="other"), "strategy: 'other' was edited"),
+    ("another protocol", edited(scoring=["mem0"]), "scoring: "),
+    ("an unknown protocol", edited(scoring=["x"]), "scoring: "),
+    ("another key", edited(key={"name": "corrected", "overlay": None, "texts": None, "wrong": []}),
+     "key.name: "),
+    ("NaN", edited(seconds={"total": float("nan")}), "NaN"),
+]  # fmt: skip
+
+
+def run(folder: Path) -> Path:
+    config = {
+        **{"strategy": {"name": "plain"}, "k": 10, "seed": 0},
+        **{"scoring": {"protocols": ["locomo"]}, "dataset": {"name": "some", "key": "original"}},
+    }
+    return write_run(folder, ROWS, ingests=INGESTS, config=config)
+
+
+def replaced(path: Path, number: int, line: bytes) -> None:
+    lines = path.read_bytes().splitlines()
+    lines[number] = line
+    path.write_bytes(b"\n".join(lines) + b"\n")
+
+
+@pytest.fixture
+def commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[Path], list[str]]:
+    """The lines by which each reading command refuses a run; "" where it reads it."""
+    sound = write_run(tmp_path / "sound", ROWS, "other")
+
+    def refused(folder: Path) -> list[str]:
+        said = []
+        for main, more in (
+            (report.main, ["--out", str(tmp_path / "page.html")]),
+            (compare.main, [str(sound), "--force"]),
+            (cost.main, []),
+            (diagnose.main, []),
+        ):
+            code = main([str(folder), *more])
+            err = capsys.readouterr().err
+            assert code in {0, 2}
+            assert err.count("\n") == (1 if code else 0), err
+            said.append(err)
+        return said
+
+    return refused
+
+
+@pytest.mark.parametrize(("what", "line", "field"), RECORDS, ids=[one[0] for one in RECORDS])
+@pytest.mark.parametrize("number", [2, 4])
+def test_a_damaged_record_is_refused_by_every_command(
+    tmp_path: Path, commands: Callable[[Path], list[str]], number: int, what: str, line: bytes,
+    field: str,
+) -> None:  # fmt: skip
+    folder = run(tmp_path / "run")
+    replaced(folder / "records.jsonl", number, line)
+    for said in commands(folder):
+        assert f"records.jsonl: line {number + 1}" in said
+        assert field in said
+        assert "resume the run" in said
+
+
+@pytest.mark.parametrize(("what", "line", "field"), INGEST, ids=[one[0] for one in INGEST])
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_damaged_line_of_the_ingestion_is_refused_where_it_is_read(
+    tmp_path: Path, commands: Callable[[Path], list[str]], number: int, what: str, line: bytes,
+    field: str,
+) -> None:  # fmt: skip
+    folder = run(tmp_path / "run")
+    sound = commands(folder)
+    replaced(folder / "ingest.jsonl", number, line)
+    assert sound == [""] * 4
+    said = commands(folder)
+    assert any(said)
+    for one in filter(None, said):
+        assert f"ingest.jsonl: line {number + 1}" in one
+        assert field in one
+
+
+@pytest.mark.parametrize(("what", "change", "field"), MANIFEST, ids=[one[0] for one in MANIFEST])
+def test_a_damaged_manifest_is_refused_by_every_command_and_on_resuming(
+    tmp_path: Path, commands: Callable[[Path], list[str]], what: str,
+    change: Callable[[dict[str, Any]], object], field: str,
+) -> None:  # fmt: skip
+    folder = run(tmp_path / "run")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    (folder / "manifest.json").write_text(json.dumps(change(manifest)))
+    before = (folder / "manifest.json").read_bytes()
+    assert all(field in said for said in commands(folder))
+    with pytest.raises(InputError, match=re.escape(field)):
+        begin(folder, manifest, folder.name)
+    assert (folder / "manifest.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("text", [b"", b"{", DEEP.encode(), b"\xff", b"\0"])
+def test_a_manifest_that_is_not_json_is_refused(
+    tmp_path: Path, commands: Callable[[Path], list[str]], text: bytes
+) -> None:
+    folder = run(tmp_path / "run")
+    (folder / "manifest.json").write_bytes(text)
+    assert all("manifest.json: cannot be read" in said for said in commands(folder))
+
+
+def test_a_second_record_after_an_answer_is_refused(
+    tmp_path: Path, commands: Callable[[Path], list[str]]
+) -> None:
+    folder = run(tmp_path / "run")
+    with (folder / "records.jsonl").open("a") as file:
+        file.write(json.dumps(record("ash/1", scores={"locomo_f1": 1.0})) + "\n")
+    assert all("ash/1 has a second record" in said for said in commands(folder))
+
+
+@pytest.mark.parametrize(("what", "line", "field"), RECORDS, ids=[one[0] for one in RECORDS])
+def test_resuming_drops_a_damaged_last_record_with_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str, line: bytes, field: str
+) -> None:
+    folder = run(tmp_path / "run")
+    replaced(folder / "records.jsonl", 4, line)
+    begin(folder, load_manifest(folder), folder.name)
+    said = capsys.readouterr().err
+    assert said.startswith(f"warning: {folder / 'records.jsonl'}: line 5")
+    assert field in said
+    assert said.count("\n") == 1
+    kept = (folder / "records.jsonl").read_text().splitlines()
+    assert [json.loads(one)["id"] for one in kept] == ["ash/0", "ash/1", "ash/2", "ash/3"]
+
+
+@pytest.mark.parametrize(("what", "line", "field"), RECORDS, ids=[one[0] for one in RECORDS])
+def test_resuming_refuses_a_damaged_record_between_others(
+    tmp_path: Path, what: str, line: bytes, field: str
+) -> None:
+    folder = run(tmp_path / "run")
+    replaced(folder / "records.jsonl", 2, line)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    with pytest.raises(InputError, match=r"records\.jsonl: line 3.*; delete the line and resume"):
+        begin(folder, load_manifest(folder), folder.name)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+@pytest.mark.parametrize("lines", [4, 5])
+def test_a_damaged_end_of_the_ingestion_is_dropped_only_if_it_can_be_repeated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: int
+) -> None:
+    folder = write_run(tmp_path / "run", ROWS, ingests=[*INGESTS, ingest_line("beech")])
+    path = folder / "ingest.jsonl"
+    replaced(path, 3, b"null")
+    if lines == 4:  # the line is of another conversation than the answers
+        begin(folder, load_manifest(folder), folder.name)
+        assert "line 4" in capsys.readouterr().err
+        assert path.read_text().count("\n") == 3
+        return
+    replaced(path, 2, b"")
+    path.write_bytes(b"\n".join(path.read_bytes().splitlines()[:2]) + b"\n[]\n")
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=r"ingest\.jsonl: line 3.*ash has answers already"):
+        begin(folder, load_manifest(folder), folder.name)
+    assert path.read_bytes() == before
+
+
+def test_the_factory_writes_runs_that_are_read(
+    tmp_path: Path, commands: Callable[[Path], list[str]]
+) -> None:
+    folder = run(tmp_path / "run")
+    assert commands(folder) == [""] * 4
+    assert hashed(load_manifest(folder)) == load_manifest(folder)

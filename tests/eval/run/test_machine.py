@@ -1,0 +1,239 @@
+"""Faults of the machine: a full or read-only disk, a folder that cannot be, SIGTERM, and runs that
+begin at the same moment."""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from eval.cli import TERMINATED, code_of
+from eval.records import folder as folders
+from eval.records.jsonl import LineWriter, read_lines, write_json
+from memsys.errors import InputError, complain
+from tests.eval.commands import PROJECT, Run, Start, runs_in
+
+SAME = "2026-01-01_00-00-00-000000_bm25"
+FROZEN = f"""
+import runpy
+from eval.records import folder
+folder.run_id = lambda strategy: "{SAME}"
+runpy.run_module("eval.run", run_name="__main__", alter_sys=True)
+"""
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Mount a disk in memory, or mount it again, by mount's options; its folder."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = shutil.which("mount")
+
+    def mounted(options: str) -> Path:
+        again = ["-o", f"remount,{options}"] if os.path.ismount(folder) else ["-o", options]
+        command = [str(mount), "-t", "tmpfs", *again, "tmpfs", str(folder)]
+        if mount is None or subprocess.run(command, check=False, capture_output=True).returncode:
+            pytest.skip("no disk can be mounted here")
+        return folder
+
+    yield mounted
+    if os.path.ismount(folder):
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("pages", [1, 2, 3, 5, 7, 9])
+def test_a_full_disk_interrupts_a_run_that_goes_on_once_there_is_space(
+    start: Start, small: tuple[str, ...], disk: Callable[[str], Path], pages: int,
+    keyed: dict[str, Run],
+) -> None:  # fmt: skip
+    run = Run(disk(f"size={4 * pages}k") / "run")
+    command = ("strategy=bm25", *small, f"hydra.run.dir={run.folder}")
+    ended = start(*command)
+    assert ended.code == 2
+    assert ended.err.splitlines()[-1].startswith("error: ")
+    assert "No space left on device" in ended.err.splitlines()[-1]
+    assert "Traceback" not in ended.err
+    again = command
+    if run.folder.exists():
+        assert run.manifest["status"] == "interrupted"
+        for name in ("records.jsonl", "ingest.jsonl"):
+            list(read_lines(run.folder / name))  # all lines are whole
+        again = (*command, "resume=run")
+    disk("size=1m")
+    assert start(*again).code == 0
+    assert run.untimed == keyed["plain"].untimed
+    assert run.manifest["status"] == "complete"
+
+
+@pytest.mark.parametrize("folder", ["/dev/null/x", "/proc/x", "file/x", "x" * 300])
+def test_a_folder_that_cannot_be_is_one_line(
+    start: Start, small: tuple[str, ...], tmp_path: Path, folder: str
+) -> None:
+    (tmp_path / "file").touch()
+    ended = start("strategy=bm25", *small, f"hydra.run.dir={folder}")
+    assert ended.code == 2
+    assert ended.err.startswith("error: ")
+    assert ended.err.count("\n") == 1
+
+
+def test_a_read_only_disk_is_one_line(
+    start: Start, small: tuple[str, ...], disk: Callable[[str], Path]
+) -> None:
+    ended = start("strategy=bm25", *small, f"hydra.run.dir={disk('ro')}/run")
+    assert ended.code == 2
+    assert "Read-only file system" in ended.err
+    assert ended.err.count("\n") == 1
+
+
+class Full(io.FileIO):
+    """A file on a disk with room for a few more bytes."""
+
+    room = 0
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        taken = super().write(data[: self.room])
+        self.room -= taken
+        return taken
+
+
+@pytest.mark.parametrize("room", [0, 1, 9])
+def test_a_line_is_written_whole_or_not_at_all(tmp_path: Path, room: int) -> None:
+    writer = LineWriter(tmp_path / "lines")
+    writer.write({"a": 1})
+    full = Full(tmp_path / "lines", "a")
+    full.room = room
+    writer._file = full
+    with pytest.raises(InputError, match=r"lines: cannot be written \(No space left on device\)"):
+        writer.write({"b": "word " * 5})
+    writer.close()
+    assert list(read_lines(tmp_path / "lines")) == [{"a": 1}]
+
+
+def test_a_manifest_is_overwritten_where_there_is_no_space_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "manifest.json"
+    write_json(path, {"status": "running"}, spare=50)
+    size = path.stat().st_size
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    write_json(path, {"status": "interrupted", "ended": "now"})
+    assert path.stat().st_size == size
+    assert '"interrupted"' in path.read_text()
+    with pytest.raises(InputError, match="cannot be written"):
+        write_json(path, {"status": "x" * 100})
+    assert '"interrupted"' in path.read_text()
+
+
+def test_sigterm_ends_a_command_as_ctrl_c_does_but_for_its_code() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    reached = []
+
+    def job() -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        reached.append(threading.Event().wait(60))
+
+    assert code_of(job) == TERMINATED == 143
+    assert reached == []
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_faults_of_the_file_system_are_one_line_of_any_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert code_of((tmp_path / "file" / "x").mkdir) == 2
+    assert capsys.readouterr().err.startswith(f"error: {tmp_path / 'file' / 'x'}: Not a directory")
+
+
+def test_an_error_is_one_line_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(sys.stderr, "write", calls.append)
+    complain("a\nb")
+    assert calls == ["error: a b\n"]
+
+
+def test_a_folder_is_claimed_by_one_thread_alone(tmp_path: Path) -> None:
+    barrier, found = threading.Barrier(8), []
+
+    def claimed() -> None:
+        barrier.wait(60)
+        found.append(folders.claim(tmp_path / "run", rename=True))
+
+    threads = [threading.Thread(target=claimed) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert {one.name for one in found} == {"run", *(f"run-{i}" for i in range(2, 9))}
+
+
+def test_a_refused_run_leaves_the_folder_of_another_process(
+    start: Start, tmp_path: Path, small: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "run_id", lambda strategy: SAME)
+    others = tmp_path / "results" / "runs" / SAME
+    others.mkdir(parents=True)
+    (others / ".lock").touch()
+    assert start("strategy=bm25", *small, "k=0").code == 2
+    assert [path.name for path in others.parent.iterdir()] == [SAME]
+    assert (others / ".lock").exists()
+    assert start("strategy=bm25", *small).code == 0
+    assert [run.folder.name for run in runs_in(tmp_path)] == [SAME, f"{SAME}-2"]
+
+
+def test_runs_of_the_same_microsecond_have_a_folder_each(
+    tmp_path: Path, cache: Path, small: tuple[str, ...], keyed: dict[str, Run]
+) -> None:
+    path = os.pathsep.join([str(PROJECT), os.environ.get("PYTHONPATH", "")])
+    env = {**os.environ, "MEMSYS_CACHE": str(cache), "PYTHONPATH": path}
+    command = [sys.executable, "-c", FROZEN, "strategy=bm25", *small]
+    started = [
+        subprocess.Popen(command, cwd=tmp_path, env=env, text=True, stdout=-1, stderr=-1)
+        for _ in range(4)
+    ]
+    said = [process.communicate(timeout=300)[1] for process in started]
+    assert [process.returncode for process in started] == [0] * 4, said
+    found = runs_in(tmp_path)
+    assert {run.folder.name for run in found} == {SAME, f"{SAME}-2", f"{SAME}-3", f"{SAME}-4"}
+    for run in found:
+        assert run.manifest["run_id"] == run.folder.name
+        assert run.untimed == keyed["plain"].untimed
+
+
+def test_a_damaged_end_is_asked_again_and_a_damaged_middle_after_its_line_is_deleted(
+    start: Start, tmp_path: Path, small: tuple[str, ...], keyed: dict[str, Run]
+) -> None:
+    assert start("strategy=bm25", *small).code == 0
+    (run,) = runs_in(tmp_path)
+    path = run.folder / "records.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines[:-1], "null\n"]))
+    ended = start("strategy=bm25", *small, "resume=last")
+    assert ended.code == 0
+    assert f"last: results/runs/{run.folder.name}\n" in ended.err
+    assert ended.err.count("last: ") == 1
+    assert "records.jsonl: line 21" in ended.err
+    assert run.untimed == keyed["plain"].untimed
+    path.write_text("".join([*lines[:4], "null\n", *lines[5:]]))
+    refused = start("strategy=bm25", *small, "resume=last")
+    assert refused.code == 2
+    assert "line 5" in refused.err
+    assert "delete the line and resume the run" in refused.err
+    path.write_text("".join([*lines[:4], *lines[5:]]))
+    assert start("strategy=bm25", *small, f"resume={run.folder.name[5:]}").code == 0
+    assert run.untimed == keyed["plain"].untimed

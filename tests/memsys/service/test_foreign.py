@@ -1,0 +1,110 @@
+"""A configuration that somebody else wrote builds nothing that the project does not offer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.service.setup import load_setup
+from tests.memsys.foreign import TURNS, attacks
+
+CHAT = {"_target_": "memsys.llm.client.ChatSettings", "model": "m", "extra": {}}
+QDRANT = {"_target_": "memsys.stores.qdrant_vectors.QdrantVectors"}
+
+
+GROUPS = ("embedder", "index", "memory", "llm", "vector_store", "strategy")
+
+
+@pytest.mark.parametrize("kind", ["run", "yaml"])
+@pytest.mark.parametrize("group", GROUPS)
+def test_no_attack_is_built(tmp_path: Path, group: str, kind: str) -> None:
+    canary, source = tmp_path / "canary", tmp_path / "source"
+    source.write_text("x")
+    for attack in attacks(canary, source):
+        if group == "strategy" and attack["_target_"] == TURNS["_target_"]:
+            continue  # of a strategy only the class is used
+        config = {"memory": TURNS, "strategy": "bm25", "embedder": "wordllama", group: attack}
+        text = json.dumps({"config": config} if kind == "run" else config)
+        path = tmp_path / ("manifest.json" if kind == "run" else "mine.yaml")
+        path.write_text(text)
+        with pytest.raises(InputError) as caught:
+            load_setup(tmp_path if kind == "run" else path)
+        assert "\n" not in str(caught.value)
+        assert str(tmp_path) in str(caught.value)
+        assert not canary.exists(), attack
+
+
+def manifest(folder: Path, **config: Any) -> Path:
+    (folder / "manifest.json").write_text(json.dumps({"config": config}))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"llm": {**CHAT, "base_url": "http://evil.example/v1", "key_variable": "OPENAI_API_KEY"}},
+        {"llm": {**CHAT, "base_url": "https://api.openai.com.evil.example/v1"}},
+        {"llm": {**CHAT, "base_url": "https://api.openai.com@evil.example/v1"}},
+        {"llm": {**CHAT, "base_url": "http://api.openai.com/v1"}},  # without TLS
+        {"llm": {**CHAT, "base_url": "https:/\n/evil.example/v1"}},
+        {"llm": {**CHAT, "base_url": "https://${host}/v1", "host": "evil.example"}},
+        {"vector_store": {**QDRANT, "url": "http://evil.example:6333"}},
+        {
+            "vector_store": {**QDRANT, "url": "${llm.base_url}"},
+            "llm": {**CHAT, "base_url": "x://y"},
+        },
+    ],
+)
+def test_a_run_sends_no_key_to_an_address_of_its_maker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret-of-the-tests")
+    with pytest.raises(InputError, match=r"would receive your key|host|write the value itself"):
+        load_setup(manifest(tmp_path, embedder="wordllama", **settings))
+
+
+def test_an_address_that_the_user_trusts_or_writes_is_called_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATEWAY_KEY", "sk-a-secret-of-the-tests")
+    gateway = {**CHAT, "base_url": "https://gateway.example/v1", "key_variable": "GATEWAY_KEY"}
+    more = {"temperature": 0, "max_tokens": 8, "timeout_s": 1, "retries": 0, "concurrency": 1}
+    config = {"embedder": "wordllama", "llm": {**gateway, **more}}
+    called = ("llm.base_url: https://gateway.example, with the key in GATEWAY_KEY",)
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(json.dumps(config))
+    assert load_setup(mine).calls == called
+    with pytest.raises(InputError, match=r"MEMSYS_TRUSTED=https://gateway\.example$"):
+        load_setup(manifest(tmp_path, **config))
+    monkeypatch.setenv("MEMSYS_TRUSTED", "other, https://gateway.example")
+    assert load_setup(tmp_path).calls == called
+
+
+def test_a_run_names_no_file_of_a_store(tmp_path: Path) -> None:
+    store = {"_target_": "memsys.stores.faiss_vectors.FaissVectors", "path": str(tmp_path / "c")}
+    with pytest.raises(InputError, match=r"vector_store\.path: .* a file outside of the run"):
+        load_setup(manifest(tmp_path, embedder="wordllama", vector_store=store))
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a0: &a0 [x, x]\n"
+        + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 12)),
+        "k: " + "[" * 5_000,
+        "k: " + "9" * 5_000,
+        "x" * 10_000_001,
+    ],
+    ids=["aliases", "deep", "digits", "long"],
+)
+def test_a_file_that_grows_is_refused(tmp_path: Path, text: str) -> None:
+    for name in ("mine.yaml", "manifest.json"):
+        (tmp_path / name).write_text(text)
+        with pytest.raises(InputError) as caught:
+            load_setup(tmp_path / name)
+        assert len(str(caught.value)) < 1_000

@@ -1,0 +1,94 @@
+"""What a RUN stands for, and where the user's data are stored."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.places import RUNS, cache_folder, find_run
+
+
+@pytest.fixture(autouse=True)
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three runs, of which the second was changed last, and an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    for second, name in ((10, "2026-01-01_bm25"), (30, "2026-01-02_bm25"), (20, "2026-01-03_mem0")):
+        (RUNS / name).mkdir(parents=True)
+        (RUNS / name / "manifest.json").touch()
+        os.utime(RUNS / name / "manifest.json", (second, second))
+    (RUNS / "2026-01-04_empty").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("results/runs/2026-01-01_bm25", "2026-01-01_bm25"),
+        ("2026-01-01_bm25", "2026-01-01_bm25"),
+        ("2026-01-03", "2026-01-03_mem0"),
+        ("mem0", "2026-01-03_mem0"),
+        ("last", "2026-01-02_bm25"),
+    ],
+)
+def test_a_run_is_named_by_folder_id_part_or_last(
+    name: str, found: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert find_run(name) == RUNS / found
+    guessed = name in {"2026-01-03", "mem0", "last"}
+    assert capsys.readouterr().err == (f"{name}: {RUNS / found}\n" if guessed else "")
+
+
+def test_a_folder_called_last_comes_first(runs: Path) -> None:
+    (runs / "last").mkdir()
+    assert find_run("last") == Path("last")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("bm25", r"2 runs have this in their id \(2026-01-01_bm25, 2026-01-02_bm25\)"),
+        ("nowhere", "nowhere: no such run; name a run folder, or an id under results/runs"),
+        ("", "no such run"),
+        (" ", "no such run"),
+        ("empty", "no such run"),
+        ("x" * 5000, "no usable name of a run"),
+        ("a\0b", "no such run"),
+    ],
+)
+def test_other_names_are_refused(name: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        find_run(name)
+
+
+def test_without_runs_there_is_no_last(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (runs / "elsewhere").mkdir()
+    monkeypatch.chdir(runs / "elsewhere")
+    with pytest.raises(InputError, match="last: no such run"):
+        find_run("last")
+
+
+@pytest.mark.parametrize(
+    ("platform", "variables", "folder"),
+    [
+        ("linux", {}, "/home/ada/.local/share/memsys"),
+        ("linux", {"XDG_DATA_HOME": "/data"}, "/data/memsys"),
+        ("linux", {"XDG_DATA_HOME": "data"}, "/home/ada/.local/share/memsys"),
+        ("linux", {"MEMSYS_CACHE": "/fast"}, "/fast"),
+        ("linux", {"MEMSYS_CACHE": ""}, "/home/ada/.local/share/memsys"),
+        ("darwin", {}, "/home/ada/Library/Application Support/memsys"),
+        ("win32", {}, "/home/ada/AppData/Local/memsys"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/memsys"),
+    ],
+)
+def test_answers_are_stored_by_the_conventions_of_the_platform(
+    monkeypatch: pytest.MonkeyPatch, platform: str, variables: dict[str, str], folder: str
+) -> None:
+    for name in ("MEMSYS_CACHE", "XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "/home/ada", **variables}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.platform", platform)
+    assert cache_folder() == Path(folder)
