@@ -42,7 +42,7 @@ from memsys.places import CACHE_VARIABLE, OLD_CACHE, cache_folder
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
     """Compose the configuration and the chosen options from the arguments of `eval.run`.
 
-    Raises HydraException on an unknown option, InputError on flags other than --config-dir, and on
+    Raises HydraException on an unknown option, InputError on flags other than --config-dir and on
     a setting that a run cannot use.
     """
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
