@@ -183,7 +183,7 @@ def test_a_budget_that_no_call_fits_in(priced: Bench) -> None:
         ("llm.budget_usd=abc", "llm.budget_usd: 'abc'; use a number above 0"),
         ("llm.budget_usd=true", "llm.budget_usd: True; use a number above 0"),
         ("llm.budget_usd=nan", "llm.budget_usd: nan; use a number above 0"),
-        ("pricing=5", "pricing: 5 is no path"),
+        ("pricing=5", "pricing: 5; use "),
     ],
 )
 def test_a_budget_that_cannot_hold(priced: Bench, argument: str, said: str) -> None:
