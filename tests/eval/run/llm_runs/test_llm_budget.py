@@ -59,13 +59,16 @@ def test_a_run_stops_and_goes_on_with_more(priced: Bench, unbounded: Run, worker
     done = priced.run.records
     assert 0 < len(done) < 21
     ids = [record["id"] for record in done]
-    assert ids == [one for one in ALL if one in ids]  # of those under way, each that could end
-    assert LIMIT - 1 < paid(priced, before) <= LIMIT
+    assert len(set(ids)) == len(ids)
+    assert set(ids) < set(ALL)  # of those under way, each that could end
+    # Each call under way has its highest cost set aside: how many are is up to the machine.
+    assert LIMIT - workers < paid(priced, before) <= LIMIT
 
     requests = priced.server.requests
     again = priced.start(f"llm.budget_usd={LIMIT}", resume=True)
-    assert again.code == 1  # no more than a call of the question that was begun
-    assert priced.server.requests - requests <= 1
+    assert again.code == 1
+    if workers == 1:  # no more than a call of the question that was begun
+        assert priced.server.requests - requests <= 1
     assert paid(priced, before) <= LIMIT  # of both together
 
     more = priced.start("llm.budget_usd=100", resume=True)
