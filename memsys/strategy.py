@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from memsys.errors import InputError
+from memsys.errors import check_whole
 from memsys.index.rank import Dense, Ranking, Scores, Start
 from memsys.llm.prompt import Prompt
 from memsys.memory.base import builder_for
@@ -79,8 +79,8 @@ class Strategy(MemoryStrategy):
     def __init__(self, parts: Parts, k: int | None = None, budget: int | None = None) -> None:
         """Raises InputError if `k` or `budget` is below 1, or the memory option needs a model."""
         for name, value in (("k", k), ("budget", budget)):
-            if value is not None and (not isinstance(value, int) or value < 1):
-                raise InputError(f"{name}: {value!r}; use a whole number of 1 or more")
+            if value is not None:
+                check_whole(name, value)
         memory = builder_for(parts.memory, parts.llm)
         self.parts, self.k, self.budget = replace(parts, memory=memory), k, budget
         self.store = Store(self.parts)

@@ -44,7 +44,7 @@ def blame(error: BaseException) -> str | None:
         return None
     message = " ".join(str(error).partition("Config search path")[0].split())
     if unknown := re.match(r"Could not override '([^']+)'", message):
-        return _no_such_setting(unknown[1])
+        return no_such_setting(unknown[1])
     if missing := re.search("'hydra/launcher/(joblib|ray)'", message):
         return f"{message.rstrip('.')}; install it: {_LAUNCHERS[missing[1]]}"
     unlocated, hint, _ = message.partition(", set env var HYDRA_FULL_ERROR=1")
@@ -87,7 +87,7 @@ def users_place(error: BaseException) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
-def _no_such_setting(name: str) -> str:
+def no_such_setting(name: str) -> str:
     """Return one line on an unknown setting: the options of its group that have it, or else the
     setting with the nearest name in conf/.
     """

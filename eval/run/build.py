@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -86,8 +87,6 @@ def build(
     `ledger`: the live calls that the run has paid for; further ones are added to it. Raises
     InputError on unusable data or configuration.
     """
-    if type(config.resamples) is not int or config.resamples < 2:
-        raise InputError(f"resamples: {config.resamples!r}; use a whole number of 2 or more")
     use_configured(config.get("metric"))
     source = instantiate(config.dataset)
     check_compatibility(choices, source, config.llm)
@@ -118,8 +117,27 @@ def build(
     except TypeError as error:
         if users_place(error):
             raise
-        raise InputError(f"strategy={choices['strategy']}: {error}") from error
+        raise InputError(_misfit(choices["strategy"], config.strategy, str(error))) from error
     return Built(dataset, meter, models, lambda: make(**given), strategy.prompts)
+
+
+def _misfit(option: str, settings: Mapping[str, Any], error: str) -> str:
+    """Return one line on the TypeError of a strategy's constructor, whose message is `error`."""
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", error)
+    if unknown and (found := _with_setting(settings, unknown[1], "strategy")):
+        place, siblings = found
+        names = ", ".join(name for name in map(str, siblings) if not name.startswith("_"))
+        return f"{place}.{unknown[1]}: strategy={option} has no such setting; it has {names}"
+    return f"strategy={option}: {error}"
+
+
+def _with_setting(node: Mapping[str, Any], name: str, place: str) -> tuple[str, list[str]] | None:
+    """Return the path of the mapping in `node` with the key `name`, and its other keys."""
+    if name in node:
+        return place, [key for key in node if key != name]
+    nested = ((key, one) for key, one in node.items() if isinstance(one, Mapping))
+    found = (_with_setting(one, name, f"{place}.{key}") for key, one in nested)
+    return next((one for one in found if one), None)
 
 
 def lower_limits(config: DictConfig) -> list[str]:

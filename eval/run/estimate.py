@@ -20,6 +20,7 @@ from eval.rendering.numbers import ABSENT, number, questions
 from eval.rendering.tables import plain
 from eval.run.build import limited, selected
 from eval.run.estimate_calls import Estimator, Stage, StrategyCalls
+from eval.run.settings import check_settings
 from memsys.llm.budget import Budget
 from memsys.llm.pricing import PRICING, Pricing, load_pricing
 
@@ -33,14 +34,8 @@ At most: contexts as long as the budget, answers as long as llm.max_tokens. Repe
 not counted; recorded calls cost nothing.
 Break-even: questions a conversation until ingestion and questions cost less than full_context."""
 _REASONING = "\nThe model's reasoning is billed as output: it is part of the figures at most alone."
-_SHARED = [
-    "dataset",
-    "questions",
-    "only",
-    "memory",
-    "context",
-    "embedder",
-]  # by the rows of a table
+# Settings that the rows of a table share.
+_SHARED = ["dataset", "questions", "only", "memory", "context", "embedder"]
 _SHARED += ["llm", "judge_llm", "reader", "judge", "pricing"]
 
 
@@ -71,16 +66,26 @@ class _Group:
 _groups: dict[str, _Group] = {}
 
 
-def add_estimate(config: DictConfig, strategy: str, arguments: Sequence[str] = ()) -> None:
+def add_estimate(
+    config: DictConfig,
+    strategy: str,
+    arguments: Sequence[str] = (),
+    only: Sequence[str] | None = None,
+) -> None:
     """Estimate the run of `config`, whose strategy is named `strategy`, for show_estimates.
 
-    `arguments`: those of the run besides the strategy. Raises InputError on data or
-    settings that a run would refuse.
+    `arguments`: those of the run besides the strategy. `only`: the phases of a run that are done
+    again (None: a whole run). Raises InputError on data or settings that a run would refuse.
     """
+    check_settings(config)
     group = _group_of(config)
+    if only is not None:
+        settings: Any = OmegaConf.to_container(config.strategy, resolve=True)
+        _add(group, _Row(strategy, tuple(arguments)), settings, only)
+        return
     reference = _settings(FULL_CONTEXT, config)
     _add(group, _REFERENCE, reference)
-    settings: Any = OmegaConf.to_container(config.strategy, resolve=True)
+    settings = OmegaConf.to_container(config.strategy, resolve=True)
     if settings != reference:
         _add(group, _Row(strategy, tuple(arguments)), settings)
 
@@ -151,18 +156,24 @@ def _settings(strategy: str, config: DictConfig) -> dict[str, Any]:
     return cast(dict[str, Any], OmegaConf.to_container(whole.strategy, resolve=True))
 
 
-def _add(group: _Group, row: _Row, settings: dict[str, Any]) -> None:
-    """Add the row, unless the group has it."""
+def _add(
+    group: _Group, row: _Row, settings: dict[str, Any], only: Sequence[str] | None = None
+) -> None:
+    """Add the row, unless the group has it; `only`: as in add_estimate."""
     if row in group.rows:
         return
     estimator, pricing = group.estimator, group.pricing
     found = estimator.calls(settings)
+    if only is not None:
+        stages = [stage for stage in found.stages if stage.phase in only]
+        found = StrategyCalls(stages, found.unknown if "answer" in only else None)
     for note in (*found.notes, *([f"unknown, as {found.unknown}"] if found.unknown else ())):
         group.notes.setdefault(note, []).append(row)
     models = {stage.model for stage in found.stages}
     group.models |= models
     group.unpriced |= {model for model in models if pricing.price(model) is None}
-    group.rows[row] = _cells(group, found, is_reference=row == _REFERENCE)
+    cells = _cells(group, found, is_reference=row == _REFERENCE)
+    group.rows[row] = cells if only is None else [*cells[:-1], ABSENT]
 
 
 def _cells(group: _Group, found: StrategyCalls, *, is_reference: bool) -> list[str]:

@@ -16,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from eval.cli import FAILED
 from eval.datasets.types import Dataset
+from eval.judges.panel import reply_formats
 from eval.pricing.ledger import PaidCalls
 from eval.records import folder as folders
 from eval.records.manifest import describe, resume_command
@@ -30,6 +31,7 @@ from eval.run.build import Built, build, lower_limits
 from eval.run.failures import END_THE_RUN, FailurePolicy
 from eval.run.progress import Spending
 from eval.run.runner import Runner
+from eval.run.settings import check_overrides, check_settings
 from eval.summary.closing import close
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
@@ -40,7 +42,8 @@ from memsys.places import CACHE_VARIABLE, OLD_CACHE, cache_folder
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
     """Compose the configuration and the chosen options from the arguments of `eval.run`.
 
-    Raises HydraException on an unknown option, InputError on flags other than --config-dir.
+    Raises HydraException on an unknown option, InputError on flags other than --config-dir and on
+    a setting that a run cannot use.
     """
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
     parser.add_argument("--config-dir")
@@ -49,6 +52,7 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
         raise InputError(f"{flags[0]}: a single run takes overrides and --config-dir alone")
     if options.config_dir:
         overrides.append(f"hydra.searchpath=[file://{Path(options.config_dir).resolve()}]")
+    check_overrides(overrides)
     hydra_help.register()
     with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
         config = compose("config", overrides, return_hydra_config=True)
@@ -56,6 +60,7 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
     OmegaConf.set_struct(config, False)
     del config["hydra"]
     OmegaConf.set_struct(config, True)
+    check_settings(config)
     return config, choices
 
 
@@ -90,6 +95,7 @@ def execute(
     interrupted.
     """
     began = time.perf_counter()
+    check_settings(config)
     config, choices, again = plan(config, choices, overrides or arguments or ())
     policy = FailurePolicy.of(config.failures)
     paid = PaidCalls(folder)
@@ -124,6 +130,8 @@ def execute(
             records = runner.run()
             manifest["warnings"] += runner.warnings
             manifest["system"] = runner.details or manifest.get("system")
+            if formats := reply_formats(built.models.judge):
+                manifest["reply_formats"] = {**manifest.get("reply_formats", {}), **formats}
             summary = close(folder, manifest, records, runner.seconds, began, report_md)
         except (KeyboardInterrupt, *END_THE_RUN) as stop:
             if isinstance(stop, BudgetReached) and stop.enough_usd is not None:

@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from hydra.core.utils import JobReturn, JobStatus
 from hydra.errors import CompactHydraException, HydraException
 from omegaconf.errors import OmegaConfBaseException
 
@@ -25,6 +27,7 @@ from eval.records.folder import discard_if_empty
 from eval.rendering.errors import blame, one_line, users_place
 from eval.run import sweep as sweeps
 from eval.run.failures import LOG, RepeatedFailure, log
+from eval.run.settings import check_overrides
 from memsys.errors import InputError, complain, fault_of_machine
 from memsys.llm.budget import BudgetReached
 from memsys.text.addresses import without_secrets
@@ -86,9 +89,13 @@ def leave(job: Callable[[], None]) -> None:
     sweep was refused or failed or a worker died, 130 after Ctrl-C, 143 after SIGTERM.
     """
     os.environ["HYDRA_FULL_ERROR"] = "1"  # Hydra then raises what it would print over many lines
+    # Hydra's getter prints a line of its own before it raises what a job of a sweep raised.
+    JobReturn.return_value = JobReturn.return_value.getter(_result)  # type: ignore[method-assign, attr-defined]
     try:
+        check_overrides(sys.argv[1:])
         with heeding_termination():
             job()
+            sys.stdout.flush()
     except Terminated:
         sys.exit(TERMINATED)
     except KeyboardInterrupt:
@@ -104,6 +111,9 @@ def leave(job: Callable[[], None]) -> None:
     except (HydraException, OmegaConfBaseException, InputError) as error:
         complain(blame(error))
         sys.exit(FAILED if sweeps.runs() else BAD_INPUT)
+    except BrokenPipeError:  # such as of --help | head; Python would complain when it exits
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(FAILED)
     except OSError as error:  # of Hydra, which makes the run's folder
         if (fault := fault_of_machine(error)) is None:
             raise
@@ -111,3 +121,10 @@ def leave(job: Callable[[], None]) -> None:
         sys.exit(FAILED if sweeps.runs() else BAD_INPUT)
     finally:
         sweeps.show_sweep()
+
+
+def _result(job: JobReturn) -> Any:
+    """Return what `job` returned, or raise what it raised."""
+    if job.status == JobStatus.FAILED:
+        raise job._return_value
+    return job._return_value

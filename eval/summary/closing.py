@@ -48,6 +48,9 @@ def write_summary(
     Raises InputError on a full disk.
     """
     summary = summarise(records, manifest, manifest["seed"])
+    warning = _empty_contexts(manifest, summary)
+    if warning is not None and warning not in summary["warnings"]:
+        manifest["warnings"] = summary["warnings"] = [*summary["warnings"], warning]
     written = [RECORDS, INGEST] if (folder / INGEST).exists() else [RECORDS]
     text = report(manifest, summary, [*written, SUMMARY, MANIFEST])
     with writing(folder):
@@ -55,6 +58,17 @@ def write_summary(
         _write_csv(folder / "summary.csv", summary)
         (folder / "report.md").write_text(text, encoding="utf-8")
     return summary
+
+
+def _empty_contexts(manifest: Manifest, summary: Summary) -> str | None:
+    """Return a warning if a strategy with a token budget retrieved nothing for any question."""
+    strategy = (manifest.get("config") or {}).get("strategy")
+    budget = strategy.get("budget") if isinstance(strategy, dict) else None
+    means = [cell.get("context_tokens_mean") for cell in summary["by_type"].values()]
+    means = [mean for mean in means if mean is not None]
+    if budget is None or not means or any(means):
+        return None
+    return f"all contexts are empty: no memory fits budget={budget}, or none was retrieved"
 
 
 def _write_csv(path: Path, summary: Summary) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from memsys.errors import InputError
+from memsys.errors import InputError, check_fields
 from memsys.graph.entities import EntityKind, entities
 from memsys.stores.size import lines
 from memsys.types import Memory
@@ -101,6 +101,7 @@ class GraphSettings:
         """Raise InputError on a value outside its range."""
         if self.store not in ("networkx", "csr"):
             raise InputError(f"graph.store: {self.store!r} is none of networkx, csr")
+        check_fields(self, "graph")
         if self.max_entities < 1:
             raise InputError(f"graph.max_entities: {self.max_entities}; use 1 or more")
         for name in ("max_share", "keyword_weight", "name_weight"):

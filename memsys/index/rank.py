@@ -8,7 +8,7 @@ from typing import Literal, Protocol, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.errors import InputError
+from memsys.errors import InputError, check_choice, check_fields, check_whole
 
 Start = Literal["vector", "lexical", "hybrid"]
 Scores = NDArray[np.float64]
@@ -39,6 +39,8 @@ class IndexSettings:
             if get_args(hint) and getattr(self, name) not in get_args(hint):
                 choices = ", ".join(get_args(hint))
                 raise InputError(f"index.{name}: {getattr(self, name)!r} is none of {choices}")
+        check_fields(self, "index")
+        check_whole("index.expected", self.expected, 0)
         if not 0 <= self.alpha <= 1:
             raise InputError(f"index.alpha: {self.alpha} is not between 0 and 1")
         if not 0 < self.searched <= 1:
@@ -49,8 +51,7 @@ class IndexSettings:
 
 def check_start(start: str) -> None:
     """Raise InputError unless `start` names a ranking."""
-    if start not in get_args(Start):
-        raise InputError(f"strategy.start: {start!r} is none of {', '.join(get_args(Start))}")
+    check_choice("strategy.start", start, get_args(Start))
 
 
 def min_max(scores: Scores) -> Scores:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from memsys.errors import InputError
+from memsys.errors import InputError, check_fields
 from memsys.graph.build import MEMORY, Edge, EdgeKind, MemoryGraph
 from memsys.index.rank import Ranking, Start, check_start
 from memsys.store import Parts
@@ -30,12 +30,13 @@ class Expansion:
     edge_weight: float
     relevance_weight: float
     threshold: float
-    edges: Collection[EdgeKind]
+    edges: Sequence[EdgeKind]
     hops: int = 1
     reserved: int = 0
 
     def __post_init__(self) -> None:
-        """Raise InputError on an unknown edge kind, a count below 1, or other hops."""
+        """Raise InputError on a wrong type, no edge kind, a count below 1, or other hops."""
+        check_fields(self, "strategy.expansion")
         unknown = set(self.edges) - {"mentions", "related_to"}
         if unknown or not self.edges:
             raise InputError("expansion.edges: use one or both of mentions, related_to")

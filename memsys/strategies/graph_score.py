@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from memsys.errors import InputError
+from memsys.errors import InputError, check_fields, check_number
 from memsys.graph.score import access_frequency, recency
 from memsys.index.rank import Start, check_start, top
 from memsys.store import Parts
@@ -23,6 +23,10 @@ class GraphScoreWeights:
     recency: float
     importance: float
     graph: float
+
+    def __post_init__(self) -> None:
+        """Raise InputError unless all weights are numbers."""
+        check_fields(self, "strategy.weights")
 
 
 class GraphScore(Strategy):
@@ -47,7 +51,8 @@ class GraphScore(Strategy):
         """Raises InputError on an unknown start or a pool smaller than k."""
         super().__init__(parts, k, budget)
         check_start(start)
-        if not isinstance(pool, int) or pool < (k or 1):
+        check_number("strategy.decay_per_day", decay_per_day, 0, 1e9)
+        if isinstance(pool, bool) or not isinstance(pool, int) or pool < (k or 1):
             raise InputError(f"strategy.pool: {pool!r}; use a whole number of k={k} or more")
         self._start, self._pool, self._decay = start, pool, decay_per_day
         self._weights = GraphScoreWeights(**weights)

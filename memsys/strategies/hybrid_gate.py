@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, NamedTuple
 
+from memsys.errors import check_fields
 from memsys.index.rank import Start
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
@@ -78,6 +79,10 @@ class Gate:
     chinese: Sequence[str]
     similarity: float | None
     domains: str | None = None
+
+    def __post_init__(self) -> None:
+        """Raise InputError on a value of a wrong type."""
+        check_fields(self, "strategy.gate")
 
     def decide(self, query: str, similarities: Sequence[float], typical: float) -> Decision:
         """Return the decision for `query`, given the cosines of its direct results."""

@@ -124,7 +124,7 @@ def _crossings(tokens: Iterable[bytes]) -> NDArray[np.bool_]:
     A character of which the token has a part is represented by the byte at the boundary. Slots are
     shared, so that a boundary that no token crosses may count as crossed, never the reverse.
     """
-    slots = set()
+    slots: set[int] = set()
     for token in tokens:
         if not token.isascii():
             # An incomplete character is decoded as a lone surrogate per byte, U+DC80 to U+DCFF.

@@ -65,7 +65,7 @@ def test_wrong_ports_and_configurations_are_one_line(
         for arguments, message in (
             (["--port", "70000"], "--port 70000: use 0 to 65535"),
             (["--port", port], f"--port {port}: cannot be used"),
-            (["--port", "0", "--config", "nowhere"], "nowhere: no run and no configuration"),
+            (["--port", "0", "--config", "nowhere"], "nowhere: no such run"),
         ):
             assert serve.main(arguments) == 2
             err = capsys.readouterr().err

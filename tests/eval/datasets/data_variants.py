@@ -1,0 +1,274 @@
+"""Variants of a bundled conversation: what is put where, and what loading it must say.
+
+An expectation is the number of questions, or a pattern of the one line of an error.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+FOLDER = Path(__file__).parents[3] / "data" / "sample"
+MISSING = object()
+LONG = "a" * 20_000
+DEEP = "[" * 100_000
+HUGE = 10**400  # json writes it; reading refuses it
+DIGITS = "9" * 5_000
+_KINDS: dict[str, list[Any]] = {
+    "text": [None, 5, 1.5, True, [], {}, "", " \t"],
+    "list": [None, 5, True, "x", {}],
+    "object": [None, 5, True, "x", []],
+}
+_MUST = {"text": "must be a text", "list": "must be a list", "object": "must be an object"}
+
+
+class Variant(NamedTuple):
+    """A file's bytes and the expectation: a number of questions, or a pattern."""
+
+    name: str
+    data: bytes
+    expected: int | str
+
+
+@functools.cache
+def _base_text() -> str:
+    return (FOLDER / "harbour.json").read_text(encoding="utf-8")
+
+
+def base() -> dict[str, Any]:
+    """The bundled conversation, to be changed."""
+    sample: dict[str, Any] = json.loads(_base_text())[0]
+    return sample
+
+
+N = len(base()["qa"])
+
+
+def put(value: Any, place: str, new: Any) -> Any:
+    """Return a copy of `value` with `new` at `place` (a/b/0); MISSING removes it."""
+    value = copy.deepcopy(value)
+    *path, last = [int(part) if part.isdecimal() else part for part in place.split("/")]
+    target = value
+    for part in path:
+        target = target[part]
+    if new is MISSING:
+        del target[last]
+    else:
+        target[last] = new
+    return value
+
+
+def _sample(name: str, place: str, new: Any, expected: int | str) -> Variant:
+    return Variant(name, json.dumps([put(base(), place, new)]).encode(), expected)
+
+
+_TYPED = {  # place -> kind, field as messages name it
+    "sample_id": ("text", "#1: sample_id"),
+    "conversation": ("object", "harbour: conversation"),
+    "conversation/session_1": ("list", "harbour: session_1"),
+    "conversation/session_1/0": ("object", r"harbour: session_1\[0\]"),
+    "conversation/session_1/0/dia_id": ("text", r"session_1\[0\]\.dia_id"),
+    "conversation/session_1/0/speaker": ("text", r"session_1\[0\]\.speaker"),
+    "conversation/session_1/0/text": ("text", r"session_1\[0\]\.text"),
+    "qa": ("list", "harbour: qa"),
+    "qa/3": ("object", r"harbour: qa\[3\]"),
+    "qa/3/question": ("text", r"qa\[3\]\.question"),
+}
+_EDITS: list[tuple[str, Any, int | str]] = [
+    *(("qa/3/category", one, r"qa\[3\]\.category: .* category") for one in (0, 6, -1, "1", 1.0)),
+    *(("qa/3/category", one, r"qa\[3\]\.category: .* category") for one in (True, [], {}, LONG)),
+    ("qa/3/category", MISSING, r"qa\[3\]\.category: missing"),
+    *(("qa/3/answer", one, r"qa\[3\]\.answer") for one in (MISSING, None, "", " ", True, [], {})),
+    *(("qa/3/answer", one, N) for one in (5, -1, 1.5, 2**63 - 1, LONG, "\u200b", "\x00", "=1+1")),
+    *(("qa/3/answer", one, r"\[0\]\.qa\[3\]\.answer: ") for one in (HUGE, "\ud800", "x\udfff")),
+    *(("qa/3/answer", one, r"\[0\]\.qa\[3\]\.answer: ") for one in (2**63, float("nan"), 1e999)),
+    ("qa/75/answer", "an answer to type 5", N),
+    *(("qa/3/evidence", one, N) for one in (None, MISSING, [], "D1:1", "D1:1; D1:2", ["D1:1"] * 3)),
+    *(
+        ("qa/3/evidence", one, r"qa\[3\]\.evidence")
+        for one in (5, [5], [None], [["D1:1"]], {"a": 1})
+    ),
+    *(
+        ("qa/3/evidence", [one], r"qa\[3\]\.evidence: .* no turn")
+        for one in ("D99:1", "", "x", LONG)
+    ),
+    ("qa/3/question", LONG, N),
+    ("qa/3/question", "\N{RIGHT-TO-LEFT OVERRIDE}e\u0301 \N{GRINNING FACE}\x00\u2028", N),
+    ("qa/3/adversarial_answer", [], r"qa\[3\]\.adversarial_answer"),
+    ("qa/3/unknown", {"a": [None]}, N),
+    ("qa", [], "no question is left"),
+    ("sample_id", "a/b", N),
+    ("sample_id", "=1+1", N),
+    ("sample_id", "0", N),
+    ("sample_id", LONG, N),
+    ("sample_id", "\ud800", r"\[0\]\.sample_id: an unpaired surrogate, \\ud800"),
+    ("conversation/session_1/0/text", LONG, N),
+    ("conversation/session_1/0/text", "\u200b", N),
+    ("conversation/session_1/0/text", "\ud83d", r"session_1\[0\]\.text: an unpaired"),
+    ("conversation/session_1/0/speaker", "\ude00", r"session_1\[0\]\.speaker: an unpaired"),
+    ("conversation/session_1/0/dia_id", "\ude00", r"session_1\[0\]\.dia_id: an unpaired"),
+    ("conversation/session_1/1/dia_id", "D1:1", r"session_1\[1\]\.dia_id: 'D1:1' is used twice"),
+    ("conversation/session_1/0/blip_caption", 5, r"session_1\[0\]\.blip_caption: is a number"),
+    ("conversation/session_1/0/blip_caption", "", r"session_1\[0\]\.blip_caption: empty"),
+    ("conversation/session_1/0/blip_caption", None, N),
+    ("conversation/session_1/0/img_url", 5, r"session_1\[0\]\.img_url"),
+    ("conversation/session_1/0/img_url", {"a": 1}, r"session_1\[0\]\.img_url"),
+    *(
+        ("conversation/session_1/0/img_url", one, N)
+        for one in ([], None, "http://x/y", ["http://x"])
+    ),
+    ("conversation/speaker_a", 5, N),
+    ("conversation/speaker_a", None, N),
+    *(
+        ("conversation/session_1_date_time", one, "session_1_date_time: ")
+        for one in (MISSING, None, "", 5, [], "yesterday", "13:00 pm on 8 May, 2023", LONG)
+    ),
+    *(
+        ("conversation/session_1_date_time", one, "session_1_date_time: .* is no time")
+        for one in (
+            "1:56 pm on 31 February, 2023",
+            "2023-13-01",
+            "0000-01-01",
+            "1:56 pm on 8 Mai, 2023",
+        )
+    ),
+    *(
+        ("conversation/session_1_date_time", one, N)
+        for one in ("2023-05-08T13:56:00+02:00", "12:00 am on 1 January, 0001", "9999-12-31 23:59")
+    ),
+    (f"conversation/session_{DIGITS}x", [], "unknown field"),
+    ("conversation/session_one", [], "session_one: unknown field"),
+    ("conversation/session_-1", [], "session_-1: unknown field"),
+    ("conversation/Session_1", [], "Session_1: unknown field"),
+    ("conversation/session_01", [], "session_01: the same session as session_1"),
+    ("conversation/session_99", [], N),
+    ("conversation/session_99_date_time", "never", N),
+    ("conversation", {"session_1": [], "session_1_date_time": "x"}, "no turns; add session_1"),
+    ("conversation", {}, "no turns; add session_1"),
+    ("observation", MISSING, N),
+    ("observation", None, N),
+    ("observation", {}, N),
+    *(("observation", one, "observation: .* must be an object") for one in ([], 5, "x", True)),
+    ("observation", {"session_1_observation": 5}, "session_1_observation: .* must be an object"),
+    (
+        "observation",
+        {"session_999_observation": {}},
+        "observation.session_999_observation: belongs",
+    ),
+    ("observation", {f"session_{DIGITS}_observation": {}}, "belongs to no session"),
+    ("observation", {"x": {}}, "observation.x: belongs to no session"),
+    ("observation", {"session_1_observation": {"A": 5}}, "observation.A: .* must be a list"),
+    *(
+        ("observation", {"session_1_observation": {"A": [one]}}, r"A\[0\]: ")
+        for one in (5, [], ["fact"], ["", "D1:1"], ["fact", 5], ["fact", "D99:1"], ["fact", "D2:1"])
+    ),
+    ("observation", {"session_1_observation": {"A": [["fact", "D1:1"]]}}, N),
+]
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value).encode()
+
+
+def _files() -> Iterator[tuple[str, bytes, int | str]]:
+    sample = base()
+    whole = _json([sample])
+    other = put(sample, "sample_id", "other")
+    yield from (
+        ("empty", b"", "not JSON"),
+        ("blank", b" \n ", "not JSON"),
+        *(
+            (f"{one}", _json(one), "must be a list of samples")
+            for one in ([], {}, None, 5, "x", True)
+        ),
+        *(
+            (f"[{one}]", _json([one]), "#1: sample: .* an object")
+            for one in ([], 5, None, "x", True)
+        ),
+        ("deep list", DEEP.encode(), "nested more than 100 deep"),
+        ("deep list, closed", DEEP.encode() + b"]" * 100_000, "nested more than 100 deep"),
+        ("deep objects", b'{"a":' * 100_000, "nested more than 100 deep"),
+        (
+            "deep in qa",
+            whole.replace(b'"qa": [', b'"qa": [' + DEEP.encode(), 1),
+            "nested more than",
+        ),
+        ("102 deep", b"[" * 102 + b"]" * 102, "nested more than 100 deep"),
+        ("NaN", b"[NaN]", r"my\.json: \[0\]: NaN is not JSON"),
+        ("-Infinity", b"[-Infinity]", "beyond the range"),
+        ("digits", DIGITS.encode(), "beyond the range of 64 bits"),
+        (
+            "5,000 digits as category",
+            whole.replace(b'"category": 1', b'"category": ' + DIGITS.encode(), 1),
+            r"category: an integer",
+        ),
+        (
+            "5,000 digits as answer",
+            whole.replace(b'"answer": "', b'"answer": ' + DIGITS.encode() + b', "x": "', 1),
+            r"answer: an integer",
+        ),
+        (
+            "session of 5,000 digits",
+            whole.replace(b'"session_1":', b'"session_' + DIGITS.encode() + b'":', 1),
+            "session_9+.*: unknown field",
+        ),
+        ("cut", whole[: len(whole) // 2], "not JSON"),
+        ("rubbish behind", whole + b" x", "not JSON .*Extra data"),
+        ("JSON lines", _json(sample) + b"\n" + _json(other), "not JSON .*Extra data"),
+        ("comma behind", whole[:-1] + b",]", "not JSON"),
+        ("single quotes", whole.replace(b'"', b"'"), "not JSON"),
+        ("a comment", b"// LoCoMo\n" + whole, "not JSON"),
+        ("a byte order mark", b"\xef\xbb\xbf" + whole, N),
+        ("UTF-16", whole.decode().encode("utf-16"), "not UTF-8"),
+        ("Latin-1", "[{'é'".encode("latin-1"), r"not UTF-8 \(byte 3\)"),
+        ("NUL bytes", b"\x00" * 1000, "not JSON"),
+        ("surrogate in UTF-8", whole.replace(b"Nadia", b"\xed\xa0\x80", 1), "not UTF-8"),
+        ("gzip", gzip.compress(whole), N),
+        ("gzip in two members", gzip.compress(whole[:99]) + gzip.compress(whole[99:]), N),
+        ("gzip, cut", gzip.compress(whole)[:-20], "gzip data is damaged or truncated"),
+        ("gzip, changed", gzip.compress(whole)[:200] + b"\xff" * 99, "gzip data is damaged"),
+        ("gzip, rubbish behind", gzip.compress(whole) + b"rubbish", "gzip data is damaged"),
+        ("gzip twice", gzip.compress(gzip.compress(whole)), "not UTF-8"),
+        ("gzip's first bytes", b"\x1f\x8b", "gzip data is damaged or truncated"),
+        ("one sample without a list", _json(sample), N),
+        ("two samples", _json([sample, other]), 2 * N),
+        ("one sample twice", _json([sample, sample]), "harbour: sample_id: used twice"),
+        ("a sample and a number", _json([sample, 5]), "#2: sample: is a number"),
+        (
+            "a key twice",
+            whole.replace(b'"category": 1', b'"category": 1, "category": 2', 1),
+            "key 'category' occurs twice",
+        ),
+        (
+            "a huge number unused",
+            whole.replace(b'"qa"', b'"x": 1e999, "qa"', 1),
+            r"\[0\]\.x: a number",
+        ),
+        (
+            "a surrogate as key",
+            whole.replace(b'"qa"', b'"\\ud800": 1, "qa"', 1),
+            r"\[0\]: an unpaired surrogate",
+        ),
+        ("an escaped pair", whole.replace(b"Nadia", b"\\ud83d\\ude00", 1), N),
+        ("an escaped backslash", whole.replace(b"Nadia", b"\\\\ud83d", 1), N),
+    )
+
+
+def variants() -> list[Variant]:
+    """Return all variants."""
+    made = [
+        _sample(f"{place}={value!r}", place, value, f"{field}: .*{_MUST[kind]}")
+        for place, (kind, field) in _TYPED.items()
+        for value in _KINDS[kind]
+    ]
+    made += [
+        _sample(f"{place}={value!r:.40}", place, value, expected)
+        for place, value, expected in _EDITS
+    ]
+    made += [Variant(name, data, expected) for name, data, expected in _files()]
+    return made
