@@ -89,7 +89,8 @@ def test_joblib_makes_the_runs_of_the_basic_launcher_from_a_cold_cache(
     choice = ("strategy=vector_only,graph_expand", *small)
     there, here = tmp_path / "there", tmp_path / "here"
     end = sweep(there, there / "cache", *JOBLIB, *choice)
-    assert (end.code, end.err) == (0, "")
+    assert end.code == 0, end.err
+    assert "error: " not in end.err  # the progress of a slow machine may be there
     assert table(end) == ["vector_only", "graph_expand"]
     here.mkdir()
     assert run_main(here, here / "cache", "-m", *choice).code == 0
