@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from eval.readers.llm import LLMReaderSettings, final_answer
+from eval.readers.llm import LLMReader, LLMReaderSettings, final_answer
 from memsys.errors import InputError
+from memsys.llm.base import Completion, LLMError
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
+from memsys.types import Retrieval, Usage
 
 
 @pytest.mark.parametrize(
@@ -26,6 +28,21 @@ from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
 )
 def test_the_last_answer_line_is_the_answer(reply: str, answer: str) -> None:
     assert final_answer(reply) == answer
+
+
+@pytest.mark.parametrize(
+    "text", ["Answer:", "Hm.\nAnswer: **", "<think>hm</think>\nAnswer: "]
+)
+def test_a_reply_without_an_answer_is_no_abstention(text: str) -> None:
+    class Silent:
+        name = "m"
+
+        def complete(self, *_: object, **__: object) -> Completion:
+            return Completion(text, Usage(1), "m", "stop")
+
+    reader = LLMReader(Silent(), load_prompt("short_answer", []))  # type: ignore[arg-type]
+    with pytest.raises(LLMError, match="m: the reply has no answer"):
+        reader.read("What?", Retrieval((), "", 0))
 
 
 @pytest.mark.parametrize("name", ["short_answer", "chain_of_thought", "layered"])

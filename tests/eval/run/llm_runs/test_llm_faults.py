@@ -43,7 +43,6 @@ ANSWERS: dict[str, tuple[Behaviour, tuple[str, ...], str]] = {
     "empty content": (faults.says(""), (), "content is empty; finish_reason stop"),
     "used up": (faults.says("", "length"), (), "max_completion_tokens"),
     "filtered": (faults.says("", "content_filter"), (), "finish_reason content_filter"),
-    "nothing after Answer:": (faults.says("So.\nAnswer: "), (), "has no answer"),
     "too long": (
         faults.status(400, "maximum context length is 512 tokens", "context_length_exceeded"),
         (),

@@ -66,7 +66,7 @@ def test_an_answer_that_repeats_the_key(bench: Bench) -> None:
     bench.model.break_down(says_key)
     ended = bench.start("dataset.limit=1")
     assert ended.code == 0, ended.err
-    assert [record["answer"] for record in bench.run.records] == ["your key is $KEY"] * 3
+    assert [record["answer"] for record in bench.run.records] == ["your key is $OPENAI_API_KEY"] * 3
     check(bench, ended.out, ended.err, at_least=8)
 
 
@@ -75,7 +75,7 @@ def test_unrecorded_answers_that_repeat_the_key(bench: Bench, times: int) -> Non
     bench.model.break_down(says_key, times=times)
     ended = bench.start("llm.cache=off", "dataset.limit=1")
     assert ended.code == 0, ended.err
-    assert bench.run.records[0]["answer"] == "your key is $KEY"
+    assert bench.run.records[0]["answer"] == "your key is $OPENAI_API_KEY"
     check(bench, ended.out, ended.err, at_least=5)
 
 
