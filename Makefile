@@ -27,9 +27,8 @@ format: .venv/dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/base  ## overhead, latency ratios, memory, cold start (LoCoMo), and calls to models
+bench: .venv/base  ## growth, tokens, share of the harness, calls to models; ARGS='--part growth'
 	$(BIN)/python -m eval.studies.bench $(ARGS)
-	$(BIN)/python -m eval.studies.bench_llm
 
 bench-scale: .venv/base  ## a thousand to a million memories, 10 GB; ARGS='1000 10000' to choose
 	$(BIN)/python -m eval.studies.bench_scale $(ARGS)
