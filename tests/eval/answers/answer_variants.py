@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tests.eval.answers.conftest import SAMPLES
 
 Row = dict[str, Any]
-LONG = "a" * 2_000
+LONG = "a" * 20_000
 DEEP = "[" * 100_000
 DIGITS = "9" * 5_000
 

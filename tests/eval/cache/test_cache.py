@@ -138,6 +138,89 @@ def text_edit(old: bytes, new: bytes) -> Edit:
     return lambda data: gzip.compress(gzip.decompress(data).replace(old, new))
 
 
+def field(name: str, value: bytes) -> Edit:
+    """The second answer with another value of a field, as JSON."""
+
+    def change(lines: list[bytes]) -> list[bytes]:
+        row = json.loads(lines[1])
+        text = json.dumps(row | {name: "@@"}).encode().replace(b'"@@"', value)
+        return [lines[0], text + b"\n"]
+
+    return resealed(change)
+
+
+_DEEP = b"[" * 100_000
+WRONG_FIELDS = [
+    *(("status", value) for value in (b"1e30", b"-1", b"1000", b"true", b"null", b"200.0", b"[]")),
+    *(("input_tokens", value) for value in (b"1e30", b"-1", b'"5"', b"1.5", b"9" * 5_000, b"true")),
+    *(("output_tokens", value) for value in (b"1e30", b"NaN", b"{}", b"18446744073709551616")),
+    *(("latency_ms", value) for value in (b"-1", b"NaN", b"1e999", b"1e300", b'"fast"', b"null")),
+    *(("key", value) for value in (b'"\\ud800"', b"5", b"null", b'""', b"[]", _DEEP)),
+    *(("model", value) for value in (b'"\\udfff"', b"5", b"null", b"{}")),
+    *(("path", value) for value in (b'"\\ud800"', b"null")),
+    *(("created", value) for value in (b"5", b"null")),
+    *(
+        ("body", value)
+        for value in (
+            *(b"5", b"{}", b'"[]"', b'"5"', b'"x"', b'"{"', b'""', b'"{\\"a\\": NaN}"'),
+            *(b'"' + _DEEP + b'"', b'"{\\"a\\": \\"\\\\ud800\\"}"', b'"{\\"a\\": 1e999}"'),
+        )
+    ),
+    ("unknown", b"1"),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG_FIELDS)
+def test_a_wrong_field_of_a_bundle_is_one_line(
+    name: str, value: bytes, bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle.write_bytes(field(name, value)(bundle.read_bytes()))
+    assert cache.main(["import", str(bundle), "--cache", str(tmp_path / "elsewhere")]) == 2
+    [line] = [one for one in capsys.readouterr().err.splitlines() if one.startswith("error")]
+    assert f"{bundle}: line 3" in line
+    assert len(line) < 1_000
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_two_answers_to_one_request_are_refused(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bundle.write_bytes(resealed(lambda lines: [lines[0], lines[0]])(bundle.read_bytes()))
+    assert cache.main(["import", str(bundle), "--cache", str(tmp_path / "elsewhere")]) == 2
+    assert "two answers to the request" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["", "calls.sqlite"])
+def test_another_cache_folder_is_imported(
+    name: str,
+    made: tuple[Path, Path, list[str]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source, elsewhere = made[1] / name, tmp_path / "elsewhere"
+    for new in ("3 of 3", "0 of 3"):
+        assert cache.main(["import", str(source), "--cache", str(elsewhere)]) == 0
+        assert f"{new} answers are new" in capsys.readouterr().out
+    assert Recording(elsewhere).all() == Recording(made[1]).all()
+    assert cache.main(["import", str(source), "--cache", str(made[1])]) == 2
+    assert "is the cache itself" in capsys.readouterr().err
+
+
+def test_a_folder_without_calls_and_a_bomb_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bomb = tmp_path / "bomb.gz"
+    bomb.write_bytes(gzip.compress(bytes(80 << 20), compresslevel=1))
+    for source, words in (
+        (tmp_path, "has no calls.sqlite"),
+        (bomb, "of gzip unpack to more than"),
+        (tmp_path / "no", "no/such|cannot be read"),
+        (Path("/dev/zero"), "is a device"),
+    ):
+        assert cache.main(["import", str(source), "--cache", str(tmp_path / "elsewhere")]) == 2
+        assert re.search(words, capsys.readouterr().err)
+
+
 @pytest.mark.parametrize(
     ("edit", "words"),
     [

@@ -198,3 +198,13 @@ def test_what_is_not_pinned_is_downloaded_unchecked_and_its_sha256_printed(
     with pytest.raises(SystemExit):
         main(["--help"])
     assert "set: size not pinned, a licence" in " ".join(capsys.readouterr().out.split())
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path):
+    source = load_sources()["locomo"]
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="is a pipe"):
+        fetch(source, tmp_path / "to", (tmp_path / "pipe").as_uri())
+    (tmp_path / source.file).mkdir()
+    with pytest.raises(InputError, match="is a folder"):
+        fetch(source, tmp_path)

@@ -265,3 +265,40 @@ def test_wrong_input_is_one_line_and_leaves_nothing(
     assert says in err
     assert err.count("\n") == 1
     assert not Path("results").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--name", "a" * 151], "at most 150 bytes that can be printed"),
+        (["--name", "沈" * 51], "at most 150 bytes"),
+        (["--name", "a\nb"], "that can be printed"),
+        (["--name", "\udc80"], "that can be printed"),
+        (["--name", " "], "give a name without a slash"),
+        (["--out", "x" * 300], "File name too long"),
+        (["--out", "a\0b"], "null byte"),
+        (["--out", "/dev/null/x"], "Not a directory"),
+        (["--out", "mine.jsonl"], "exists and is not empty"),
+        (["x" * 300], "File name too long"),
+        (["/dev/zero"], "is a device; name a regular file"),
+    ],
+)
+def test_names_and_paths_beyond_any_limit_are_one_line(
+    arguments: list[str],
+    says: str,
+    rescore: Callable[..., int],
+    answers: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert rescore(_write(answers[:3]), *arguments) == 2
+    [line] = [one for one in capsys.readouterr().err.splitlines() if one.startswith("error")]
+    assert says in line
+    assert not Path("results").exists()
+
+
+def test_names_of_150_bytes_are_accepted(
+    rescore: Callable[..., int], answers: list[dict[str, Any]]
+) -> None:
+    assert rescore(_write(answers[:3]), "--name", "沈" * 50) == 0
+    [folder] = Path("results/runs").iterdir()
+    assert load_manifest(folder)["strategy"] == "沈" * 50
