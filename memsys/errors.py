@@ -87,7 +87,7 @@ def check_fields(settings: object, place: str) -> None:
     of the annotated type or not finite; an integer may replace a float.
     """
     kind: type[Any] = type(settings)
-    for name, is_of_type in _type_checks(kind).items():
+    for name, is_of_type in _type_checks(kind).items():  # type: ignore[arg-type]
         value = getattr(settings, name)
         if (problem := is_of_type(value)) is not None:
             raise InputError(f"{place}.{name}: {value!r:.60} {problem}")
