@@ -25,7 +25,8 @@ FAILED, BAD_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
 # Commands of earlier versions, and where they are now.
 RENAMED = {
     "losses": "diagnose",
-    **{name: f"studies.{name}" for name in ("bench", "bench_llm", "bench_scale", "bench_stores")},
+    **{name: f"studies.{name}" for name in ("bench", "bench_scale", "bench_stores")},
+    "bench_llm": "studies.bench",
     **{name: f"studies.{name}" for name in ("calibrate", "lite", "overlay", "pictures")},
     **{name: f"studies.{name}" for name in ("published", "truth")},
     "auditing.standin": "studies.standin",

@@ -37,7 +37,7 @@ def tokens() -> Iterator[str]:
             rows.append([f"{length:,}", *map(_milliseconds, texts), f"{run.wall_s:.1f}"])
     header = ["unbroken characters", "one letter, ms", "letters, ms", "Chinese, ms"]
     yield plain([*header, "run with such a turn, s"], rows)
-    text = _WORDS * (_CONTEXT // count_tokens(_WORDS))
+    text = _WORDS * (_CONTEXT * 100 // count_tokens(_WORDS * 100))
     yield f"a context of {count_tokens(text):,} tokens: {_milliseconds(text)} ms"
 
 
