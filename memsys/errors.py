@@ -86,8 +86,7 @@ def check_fields(settings: object, place: str) -> None:
     """Raise InputError naming `place` and the first field of a dataclass object whose value is not
     of the annotated type or not finite; an integer may replace a float.
     """
-    kind: type[Any] = type(settings)
-    for name, is_of_type in _type_checks(kind).items():
+    for name, is_of_type in _type_checks(type(settings)).items():  # type: ignore[arg-type] # classes are hashable
         value = getattr(settings, name)
         if (problem := is_of_type(value)) is not None:
             raise InputError(f"{place}.{name}: {value!r:.60} {problem}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from eval.cli import add_runs, code_of
 from eval.cli import parser as command_parser
 from eval.report.runs import load, missing_texts
 from memsys.errors import InputError
+from memsys.places import cache_folder
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,10 +36,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--cache",
         type=Path,
-        default=Path(os.environ.get("MEMSYS_CACHE", ".cache")),
+        default=cache_folder(),
         metavar="FOLDER",
         help="folder of recorded answers, whose prompts and replies the cards show (default: the "
-        "variable MEMSYS_CACHE, else .cache)",
+        f"variable MEMSYS_CACHE, else {cache_folder()})",
     )
     return parser
 

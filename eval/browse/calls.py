@@ -10,8 +10,10 @@ from typing import Any
 from eval.records.jsonl import CALLS, read_lines
 from eval.rendering.blocks import ModelCall
 from eval.report.runs import ReportedRun
+from memsys.errors import InputError
 from memsys.llm.recording import CALLS as RECORDED
 from memsys.llm.recording import RecordedAnswer, Recording
+from memsys.text.json_text import parse_json
 
 _CHAT = "/chat/completions"
 
@@ -46,9 +48,13 @@ class RecordedCalls:
         """Return key and phase of each call of a run by question."""
         if folder not in self._keys:
             found: dict[str, list[tuple[str, str]]] = {}
-            for row in read_lines(folder / CALLS, torn=True):
-                if (question := row.get("question")) is not None:
-                    found.setdefault(question, []).append((row["key"], row["phase"]))
+            for number, row in enumerate(read_lines(folder / CALLS, torn=True), 1):
+                question, key, phase = (row.get(name) for name in ("question", "key", "phase"))
+                if question is None:
+                    continue  # of an ingestion
+                if not (isinstance(key, str) and isinstance(phase, str)):
+                    raise InputError(f"{folder / CALLS}: line {number}: needs key and phase")
+                found.setdefault(str(question), []).append((key, phase))
             self._keys[folder] = found
         return self._keys[folder]
 
@@ -70,9 +76,9 @@ def _reply(body: str) -> str:
     tool.
     """
     try:
-        message = json.loads(body)["choices"][0]["message"]
+        message = parse_json(body)["choices"][0]["message"]
         text, tools = message["content"], message.get("tool_calls")
-    except (ValueError, RecursionError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         return body
     return text if isinstance(text, str) and not tools else body
 

@@ -7,10 +7,9 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from eval import cli
-from eval.records.bundle import read_bundle, write_bundle
+from eval.records.bundle import Requests, read_calls, write_bundle
 from eval.records.jsonl import CALLS as CALLS_USED
 from eval.records.jsonl import read_lines
 from eval.rendering.numbers import dollars
@@ -61,15 +60,17 @@ def _parser() -> argparse.ArgumentParser:
 
 def _export(options: argparse.Namespace) -> None:
     folder = find_run(options.run)
-    answers = _answers_of(folder, _existing(options.cache))
-    write_bundle(options.out, answers)
+    recording = _existing(options.cache)
+    answers = _answers_of(folder, recording)
+    requests = recording.requests([answer.key for answer in answers])
+    write_bundle(options.out, answers, requests)
     size = options.out.stat().st_size
     print(f"{options.out}: {len(answers):,} answers, {size:,} bytes")
 
 
 def _import(options: argparse.Namespace) -> None:
     source = options.source.parent if options.source.name == CALLS else options.source
-    requests: dict[str, dict[str, Any]] = {}
+    requests: Requests
     if is_there(source / CALLS):
         if is_there(options.cache) and options.cache.samefile(source):
             raise InputError(f"{source}: is the cache itself; name another folder, or a bundle")
@@ -79,7 +80,7 @@ def _import(options: argparse.Namespace) -> None:
     elif source.is_dir():
         raise InputError(f"{source}: has no {CALLS}; name a bundle or the folder of recorded calls")
     else:
-        answers = read_bundle(source)
+        answers, requests = read_calls(source)
     recording = Recording(options.cache)
     new = recording.keep(answers, requests)
     stored = {row.key: row.body for row in recording.find_all([answer.key for answer in answers])}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from eval import cli
 from eval.cost import tables as cost_tables
@@ -13,6 +12,7 @@ from eval.records.run import load_run
 from eval.rendering.tables import plain
 from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
+from memsys.places import find_run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,9 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _show(names: Sequence[str], *, writing: bool) -> None:
-    if len(set(names)) < len(names):
+    folders = [find_run(name) for name in names]
+    if len({folder.resolve() for folder in folders}) < len(folders):
         raise InputError("RUN: one run is named twice")
-    runs = [load_run(name, label=Path(name).name, complete=False, answered=False) for name in names]
+    runs = [load_run(one, label=one.name, complete=False, answered=False) for one in folders]
     spendings = [spending(run) for run in runs]
     for one in spendings:
         print(

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 from eval.judges.judge import Judgement, ModelByName, total_usage
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
+from memsys.llm.client import ChatClient
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
 from memsys.llm.reply import json_objects
 from memsys.text.addresses import without_secrets
@@ -101,6 +102,13 @@ class LLMJudge:
             "runs": self._runs,
         }
 
+    @property
+    def reply_format(self) -> str | None:
+        """How the server was asked for JSON: json_schema, json_object or text; None before a call
+        and for a model without a server.
+        """
+        return self._llm.reply_format if isinstance(self._llm, ChatClient) else None
+
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
         """Return verdict and reason of each run. Raises LLMError if the model gives no verdict."""
         text = self._prompt.fill(question=question, gold=gold, answer=answer)
@@ -154,8 +162,7 @@ def _clean(reason: object) -> str:
     """Return a reason that can be recorded: without secrets, and "" if it is no text."""
     if not isinstance(reason, str):
         return ""
-    shown = without_secrets(reason).encode("utf-8", "backslashreplace").decode()
-    return textwrap.shorten(shown, _REASON, placeholder=" …")
+    return textwrap.shorten(without_secrets(reason), _REASON, placeholder=" …")
 
 
 def _load(rubric: str) -> Prompt:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from eval.judges.judge import Judge, Judgement, JudgeSettings, ModelByName, total_usage
+from eval.judges.llm import LLMJudge
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 
@@ -49,13 +50,13 @@ class Panel:
         stand_ins = [judge.name for judge in judges if judge.score_key != self.score_key]
         if stand_ins:
             raise InputError(f"judge.members: {stand_ins[0]} is a stand-in, not a judge; remove it")
-        self._judges = list(judges)
+        self.members = tuple(judges)
         self.name = "panel of " + "; ".join(names)
 
     @property
     def details(self) -> Mapping[str, Any]:
         """Details of each member by name."""
-        return {"members": {judge.name: dict(judge.details) for judge in self._judges}}
+        return {"members": {judge.name: dict(judge.details) for judge in self.members}}
 
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
         """Return the verdicts of every member.
@@ -64,7 +65,7 @@ class Panel:
         replayed when the answer is judged again. Raises the first member's LLMError.
         """
         judgements, errors = [], []
-        for judge in self._judges:
+        for judge in self.members:
             try:
                 judgements.append(judge.judge(question, gold, answer))
             except LLMError as error:
@@ -76,3 +77,10 @@ class Panel:
             total_usage(one.usage for one in judgements),
             {name: reasons for one in judgements for name, reasons in one.reasons.items()},
         )
+
+
+def reply_formats(judge: Judge | None) -> dict[str, str]:
+    """Return the reply format of each model that has judged, by the name of the judge."""
+    members = judge.members if isinstance(judge, Panel) else (judge,)
+    models = [one for one in members if isinstance(one, LLMJudge)]
+    return {one.name: one.reply_format for one in models if one.reply_format is not None}

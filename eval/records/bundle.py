@@ -2,7 +2,7 @@
 
 The file consists of gzipped JSON lines. The first has `format`, `version`, `count` and `sha256` (of
 the lines after it, in UTF-8); each other line is one answer, or one failure, with the fields of
-memsys.llm.recording.RecordedAnswer.
+memsys.llm.recording.RecordedAnswer and, from version 2, the body of its `request` if it is known.
 """
 
 from __future__ import annotations
@@ -11,15 +11,17 @@ import gzip
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from memsys.errors import InputError
 from memsys.llm.recording import RecordedAnswer
 from memsys.text.files import ANSWERS, GZIP, read_bytes, unpack
 from memsys.text.json_text import parse_json
 
-_FORMAT, _VERSION = "memsys-calls", 1
+_FORMAT = "memsys-calls"
+_VERSIONS = (1, 2)  # without and with requests
 _TEXTS = ("key", "path", "model", "body", "created")
 _NUMBERS: dict[str, tuple[tuple[type, ...], int]] = {  # types, largest value
     "status": ((int,), 999),
@@ -27,19 +29,25 @@ _NUMBERS: dict[str, tuple[tuple[type, ...], int]] = {  # types, largest value
     **dict.fromkeys(("input_tokens", "output_tokens"), ((int,), 10**9)),
 }
 _OPTIONAL = ("input_tokens", "output_tokens")
+Requests = Mapping[str, Mapping[str, Any]]
 
 
-def write_bundle(path: Path, answers: Sequence[RecordedAnswer]) -> None:
-    """Write `answers` to `path`, whole or not at all; equal answers give equal bytes.
-
-    Raises InputError if the file cannot be written.
+def write_bundle(
+    path: Path, answers: Sequence[RecordedAnswer], requests: Requests | None = None
+) -> None:
+    """Write `answers` and their `requests` by key, as far as known, to `path`, whole or not at all;
+    equal answers and requests give equal bytes. Raises InputError if the file cannot be written.
     """
+    rows: list[dict[str, Any]] = [answer._asdict() for answer in answers]
+    for row in rows:
+        if requests and row["key"] in requests:
+            row["request"] = requests[row["key"]]
     lines = "".join(
-        json.dumps(answer._asdict(), ensure_ascii=True, sort_keys=True) + "\n" for answer in answers
+        json.dumps(row, ensure_ascii=True, sort_keys=True) + "\n" for row in rows
     ).encode()
     header = {
         "format": _FORMAT,
-        "version": _VERSION,
+        "version": _VERSIONS[any("request" in row for row in rows)],
         "count": len(answers),
         "sha256": hashlib.sha256(lines).hexdigest(),
     }
@@ -55,6 +63,13 @@ def write_bundle(path: Path, answers: Sequence[RecordedAnswer]) -> None:
 
 def read_bundle(path: Path) -> list[RecordedAnswer]:
     """Read the answers in the bundle at `path`; raises InputError if it is no bundle or damaged."""
+    return read_calls(path)[0]
+
+
+def read_calls(path: Path) -> tuple[list[RecordedAnswer], Requests]:
+    """Read the answers in the bundle at `path`, and the requests in it by key. Raises InputError if
+    it is no bundle or damaged.
+    """
     packed = read_bytes(path, ANSWERS)
     if not packed.startswith(GZIP):
         raise InputError(f"{path}: no readable bundle (not gzip); fetch it again")
@@ -66,10 +81,10 @@ def read_bundle(path: Path) -> list[RecordedAnswer]:
         header = None
     if not isinstance(header, dict) or header.get("format") != _FORMAT:
         raise InputError(f"{path}: not a bundle of recorded calls (python -m eval.cache export)")
-    if header.get("version") != _VERSION:
+    if header.get("version") not in _VERSIONS:
         raise InputError(
             f"{path}: a bundle of version {header.get('version')!r:.20}, and this memsys reads "
-            f"{_VERSION}; use the memsys that wrote it"
+            f"{_VERSIONS[0]} and {_VERSIONS[1]}; use the memsys that wrote it"
         )
     if hashlib.sha256(rest).hexdigest() != header.get("sha256"):
         raise InputError(
@@ -80,21 +95,29 @@ def read_bundle(path: Path) -> list[RecordedAnswer]:
         raise InputError(
             f"{path}: {len(lines)} answers, but its first line says {header.get('count')!r:.20}"
         )
-    answers = [_answer(path, number, line) for number, line in enumerate(lines, 2)]
+    requests: dict[str, Mapping[str, Any]] = {}
+    answers = [_answer(path, number, line, requests) for number, line in enumerate(lines, 2)]
     if twice := [key for key, n in Counter(one.key for one in answers).items() if n > 1]:
         raise InputError(f"{path}: two answers to the request {twice[0]!r:.80}; remove one")
-    return answers
+    return answers, requests
 
 
-def _answer(path: Path, number: int, line: bytes) -> RecordedAnswer:
-    """Parse one line: another program may have written a bundle with a valid checksum."""
+def _answer(
+    path: Path, number: int, line: bytes, requests: dict[str, Mapping[str, Any]]
+) -> RecordedAnswer:
+    """Parse one line, and add its request to `requests`: another program may have written a bundle
+    with a valid checksum.
+    """
     place = f"{path}: line {number}"
     try:
         row = parse_json(line, unique=True)
     except ValueError as error:
         raise InputError(f"{place} is not a recorded answer ({error})") from None
+    request = row.pop("request", None) if isinstance(row, dict) else None
     if not isinstance(row, dict) or set(row) != {*_TEXTS, *_NUMBERS}:
         raise InputError(f"{place} is not a recorded answer")
+    if request is not None and not isinstance(request, dict):
+        raise InputError(f"{place}: request is {request!r:.60}; it must be an object")
     for name in _TEXTS:
         if not isinstance(row[name], str) or not row[name]:
             raise InputError(f"{place}: {name} is {row[name]!r:.60}; it must be a text")
@@ -110,4 +133,6 @@ def _answer(path: Path, number: int, line: bytes) -> RecordedAnswer:
         raise InputError(f"{place}: body is not JSON ({error})") from None
     if not isinstance(body, dict):
         raise InputError(f"{place}: body is not a JSON object")
+    if request is not None:
+        requests[row["key"]] = request
     return RecordedAnswer(**row)

@@ -160,6 +160,13 @@ def interrupt(folder: Path, manifest: Manifest, seconds: Mapping[str, float], be
         write_json(folder / MANIFEST, {**manifest, **ended})
 
 
+def mark_dead(folder: Path, manifest: Manifest) -> None:
+    """Mark a run as interrupted whose process has died without doing so."""
+    if manifest["status"] == "running":
+        with suppress(InputError), locked(folder):  # no process has the lock any more
+            write_json(folder / MANIFEST, {**manifest, "status": "interrupted", "ended": now()})
+
+
 def discard_if_empty(folder: Path) -> None:
     """Remove the empty folder of a refused run, if this process created it."""
     if folder.resolve() not in _claimed:

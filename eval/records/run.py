@@ -117,7 +117,12 @@ def load_run(
     manifest = load_manifest(folder)
     if complete and manifest["status"] != "complete":
         raise InputError(f"{folder}: the run is {manifest['status']}; resume it to its end first")
-    run = Run(label or str(name), folder, manifest, _records(folder / RECORDS))
+    run = Run(
+        label or (str(name) if Path(name).is_dir() else folder.name),
+        folder,
+        manifest,
+        _records(folder / RECORDS),
+    )
     if answered and not run.counted:
         raise InputError(
             f"{folder}: every question failed or is left out by the answer key; name a run that "

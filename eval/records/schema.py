@@ -257,6 +257,8 @@ class Manifest(TypedDict):
     """Prompts by role, with their hashes."""
     judge: NotRequired[dict[str, Any] | None]
     """Judge: name, score, settings."""
+    reply_formats: NotRequired[dict[str, str]]
+    """How the server of each judge was asked for JSON: `json_schema`, `json_object` or `text`."""
     pricing: NotRequired[dict[str, Any] | None]
     """Prices in US dollars per million tokens by model, each with its date and source, and all of
     the dates as `as_of`."""

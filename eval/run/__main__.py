@@ -13,10 +13,13 @@ from omegaconf import DictConfig
 from eval.cli import heeding_termination
 from eval.records import folder as folders
 from eval.run import sweep, sweep_errors
+from eval.run.again import plan
 from eval.run.estimate import add_estimate, add_every_strategy, show_estimates
 from eval.run.experiment import execute, options_of
 
 _NAMES = ("hydra.run.dir", "hydra.sweep.subdir")  # settings that name a run's folder
+_ASKED = {"strategy", "experiment"}  # settings that name the strategies to estimate
+_PHASES = {"judge": ("judge",), "answer": ("answer", "judge")}  # of a run, done again by from=
 
 
 @hydra.main(version_base="1.3", config_path="../../conf", config_name="config")
@@ -41,7 +44,7 @@ def _run(
     """Run one configuration, or print an estimate; return the exit code."""
     if config.estimate:
         folders.discard_if_empty(folder)
-        _estimate(config, choices["strategy"])
+        _estimate(config, choices)
         return 0
     if left := sweep.left_behind(folder):
         folders.discard_if_empty(folder)
@@ -52,16 +55,19 @@ def _run(
     return execute(config, choices, folder, resume, overrides, details=details, note=hint)
 
 
-def _estimate(config: DictConfig, strategy: str) -> None:
-    """Estimate this run, or every strategy if a single run names none. A sweep shows one table at
-    its end, but for jobs in other processes, each of which shows its own.
+def _estimate(config: DictConfig, choices: dict[str, str]) -> None:
+    """Estimate this run (with `from=`, the part of another that is done again), or every strategy
+    if a single run names none. A sweep shows one table at its end, but for jobs in other processes,
+    each of which shows its own.
     """
     job = HydraConfig.get()
+    config, choices, again = plan(config, choices, job.overrides.task)
+    strategy = choices["strategy"]
     names = {override.lstrip("+~").partition("=")[0] for override in job.overrides.task}
     is_sweep = job.mode == RunMode.MULTIRUN
-    if is_sweep or any(name.partition(".")[0] in {"strategy", "experiment"} for name in names):
+    if is_sweep or again or any(name.partition(".")[0] in _ASKED for name in names):
         others = [one for one in job.overrides.task if not one.startswith("strategy=")]
-        add_estimate(config, strategy, others)
+        add_estimate(config, strategy, others, _PHASES.get(again.part) if again else None)
     else:
         add_every_strategy(config)
     if not is_sweep or sweep.in_a_worker():

@@ -66,17 +66,26 @@ class _Group:
 _groups: dict[str, _Group] = {}
 
 
-def add_estimate(config: DictConfig, strategy: str, arguments: Sequence[str] = ()) -> None:
+def add_estimate(
+    config: DictConfig,
+    strategy: str,
+    arguments: Sequence[str] = (),
+    only: Sequence[str] | None = None,
+) -> None:
     """Estimate the run of `config`, whose strategy is named `strategy`, for show_estimates.
 
-    `arguments`: those of the run besides the strategy. Raises InputError on data or
-    settings that a run would refuse.
+    `arguments`: those of the run besides the strategy. `only`: the phases of a run that are done
+    again (None: a whole run). Raises InputError on data or settings that a run would refuse.
     """
     check_settings(config)
     group = _group_of(config)
+    if only is not None:
+        settings: Any = OmegaConf.to_container(config.strategy, resolve=True)
+        _add(group, _Row(strategy, tuple(arguments)), settings, only)
+        return
     reference = _settings(FULL_CONTEXT, config)
     _add(group, _REFERENCE, reference)
-    settings: Any = OmegaConf.to_container(config.strategy, resolve=True)
+    settings = OmegaConf.to_container(config.strategy, resolve=True)
     if settings != reference:
         _add(group, _Row(strategy, tuple(arguments)), settings)
 
@@ -147,18 +156,24 @@ def _settings(strategy: str, config: DictConfig) -> dict[str, Any]:
     return cast(dict[str, Any], OmegaConf.to_container(whole.strategy, resolve=True))
 
 
-def _add(group: _Group, row: _Row, settings: dict[str, Any]) -> None:
-    """Add the row, unless the group has it."""
+def _add(
+    group: _Group, row: _Row, settings: dict[str, Any], only: Sequence[str] | None = None
+) -> None:
+    """Add the row, unless the group has it; `only`: as in add_estimate."""
     if row in group.rows:
         return
     estimator, pricing = group.estimator, group.pricing
     found = estimator.calls(settings)
+    if only is not None:
+        stages = [stage for stage in found.stages if stage.phase in only]
+        found = StrategyCalls(stages, found.unknown if "answer" in only else None)
     for note in (*found.notes, *([f"unknown, as {found.unknown}"] if found.unknown else ())):
         group.notes.setdefault(note, []).append(row)
     models = {stage.model for stage in found.stages}
     group.models |= models
     group.unpriced |= {model for model in models if pricing.price(model) is None}
-    group.rows[row] = _cells(group, found, is_reference=row == _REFERENCE)
+    cells = _cells(group, found, is_reference=row == _REFERENCE)
+    group.rows[row] = cells if only is None else [*cells[:-1], ABSENT]
 
 
 def _cells(group: _Group, found: StrategyCalls, *, is_reference: bool) -> list[str]:

@@ -16,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 
 from eval.cli import FAILED
 from eval.datasets.types import Dataset
+from eval.judges.panel import reply_formats
 from eval.pricing.ledger import PaidCalls
 from eval.records import folder as folders
 from eval.records.manifest import describe, resume_command
@@ -41,8 +42,8 @@ from memsys.places import CACHE_VARIABLE, OLD_CACHE, cache_folder
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
     """Compose the configuration and the chosen options from the arguments of `eval.run`.
 
-    Raises HydraException on an unknown option, InputError on flags other than --config-dir, and on a setting
-    that a run cannot use.
+    Raises HydraException on an unknown option, InputError on flags other than --config-dir and on
+    a setting that a run cannot use.
     """
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
     parser.add_argument("--config-dir")
@@ -129,6 +130,8 @@ def execute(
             records = runner.run()
             manifest["warnings"] += runner.warnings
             manifest["system"] = runner.details or manifest.get("system")
+            if formats := reply_formats(built.models.judge):
+                manifest["reply_formats"] = {**manifest.get("reply_formats", {}), **formats}
             summary = close(folder, manifest, records, runner.seconds, began, report_md)
         except (KeyboardInterrupt, *END_THE_RUN) as stop:
             if isinstance(stop, BudgetReached) and stop.enough_usd is not None:

@@ -69,7 +69,8 @@ class FailurePolicy:
     """The settings `failures` of a run.
 
     `stop_after`: number of questions in a row that fail alike before the run stops; None: it never
-    does. `tolerated`: highest share of failed questions, 0 to 1, at which a run succeeds.
+    does. `tolerated`: highest share of failed questions, 0 to 1, at which a run succeeds. A resumed
+    run does not stop because of no more than that, which failed before and fail again.
     """
 
     stop_after: int | None = 5

@@ -73,6 +73,11 @@ class RunFiles:
             self._contexts.add(bytes.fromhex(row["sha256"]))
 
     @property
+    def failed(self) -> set[str]:
+        """Ids of the questions that failed or whose judge did."""
+        return (self._places.keys() - self.answered) | self.unjudged
+
+    @property
     def memories(self) -> dict[str, int]:
         """Number of memories by conversation, of those whose ingestion is complete."""
         return {name: self._stored.get(name, 0) for name in self._indexed}

@@ -53,6 +53,7 @@ class Runner:
     details: dict[str, Any] = field(default_factory=dict)
     _failures: FailureLog = field(init=False)
     _row: FailureRow = field(default_factory=FailureRow)
+    _tolerated: frozenset[str] = frozenset()  # ids of questions that failed before
     _lock: threading.RLock = field(default_factory=threading.RLock)  # of files and counts
     _files: RunFiles = field(init=False)
     _progress: RunProgress = field(init=False)
@@ -73,6 +74,8 @@ class Runner:
         questions = self.built.dataset.questions
         files = self._files = RunFiles(self.folder)
         done = len(files.answered - files.unjudged)
+        if self.policy and not self.policy.is_failed(len(files.failed), len(questions)):
+            self._tolerated = frozenset(files.failed)  # they may fail again
         pricing = self.built.models.pricing
         self._progress = RunProgress(len(questions), done, self.spending, pricing)
         try:
@@ -132,6 +135,8 @@ class Runner:
             self.seconds[part] += seconds
         self._failures.note(asked.id, failure)
         self._progress.step(failed=failure is not None)
+        if asked.id in self._tolerated:
+            return
         self._row.note(asked.conversation, failure)
         limit = self.policy and self.policy.stop_after
         if failure and limit and self._row.in_a_row >= limit and not self._progress.is_over:

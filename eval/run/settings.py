@@ -56,8 +56,8 @@ class Scoring(_Model):
 class Settings(_Model):
     """The settings of conf/config.yaml; descriptions say what each of them has to be."""
 
-    k: PositiveOrNone
-    budget: PositiveOrNone
+    k: Annotated[StrictInt | None, _whole(1)]
+    budget: Annotated[StrictInt | None, _whole(1)]
     seed: Annotated[StrictInt, _whole(0)]
     resamples: Annotated[StrictInt, _whole(2)]
     questions: PositiveOrNone
@@ -126,10 +126,9 @@ def check_overrides(arguments: Sequence[str]) -> None:
             continue
         name = override.get_key_element().lstrip("+~")
         value = override.value()
-        if name in _GROUPS and not override.is_sweep_override() and not override.is_delete():
-            optional = name in _OPTIONAL and value is None
-            if not optional and not isinstance(value, str | list):
-                _refuse_option(name, value)
+        chosen = name in _GROUPS and not (override.is_sweep_override() or override.is_delete())
+        if chosen and not isinstance(value, str | list):
+            _refuse_option(name, value)
 
 
 def _refuse_option(group: str, value: object) -> None:

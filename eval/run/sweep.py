@@ -142,6 +142,7 @@ def show_sweep() -> None:
         print(f"\n{title}, mean with 95% interval:\n" + plain(*by_run(rows)))
     for folder, manifest in sweep_runs:
         if manifest["status"] != "complete":
+            folders.mark_dead(folder, manifest)
             print(
                 f"not finished: {folder.name}; resume it by:\n"
                 f"  {_resume_command(folder, manifest)}",

@@ -12,10 +12,11 @@ import numpy as np
 from memsys.embed.base import Embedder, unit_rows
 from memsys.llm.base import LLMError
 from memsys.llm.budget import Budget, Limits
-from memsys.llm.endpoint import Endpoint
+from memsys.llm.endpoint import Endpoint, check_server
 from memsys.llm.meter import Exchange, Meter
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import Recording
+from memsys.llm.reply import check_usage
 from memsys.text.addresses import check_address, check_key
 from memsys.types import Usage, Vectors
 
@@ -39,9 +40,10 @@ class EndpointEmbedder(Embedder):
         retries: int = 5,
     ) -> None:
         """`retries`: further attempts, which follow the server's retry-after. Raises InputError on
-        a wrong address.
+        a wrong argument.
         """
         host = check_address(base_url, "embedder.base_url")
+        check_server("embedder", model, key_variable, timeout_s, retries)
         self.typical_similarity = typical_similarity
         self.model, self._base_url, self._host = model, base_url, host
         self._key_variable = key_variable
@@ -49,6 +51,7 @@ class EndpointEmbedder(Embedder):
         # Two servers may give one name to two models: the address is part of the identity.
         self.name = f"{model}-{hashlib.sha256(base_url.encode()).hexdigest()[:8]}"
         self._endpoint: Endpoint | None = None
+        self._length: int | None = None  # of the vectors so far
         self._meter = Meter()
 
     def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> None:
@@ -73,37 +76,58 @@ class EndpointEmbedder(Embedder):
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         """Return unit vectors, shape (len(texts), d), and the usage. Raises LLMError without a
-        usable answer; InputError and BudgetReached like Endpoint.post.
+        usable answer, such as one whose vectors have another length than earlier ones; InputError
+        and BudgetReached like Endpoint.post.
         """
         if self._endpoint is None:
             self.open(Recording("", "off"), self._meter)
         assert self._endpoint is not None  # noqa: S101 - for the type checker
         body = {"model": self.model, "input": list(texts), "encoding_format": "float"}
-        read = partial(_vectors, model=self.model, expected=len(texts))
-        exchange = Exchange(read)
+        exchange = Exchange(partial(self._read, expected=len(texts)))
         try:
             answer = self._endpoint.post("/embeddings", body, exchange)
         except LLMError:
             self._meter.note(exchange.call(self.model, None))
             raise
         usage = usage_of(answer) or Usage(calls=1)
-        vectors = unit_rows(read(answer))
+        vectors: Vectors = exchange.value
+        self._length = vectors.shape[1]
         self._meter.note(exchange.call(self.model, usage))
         return vectors, usage
 
+    def _read(self, answer: Mapping[str, Any], expected: int) -> Vectors:
+        """Return the unit vectors of `answer`; raises LLMError if it is not usable."""
+        check_usage(answer, self.model)
+        vectors = _vectors(answer, self.model, expected)
+        if self._length not in (None, vectors.shape[1]):
+            raise LLMError(
+                f"{self.model}: vectors of {vectors.shape[1]} numbers, and earlier ones had "
+                f"{self._length}"
+            )
+        return vectors
+
 
 def _vectors(answer: Mapping[str, Any], model: str, expected: int) -> Vectors:
-    """Return the vectors by index, shape (expected, d), not normalised. Raises LLMError if the
-    answer has another shape.
+    """Return the unit vectors by index, shape (expected, d). Raises LLMError if the answer has
+    another shape, or a vector without a direction.
     """
+    if isinstance(answer.get("error"), dict):  # some gateways send errors with status 200
+        raise LLMError(f"{model}: {str(answer['error'].get('message'))[:200]}")
     rows = answer.get("data")
     try:
-        by_index = {int(row["index"]): row["embedding"] for row in rows or ()}
-        if sorted(by_index) != list(range(expected)):
-            raise LLMError(f"{model}: {len(by_index)} vectors for {expected} texts")
-        vectors = np.array([by_index[i] for i in range(expected)], dtype=np.float32)
+        by_index = {row["index"]: row["embedding"] for row in rows or ()}
+        if sorted(by_index) != list(range(expected)) or len(by_index) != len(rows or ()):
+            raise LLMError(f"{model}: {len(rows or ())} vectors for {expected} texts")
+        numbers = np.array([by_index[i] for i in range(expected)])
     except (TypeError, ValueError, KeyError) as error:
         raise LLMError(f"{model}: the answer is no list of vectors ({error})") from None
-    if vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
+    if numbers.ndim != 2 or not numbers.size or numbers.dtype.kind not in "if":
         raise LLMError(f"{model}: the answer is no list of vectors of one length")
-    return vectors
+    with np.errstate(over="ignore", invalid="ignore"):
+        vectors = numbers.astype(np.float32)
+        lengths = np.linalg.norm(vectors, axis=1)
+    if not np.isfinite(lengths).all():
+        raise LLMError(f"{model}: a vector has numbers that are not finite or too large")
+    if not lengths.all():
+        raise LLMError(f"{model}: a vector is zero, and has no direction")
+    return unit_rows(vectors)

@@ -13,12 +13,10 @@ from memsys.llm.budget import Budget, Limits
 from memsys.llm.endpoint import Endpoint, Server, check_server
 from memsys.llm.formats import Declined, Formats, ReplyFormat, with_format
 from memsys.llm.meter import Exchange, Meter
-from memsys.llm.pricing import usage_of
 from memsys.llm.recording import Mode, Recording
 from memsys.llm.reply import completion
 from memsys.text.addresses import check_address, check_key
 from memsys.text.json_text import check_json
-from memsys.types import Usage
 
 _PATH = "/chat/completions"
 _RESERVED = frozenset(
@@ -197,5 +195,5 @@ class ChatClient(LLM):
             if exchange.declined:
                 raise Declined from None
             raise
-        self._meter.note(exchange.call(self.name, usage_of(answer) or Usage(calls=1)))
+        self._meter.note(exchange.call(self.name, exchange.value.usage))
         return answer

@@ -19,6 +19,7 @@ from typing import Any
 
 from memsys.types import Usage
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 Check = Callable[[Mapping[str, Any]], object]
 
 
@@ -122,9 +123,7 @@ def key_of(method: str, path: str, body: Mapping[str, Any], sample: int) -> str:
     so that it contains no secret. Two servers that give one name to two models therefore
     need different names or different cache folders.
     """
-    canonical = json.dumps(
-        [method, path, body, sample], sort_keys=True, ensure_ascii=False, separators=(",", ":")
-    )
+    canonical = _CANONICAL.encode([method, path, body, sample])
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 

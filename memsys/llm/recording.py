@@ -229,17 +229,18 @@ class Recording:
     def _checked(self, row: Sequence[Any]) -> RecordedAnswer:
         """Return `row`, typed: SQLite stores any value in any column."""
         answer = RecordedAnswer._make(row)
-        for name in ("key", "path", "model", "body", "created"):
-            if type(getattr(answer, name)) is not str:
-                raise self.damaged(answer.key, f"its {name} is no text")
-        if type(answer.status) is not int or not 0 <= answer.status <= _MOST_STATUS:
-            raise self.damaged(answer.key, f"its status is {answer.status!r}")
-        ms = answer.latency_ms
-        if type(ms) is not float or not 0 <= ms < math.inf:
-            raise self.damaged(answer.key, f"its latency_ms is {ms!r}")
-        for count in (answer.input_tokens, answer.output_tokens):
-            if count is not None and (type(count) is not int or count < 0):
-                raise self.damaged(answer.key, f"its tokens are {count!r}")
+        key, path, model, status, body, ms, *tokens, created = row
+        fault = None
+        if not type(key) is type(path) is type(model) is type(body) is type(created) is str:
+            fault = "a text is none"
+        elif type(status) is not int or not 0 <= status <= _MOST_STATUS:
+            fault = f"its status is {status!r}"
+        elif type(ms) is not float or not 0 <= ms < math.inf:
+            fault = f"its latency_ms is {ms!r}"
+        elif any(n is not None and (type(n) is not int or n < 0) for n in tokens):
+            fault = f"its tokens are {tokens!r}"
+        if fault is not None:
+            raise self.damaged(key, fault)
         return answer
 
     def _unpacked(self, key: str, data: object) -> dict[str, Any]:

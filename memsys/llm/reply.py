@@ -116,7 +116,7 @@ def _fault(
         empty = "it has no content"
     elif not text.strip():
         empty = "its content is empty"
-    elif not without_thinking(text).strip():
+    elif "<think>" in text and not without_thinking(text).strip():
         empty = "it contains reasoning alone"
     else:
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -30,7 +30,7 @@ class Expansion:
     edge_weight: float
     relevance_weight: float
     threshold: float
-    edges: Collection[EdgeKind]
+    edges: Sequence[EdgeKind]
     hops: int = 1
     reserved: int = 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,7 +83,9 @@ def test_an_answer_that_is_here_stays_and_is_told_of(
 ) -> None:
     elsewhere = Recording(tmp_path / "elsewhere")
     [line, *_] = gzip.decompress(bundle.read_bytes()).splitlines()[1:]
-    first = RecordedAnswer(**json.loads(line))
+    row = json.loads(line)
+    assert row.pop("request")["messages"]
+    first = RecordedAnswer(**row)
     elsewhere.keep([first._replace(body="{}")])
     assert cache.main(["import", str(bundle), "--cache", str(tmp_path / "elsewhere")]) == 0
     out = capsys.readouterr().out
@@ -91,6 +94,32 @@ def test_an_answer_that_is_here_stays_and_is_told_of(
     found = elsewhere.find(first.key)
     assert found is not None
     assert found.body == "{}"
+
+
+def test_requests_travel_with_their_answers(
+    made: tuple[Path, Path, list[str]], bundle: Path, tmp_path: Path
+) -> None:
+    cache.main(["import", str(bundle), "--cache", str(tmp_path / "elsewhere")])
+    here, there = Recording(made[1]), Recording(tmp_path / "elsewhere")
+    keys = [answer.key for answer in there.all()]
+    texts = {here.request(key)["messages"][0]["content"] for key in keys}  # type: ignore[index]
+    assert texts == {"one", "two"}
+    assert there.requests(keys) == here.requests(keys)
+
+
+def test_a_bundle_without_requests_is_read(bundle: Path, tmp_path: Path) -> None:
+    header, *lines = gzip.decompress(bundle.read_bytes()).splitlines()
+    bare = []
+    for line in lines:
+        row = json.loads(line)
+        del row["request"]
+        bare.append(json.dumps(row).encode() + b"\n")
+    told = json.loads(header) | {"version": 1, "sha256": hashlib.sha256(b"".join(bare)).hexdigest()}
+    bundle.write_bytes(gzip.compress(json.dumps(told).encode() + b"\n" + b"".join(bare)))
+    store = tmp_path / "elsewhere"
+    assert cache.main(["import", str(bundle), "--cache", str(store)]) == 0
+    recording = Recording(store)
+    assert [recording.request(answer.key) for answer in recording.all()] == [None, None]
 
 
 def resealed(change: Callable[[list[bytes]], list[bytes]]) -> Edit:
@@ -117,9 +146,18 @@ def text_edit(old: bytes, new: bytes) -> Edit:
         (lambda _: gzip.compress(b"hello\n"), "not a bundle"),
         (lambda _: gzip.compress(b""), "not a bundle"),
         (text_edit(b"answer ", b"anther "), "damaged"),
-        (text_edit(b'"version": 1', b'"version": 9'), "version 9"),
+        (text_edit(b'"version": 2', b'"version": 9'), "version 9"),
         (text_edit(b'"count": 2', b'"count": 3'), "2 answers"),
         (resealed(lambda lines: lines[:1]), "1 answers"),
+        (
+            resealed(
+                lambda lines: [
+                    lines[0],
+                    re.sub(rb'"request": {.*?}]', b'"request": [{}]', lines[1]),
+                ]
+            ),
+            "line 3",
+        ),
         (resealed(lambda lines: [b"{}\n", lines[1]]), "line 2 is not a recorded answer"),
         (
             resealed(lambda lines: [lines[0], lines[1].replace(b'"status": 200', b'"status": ""')]),

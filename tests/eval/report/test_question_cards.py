@@ -8,6 +8,7 @@ import pytest
 
 from eval.diagnose.retrieval_vs_reading import Marking
 from eval.rendering.blocks import Side
+from eval.report.build import build_report
 from eval.report.cards import SHOWN, question_card, side, verdict
 from eval.report.runs import load_texts
 from memsys.errors import InputError
@@ -139,3 +140,24 @@ def test_each_run_has_memories_of_its_own(first: Path, data: Path, tmp_path: Pat
     found = question_card("ash/1", made(first, second))
     words = [one.lines[0].text or "" for one in found.sides if one.lines]
     assert [text.count("said") for text in words] == [1, 2]
+
+
+def test_verdicts_have_their_reasons_and_errors_beside_the_scores():
+    judged = {"judge": {"a": [True, False], "b": [False]}, "judge_reasons": {"a": ["same", ""]}}
+    assert _side(record("ash/1", **judged)).judged == [
+        "a, run 1: right: same",
+        "a, run 2: wrong",
+        "b: wrong",
+    ]
+    failure = {"phase": "judge", "kind": "LLMError", "message": "late"}
+    unjudged = _side(record("ash/1", f1=0.25, judge_error=failure))
+    assert unjudged.judged == ["no verdict: LLMError: late"]
+    assert ("locomo_f1", 0.25) in unjudged.scores
+    assert _side(record("ash/1")).judged == []
+
+
+def test_the_reports_cards_show_reasons(first: Path, tmp_path: Path, data: Path):
+    rows = records(0.1, judge={"a": [True]}, judge_reasons={"a": [f"since {HOSTILE}"]})
+    report = build_report(made(first, write_run(tmp_path / "judged", rows, "judged", data)))
+    assert "a: right: since &lt;/td&gt;" in report.html()
+    assert "a: right: since" in report.markdown()

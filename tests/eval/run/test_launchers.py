@@ -116,7 +116,7 @@ def test_joblib_runs_that_fail_do_not_stop_the_others(
 
 @joblib
 @pytest.mark.slow
-@pytest.mark.parametrize("how", ["kill", "ctrl-c"])
+@pytest.mark.parametrize("how", ["kill", "ctrl-c", "terminate"])
 def test_joblib_a_sweep_that_breaks_off_names_the_command_that_goes_on(
     start: Start, tmp_path: Path, cache: Path, small: tuple[str, ...], clean: Run, how: str
 ) -> None:
@@ -128,10 +128,11 @@ def test_joblib_a_sweep_that_breaks_off_names_the_command_that_goes_on(
         if how == "kill":
             kill_writer_of(run)
         else:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGINT if how == "ctrl-c" else signal.SIGTERM)
         end = ended(process, tmp_path)
     (tmp_path / "fault").unlink()
-    assert end.code == {"kill": 1, "ctrl-c": 130}[how]
+    assert end.code == {"kill": 1, "ctrl-c": 130, "terminate": 143}[how]
+    assert run.manifest["status"] == "interrupted"
     assert "Traceback" not in end.err
     assert ("a worker of the sweep died" in end.err) == (how == "kill")
     assert start(*resuming(end)).code == 0

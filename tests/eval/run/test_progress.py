@@ -1,19 +1,42 @@
-"""The progress bar: on a terminal and in a notebook, silent in a log file."""
+"""The progress of a run: a bar on a terminal and in a notebook, plain lines in a log file."""
 
 from __future__ import annotations
 
 import io
 import sys
+import threading
+from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
 
 from eval.cli import progress
+from eval.run import progress as run_progress
+from eval.run.progress import RunProgress, Spending
+from memsys.llm.pricing import Price, Pricing
+from memsys.types import Usage
+
+PRICES = Pricing({"dear": Price(1.0, 2.0)})
 
 
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+class Ledger:
+    """Stores nothing."""
+
+    def rows(self) -> Iterator[tuple[str, Usage]]:
+        return iter(())
+
+    def note(self, model: str, usage: Usage) -> None:
+        pass
+
+
+@pytest.fixture(autouse=True)
+def no_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO) -> str:
@@ -24,15 +47,82 @@ def shown(monkeypatch: pytest.MonkeyPatch, stream: io.StringIO) -> str:
 
 
 def test_silent_in_a_log_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     assert shown(monkeypatch, io.StringIO()) == ""
 
 
 def test_a_text_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     assert "2/2" in shown(monkeypatch, Terminal())
 
 
 def test_a_text_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ipykernel", ModuleType("ipykernel"))
     assert "2/2" in shown(monkeypatch, io.StringIO())
+
+
+def test_dollars_are_shown_and_tokens_without_a_price_are_not_0_dollars() -> None:
+    spending = Spending(Ledger())
+    assert spending.text(PRICES) == ""
+    spending.note("dear", Usage(1, 1_000_000, 100_000))
+    spending.note("dear", Usage(1, 1_000_000, 0))
+    assert spending.text(PRICES) == "$2.2000"
+    spending.note("unknown", Usage(1, 3_000, 400))
+    assert spending.text(PRICES) == "$2.2000 + 3,400 tokens without a price"
+    unpriced = Spending(Ledger())
+    unpriced.note("unknown", Usage(1, 3_000, 400))
+    assert unpriced.text(PRICES) == "3,400 tokens without a price"
+
+
+def test_the_bar_shows_errors_dollars_and_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    spending = Spending(Ledger())
+    progress_of_run = RunProgress(9, 3, spending, PRICES)
+    with progress_of_run.shown():
+        progress_of_run.at("conv-26: session 3 of 19")
+        spending.note("dear", Usage(1, 1_000_000, 0))
+        progress_of_run.step(failed=True)
+        progress_of_run.step(failed=False)
+    text = terminal.getvalue()
+    assert "conv-26: session 3 of 19" in text
+    assert "5/9" in text
+    assert "1 error, $1.0000" in text
+
+
+class Writes(io.StringIO):
+    """A log file that notes each write, and when the second line is there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.writes: list[str] = []
+        self.second = threading.Event()
+
+    def write(self, text: str) -> int:
+        self.writes.append(text)
+        if len(self.writes) == 2:
+            self.second.set()
+        return len(text)
+
+
+def test_lines_in_a_log_file_also_while_nothing_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = Writes()
+    monkeypatch.setattr(sys, "stderr", log)
+    for name in ("FIRST_S", "_EVERY_S", "_APART_S"):
+        monkeypatch.setattr(run_progress, name, 0.01)
+    progress_of_run = RunProgress(9, 3, None, PRICES)
+    with progress_of_run.shown():
+        progress_of_run.at("conv-26: session 3 of 19")
+        progress_of_run.step(failed=True)
+        assert log.second.wait(60)
+    assert log.writes[1] == "conv-26: session 3 of 19, 4 of 9 questions, 1 error, 0:00:00\n"
+    assert all(line.endswith("\n") and line.count("\n") == 1 for line in log.writes)
+
+
+def test_a_short_run_writes_no_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = Writes()
+    monkeypatch.setattr(sys, "stderr", log)
+    progress_of_run = RunProgress(9, 0, None, PRICES)
+    with progress_of_run.shown():
+        for number in range(9):
+            progress_of_run.at(f"conv-{number}")
+            progress_of_run.step(failed=False)
+    assert log.writes == []

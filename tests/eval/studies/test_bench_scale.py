@@ -88,6 +88,20 @@ def test_a_small_store_is_measured_for_real(
         assert f"400,ivf,{name}," in figures
 
 
+def test_other_sizes_do_not_overwrite_the_shipped_tables_and_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(bench_scale, "_names", lambda n: ["flat"])
+    monkeypatch.setattr(bench_scale, "_measured", lambda n, name: STORE)
+    assert bench_scale.main(["1000", "100000"]) == 0
+    assert "results/tables/scale-1000-100000.md" in capsys.readouterr().out
+    written = {path.name for path in tmp_path.rglob("*.*")}
+    assert written == {f"scale-1000-100000.{ending}" for ending in ("md", "csv", "png")}
+    assert bench_scale.main([]) == 0
+    assert {"scale.md", "scale.csv", "scale.png"} <= {path.name for path in tmp_path.rglob("*.*")}
+
+
 def test_what_could_not_be_measured_is_reported_with_the_reason() -> None:
     figures = bench_scale._measured(5, "nothing_of_this_name")
     assert json.dumps(figures) == json.dumps({"failed": "KeyError: 'nothing_of_this_name'"})

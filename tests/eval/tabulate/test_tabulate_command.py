@@ -30,8 +30,14 @@ def test_an_experiment_becomes_a_page_and_a_csv(
     ended = start("-m", "experiment=injection", *given)
     assert ended.code == 0, ended.err
     assert main(["injection", *given]) == 0
-    page = (tmp_path / "results" / "tables" / "injection.md").read_text(encoding="utf-8")
+    path = tmp_path / "results" / "tables" / "injection.md"
+    assert not path.exists()  # that of the experiment without other arguments
+    said = capsys.readouterr().out
+    assert "written to results/tables: injection-dataset=sample-" in said
+    assert main(["injection", *given, "--out", str(path.parent.resolve())]) == 0
+    page = path.read_text(encoding="utf-8")
     assert capsys.readouterr().out.rstrip() == page.rstrip()
+    assert said.startswith(page.rstrip())
     runs = runs_in(tmp_path)
     header, _, *lines = rows(page)
     assert header[0] == "context"

@@ -17,7 +17,7 @@ from memsys.embed.endpoint import EndpointEmbedder
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.meter import Meter
-from memsys.llm.recording import Recording
+from memsys.llm.recording import Mode, Recording
 from memsys.types import Usage
 from tests.memsys.embed.test_cache import Notes
 
@@ -33,6 +33,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.failures = 0  # answers with 500 so many times first
         self.short = False  # leaves a row out
+        self.answer: Any = None  # instead of the right one
         self.requests: list[dict[str, Any]] = []
         self.keys: list[str | None] = []
 
@@ -51,6 +52,9 @@ class Handler(BaseHTTPRequestHandler):
         if self.server.failures:
             self.server.failures -= 1
             self._reply(500, {"error": {"message": "out of order"}})
+            return
+        if self.server.answer is not None:
+            self._reply(200, self.server.answer)
             return
         rows = [
             {"object": "embedding", "index": i, "embedding": [float(len(text)), 1.0]}
@@ -197,3 +201,86 @@ def test_an_address_with_a_secret_is_refused_and_not_repeated(url: str) -> None:
 def test_an_address_that_is_none_is_refused(url: str) -> None:
     with pytest.raises(InputError, match=r"not an http\(s\) address"):
         make(url)
+
+
+def row(index: Any, vector: Any) -> dict[str, Any]:
+    return {"index": index, "embedding": vector}
+
+
+GOOD = [row(0, [1.0, 0.0]), row(1, [0.0, 2.0])]
+UNUSABLE: dict[str, tuple[Any, str]] = {
+    "zero": ({"data": [row(0, [0, 0]), row(1, [1, 2])]}, "a vector is zero"),
+    "all zero": ({"data": [row(0, [0.0, 0.0]), row(1, [0.0, 0.0])]}, "a vector is zero"),
+    "too small": ({"data": [row(0, [1e-40, 0]), row(1, [1, 2])]}, "a vector is zero"),
+    "too large": ({"data": [row(0, [1e30, 0]), row(1, [1, 2])]}, "too large"),
+    "beyond float32": ({"data": [row(0, [1e300, 0]), row(1, [1, 2])]}, "too large"),
+    "NaN": ({"data": [row(0, [float("nan"), 0]), row(1, [1, 2])]}, "NaN"),
+    "infinite": ({"data": [row(0, [float("inf"), 0]), row(1, [1, 2])]}, "[Ii]nf"),
+    "null": ({"data": [row(0, [None, 0]), row(1, [1, 2])]}, "no list of vectors"),
+    "texts": ({"data": [row(0, ["1", "0"]), row(1, ["1", "2"])]}, "no list of vectors"),
+    "booleans": ({"data": [row(0, [True, False]), row(1, [True, True])]}, "no list of vectors"),
+    "base64": ({"data": [row(0, "AAAA"), row(1, "AAAA")]}, "no list of vectors"),
+    "no numbers": ({"data": [row(0, []), row(1, [])]}, "no list of vectors"),
+    "two lengths": ({"data": [row(0, [1]), row(1, [1, 2])]}, "no list of vectors"),
+    "nested": ({"data": [row(0, [[1]]), row(1, [[2]])]}, "no list of vectors"),
+    "another length": ({"data": [row(0, [1, 2, 3]), row(1, [1, 2, 3])]}, "of 3 numbers"),
+    "one row": ({"data": GOOD[:1]}, "1 vectors for 2 texts"),
+    "one row too many": ({"data": [*GOOD, row(1, [1, 1])]}, "3 vectors for 2 texts"),
+    "index missing": ({"data": [{"embedding": [1, 2]}] * 2}, "no list of vectors"),
+    "index is text": ({"data": [row("0", [1, 2]), row("1", [1, 2])]}, "2 vectors for 2 texts"),
+    "no data": ({"object": "list"}, "0 vectors for 2 texts"),
+    "data is a number": ({"data": 5}, "no list of vectors"),
+    "data is an object": ({"data": {"0": [1, 2]}}, "no list of vectors"),
+    "error with status 200": ({"error": {"message": "busy"}}, "busy"),
+    "tokens below 0": ({"data": GOOD, "usage": {"prompt_tokens": -1}}, "usage.prompt_tokens"),
+    "tokens 1e30": ({"data": GOOD, "usage": {"prompt_tokens": 1e30}}, "usage.prompt_tokens"),
+    "deep": ({"data": GOOD, "more": json.loads("[" * 200 + "]" * 200)}, "nested more than"),
+}
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_unusable_vectors_are_an_error_and_requested_again(
+    name: str, server: Server, tmp_path: Path
+) -> None:
+    answer, words = UNUSABLE[name]
+
+    def opened(mode: Mode) -> EndpointEmbedder:
+        one = make(server.url, retries=0)
+        one.open(Recording(tmp_path, mode), Meter())
+        one.embed(["first"])  # two numbers
+        return one
+
+    live = opened("auto")
+    server.answer = answer
+    with pytest.raises(LLMError, match=words) as error:
+        live.embed(["abc", "de"])
+    server.answer = None
+    with pytest.raises(LLMError) as again:
+        opened("replay").embed(["abc", "de"])
+    assert str(again.value) == str(error.value)
+    assert len(server.requests) == 2
+    vectors, _ = opened("auto").embed(["abc", "de"])  # a resumed run
+    assert vectors.shape == (2, 2)
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"timeout_s": value} for value in (float("nan"), float("inf"), 0, True, "9", None)),
+        *({"retries": value} for value in (float("nan"), -1, 1.5, True, "9", None)),
+        {"key_variable": None},
+        {"key_variable": "sk-secret-0123"},
+    ],
+)
+def test_wrong_settings_are_named(wrong: dict[str, Any]) -> None:
+    [name] = wrong
+    with pytest.raises(InputError, match=rf"embedder\.{name}: ") as error:
+        make("http://127.0.0.1:1/v1", **wrong)
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("model", [5, None, "", " "])
+def test_a_model_without_a_name_is_refused(model: Any) -> None:
+    with pytest.raises(InputError, match=r"embedder\.model"):
+        EndpointEmbedder(model, "http://127.0.0.1:1/v1", 0.5)

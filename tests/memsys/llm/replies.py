@@ -151,7 +151,7 @@ CASES: dict[str, Case] = {
     "too large": bad(framed(_LARGE), "larger than 16 MB"),
     "gzip bomb": bad(framed(_BOMB, headers={"Content-Encoding": "gzip"}), "larger than 16 MB"),
     "too large with status 500": bad(framed(_LARGE, 500), "HTTP 500"),
-    "tokens are NaN": bad(usage(prompt_tokens=float("nan")), "NaN is not JSON"),
+    "tokens are NaN": bad(usage(prompt_tokens=float("nan")), "NaN"),
     "tokens are infinite": bad(_raw(usage(prompt_tokens=77), "77", "1e999"), "range of 64 bits"),
     "tokens below 0": bad(usage(completion_tokens=-1), "usage.completion_tokens is -1"),
     "tokens 1e30": bad(usage(prompt_tokens=1e30), r"usage.prompt_tokens is 1e\+30"),

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 import multiprocessing
 import sqlite3
 import threading
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from memsys.errors import InputError
 from memsys.llm.client import ChatSettings
 from memsys.llm.meter import Meter, key_of
-from memsys.llm.recording import RecordedAnswer, Recording
+from memsys.llm.recording import Mode, RecordedAnswer, Recording
 from tests.memsys.llm.server import FaultyServer
 
 _ONE = RecordedAnswer(
@@ -143,3 +145,76 @@ def test_several_processes_send_a_request_once(tmp_path: Path) -> None:
         assert server.requests == 12
     [total] = Recording(tmp_path).totals()
     assert total[2] == 12
+
+
+def test_a_request_is_recorded_with_its_answer_and_without_secrets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-very-secret-01")
+    recording = Recording(tmp_path)
+    body = {"model": "m", "messages": [{"role": "user", "content": "of sk-very-secret-01: é"}]}
+    recording.keep([_ONE], {_ONE.key: body})
+    failed = _ONE._replace(key="cd" * 32, status=500)
+    recording.keep_failed(failed, body)
+    for key in (_ONE.key, failed.key):
+        request = Recording(tmp_path).request(key)
+        assert request is not None
+        assert request["messages"][0]["content"] == "of $SOME_API_KEY: é"
+    assert recording.request("ef" * 32) is None
+    assert Recording(tmp_path / "off", "off").request(_ONE.key) is None
+
+
+def test_a_file_of_an_earlier_version_gets_the_table_of_requests(tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    recording.keep([_ONE])
+    with recording._db as db:
+        db.execute("DROP TABLE requests")
+    again = Recording(tmp_path)
+    assert again.find(_ONE.key) == _ONE
+    assert again.request(_ONE.key) is None
+
+
+DAMAGE = [
+    *(("body", value) for value in ("no JSON", "[]", "null", "", b"{}", 5.5)),
+    *(("latency_ms", value) for value in ("long", float("inf"), -1.0, b"x")),
+    *(("status", value) for value in ("fine", 2.5, -1, 10**6, b"x")),
+    *(("input_tokens", value) for value in ("many", 0.5, -1, b"x")),
+    *(("output_tokens", value) for value in ("many", 0.5, -1)),
+    *(("created", value) for value in (b"x",)),
+    *(("model", value) for value in (b"x",)),
+]
+
+
+UPDATES = {column: f"UPDATE calls SET {column} = ?" for column, _ in DAMAGE}  # noqa: S608
+
+
+@pytest.mark.parametrize(("column", "value"), DAMAGE)
+@pytest.mark.parametrize("mode", ["auto", "replay"])
+def test_a_damaged_row_is_named_in_one_line(
+    column: str, value: object, mode: Mode, tmp_path: Path
+) -> None:
+    settings = ChatSettings(model="m", base_url="http://127.0.0.1:9/v1", retries=0)
+    recording = Recording(tmp_path, mode)
+    body = {"model": "m", "messages": [], "temperature": 0.0, "max_tokens": 512}
+    answer = {"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}
+    key = key_of("POST", "/v1/chat/completions", body, 0)
+    recording.keep([_ONE._replace(key=key, body=json.dumps(answer))])
+    client = settings.open(recording, Meter())
+    assert client.complete([]).text == "yes"
+    with recording._db as db:
+        db.execute(UPDATES[column], (value,))
+    with pytest.raises(
+        InputError, match=r"calls\.sqlite: the recorded call .* is damaged"
+    ) as error:
+        client.complete([])
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", [b"x", "text", zlib.compress(b"[]"), zlib.compress(b"[" * 9999)])
+def test_a_damaged_request_is_named(value: object, tmp_path: Path) -> None:
+    recording = Recording(tmp_path)
+    recording.keep([_ONE], {_ONE.key: {"model": "m"}})
+    with recording._db as db:
+        db.execute("UPDATE requests SET body = ?", (value,))
+    with pytest.raises(InputError, match=r"calls\.sqlite: the recorded call .* is damaged"):
+        recording.request(_ONE.key)

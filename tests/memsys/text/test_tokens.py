@@ -46,9 +46,9 @@ _ALPHABETS = (
 )
 LONG = {
     "letter": "a" * 100_000,
-    "letters": "".join(random.Random(1).choices(_ALPHABETS[2], k=100_000)),
-    "han": "".join(random.Random(2).choices(_HAN, k=100_000)),
-    "thai": "".join(random.Random(3).choices(_ALPHABETS[20], k=100_000)),
+    "letters": "".join(random.Random(1).choices(_ALPHABETS[2], k=100_000)),  # noqa: S311
+    "han": "".join(random.Random(2).choices(_HAN, k=100_000)),  # noqa: S311
+    "thai": "".join(random.Random(3).choices(_ALPHABETS[20], k=100_000)),  # noqa: S311
     "digits": "1234567890" * 10_000,
     "spaces": " " * 100_000,
     "dots": "." * 100_000,
@@ -59,7 +59,7 @@ LONG = {
 
 def random_texts(seed: int, n: int, longest: int = 400) -> Iterator[str]:
     """Yield `n` texts, half of them one unbroken run, of up to `longest` characters."""
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311
     for _ in range(n):
         size = draw.randint(1, draw.choice([20, 100, 100, longest]))
         kind = draw.random()

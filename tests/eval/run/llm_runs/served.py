@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.eval.commands import PROJECT, Ended, Run, run_main
+from tests.eval.commands import PATIENT, PROJECT, Ended, Run, run_main
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
@@ -70,13 +70,16 @@ class Model:
 
 @dataclass
 class Bench:
-    """One folder, one cache and one server; `start` runs a command there."""
+    """One folder, one cache and one server; `start` runs a command there. `patient`: see PATIENT
+    of tests.eval.commands.
+    """
 
     folder: Path
     cache: Path
     server: FaultyServer
     model: Model
     options: tuple[str, ...]
+    patient: bool = True
 
     @property
     def run(self) -> Run:
@@ -85,7 +88,12 @@ class Bench:
 
     def command(self, *arguments: str, resume: bool = False) -> list[str]:
         """The arguments of eval.run; later ones win over the bench's own."""
-        command = [*MODELS, *self.options, f"llm.base_url={self.server.base_url}"]
+        command = [
+            *MODELS,
+            *(PATIENT if self.patient else ()),
+            *self.options,
+            f"llm.base_url={self.server.base_url}",
+        ]
         command += [f"hydra.run.dir={self.run.folder}", *(["resume=run"] if resume else [])]
         named = {argument.partition("=")[0] for argument in arguments}
         kept = [argument for argument in command if argument.partition("=")[0] not in named]
@@ -115,8 +123,9 @@ class Bench:
         return path.read_bytes().count(b"\n") if path.exists() else 0
 
     def errors(self) -> dict[str, dict[str, str]]:
-        """What failed, by question."""
-        return {r["id"]: r["error"] for r in self.run.records if r["status"] == "error"}
+        """What failed, by question: its answer or its judge."""
+        failures = {r["id"]: r["error"] or r["judge_error"] for r in self.run.records}
+        return {id_: failure for id_, failure in failures.items() if failure}
 
 
 Scripted = Callable[[Model], Bench]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.eval.commands import PATIENT, Run
+from tests.eval.commands import Run
 from tests.eval.run.llm_runs.conftest import Make
 from tests.eval.run.llm_runs.served import ALL
 from tests.memsys.llm import faults
@@ -15,6 +15,7 @@ ONCE = "llm.retries=0"
 
 def test_a_dead_endpoint_ends_the_run_which_can_be_resumed(make: Make, answered: Run) -> None:
     bench = make()
+    bench.patient = False
     bench.model.break_down(OUT)
     ended = bench.start(ONCE)
     assert ended.code == 1
@@ -38,6 +39,7 @@ def test_a_dead_endpoint_ends_the_run_which_can_be_resumed(make: Make, answered:
 @pytest.mark.parametrize("stop_after", [1, 3])
 def test_the_number_can_be_set(make: Make, stop_after: int) -> None:
     bench = make()
+    bench.patient = False
     bench.model.break_down(OUT)
     assert bench.start(ONCE, f"failures.stop_after={stop_after}").code == 1
     assert bench.server.requests == stop_after
@@ -45,6 +47,7 @@ def test_the_number_can_be_set(make: Make, stop_after: int) -> None:
 
 def test_failures_that_are_not_in_a_row_do_not_end_the_run(make: Make) -> None:
     bench = make()
+    bench.patient = False
     bench.model.break_down(OUT, times=4)
     ended = bench.start(ONCE)
     assert ended.code == 1  # 4 of 21 are more than a tenth
@@ -55,8 +58,9 @@ def test_failures_that_are_not_in_a_row_do_not_end_the_run(make: Make) -> None:
 @pytest.mark.parametrize("workers", [1, 4])
 def test_without_a_limit_the_run_ends_and_fails(make: Make, workers: int) -> None:
     bench = make()
+    bench.patient = False
     bench.model.break_down(OUT)
-    ended = bench.start(ONCE, *PATIENT, f"concurrency={workers}")
+    ended = bench.start(ONCE, "failures.stop_after=null", f"concurrency={workers}")
     assert ended.code == 1
     assert "failed: 21 of 21 questions failed" in ended.err
     assert bench.run.manifest["status"] == "complete"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.eval.commands import PATIENT, Run
+from tests.eval.commands import Run
 from tests.eval.run.llm_runs.conftest import Make
 from tests.eval.run.llm_runs.served import JUDGED, role_of, scores
 from tests.memsys.llm import faults
@@ -18,7 +18,7 @@ def test_other_scores_remain_and_the_judge_alone_is_asked_again(
 ) -> None:
     bench = make()
     bench.model.break_down(faults.status(503, "the judge is out"), role="judge")
-    ended = bench.start("llm.retries=0", *PATIENT, f"concurrency={workers}")
+    ended = bench.start("llm.retries=0", f"concurrency={workers}")
     assert ended.code == 0, ended.err
     assert f"{JUDGED} answers could not be judged" in ended.out
     assert "0 judged (18 errors)" in ended.out
@@ -47,6 +47,7 @@ def test_other_scores_remain_and_the_judge_alone_is_asked_again(
 
 def test_a_run_fails_whose_judge_fails(make: Make) -> None:
     bench = make()
+    bench.patient = False
     bench.model.break_down(faults.status(503, "the judge is out"), role="judge")
     ended = bench.start("llm.retries=0")
     assert ended.code == 1

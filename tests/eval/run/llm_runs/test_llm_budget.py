@@ -59,7 +59,7 @@ def test_a_run_stops_and_goes_on_with_more(priced: Bench, unbounded: Run, worker
     done = priced.run.records
     assert 0 < len(done) < 21
     ids = [record["id"] for record in done]
-    assert ids == [one for one in ALL if one in ids]  # of those under way, each that could end
+    assert sorted(ids) == [one for one in ALL if one in ids]  # each once, as they were answered
     assert LIMIT - 1 < paid(priced, before) <= LIMIT
 
     requests = priced.server.requests

@@ -40,6 +40,10 @@ ANSWERS: dict[str, tuple[Behaviour, tuple[str, ...], str]] = {
     "invalid JSON": (faults.raw(b'{"choices": [{'), TWICE, "not a JSON object"),
     "empty choices": (faults.answer({"choices": []}), (), "no choices"),
     "no content": (faults.says(None), (), "no content"),
+    "empty content": (faults.says(""), (), "content is empty; finish_reason stop"),
+    "used up": (faults.says("", "length"), (), "max_completion_tokens"),
+    "filtered": (faults.says("", "content_filter"), (), "finish_reason content_filter"),
+    "nothing after Answer:": (faults.says("So.\nAnswer: "), (), "has no answer"),
     "too long": (
         faults.status(400, "maximum context length is 512 tokens", "context_length_exceeded"),
         (),
@@ -56,16 +60,23 @@ VERDICTS: dict[str, tuple[Behaviour, str]] = {
 
 def check_failed(bench: Bench, phase: str, words: str, answered: Run) -> dict[str, Any]:
     """MIDDLE alone failed, is told of, and is in no mean; its record is returned."""
-    (failed,) = [record for record in bench.run.records if record["status"] == "error"]
-    assert failed["id"] == MIDDLE
-    assert (failed["error"]["phase"], failed["error"]["kind"]) == (phase, "LLMError")
-    assert words in failed["error"]["message"]
-    assert set(failed["scores"].values()) == {None}
+    ((id_, error),) = bench.errors().items()
+    assert id_ == MIDDLE
+    assert (error["phase"], error["kind"]) == (phase, "LLMError")
+    assert words in error["message"]
+    (failed,) = [record for record in bench.run.records if record["id"] == MIDDLE]
+    is_judged = phase == "judge"  # the other scores then count
+    assert (failed["status"], failed["error"] is None) == (
+        "ok" if is_judged else "error",
+        is_judged,
+    )
+    right = answered.records[ALL.index(MIDDLE)]["scores"]
+    assert failed["scores"] == {**(right if is_judged else dict.fromkeys(right)), "judge": None}
     others = [record for record in bench.run.untimed if record["id"] != MIDDLE]
     assert others == [record for record in answered.untimed if record["id"] != MIDDLE]
     summary = bench.run.summary
     assert summary["errors_by_kind"] == {f"{phase}: LLMError": 1}
-    assert (summary["errors"], summary["judge"]["n"]) == (1, JUDGED - 1)
+    assert (summary["errors"], summary["judge"]["n"]) == (not is_judged, JUDGED - 1)
     right = [r["scores"]["judge"] for r in others if r["type"] == "single_hop"]
     assert summary["by_type"]["single_hop"]["judge"] == pytest.approx(sum(right) / len(right))
     return failed

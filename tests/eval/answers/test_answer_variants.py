@@ -1,0 +1,83 @@
+"""Any file of answers is imported with an account that adds up, or refused in one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from eval.answers.files import read_answers
+from eval.datasets.types import Dataset
+from eval.metrics.abstention import abstains
+from eval.rescore.account import account
+from eval.rescore.imports import read_import, record
+from eval.rescore.tables import sentences, warnings
+from memsys.errors import InputError
+from tests.eval.answers.answer_variants import Variant, lines, rows, variants
+
+VARIANTS = variants()
+
+
+def test_there_are_many_variants() -> None:
+    assert len(VARIANTS) >= 150
+
+
+@pytest.mark.parametrize(
+    "variant", VARIANTS, ids=[f"{n}-{one.name:.40}" for n, one in enumerate(VARIANTS)]
+)
+def test_a_file_is_imported_or_refused_in_one_line(
+    variant: Variant, dataset: Dataset, tmp_path: Path
+) -> None:
+    path = tmp_path / "answers"
+    path.write_bytes(variant.data)
+    if isinstance(variant.expected, str):
+        with pytest.raises(InputError) as caught:
+            read_import(path, "auto", "mine", dataset)
+        line = str(caught.value)
+        assert "answers" in line
+        assert line.isprintable()
+        assert len(line) < 1_000
+        assert re.search(variant.expected, line), line
+        return
+    source = read_import(path, "auto", "mine", dataset)
+    answers = source.matching.answers
+    asked = [question for question in dataset.questions if question.id in answers]
+    records = [record(question, answers[question.id]) for question in asked]
+    counts = account(source.file, source.matching, dataset, records)
+    assert {name: counts[name] for name in variant.expected} == variant.expected
+    assert counts["matched"] + counts["unmatched"] == counts["rows"]
+    assert counts["unmatched"] == sum(counts["unmatched_by_reason"].values())
+    assert sentences(counts)
+    assert bool(warnings(counts)) or not counts["unmatched"]
+    json.dumps([counts, *records], ensure_ascii=False, allow_nan=False).encode()
+    for one in records:
+        if one["status"] == "ok":
+            assert one["answer"] == answers[one["id"]].answer
+            assert one["abstained"] == abstains(one["answer"])
+        else:
+            assert one["answer"] is None
+            assert not any(score is not None for score in one["scores"].values())
+
+
+def test_a_number_as_answer_is_its_text(dataset: Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    made = rows()
+    for row, answer in zip(made, [2023, 2.5, -1, "2023", "٢٠٢٣"], strict=False):
+        row["prediction"] = answer
+    path.write_bytes(lines(made))
+    read = [row.answer for row in read_answers(path).rows[:5]]
+    assert read == ["2023", "2.5", "-1", "2023", "٢٠٢٣"]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "/dev/zero", "folder", "x" * 300, "a\x00b"])
+def test_what_is_no_file_is_refused_at_once(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "answers" if kind in ("pipe", "folder") else Path(kind)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    with pytest.raises(InputError, match=r"name a regular file|cannot be read"):
+        read_answers(path)

@@ -1,0 +1,211 @@
+"""A corpus of overrides: each is accepted, or refused with one line that names the setting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hydra.errors import HydraException
+from omegaconf.errors import OmegaConfBaseException
+
+from eval.rendering.errors import blame
+from eval.run.build import build
+from eval.run.experiment import composed
+from eval.run.failures import FailurePolicy
+from memsys.errors import InputError
+
+_BASE = ("strategy=bm25", "dataset.limit=1", "embedder=wordllama")
+_WHOLE = "use a whole number of"
+_WRONG = ("true", "1.5", "abc", "[1]", "{a: 1}", "-1", "''", "1e400", "nan", "99999999999999999999")
+_ACCEPTED = (
+    "k=1",
+    "k=null",
+    "k=2147483647",
+    "budget=1",
+    "budget=null",
+    "seed=0",
+    "resamples=2",
+    "questions=1",
+    "questions=null",
+    "only=[harbour/0]",
+    "only=harbour/0",
+    "concurrency=16",
+    "failures.stop_after=null",
+    "failures.tolerated=1",
+    "failures.tolerated=0",
+    "estimate=false",
+    "scoring.protocols=[locomo,mem0]",
+    "cache=elsewhere",
+    "cache='a b'",
+    "debug=default",
+    "context=layered",
+    "memory=windows",
+    "strategy=graph_expand",
+    "strategy=graph_score",
+    "strategy=hybrid_gate",
+    "strategy.k=3",
+    "k=${resamples}",
+    "+rounds=3 strategy.k=${rounds}",
+    "index.alpha=1",
+    "graph.max_share=1",
+    "strategy=graph_expand strategy.expansion.hops=2",
+    "strategy=graph_expand strategy.expansion.edge_weight=1",
+    "strategy=hybrid_gate strategy.gate.similarity=0.5",
+    "strategy=hybrid_gate strategy.gate.domains=null",
+)
+_REFUSED = (
+    *(
+        (f"{name}={value}", f"{name}: ")
+        for name in ("k", "failures.stop_after")
+        for value in _WRONG
+    ),
+    *((f"{name}=true", f"{name}: True") for name in ("budget", "seed", "resamples", "questions")),
+    *((f"{name}=1.5", f"{name}: 1.5") for name in ("budget", "seed", "resamples", "questions")),
+    *((f"{name}=-1", f"{name}: -1") for name in ("budget", "seed", "resamples", "questions")),
+    *((f"concurrency={value}", "concurrency: ") for value in ("true", "1.5", "-1", "abc", "1e9")),
+    *((f"{name}=0", f"{name}: 0; {_WHOLE} 1 or more") for name in ("k", "budget", "concurrency")),
+    ("k=true", f"k: True; {_WHOLE} 1 or more"),
+    ("k=", f"k: ''; {_WHOLE}"),
+    ("+k.x=1", "k: {'x': 1}"),
+    ("k=range(1)", "--multirun"),
+    ("k=1,2", "Ambiguous value for argument 'k=1,2'"),
+    ("k=${nope}", "nope"),
+    ("~k", "'k' not found"),
+    ("~seed", f"seed: missing; {_WHOLE} 0 or more"),
+    ("seed=null", "seed: None"),
+    ("concurrency=null", "concurrency: None"),
+    ("resamples=1", f"resamples: 1; {_WHOLE} 2 or more"),
+    ("estimate=1", "estimate: 1; use true or false"),
+    ("estimate=null", "estimate: None; use true or false"),
+    ("cache=5", "cache: 5; use a folder"),
+    ("cache=null", "cache: None; use a folder"),
+    ("cache=", "cache: ''; use a folder"),
+    ("cache=[a]", "cache: ['a']"),
+    ("pricing=5", "pricing: 5; use a file of prices, or null"),
+    ("pricing=true", "pricing: True"),
+    ("pricing=nowhere.yaml", "nowhere.yaml"),
+    ("resume=1.5", "resume: 1.5; use a run, or null"),
+    ("from=1.5", "from: 1.5; use a run, or null"),
+    ("only=5", "only: 5; use ids of questions"),
+    ("only=[1]", "only: [1]; use ids of questions"),
+    ("only={a: 1}", "only: {'a': 1}"),
+    ("only=nobody/7", "only=nobody/7: "),
+    ("scoring=null", "scoring: None; set scoring.protocols"),
+    ("scoring=5", "scoring: 5"),
+    ("scoring=[]", "scoring"),
+    ("scoring.protocols=5", "scoring.protocols: 5; use a list of protocols"),
+    ("scoring.protocols=[]", "scoring.protocols: []"),
+    ("scoring.protocols=[5]", "scoring.protocols: [5]"),
+    ("+scoring.x=1", "scoring.x: no such setting"),
+    ("failures=5", "failures: 5; set failures.stop_after"),
+    ("failures=null", "failures: None"),
+    ("failures.tolerated=2", "failures.tolerated: 2; use a share, 0 to 1"),
+    ("failures.tolerated=abc", "failures.tolerated: 'abc'"),
+    ("failures.tolerated=true", "failures.tolerated: True"),
+    ("failures.tolerated=nan", "failures.tolerated: nan"),
+    ("+failures.x=1", "failures.x: no such setting"),
+    ("failures.x=1", "failures.x: no such setting"),
+    ("=5", "=5: no setting is named"),
+    ("strategy=null", "strategy: None is no option of this group; its options are bm25, "),
+    ("strategy=true", "strategy: True is no option of this group"),
+    ("strategy=5", "strategy: 5 is no option of this group"),
+    ("strategy={a: 1}", "strategy: {'a': 1} is no option"),
+    ("~strategy", "strategy: None is no option"),
+    ("strategy=graph_expnd", "graph_expnd"),
+    *(
+        (f"{group}=null", f"{group}: None is no option")
+        for group in ("dataset", "memory", "reader")
+    ),
+    *((f"{group}=null", f"{group}: None is no option") for group in ("llm", "judge", "embedder")),
+    *((f"{group}=null", f"{group}: None is no option") for group in ("index", "graph", "context")),
+    ("dataset=[]", "dataset"),
+    ("experiment=null", "experiment: None is no option"),
+    ("debug=null", "debug: None is no option of this group; its options are default"),
+    ("kk=3", "kk: no such setting; did you mean k?"),
+    ("+kk=3", "kk: no such setting; did you mean k?"),
+    ("+zzzzzz=1", "zzzzzz: no such setting"),
+    ("+gate.similarity=.5", "gate: no such setting; it is now strategy.gate"),
+    ("+strategy@foo=bm25", "foo: no such setting"),
+    ("a b", "a b"),
+    ("k==5", "k==5"),
+    ("dataset.path=5", "dataset"),
+    ("dataset.limit=true", "dataset.limit"),
+    ("+strategy.foo=3", "strategy.foo: strategy=bm25 has no such setting; it has k, budget"),
+    ("strategy.foo=3", "strategy.foo"),
+    ("strategy.k=true", "k: True; use a whole number of 1 or more"),
+    ("strategy.k=1.5", "k: 1.5"),
+    ("strategy.budget=abc", "budget: 'abc'"),
+    ("strategy._target_=nowhere.Nothing", "nowhere"),
+    ("memory.before=true", "memory.before: True"),
+    ("memory.lead=-1", "memory.lead: -1"),
+    ("+memory.foo=1", "foo"),
+    ("index.k1=abc", "index.k1: 'abc'"),
+    ("index.k1=nan", "index.k1: nan is not a finite number"),
+    ("index.b=true", "index.b: True"),
+    ("index.alpha=2", "index.alpha: 2"),
+    ("+index.expected=1.5", "index.expected: 1.5"),
+    ("+index.vectors=annoy", "index.vectors: 'annoy' is none of"),
+    ("+index.vectors=[exact]", "index.vectors: "),
+    ("graph.max_entities=1.5", "graph.max_entities: 1.5"),
+    ("graph.max_share=abc", "graph.max_share: 'abc'"),
+    ("graph.store=[1]", "graph.store"),
+    ("strategy=graph_expand strategy.start=5", "strategy.start: 5 is none of"),
+    ("strategy=graph_expand strategy.start=[vector]", "strategy.start: "),
+    ("strategy=graph_expand strategy.expansion=5", "strategy"),
+    ("strategy=graph_expand strategy.expansion.seeds=abc", "strategy.expansion.seeds: 'abc'"),
+    ("strategy=graph_expand strategy.expansion.seeds=true", "strategy.expansion.seeds: True"),
+    ("strategy=graph_expand strategy.expansion.seeds=0", "expansion: seeds"),
+    ("strategy=graph_expand strategy.expansion.per_seed=1.5", "strategy.expansion.per_seed: 1.5"),
+    ("strategy=graph_expand strategy.expansion.threshold=x", "strategy.expansion.threshold: 'x'"),
+    ("strategy=graph_expand strategy.expansion.threshold=inf", "strategy.expansion.threshold: inf"),
+    ("strategy=graph_expand strategy.expansion.edges=5", "strategy.expansion.edges: 5"),
+    ("strategy=graph_expand strategy.expansion.edges=[friend]", "strategy.expansion.edges: "),
+    ("strategy=graph_expand strategy.expansion.hops=3", "expansion.hops: 3"),
+    ("strategy=graph_expand strategy.expansion.hops=true", "strategy.expansion.hops: True"),
+    (
+        "strategy=graph_expand +strategy.expansion.foo=1",
+        "strategy.expansion.foo: strategy=graph_expand has no such setting; it has seeds, ",
+    ),
+    ("strategy=graph_score strategy.pool=abc", "strategy.pool: 'abc'"),
+    ("strategy=graph_score strategy.pool=true", "strategy.pool: True"),
+    ("strategy=graph_score strategy.weights.graph=abc", "strategy.weights.graph: 'abc'"),
+    ("strategy=graph_score strategy.weights.graph=null", "strategy.weights.graph: None"),
+    ("strategy=graph_score strategy.decay_per_day=abc", "strategy.decay_per_day: 'abc'"),
+    ("strategy=graph_score strategy.decay_per_day=nan", "strategy.decay_per_day: nan"),
+    ("strategy=hybrid_gate strategy.gate.similarity=abc", "strategy.gate.similarity: 'abc'"),
+    ("strategy=hybrid_gate strategy.gate.english=5", "strategy.gate.english: 5"),
+    ("strategy=hybrid_gate strategy.gate.english=also", "strategy.gate.english: 'also'"),
+    ("strategy=hybrid_gate strategy.gate.chinese=[1]", "strategy.gate.chinese: [1]"),
+    ("strategy=hybrid_gate strategy.gate.domains=5", "strategy.gate.domains: 5"),
+)
+
+
+def _begin(overrides: str) -> None:
+    """Do what `python -m eval.run` does before it writes anything."""
+    config, choices = composed([*_BASE, *_split(overrides)])
+    FailurePolicy.of(config.failures)
+    build(config, choices)
+
+
+def _split(overrides: str) -> Sequence[str]:
+    first, _, second = overrides.partition(" ")
+    return [first, second] if "=" in second else [overrides]
+
+
+@pytest.mark.parametrize("overrides", _ACCEPTED)
+def test_accepted(overrides: str) -> None:
+    _begin(overrides)
+
+
+@pytest.mark.parametrize(("overrides", "expected"), _REFUSED)
+def test_refused_with_one_line(overrides: str, expected: str) -> None:
+    with pytest.raises((InputError, HydraException, OmegaConfBaseException)) as raised:
+        _begin(overrides)
+    message = blame(raised.value)
+    assert message is not None
+    assert expected in message
+    assert "\n" not in message
+
+
+def test_the_corpus_is_large() -> None:
+    assert len({*_ACCEPTED, *(overrides for overrides, _ in _REFUSED)}) >= 150
