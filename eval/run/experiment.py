@@ -113,8 +113,6 @@ def execute(
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
         manifest.pop("budget_usd", None)
-        if again is not None:
-            again.take_over(folder, built)
         _show_start(manifest, built.dataset)
         for line in (
             *([] if note is None else [note]),
@@ -123,10 +121,12 @@ def execute(
         ):
             print(line, file=sys.stderr)
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
-        instead = None if again is None else again.jobs(built)
-        runner = Runner(built, folder, config.concurrency, policy, spending, instead)
+        runner = Runner(built, folder, config.concurrency, policy, spending)
         _offer_old_answers(config.cache, manifest)
         try:
+            if again is not None:
+                again.take_over(folder, built)
+                runner.instead = again.jobs(built)
             records = runner.run()
             manifest["warnings"] += runner.warnings
             manifest["system"] = runner.details or manifest.get("system")

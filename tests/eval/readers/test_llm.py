@@ -30,9 +30,7 @@ def test_the_last_answer_line_is_the_answer(reply: str, answer: str) -> None:
     assert final_answer(reply) == answer
 
 
-@pytest.mark.parametrize(
-    "text", ["Answer:", "Hm.\nAnswer: **", "<think>hm</think>\nAnswer: "]
-)
+@pytest.mark.parametrize("text", ["Answer:", "Hm.\nAnswer: **", "<think>hm</think>\nAnswer: "])
 def test_a_reply_without_an_answer_is_no_abstention(text: str) -> None:
     class Silent:
         name = "m"
