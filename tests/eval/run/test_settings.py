@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hydra.errors import HydraException
@@ -13,8 +14,10 @@ from eval.run.build import build
 from eval.run.experiment import composed
 from eval.run.failures import FailurePolicy
 from memsys.errors import InputError
+from tests.eval.commands import PROJECT
 
-_BASE = ("strategy=bm25", "dataset.limit=1", "embedder=wordllama")
+_SAMPLE = f"dataset.path={PROJECT / 'data' / 'sample'}"
+_BASE = ("strategy=bm25", "dataset.limit=1", "embedder=wordllama", _SAMPLE)
 _WHOLE = "use a whole number of"
 _WRONG = ("true", "1.5", "abc", "[1]", "{a: 1}", "-1", "''", "1e400", "nan", "99999999999999999999")
 _ACCEPTED = (
@@ -178,6 +181,11 @@ _REFUSED = (
     ("strategy=hybrid_gate strategy.gate.chinese=[1]", "strategy.gate.chinese: [1]"),
     ("strategy=hybrid_gate strategy.gate.domains=5", "strategy.gate.domains: 5"),
 )
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def _begin(overrides: str) -> None:
