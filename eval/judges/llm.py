@@ -65,6 +65,8 @@ class LLMJudgeSettings:
         """Return the judge. Raises InputError without a model, on runs < 1 or an invalid rubric."""
         if llm is None:
             raise InputError("judge=llm: no model to judge with; add llm=openai or llm=local")
+        if self.model is not None and (not isinstance(self.model, str) or not self.model):
+            raise InputError(f"judge.model: {self.model!r}; name a model of the endpoint, or null")
         if self.model is not None and self.model != llm.name:
             if named is None:
                 raise InputError(f"judge.model={self.model}: only {llm.name} is available; set llm")

@@ -20,7 +20,7 @@ from eval.rendering.errors import CONF, no_such_setting
 from memsys.errors import InputError
 
 _LARGEST = 2**31 - 1
-_GROUPS = tuple(sorted(folder.name for folder in CONF.iterdir() if folder.is_dir()))
+_GROUPS = tuple(sorted({path.parent.name for path in CONF.glob("*/*.yaml")}))
 _OPTIONAL = ("experiment", "debug", "hydra", "metric")  # groups without one node of their name
 
 

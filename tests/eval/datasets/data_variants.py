@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 FOLDER = Path(__file__).parents[3] / "data" / "sample"
-MISSING = object()
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "missing"  # the same in every process: pytest-xdist compares names of tests
+
+
+MISSING = _Missing()
+
 LONG = "a" * 20_000
 DEEP = "[" * 100_000
 HUGE = 10**400  # json writes it; reading refuses it

@@ -55,6 +55,10 @@ from tests.eval.commands import FAULTY, Ended, Start, runs_in
         ("questions=0", "questions: 0; use a whole number of 1 or more, or null"),
         ("resamples=1", "resamples: 1; use a whole number of 2 or more"),
         ("k=${kk}", "Interpolation key 'kk' not found"),
+        ("=5", "=5"),
+        ("strategy=null", "strategy"),
+        ("scoring=null", "scoring"),
+        ("cache=5", "cache: 5"),
     ],
 )
 def test_one_line_and_no_folder(

@@ -227,6 +227,16 @@ def test_k_over_the_whole_store_is_warned_of_everywhere(
     assert run.files["report.md"].decode().count("covers all 6 memories") == 3
 
 
+def test_a_budget_that_no_memory_fits_is_warned_of(
+    start: Start, tmp_path: Path, small: tuple[str, ...]
+) -> None:
+    ended = start("strategy=bm25", *small, "budget=1")
+    (run,) = runs_in(tmp_path)
+    assert ended.code == 0
+    assert "warning: all contexts are empty: no memory fits budget=1" in ended.out
+    assert [w for w in run.manifest["warnings"] if w.startswith("all contexts are empty")]
+
+
 def test_k_below_the_store_is_not_warned_of(clean: Run) -> None:
     assert clean.summary["warnings"] == clean.manifest["warnings"] == []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hydra.errors import HydraException
@@ -13,10 +14,36 @@ from eval.run.build import build
 from eval.run.experiment import composed
 from eval.run.failures import FailurePolicy
 from memsys.errors import InputError
+from tests.eval.commands import PROJECT
 
-_BASE = ("strategy=bm25", "dataset.limit=1", "embedder=wordllama")
+_SAMPLE = f"dataset.path={PROJECT / 'data' / 'sample'}"
+_BASE = ("strategy=bm25", "dataset.limit=1", "embedder=wordllama", _SAMPLE)
 _WHOLE = "use a whole number of"
 _WRONG = ("true", "1.5", "abc", "[1]", "{a: 1}", "-1", "''", "1e400", "nan", "99999999999999999999")
+_LLM = "reader=llm llm=openai llm.base_url=http://127.0.0.1:9/v1"
+_OF_LLM = (
+    ("budget_usd=abc", "budget_usd"),
+    ("budget_usd=true", "budget_usd"),
+    ("budget_usd=nan", "budget_usd"),
+    ("budget_usd=-1", "budget_usd"),
+    ("model=5", "model"),
+    ("model=null", "model"),
+    ("key_variable=null", "key_variable"),
+    ("key_variable=sk-0123456789abcdef0123", "key_variable"),
+    ("base_url=http://127.0.0.1:99999/v1", "base_url"),
+    ("base_url=5", "base_url"),
+    ("timeout_s=nan", "timeout_s"),
+    ("timeout_s=true", "timeout_s"),
+    ("retries=1.5", "retries"),
+    ("concurrency=true", "concurrency"),
+    ("concurrency=0", "concurrency"),
+    ("requests_per_minute=nan", "requests_per_minute"),
+    ("max_tokens=true", "max_tokens"),
+    ("temperature=abc", "temperature"),
+    ("seed=1.5", "seed"),
+    ("extra=5", "extra"),
+    ("cache=sometimes", "cache"),
+)
 _ACCEPTED = (
     "k=1",
     "k=null",
@@ -177,7 +204,15 @@ _REFUSED = (
     ("strategy=hybrid_gate strategy.gate.english=also", "strategy.gate.english: 'also'"),
     ("strategy=hybrid_gate strategy.gate.chinese=[1]", "strategy.gate.chinese: [1]"),
     ("strategy=hybrid_gate strategy.gate.domains=5", "strategy.gate.domains: 5"),
+    *((f"{_LLM} llm.{setting}", f"llm.{field}") for setting, field in _OF_LLM),
+    (f"{_LLM} judge=llm judge.model=5", "judge.model"),
+    (f"{_LLM} judge=llm judge.runs=true", "judge.runs"),
 )
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def _begin(overrides: str) -> None:
@@ -188,8 +223,8 @@ def _begin(overrides: str) -> None:
 
 
 def _split(overrides: str) -> Sequence[str]:
-    first, _, second = overrides.partition(" ")
-    return [first, second] if "=" in second else [overrides]
+    parts = overrides.split(" ")
+    return parts if all("=" in part for part in parts) else [overrides]
 
 
 @pytest.mark.parametrize("overrides", _ACCEPTED)

@@ -215,7 +215,7 @@ UNUSABLE: dict[str, tuple[Any, str]] = {
     "too large": ({"data": [row(0, [1e30, 0]), row(1, [1, 2])]}, "too large"),
     "beyond float32": ({"data": [row(0, [1e300, 0]), row(1, [1, 2])]}, "too large"),
     "NaN": ({"data": [row(0, [float("nan"), 0]), row(1, [1, 2])]}, "NaN"),
-    "infinite": ({"data": [row(0, [float("inf"), 0]), row(1, [1, 2])]}, "[Ii]nf"),
+    "infinite": ({"data": [row(0, [float("inf"), 0]), row(1, [1, 2])]}, "range of 64 bits"),
     "null": ({"data": [row(0, [None, 0]), row(1, [1, 2])]}, "no list of vectors"),
     "texts": ({"data": [row(0, ["1", "0"]), row(1, ["1", "2"])]}, "no list of vectors"),
     "booleans": ({"data": [row(0, [True, False]), row(1, [True, True])]}, "no list of vectors"),
