@@ -100,6 +100,8 @@ def _type_checks(kind: type[Any]) -> dict[str, Callable[[object], str | None]]:
     def check(adapter: TypeAdapter[Any], value: object) -> str | None:
         if isinstance(value, float) and not isfinite(value):
             return "is not a finite number"
+        if isinstance(value, Sequence) and not isinstance(value, str | tuple):
+            value = list(value)  # of Hydra's lists, too
         try:
             adapter.validate_python(value, strict=True)
         except ValidationError as error:

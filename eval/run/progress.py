@@ -18,7 +18,7 @@ from memsys.llm.budget import CallLedger
 from memsys.llm.pricing import Pricing
 from memsys.types import Usage
 
-FIRST_S = 5.0  # of lines: the first
+FIRST_S = 30.0  # of lines: the first
 _EVERY_S, _APART_S = 30.0, 1.0  # the slowest, the fastest
 _REDRAWN_S = 0.1  # the bar, at most
 

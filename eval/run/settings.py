@@ -22,6 +22,7 @@ from memsys.errors import InputError
 _LARGEST = 2**31 - 1
 _GROUPS = tuple(sorted({path.parent.name for path in CONF.glob("*/*.yaml")}))
 _OPTIONAL = ("experiment", "debug", "hydra", "metric")  # groups without one node of their name
+_OF_EXPERIMENTS = ("tables",)  # of eval.tabulate
 
 
 def _whole(least: int, text: str = "") -> Any:
@@ -92,7 +93,7 @@ def check_settings(config: DictConfig) -> None:
     nodes = {*(group for group in _GROUPS if group not in _OPTIONAL), "judge_llm"}
     raw = str(OmegaConf.to_container(config, resolve=False))
     for name in map(str, config):
-        known = name in settings or name in nodes or name in _OPTIONAL
+        known = name in settings or name in {*nodes, *_OPTIONAL, *_OF_EXPERIMENTS}
         if not known and f"${{{name}" not in raw:
             raise InputError(_unknown(name))
     values: Any = OmegaConf.to_container(config, resolve=True)

@@ -37,7 +37,7 @@ def test_own_data_set_runs(folder: Path, cache: Path, monkeypatch: pytest.Monkey
     assert [record["type"] for record in done.records] == ["diary_fact"] * 2 + ["adversarial"]
     assert done.summary["by_type"]["diary_fact"]["n"] == 2
     assert done.manifest["data"][0]["name"] == "diary.json"
-    with pytest.raises(InputError, match=r"diary\.Diary cannot be loaded again"):
+    with pytest.raises(InputError, match=r"diary\.Diary is not trusted"):
         load_original(done.manifest)
     monkeypatch.setenv("MEMSYS_DATASETS", "diary")
     assert len(load_original(done.manifest).questions) == 3

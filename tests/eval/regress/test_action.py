@@ -13,5 +13,5 @@ def test_the_action_needs_pins_and_runs_the_gate_without_pasting_them_into_a_scr
     assert needed == ["pins"]
     last = action["runs"]["steps"][-1]
     assert last["run"].startswith("python -m eval.regress $PINS")
-    assert last["env"] == {"PINS": "${{ inputs.pins }}"}
+    assert last["env"] == {"PINS": "${{ inputs.pins }}", "MEMSYS_CACHE": ".cache"}
     assert not any("${{" in step.get("run", "") for step in action["runs"]["steps"])

@@ -76,7 +76,7 @@ def test_settings_that_cannot_be(settings: object, said: str) -> None:
 def test_a_setting_that_cannot_be_leaves_nothing(start: Start, tmp_path: Path, small) -> None:
     ended = start("strategy=bm25", *small, "failures.tolerated=2")
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err == "error: failures.tolerated: 2; use a number from 0 to 1\n"
+    assert ended.err == "error: failures.tolerated: 2; use a share, 0 to 1\n"
     assert runs_in(tmp_path) == []
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import Run, Start, runs_in
+from tests.eval.commands import PATIENT, Run, Start, runs_in
 from tests.memsys.service.rest.serving import Served, serving
 
 pytestmark = pytest.mark.slow  # a server and its embedder are started for each
@@ -75,7 +75,7 @@ def test_errors_are_counted_when_the_server_is_killed_in_the_middle(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Rest, "retrieve", fatal)
-        ended = start(*small, "strategy=rest", f"strategy.url={server.url}")
+        ended = start(*small, "strategy=rest", f"strategy.url={server.url}", *PATIENT)
     assert ended.code == 0, ended.err
     (run,) = runs_in(tmp_path)
     failed = {r["id"]: r["error"] for r in run.records if r["status"] == "error"}

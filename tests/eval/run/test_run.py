@@ -22,7 +22,7 @@ TYPES = ["multi_hop", "temporal", "open_domain", "single_hop", "adversarial", "o
 CELL = {
     *("n", "errors", "f1", "f1_mem0", "bleu1", "judge", "evidence_recall", "evidence_hit"),
     *("judge_source", "abstained", "context_tokens_mean", "answer_tokens_mean", "cost_usd"),
-    "judge_cost_usd",
+    *("judge_cost_usd", "judge_errors", "judge_errors_as_zero"),
     *("retrieve_ms_p50", "retrieve_ms_p95", "total_ms_p50", "total_ms_p95"),
 }
 INTERVALS = {
@@ -81,6 +81,7 @@ def test_record_has_the_agreed_fields(run: Run) -> None:
             **{"evidence": list, "evidence_found": dict, "scores": dict, "usage": dict},
             **{"latency_ms": dict, "latency_source": str, "trace": dict},
             **{"waited_ms": dict, "recorded": type(None), "judge": type(None)},
+            **{"judge_error": type(None), "context_sha256": str},
             **{"key": type(None), "scores_original": type(None)},  # the data set's own key
         }
         if record["type"] == "adversarial":

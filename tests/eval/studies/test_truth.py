@@ -10,6 +10,7 @@ import pytest
 from eval.studies.truth import main
 from tests.eval.commands import run_main
 from tests.eval.datasets.synthetic.test_written_memories import SMALL
+from tests.eval.factory import hashed
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +65,6 @@ def test_runs_without_known_facts_or_relations_are_refused(
     assert main([str(folder)]) == 2
     assert "are not those that the run read" in capsys.readouterr().err
     manifest["config"]["dataset"]["_target_"] = "eval.datasets.files.LoCoMo"
-    path.write_text(json.dumps(manifest))
+    path.write_text(json.dumps(hashed(manifest)))
     assert main([str(folder)]) == 2
     assert "not a run on dataset=synthetic" in capsys.readouterr().err

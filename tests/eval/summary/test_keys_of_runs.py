@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from eval.datasets.files import shared_folder
-from tests.eval.commands import FAULTY, Run, Start, runs_in
+from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in
 
 CEILING = {
     "multi_hop": {"n": 6, "wrong": 1, "ceiling": 5 / 6},
@@ -94,7 +94,7 @@ def test_key_is_part_of_what_a_run_is(
     key_file = tmp_path / "errors.jsonl"
     key_file.write_bytes(errors.read_bytes())
     key = ("dataset.key=corrected", f"dataset.key_file={key_file}")
-    command = (*FAULTY, "strategy=faulty", "strategy.fault=third", *small)
+    command = (*FAULTY, *PATIENT, "strategy=faulty", "strategy.fault=third", *small)
     assert start(*command, *key).code == 0
     (run,) = runs_in(tmp_path)
     failed = run.records[5]

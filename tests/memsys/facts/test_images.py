@@ -87,7 +87,8 @@ def test_captions_send_no_image(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("eye", "fault"), [(faults.status(400, "no eyes"), "no_answer"), (faults.says("  "), "empty")]
+    ("eye", "fault"),
+    [(faults.status(400, "no eyes"), "no_answer"), (faults.says("  "), "no_answer")],
 )
 @pytest.mark.parametrize("caption", ["a bowl", None])
 def test_a_failure_falls_back_to_the_caption_and_is_logged(

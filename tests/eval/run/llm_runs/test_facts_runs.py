@@ -45,7 +45,7 @@ def test_facts_want_a_server_that_answers(scripted: Scripted, data: tuple[str, .
     bench = scripted(model)
     model.down = faults.status(500)
     own = [one for one in data if not one.startswith("strategy")]
-    assert bench.start(*own, *FACTS, "strategy=bm25").code == 0
+    assert bench.start(*own, *FACTS, "strategy=bm25").code == 1
     assert {r["error"]["phase"] for r in bench.run.records} == {"ingest session_1"}
 
 

@@ -84,7 +84,7 @@ def test_a_server_that_was_not_there_leaves_nothing_to_replay(make: Make) -> Non
     bench.server.shutdown()
     bench.server.server_close()
     ended = bench.start("llm.retries=0", "dataset.limit=1")
-    assert ended.code == 0, ended.err
+    assert ended.code == 1, ended.err
     assert bench.run.summary["errors_by_kind"] == {"answer: LLMError": 3}
     again = f"hydra.run.dir={bench.folder / 'again'}"
     ended = bench.start("dataset.limit=1", "llm.cache=replay", again)

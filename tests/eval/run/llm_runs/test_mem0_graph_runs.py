@@ -116,7 +116,7 @@ def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(
     model = GraphModel()
     bench = scripted(model)
     model.down = faults.status(500)
-    assert bench.start(*data).code == 0
+    assert bench.start(*data).code == 1
     assert {r["error"]["phase"] for r in bench.run.records} == {"ingest session_1"}
     (line,) = bench.run.ingests
     assert line["events"][-1] == {"step": "graph", "faults": 3, "lost": 3, "of": 3}
