@@ -128,7 +128,7 @@ def test_a_run_that_was_cut_in_a_conversation_goes_on_as_if_it_had_not_been(
     path.write_text(path.read_text().splitlines(keepends=True)[0])
     for name in ("summary.json", "summary.csv", "report.md"):
         (bench.run.folder / name).unlink()
-    # Thunder is refused each time, by schema and as an object: only a replay takes a refusal for the
+    # Thunder is refused each time, with and without a schema: only a replay takes a refusal for the
     # answer.
     asked = bench.server.requests
     assert bench.start(*data, resume=True).code == 0
