@@ -12,7 +12,16 @@ from eval import cli
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
 from eval.records.folder import run_id
-from eval.records.jsonl import CALLS, INGEST, MANIFEST, RECORDS, read_lines, write_json, write_lines
+from eval.records.jsonl import (
+    CALLS,
+    CONTEXTS,
+    INGEST,
+    MANIFEST,
+    RECORDS,
+    read_lines,
+    write_json,
+    write_lines,
+)
 from eval.records.manifest import command, digest, load_manifest
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record
@@ -62,6 +71,9 @@ def _merge(options: argparse.Namespace) -> None:
     order = {conversation.id: i for i, conversation in enumerate(dataset.conversations)}
     _write_lines(out, INGEST, parts, lambda row: order[row["conversation"]])
     _write_lines(out, CALLS, parts, None)
+    contexts = {row["sha256"]: row for part in parts for row in read_lines(part / CONTEXTS)}
+    if contexts:
+        write_lines(out / CONTEXTS, contexts.values())
     write_lines(out / RECORDS, ordered)
     manifest = _manifest(out.name, manifests, dataset, names)
     write_json(out / MANIFEST, manifest)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.metrics import Answered, Metric, overlap_f1
 from eval.metrics.registry import register
+from eval.metrics.tokens import without_scipy_stats
 from memsys.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ _DROPPED = re.compile(r"(?<![\w\u0300-\u036f])(?:a|an|the|and)(?![\w\u0300-\u036
 
 @cache
 def _stemmer() -> PorterStemmer:
-    from nltk.stem.porter import PorterStemmer  # noqa: PLC0415 - over a second to import
+    with without_scipy_stats():
+        from nltk.stem.porter import PorterStemmer  # noqa: PLC0415 - half a second to import
 
     return PorterStemmer()  # its default mode, NLTK_EXTENSIONS
 

@@ -15,7 +15,9 @@ abbreviations and 37 collocations (punkt.yaml) nothing has to be downloaded.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -52,9 +54,25 @@ _INITIAL = re.compile(r"[^\W\d]\.$")
 _CLOSERS = re.compile(r"""["')\]}]+?(?:\s+|(?=--)|$)""", re.MULTILINE)
 
 
+@contextmanager
+def without_scipy_stats() -> Iterator[None]:
+    """Hide scipy.stats within this context, where nltk is first imported. It takes a second to
+    import; nltk uses it for one test of association, and works without it.
+    """
+    if "scipy.stats" in sys.modules:
+        yield
+        return
+    sys.modules["scipy.stats"] = None  # type: ignore[assignment] # makes its import fail
+    try:
+        yield
+    finally:
+        sys.modules.pop("scipy.stats", None)
+
+
 @cache
 def _tokenizer() -> NLTKWordTokenizer:
-    from nltk.tokenize.destructive import NLTKWordTokenizer  # noqa: PLC0415 - slow to import
+    with without_scipy_stats():
+        from nltk.tokenize.destructive import NLTKWordTokenizer  # noqa: PLC0415 - slow to import
 
     return NLTKWordTokenizer()
 

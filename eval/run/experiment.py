@@ -150,11 +150,13 @@ def execute(
         _show_end(folder, summary, records)
     failed = summary["errors"] + _unjudged(summary)
     if policy.is_failed(failed, summary["n"]):
-        print(
-            f"failed: {failed} of {summary['n']} questions failed, more than "
-            f"failures.tolerated={policy.tolerated} allows (exit code {FAILED})",
-            file=sys.stderr,
+        how_many = (
+            "every question failed"
+            if failed == summary["n"]
+            else f"{failed} of {summary['n']} questions failed, more than "
+            f"failures.tolerated={policy.tolerated} allows"
         )
+        print(f"failed: {how_many} (exit code {FAILED})", file=sys.stderr)
         return FAILED
     return 0
 

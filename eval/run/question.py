@@ -272,6 +272,8 @@ def _asked(trial: Trial) -> Asked:
     try:
         line = json_line(trial.record())
         line.encode()
+    except END_THE_RUN:  # such as a metric of the user's that is wrong for every question
+        raise
     except Exception as error:  # the result of a strategy or reader cannot be scored or written
         trial.fail_record(error)
         line = json_line(trial.record())

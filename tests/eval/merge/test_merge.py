@@ -39,6 +39,10 @@ def test_merged_parts_equal_an_unsplit_run(
     merged, unsplit = Run(out), Run(whole)
     assert merged.untimed == unsplit.untimed
     assert untimed(merged.summary) == untimed(unsplit.summary)
+    contexts = [
+        (run.folder / "contexts.jsonl").read_text().splitlines() for run in (merged, unsplit)
+    ]
+    assert sorted(contexts[0]) == sorted(contexts[1])
     assert merged.manifest["config_sha256"] == unsplit.manifest["config_sha256"]
     assert merged.manifest["warnings"] == unsplit.manifest["warnings"]
     told = [[line["conversation"], line["phase"], line["session"]] for line in merged.ingests]

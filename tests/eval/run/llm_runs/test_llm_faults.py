@@ -61,7 +61,8 @@ def check_failed(bench: Bench, phase: str, words: str, answered: Run) -> dict[st
     """MIDDLE alone failed, is told of, and is in no mean; its record is returned."""
     ((id_, error),) = bench.errors().items()
     assert id_ == MIDDLE
-    assert (error["phase"], error["kind"]) == (phase, "LLMError")
+    kind = "RequestTooLongError" if words.startswith("longer") else "LLMError"
+    assert (error["phase"], error["kind"]) == (phase, kind)
     assert words in error["message"]
     (failed,) = [record for record in bench.run.records if record["id"] == MIDDLE]
     is_judged = phase == "judge"  # the other scores then count
@@ -74,7 +75,7 @@ def check_failed(bench: Bench, phase: str, words: str, answered: Run) -> dict[st
     others = [record for record in bench.run.untimed if record["id"] != MIDDLE]
     assert others == [record for record in answered.untimed if record["id"] != MIDDLE]
     summary = bench.run.summary
-    assert summary["errors_by_kind"] == {f"{phase}: LLMError": 1}
+    assert summary["errors_by_kind"] == {f"{phase}: {kind}": 1}
     assert (summary["errors"], summary["judge"]["n"]) == (not is_judged, JUDGED - 1)
     right = [r["scores"]["judge"] for r in others if r["type"] == "single_hop"]
     assert summary["by_type"]["single_hop"]["judge"] == pytest.approx(sum(right) / len(right))
@@ -134,7 +135,7 @@ def test_a_fault_that_passes_leaves_a_wait_and_nothing_else(
 def test_every_answer_fails(bench: Bench, answered: Run) -> None:
     bench.model.break_down(faults.status(503))
     ended = bench.start("llm.retries=0", "concurrency=4")
-    assert ended.code == 0, ended.err
+    assert (ended.code, "failed: every question failed" in ended.err) == (1, True)
     assert bench.run.summary["errors_by_kind"] == {"answer: LLMError": 21}
     cell = bench.run.summary["by_type"]["overall"]
     assert (cell["f1"], cell["judge"]) == (None, None)  # not 0
@@ -157,7 +158,7 @@ def test_what_would_fail_every_call_ends_the_run(
     assert bench.run.manifest["status"] == "interrupted"
     done = [record["id"] for record in bench.run.records]
     # what was under way with others is kept, as it was paid for
-    assert done[: ALL.index(MIDDLE)] == ALL[: ALL.index(MIDDLE)]
+    assert {*ALL[: ALL.index(MIDDLE)]} <= {*done}
     assert MIDDLE not in done
     assert len(done) < 21
     bench.model.recover()
