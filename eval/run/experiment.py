@@ -99,7 +99,7 @@ def execute(
     config, choices, again = plan(config, choices, overrides or arguments or ())
     if again is not None:
         overrides = again.named(overrides)
-    policy = FailurePolicy.of(config.failures)
+    policy = FailurePolicy(**config.failures)
     paid = PaidCalls(folder)
     spending = Spending(paid)
     built = build(config, choices, spending)

@@ -125,7 +125,7 @@ def test_questions_are_asked_by_id(bench: Bench) -> None:
         (("only=failed", "judge=llm"), "only=failed asks again as the run did, but judge is set"),
         (("reader=extractive",), "reads memories, and a run stores contexts"),
         (("only=ash/99", "judge=llm"), "only=ash/99: small has no such question; one is ash/"),
-        (("only=5", "judge=llm"), "only: 5; give ids"),
+        (("only=5", "judge=llm"), "only: 5; use ids"),
     ],
 )
 def test_what_cannot_be_repeated_is_refused(
