@@ -17,6 +17,7 @@ class InputError(Exception):
     """Bad input or configuration. The message names file, place and remedy; the exit code is 2."""
 
 
+_DAY_S = 86_400
 _OF_THE_MACHINE = frozenset(
     getattr(errno, name)
     for name in (
@@ -60,13 +61,13 @@ def check_whole(name: str, value: object, least: int = 1) -> int:
 
 
 def check_number(name: str, value: object, least: float, most: float, unit: str = "") -> None:
-    """Raise InputError with `name` unless `value` is a number of `least` to `most`."""
+    """Raise InputError with `name` unless `value` is a number from `least` to `most`."""
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float)
         or not least <= value <= most  # NaN is not
     ):
-        words = f"use a number of {least:g} to {most:g}{f' {unit}' if unit else ''}"
+        words = f"use a number from {least:g} to {most:g}{f' {unit}' if unit else ''}"
         raise InputError(f"{name}: {value!r:.60}; {words}")
 
 
@@ -76,10 +77,9 @@ def check_choice(name: str, value: object, options: Sequence[str]) -> None:
         raise InputError(f"{name}: {value!r:.60} is none of {', '.join(options)}")
 
 
-def check_cosine(name: str, value: object) -> None:
-    """Raise InputError naming `name` unless `value` is a cosine, -1 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not -1 <= value <= 1:
-        raise InputError(f"{name}: {value!r}; use a cosine, -1 to 1")
+def check_timeout(name: str, value: object) -> None:
+    """Raise InputError with `name` unless `value` is a number of seconds, at most a day."""
+    check_number(name, value, 0.001, _DAY_S, "seconds")
 
 
 def check_fields(settings: object, place: str) -> None:

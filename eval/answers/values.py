@@ -11,7 +11,7 @@ from memsys.errors import InputError
 
 _PASSED = {"correct", "true", "yes", "right", "pass", "passed"}
 _FAILED = {"wrong", "incorrect", "false", "no", "fail", "failed"}
-_NONE = {"false", "no", "none", "null", "0"}  # of a column that says whether a row failed
+_NONE = {"false", "no", "none", "null", "0", "0.0"}  # of a column that says whether a row failed
 _MOST = 1e9  # tokens, or seconds: beyond it, sums and tables lose digits
 _WHOLE = re.compile(r"[0-9]{1,6}")
 

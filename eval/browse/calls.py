@@ -63,11 +63,16 @@ def _call(phase: str, answer: RecordedAnswer, request: Mapping[str, Any] | None)
     title = f"{phase}: {answer.model}, {answer.latency_ms / 1000:,.2f} s, {answer.created}"
     if not answer.answered:
         title += f", failed (status {answer.status})"
-    prompt = None if request is None else "\n\n".join(map(_message, request.get("messages") or ()))
-    return ModelCall(title, prompt, _reply(answer.body))
+    messages = None if request is None else request.get("messages")
+    prompt = _text(messages)
+    if isinstance(messages, list):
+        prompt = "\n\n".join(map(_message, messages))
+    return ModelCall(title, None if messages is None else prompt, _reply(answer.body))
 
 
-def _message(message: Mapping[str, Any]) -> str:
+def _message(message: object) -> str:
+    if not isinstance(message, Mapping):  # of a bundle that another program wrote
+        return _text(message)
     return f"{message.get('role')}:\n{_text(message.get('content'))}"
 
 

@@ -61,11 +61,6 @@ def write_bundle(
         raise InputError(f"{path}: cannot be written ({error}); name another file") from error
 
 
-def read_bundle(path: Path) -> list[RecordedAnswer]:
-    """Read the answers in the bundle at `path`; raises InputError if it is no bundle or damaged."""
-    return read_calls(path)[0]
-
-
 def read_calls(path: Path) -> tuple[list[RecordedAnswer], Requests]:
     """Read the answers in the bundle at `path`, and the requests in it by key. Raises InputError if
     it is no bundle or damaged.

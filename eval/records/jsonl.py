@@ -76,11 +76,8 @@ def writing(path: Path) -> Iterator[None]:
 
 def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
     """Replace the file `path` by `rows`, one JSON line each, in one step."""
-    part = path.with_name(path.name + ".part")
-    with _removed_on_failure(part), part.open("w", encoding="utf-8") as file:
+    with replacing(path) as part, part.open("w", encoding="utf-8") as file:
         file.writelines(json_line(row) for row in rows)
-    with writing(path):
-        part.replace(path)
 
 
 def read_lines(
@@ -182,14 +179,11 @@ def write_json(path: Path, value: Mapping[str, Any], *, spare: int = 0) -> None:
     `spare`: blanks at the end, which reserve space. Where there is no space for a second file, the
     old one is overwritten if it is as long. Raises InputError if the file cannot be written.
     """
-    part = path.with_name(path.name + ".part")
     text = json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False)
     data = (text + " " * spare + "\n").encode()
     try:
-        with _removed_on_failure(part):
+        with replacing(path) as part:
             part.write_bytes(data)
-        with writing(path):
-            part.replace(path)
     except InputError:
         if not _overwritten(path, data):
             raise
@@ -207,11 +201,16 @@ def _overwritten(path: Path, data: bytes) -> bool:
 
 
 @contextmanager
-def _removed_on_failure(part: Path) -> Iterator[None]:
-    """Remove the unfinished file `part` if it cannot be written: it occupies a full disk."""
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a file to write, which then replaces `path` in one step.
+
+    Raises InputError if it cannot be written, and removes it: it occupies a full disk.
+    """
+    part = path.with_name(path.name + ".part")
     try:
-        with writing(part):
-            yield
+        with writing(path):
+            yield part
+            part.replace(path)
     except InputError:
         with suppress(OSError):
             part.unlink()

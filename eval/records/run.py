@@ -151,7 +151,9 @@ def load_runs(names: Sequence[str | Path], *, complete: bool = True) -> list[Run
 def _records(path: Path) -> dict[str, Record]:
     found: dict[str, Record] = {}
     for row in read_lines(path, schema=RECORD):
-        if row["id"] in found and found[row["id"]]["status"] == "ok":
+        earlier = found.get(row["id"])
+        # Resuming a run may have replaced a failure, or an answer without a verdict.
+        if earlier and earlier["status"] == "ok" and earlier.get("judge_error") is None:
             raise InputError(
                 f"{path}: {row['id']:.60} has a second record after its answer; delete one of the "
                 "two lines"

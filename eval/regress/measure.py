@@ -12,7 +12,7 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from eval.metrics.protocols import protocols
-from eval.records.bundle import read_bundle
+from eval.records.bundle import read_calls
 from eval.records.jsonl import INGEST, read_lines
 from eval.records.manifest import describe
 from eval.records.run import error_of
@@ -69,7 +69,7 @@ def _answers_from(bundle: Path | None, live: bool, folder: Path) -> list[str]:
         return ["llm.cache=off"]
     if bundle is None:
         return []
-    Recording(folder / "cache").keep(read_bundle(bundle))
+    Recording(folder / "cache").keep(*read_calls(bundle))
     return [f"cache={folder / 'cache'}", "llm.cache=replay"]
 
 

@@ -18,7 +18,7 @@ from eval.datasets.types import Dataset, Question
 from eval.metrics.abstention import abstains
 from eval.metrics.protocols import PROTOCOLS
 from eval.records.folder import begin, locked
-from eval.records.jsonl import RECORDS, write_lines
+from eval.records.jsonl import RECORDS, write_lines, writing
 from eval.records.manifest import NO_MODELS, describe
 from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS, Manifest, Record, Summary
 from eval.rendering.run_tables import report_md
@@ -28,7 +28,7 @@ from eval.rescore.tables import labels_table, sentences, warnings
 from eval.summary.closing import close
 from eval.summary.scoring import question_fields, score_record
 from memsys.errors import InputError
-from memsys.text.files import is_there, shown
+from memsys.text.files import is_there
 from memsys.text.tokens import count_tokens
 
 IMPORTED = "imported"
@@ -80,10 +80,8 @@ def write_import(source: Import, folder: Path, options: Mapping[str, str]) -> Su
     scored = perf_counter() - began
     counts = account(source.file, source.matching, source.dataset, records)
     manifest = _manifest(source, folder.name, options, counts)
-    try:
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{shown(folder)}: cannot be made: {error.strerror}") from error
     with locked(folder):
         manifest = begin(folder, manifest, None)
         write_lines(folder / RECORDS, records)

@@ -20,12 +20,12 @@ from omegaconf import DictConfig, OmegaConf
 from eval.pricing.ledger import begin as begin_paid
 from eval.records.jsonl import CALLS, CONTEXTS, INGEST, RECORDS, Row, read_lines, write_lines
 from eval.records.manifest import OPERATIONAL, OPERATIONAL_OF_MODELS, load_manifest
-from eval.records.schema import INGEST_LINE, RECORD, RECORD_DEFAULTS, Manifest, Record
+from eval.records.schema import CONTEXT_LINE, INGEST_LINE, RECORD, RECORD_DEFAULTS, Manifest, Record
 from eval.run.build import FAILED_ONES, Built
 from eval.run.failures import Failure
 from eval.run.question import Asked, failed, read_again
 from memsys.errors import InputError
-from memsys.places import find_run
+from memsys.places import RUNS, find_run
 from memsys.trusted import check_addresses, check_config
 
 Part = Literal["judge", "answer", "failed"]
@@ -50,13 +50,20 @@ class Repetition:
         return {**identity, "again": self.part}
 
     def check(self, manifest: Manifest, built: Built) -> None:
-        """Raise InputError unless the new run has the parent's data and can do the part again."""
+        """Raise InputError unless the new run has the parent's data, asks none but its questions,
+        and can do the part again.
+        """
         for name in ("data", "key"):
             if manifest.get(name) != self.manifest.get(name):
                 raise InputError(
                     f"from={self.folder.name}: the data files or their answer key have changed "
                     "since; start a new run"
                 )
+        known = {row["id"] for row in self._rows()}
+        if other := [one.id for one in built.dataset.questions if one.id not in known]:
+            raise InputError(
+                f"from={self.folder.name}: the run did not ask {other[0]}; start a new run for it"
+            )
         if self.part == "answer" and not built.models.reader.reads_context:
             raise InputError(
                 f"from={self.folder.name}: reader={manifest['choices']['reader']} reads memories, "
@@ -68,6 +75,15 @@ class Repetition:
                 "contexts: start a new run"
             )
 
+    def named(self, overrides: Sequence[str]) -> list[str]:
+        """Return `overrides` with the parent's id: what `last` or a part of an id stands for may
+        change until the new run is resumed.
+        """
+        if not _is_in_runs(self.folder):
+            return list(overrides)
+        rest = [one for one in overrides if not one.startswith("from=")]
+        return [*rest, f"from={self.folder.name}"]
+
     def take_over(self, folder: Path, built: Built) -> None:
         """Write to `folder`, that of a new run, what is not done again. Does nothing if it has
         been done already, as in a resumed run.
@@ -76,7 +92,7 @@ class Repetition:
             return
         asked = {question.id: question for question in built.dataset.questions}
         conversations = {question.conversation for question in asked.values()}
-        if (self.folder / CONTEXTS).exists() and self.part != "failed":
+        if (self.folder / CONTEXTS).exists():
             shutil.copyfile(self.folder / CONTEXTS, folder / CONTEXTS)
         steps = read_lines(self.folder / INGEST, schema=INGEST_LINE)
         ingested = (one for one in steps if one["status"] == "ok")
@@ -84,7 +100,7 @@ class Repetition:
             folder / INGEST, (one for one in ingested if one["conversation"] in conversations)
         )
         rows = [row for row in self._rows() if row["id"] in asked and row["status"] == "ok"]
-        done = {row["id"] for row in rows}
+        done = {None, *(row["id"] for row in rows)}  # None: of an ingestion
         if calls := [row for row in read_lines(self.folder / CALLS) if self._is_kept(row, done)]:
             begin_paid(folder)
             write_lines(folder / CALLS, calls)
@@ -105,7 +121,7 @@ class Repetition:
             return None
         contexts = {}
         if self.part == "answer":
-            rows = read_lines(self.folder / CONTEXTS)
+            rows = read_lines(self.folder / CONTEXTS, schema=CONTEXT_LINE)
             contexts = {row["sha256"]: row["text"] for row in rows}
         stored = {row["id"]: row for row in self._rows()}
         jobs = {}
@@ -133,10 +149,12 @@ class Repetition:
         for row in read_lines(self.folder / RECORDS, schema=RECORD):
             yield cast(Record, {**RECORD_DEFAULTS, **row})
 
-    def _is_kept(self, call: Row, done: set[str]) -> bool:
-        """Return whether the recorded call belongs to what is not done again."""
+    def _is_kept(self, call: Row, done: set[str | None]) -> bool:
+        """Return whether the recorded call belongs to what is not done again, such as to one of the
+        questions `done`.
+        """
         dropped = {"judge": ("judge",), "answer": ("answer", "judge"), "failed": ()}[self.part]
-        return call["phase"] not in dropped and (call["question"] or "") in {*done, ""}
+        return call.get("phase") not in dropped and call.get("question") in done
 
 
 def plan(
@@ -172,7 +190,7 @@ def plan(
             check_config(value, "llm" if name in _MODELS else name, where)
     check_addresses(parent["config"], where)
     merged, options = _merged(config, parent, choices, paths)
-    merged["from"] = folder.name if folder.parent.name == "runs" else str(folder)
+    merged["from"] = folder.name if _is_in_runs(folder) else str(folder)
     new_config = OmegaConf.create(merged)
     OmegaConf.set_struct(new_config, True)
     part = _part(paths, options, where, only=config.only)
@@ -185,7 +203,9 @@ def _merged(
     """Return the parent's settings and options, with those of `config` that `paths` name."""
     new = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     options = dict(parent["choices"])
-    merged = OmegaConf.create({**new, **parent["config"], "only": new["only"]})
+    merged = OmegaConf.create({**new, **parent["config"]})
+    if "only" in paths and (new["only"] != FAILED_ONES or not merged.only):
+        merged.only = new["only"]
     for name in OPERATIONAL & set(new):
         merged[name] = new[name]
     # Manifests do not contain the operational settings of models.
@@ -193,7 +213,7 @@ def _merged(
         default = compose("config", [f"{option}={options[option]}"])[group]
         for name in OPERATIONAL_OF_MODELS & set(default):
             merged[group][name] = default[name]
-    for path in sorted(paths):
+    for path in sorted({*paths} - {"only"}):
         group = _MODELS.get(path, path)
         if group in choices:
             merged[path], options[group] = new[path], choices[group]
@@ -226,6 +246,10 @@ def _part(paths: Sequence[str], options: Mapping[str, str], where: str, *, only:
     raise InputError(
         f"{where}: nothing to do again; add judge=..., reader=..., their llm=..., or only=failed"
     )
+
+
+def _is_in_runs(folder: Path) -> bool:
+    return folder.parent.resolve() == RUNS.resolve()
 
 
 def _path(override: str) -> str:

@@ -28,7 +28,7 @@ from eval.rendering.tables import answered, plain
 from eval.run import hydra_help
 from eval.run.again import plan
 from eval.run.build import Built, build, lower_limits
-from eval.run.failures import END_THE_RUN, FailurePolicy
+from eval.run.failures import FailurePolicy
 from eval.run.progress import Spending
 from eval.run.runner import Runner
 from eval.run.settings import check_overrides, check_settings
@@ -91,13 +91,15 @@ def execute(
 
     `arguments` (None: those of this process) and `overrides` make up the manifest's command;
     `details` are further fields of the manifest; `note` is printed after the start. Raises
-    InputError, BudgetReached and RepeatedFailure, and KeyboardInterrupt after marking the run as
-    interrupted.
+    InputError, BudgetReached, RepeatedFailure and KeyboardInterrupt; after these and any other
+    exception the run is marked as interrupted.
     """
     began = time.perf_counter()
     check_settings(config)
     config, choices, again = plan(config, choices, overrides or arguments or ())
-    policy = FailurePolicy.of(config.failures)
+    if again is not None:
+        overrides = again.named(overrides)
+    policy = FailurePolicy(**config.failures)
     paid = PaidCalls(folder)
     spending = Spending(paid)
     built = build(config, choices, spending)
@@ -133,7 +135,7 @@ def execute(
             if formats := reply_formats(built.models.judge):
                 manifest["reply_formats"] = {**manifest.get("reply_formats", {}), **formats}
             summary = close(folder, manifest, records, runner.seconds, began, report_md)
-        except (KeyboardInterrupt, *END_THE_RUN) as stop:
+        except BaseException as stop:
             if isinstance(stop, BudgetReached) and stop.enough_usd is not None:
                 manifest["budget_usd"] = stop.enough_usd
             folders.interrupt(folder, manifest, runner.seconds, began)

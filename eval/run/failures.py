@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
@@ -66,7 +64,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class FailurePolicy:
-    """The settings `failures` of a run.
+    """The settings `failures` of a run; eval.run.settings checks their values.
 
     `stop_after`: number of questions in a row that fail alike before the run stops; None: it never
     does. `tolerated`: highest share of failed questions, 0 to 1, at which a run succeeds. A resumed
@@ -75,23 +73,6 @@ class FailurePolicy:
 
     stop_after: int | None = 5
     tolerated: float = 0.1
-
-    def __post_init__(self) -> None:
-        """Raise InputError on a value out of range."""
-        stop_after, tolerated = self.stop_after, self.tolerated
-        if stop_after is not None and (type(stop_after) is not int or stop_after < 1):
-            raise InputError(
-                f"failures.stop_after: {stop_after!r}; use a whole number of 1 or more, or null"
-            )
-        if type(tolerated) not in {int, float} or not 0 <= tolerated <= 1:
-            raise InputError(f"failures.tolerated: {tolerated!r}; use a number from 0 to 1")
-
-    @classmethod
-    def of(cls, settings: Any) -> FailurePolicy:
-        """Return the policy of the configuration `failures`; raises InputError."""
-        if not isinstance(settings, Mapping):
-            raise InputError(f"failures: {settings!r}; set failures.stop_after, failures.tolerated")
-        return cls(**settings)
 
     def is_failed(self, failed: int, questions: int) -> bool:
         """Return whether a run fails in which `failed` of `questions` failed."""

@@ -18,8 +18,9 @@ from eval.records.jsonl import (
     LineWriter,
     Row,
     read_lines,
+    replacing,
 )
-from eval.records.schema import RECORD_DEFAULTS, IngestLine, Record
+from eval.records.schema import CONTEXT_LINE, RECORD_DEFAULTS, IngestLine, Record
 
 _Place = tuple[int, int]  # first byte and length of a line
 
@@ -57,7 +58,7 @@ class RunFiles:
     _stored: dict[str, int] = field(default_factory=dict)  # memories by conversation
     _indexed: dict[str, None] = field(default_factory=dict)  # conversations, in order
     _steps: set[tuple[str, str, str | None]] = field(default_factory=set)
-    _contexts: set[bytes] = field(default_factory=set)  # their hashes
+    _contexts: set[str] = field(default_factory=set)  # their hashes
     _writers: dict[str, LineWriter] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -69,8 +70,8 @@ class RunFiles:
             self._note_record(row["id"], size, ok=row["status"] == "ok", judged=judged)
         for line in read_lines(self.folder / INGEST):
             self._note_step(cast(IngestLine, line))
-        for row in read_lines(self.folder / CONTEXTS):
-            self._contexts.add(bytes.fromhex(row["sha256"]))
+        for row in read_lines(self.folder / CONTEXTS, schema=CONTEXT_LINE):
+            self._contexts.add(row["sha256"])
 
     @property
     def failed(self) -> set[str]:
@@ -101,11 +102,11 @@ class RunFiles:
 
     def add_context(self, text: str) -> str:
         """Store the text of a context, unless it is stored already; return its sha256 in hex."""
-        digest = hashlib.sha256(text.encode())
-        if digest.digest() not in self._contexts:
-            self._writer(CONTEXTS).write({"sha256": digest.hexdigest(), "text": text})
-            self._contexts.add(digest.digest())
-        return digest.hexdigest()
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        if digest not in self._contexts:
+            self._writer(CONTEXTS).write({"sha256": digest, "text": text})
+            self._contexts.add(digest)
+        return digest
 
     def record(self, id_: str) -> Record:
         """Read the record of the question `id_`."""
@@ -190,9 +191,7 @@ def _rewrite(path: Path, places: Sequence[_Place], size: int) -> None:
     else:
         if end == size:
             return
-    part = path.with_name(path.name + ".part")
-    with path.open("rb") as file, part.open("wb") as out:
+    with replacing(path) as part, path.open("rb") as file, part.open("wb") as out:
         for start, length in places:
             file.seek(start)
             out.write(file.read(length))
-    part.replace(path)

@@ -57,8 +57,8 @@ class Scoring(_Model):
 class Settings(_Model):
     """The settings of conf/config.yaml; descriptions say what each of them has to be."""
 
-    k: Annotated[StrictInt | None, _whole(1)]
-    budget: Annotated[StrictInt | None, _whole(1)]
+    k: PositiveOrNone
+    budget: PositiveOrNone
     seed: Annotated[StrictInt, _whole(0)]
     resamples: Annotated[StrictInt, _whole(2)]
     questions: PositiveOrNone
@@ -67,7 +67,7 @@ class Settings(_Model):
         StrictStr | StrictInt | None, Field(alias="from", description="a run, or null")
     ]
     only: Annotated[
-        StrictStr | list[StrictStr] | None,
+        StrictStr | Annotated[list[StrictStr], Field(min_length=1)] | None,
         Field(description="ids of questions, such as conv-26/0, failed, or null"),
     ]
     concurrency: Positive

@@ -16,7 +16,7 @@ from memsys.llm.endpoint import Endpoint, check_server
 from memsys.llm.meter import Exchange, Meter
 from memsys.llm.pricing import usage_of
 from memsys.llm.recording import Recording
-from memsys.llm.reply import check_usage
+from memsys.llm.reply import check_answer
 from memsys.text.addresses import check_address, check_key
 from memsys.types import Usage, Vectors
 
@@ -97,7 +97,7 @@ class EndpointEmbedder(Embedder):
 
     def _read(self, answer: Mapping[str, Any], expected: int) -> Vectors:
         """Return the unit vectors of `answer`; raises LLMError if it is not usable."""
-        check_usage(answer, self.model)
+        check_answer(answer, self.model)
         vectors = _vectors(answer, self.model, expected)
         if self._length not in (None, vectors.shape[1]):
             raise LLMError(
@@ -111,8 +111,6 @@ def _vectors(answer: Mapping[str, Any], model: str, expected: int) -> Vectors:
     """Return the unit vectors by index, shape (expected, d). Raises LLMError if the answer has
     another shape, or a vector without a direction.
     """
-    if isinstance(answer.get("error"), dict):  # some gateways send errors with status 200
-        raise LLMError(f"{model}: {str(answer['error'].get('message'))[:200]}")
     rows = answer.get("data")
     try:
         by_index = {row["index"]: row["embedding"] for row in rows or ()}

@@ -75,7 +75,6 @@ class ChatSettings:
             check_json(dict(self.extra))
         except ValueError as error:
             raise InputError(f"llm.extra: {error}; give what JSON can hold") from None
-        Limits(self.concurrency, self.requests_per_minute)
 
     def open(self, recording: Recording, meter: Meter, budget: Budget | None = None) -> ChatClient:
         """Return the client of one run. Raises InputError if calls may be live and the key is

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlsplit
 
-from memsys.errors import InputError, check_number, check_whole
+from memsys.errors import InputError, check_timeout, check_whole
 from memsys.llm.base import LLMError, RequestTooLongError
 from memsys.llm.budget import Budget, Limits
 from memsys.llm.meter import EXCHANGE, Exchange, key_of, rejected_key
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _LOCAL_PATH = "/v1"  # of a server on this machine
 _NO_KEY = "none"  # a local server accepts any
-_LONGEST_S = 86_400  # of a time-out
 _DECLINED = (400, 404, 422)  # statuses of servers that do not know a field
 
 
@@ -79,7 +78,7 @@ class Endpoint:
             try:
                 return self._replayed(recorded, exchange)
             except LLMError:
-                # Earlier versions recorded answers that are no longer usable.
+                # Recorded by an earlier version, which accepted it.
                 self._recording.reject(recorded, rejected_key(key))
                 if self._recording.mode == "replay":
                     raise
@@ -202,7 +201,7 @@ def check_server(
     if not isinstance(model, str) or not model.strip() or not _is_text(model):
         raise InputError(f"{field}.model: {model!r:.60}; name the model as the endpoint knows it")
     check_variable(key, f"{field}.key_variable")
-    check_number(f"{field}.timeout_s", timeout_s, 0.001, _LONGEST_S, "seconds")
+    check_timeout(f"{field}.timeout_s", timeout_s)
     check_whole(f"{field}.retries", retries, 0)
 
 

@@ -18,8 +18,8 @@ Send = Callable[[ReplyFormat, bool], Completion]
 def with_format(
     body: Mapping[str, Any], schema: Mapping[str, Any], form: ReplyFormat
 ) -> dict[str, Any]:
-    """Return the request `body` with `schema` asked for as `form`. A server that does not know
-    schemas is told of it in a last message, unless the messages ask for JSON already.
+    """Return the request `body` with `schema` asked for as `form`. For a server that does not know
+    schemas, a last message contains it, unless the messages ask for JSON already.
     """
     if form == "json_schema":
         return {**body, "response_format": _response_format(schema)}

@@ -91,7 +91,7 @@ def _unpacked(response: httpx2.Response, most_bytes: int) -> Iterator[bytes]:
     try:
         for part in response.iter_raw():
             yield decoder.decompress(part, most_bytes)
-        yield decoder.flush(most_bytes)
+        yield decoder.flush()
     except zlib.error as error:
         raise httpx2.RemoteProtocolError(f"the body is not gzip ({error})") from None
 

@@ -36,8 +36,7 @@ def completion(
     an offered tool), for a refusal, a filtered reply, calls of tools that were not offered, and
     token counts that are none.
     """
-    if isinstance(answer.get("error"), dict):  # some gateways send errors with status 200
-        raise LLMError(f"{model}: {str(answer['error'].get('message'))[:200]}")
+    check_answer(answer, model)
     choices = answer.get("choices")
     if not isinstance(choices, list) or not choices:
         raise LLMError(f"{model}: the answer has no choices")
@@ -45,7 +44,6 @@ def completion(
     message = choice.get("message") if isinstance(choice, dict) else None
     if not isinstance(message, dict):
         raise LLMError(f"{model}: the answer has no message")
-    check_usage(answer, model)
     finish = choice.get("finish_reason")
     calls = _tool_calls(message.get("tool_calls") or [], model)
     text = message.get("content")
@@ -64,10 +62,13 @@ def completion(
     )
 
 
-def check_usage(answer: Mapping[str, Any], model: str) -> None:
-    """Raise LLMError naming `model` if a reported token count is not a whole number of 0 to 2^53.
-    Counts that are absent or null are not reported.
+def check_answer(answer: Mapping[str, Any], model: str) -> None:
+    """Raise LLMError naming `model` if `answer` is an error, which some gateways send with status
+    200, or if a reported token count is not a whole number of 0 to 2^53. Counts that are absent or
+    null are not reported.
     """
+    if isinstance(answer.get("error"), dict):
+        raise LLMError(f"{model}: {str(answer['error'].get('message'))[:200]}")
     reported = answer.get("usage")
     if reported is None:
         return

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import check_choice, check_cosine, check_whole
+from memsys.errors import check_choice, check_number, check_whole
 from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import IndexSettings, top
 from memsys.relations.extract import RelationExtractor
@@ -45,7 +45,7 @@ class RelationSettings:
         check_choice("strategy.relations.query_entities", self.query_entities, ways)
         check_whole("strategy.relations.limit", self.limit)
         check_whole("strategy.relations.hops", self.hops)
-        check_cosine("strategy.relations.similarity", self.similarity)
+        check_number("strategy.relations.similarity", self.similarity, -1, 1)
 
 
 class RelationFinder:

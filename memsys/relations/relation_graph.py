@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import check_choice, check_cosine, check_whole
+from memsys.errors import check_choice, check_number, check_whole
 from memsys.facts.fact import plain
 from memsys.facts.operations import Calls
 from memsys.llm.prompt import Prompt, load_prompt
@@ -51,8 +51,8 @@ class RelationGraphSettings:
         check_choice("strategy.graph.on_conflict", self.on_conflict, get_args(OnConflict))
         for name in ("exchange", "nodes", "shown"):
             check_whole(f"strategy.graph.{name}", getattr(self, name))
-        check_cosine("strategy.graph.threshold", self.threshold)
-        check_cosine("strategy.graph.merge", self.merge)
+        check_number("strategy.graph.threshold", self.threshold, -1, 1)
+        check_number("strategy.graph.merge", self.merge, -1, 1)
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:

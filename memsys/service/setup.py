@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
 from hydra.utils import get_class, instantiate
@@ -31,7 +30,9 @@ from memsys.service.ranking import SearchWeights
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.vectors import VectorStore
 from memsys.strategy import Strategy
+from memsys.text.files import read_text
 from memsys.text.json_text import parse_json
+from memsys.text.yaml_text import load_yaml
 from memsys.trusted import CONF, addresses, check_addresses, check_config, check_references
 
 _MOVED = Path(__file__).parent / "moved.yaml"
@@ -47,7 +48,7 @@ _OPTIONS = {
 _FAISS = f"{FaissVectors.__module__}.{FaissVectors.__qualname__}"
 _FILES = (".yaml", ".yml", ".json")
 _NUMBERS = {"k": 10, "budget": 2048}
-_BYTES = 10_000_000  # of a configuration
+_BYTES = 10_000_000  # of a manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,8 @@ class Setup:
 
 
 def load_setup(source: str | Path | None) -> Setup:
-    """Return the setup of a run (see find_run), of a YAML file with
-    groups as in conf/ (an option's name, or its settings), or of the defaults (None).
+    """Return the setup of a run (see find_run), of a YAML file with groups as in conf/ (an option's
+    name, or its settings), or of the defaults (None).
 
     It may come from anybody: see memsys.trusted for the classes and addresses that it may name.
     Raises InputError if it cannot be used, or if a plain store of memories cannot rank like the
@@ -152,19 +153,13 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any], bool]:
         path = path / "manifest.json"
     run = path.suffix == ".json"
     try:
-        text = _text(path)
         if run:
-            settings = parse_json(_present_names(text))["config"]
+            settings = parse_json(_present_names(read_text(path, _BYTES)))["config"]
         else:
-            check_references(yaml.safe_load(text), str(path))  # bounded, unlike the next step
-            settings = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
+            check_references(load_yaml(path), str(path))  # bounded, unlike the next step
+            settings = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
         if not isinstance(settings, dict):
             raise TypeError("no groups")
-    except OSError as error:
-        raise InputError(
-            f"{source}: no run and no configuration ({type(error).__name__}); name a run folder, "
-            "its id under results/runs, or a YAML file"
-        ) from error
     except InputError:
         raise
     except Exception as error:
@@ -174,15 +169,6 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any], bool]:
     if not run and (unknown := sorted(set(settings) - names, key=str)):
         raise InputError(f"{path}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
     return str(source), settings, run
-
-
-def _text(path: Path) -> str:
-    """Return the text of a regular file; a pipe might never end."""
-    if not path.is_file():
-        raise FileNotFoundError
-    if path.stat().st_size > _BYTES:
-        raise ValueError(f"over {_BYTES:,} bytes")
-    return path.read_text(encoding="utf-8")
 
 
 def _present_names(manifest: str) -> str:

@@ -10,7 +10,7 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from memsys.errors import InputError
+from memsys.errors import InputError, check_timeout
 from memsys.text.addresses import check_address, check_variable, json_without_secrets
 from memsys.text.json_text import parse_json
 from memsys.text.turns import line
@@ -39,8 +39,7 @@ class Client:
         """
         check_address(url, "strategy.url")
         check_variable(key_variable, "strategy.key_variable")
-        if not isinstance(timeout_s, int | float) or not timeout_s > 0:
-            raise InputError(f"strategy.timeout_s: {timeout_s!r}; give more than 0")
+        check_timeout("strategy.timeout_s", timeout_s)
         self.url, self._key_variable, self._timeout_s = url.rstrip("/"), key_variable, timeout_s
         self._network: Network | None = None
 
@@ -60,7 +59,6 @@ class Client:
             self.url + path,
             headers={"Authorization": f"Bearer {key}"} if key else {},
             json=body,
-            extensions={"timeout": httpx2.Timeout(self._timeout_s).as_dict()},
         )
         try:
             status, _, data = self._network.send(request, self._timeout_s, _REPLY_MOST)

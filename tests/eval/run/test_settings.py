@@ -12,7 +12,6 @@ from omegaconf.errors import OmegaConfBaseException
 from eval.rendering.errors import blame
 from eval.run.build import build
 from eval.run.experiment import composed
-from eval.run.failures import FailurePolicy
 from memsys.errors import InputError
 from tests.eval.commands import PROJECT
 
@@ -115,6 +114,7 @@ _REFUSED = (
     ("from=1.5", "from: 1.5; use a run, or null"),
     ("only=5", "only: 5; use ids of questions"),
     ("only=[1]", "only: [1]; use ids of questions"),
+    ("only=[]", "only: []; use ids of questions"),
     ("only={a: 1}", "only: {'a': 1}"),
     ("only=nobody/7", "only=nobody/7: "),
     ("scoring=null", "scoring: None; set scoring.protocols"),
@@ -218,7 +218,6 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def _begin(overrides: str) -> None:
     """Do what `python -m eval.run` does before it writes anything."""
     config, choices = composed([*_BASE, *_split(overrides)])
-    FailurePolicy.of(config.failures)
     build(config, choices)
 
 

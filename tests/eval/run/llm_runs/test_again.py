@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from eval.records.manifest import digest
+from eval.records.run import load_run
 from tests.eval.commands import Ended, Run, run_main
 from tests.eval.run.llm_runs.served import JUDGED, MIDDLE, MIDDLE_WORDS, Bench, role_of
 from tests.memsys.llm.faults import status
@@ -62,6 +63,7 @@ def test_an_interrupted_repetition_is_resumed(bench: Bench) -> None:
     ended, new = again(bench, "judge=llm", "judge.rubric=strict")
     assert ended.code == 2
     assert new.manifest["status"] == "interrupted"
+    assert load_run(new.folder, complete=False).records.keys() == {r["id"] for r in new.records}
     bench.model.recover()
     before = bench.server.requests
     ended, new = again(bench, "judge=llm", "judge.rubric=strict", "resume=new")
@@ -103,6 +105,8 @@ def test_failed_questions_alone_are_asked_again(bench: Bench) -> None:
     kept = [r for r in bench.run.records if r["id"] != MIDDLE]
     assert [r for r in new.records if r["id"] != MIDDLE] == kept
     assert bench.errors()  # the parent is unchanged
+    contexts = [json.loads(line) for line in (new.folder / "contexts.jsonl").open()]
+    assert {r["context_sha256"] for r in new.records} <= {one["sha256"] for one in contexts}
 
 
 def test_questions_are_asked_by_id(bench: Bench) -> None:
@@ -114,6 +118,25 @@ def test_questions_are_asked_by_id(bench: Bench) -> None:
     assert ended.code == 0, ended.err
     assert [r["id"] for r in new.records] == ["beech/3"]
     assert set(asked(bench, before)) == {"judge"}
+    ended, new = again(bench, "judge=llm", "judge.runs=3", name="whole")
+    assert ended.code == 0, ended.err
+    assert [r["id"] for r in new.records] == ["ash/0", "beech/3"]
+    ended, new = again(bench, "only=failed", name="failed")
+    assert ended.code == 0, ended.err
+    assert [r["id"] for r in new.records] == ["ash/0", "beech/3"]
+
+
+def test_the_command_names_the_parent_by_its_id(bench: Bench) -> None:
+    assert bench.start("only=ash/0").code == 0
+    runs = bench.folder / "results/runs"
+    runs.mkdir(parents=True)
+    bench.run.folder.rename(runs / "parent")
+    command = ("from=last", "judge=llm", "judge.runs=2", f"hydra.run.dir={bench.folder / 'new'}")
+    ended = run_main(bench.folder, bench.cache, *command)
+    assert ended.code == 0, ended.err
+    words = Run(bench.folder / "new").manifest["command"].split()
+    assert "from=parent" in words
+    assert "from=last" not in words
 
 
 @pytest.mark.parametrize(
@@ -125,7 +148,8 @@ def test_questions_are_asked_by_id(bench: Bench) -> None:
         (("only=failed", "judge=llm"), "only=failed asks again as the run did, but judge is set"),
         (("reader=extractive",), "reads memories, and a run stores contexts"),
         (("only=ash/99", "judge=llm"), "only=ash/99: small has no such question; one is ash/"),
-        (("only=5", "judge=llm"), "only: 5; use ids of questions"),
+        (("only=ash/1", "judge=llm"), "the run did not ask ash/1"),
+        (("only=5", "judge=llm"), "only: 5; use ids"),
     ],
 )
 def test_what_cannot_be_repeated_is_refused(
