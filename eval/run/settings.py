@@ -57,8 +57,8 @@ class Scoring(_Model):
 class Settings(_Model):
     """The settings of conf/config.yaml; descriptions say what each of them has to be."""
 
-    k: PositiveOrNone
-    budget: PositiveOrNone
+    k: Annotated[StrictInt | None, _whole(1)]
+    budget: Annotated[StrictInt | None, _whole(1)]
     seed: Annotated[StrictInt, _whole(0)]
     resamples: Annotated[StrictInt, _whole(2)]
     questions: PositiveOrNone
