@@ -26,7 +26,7 @@ _TEXTS = ("key", "path", "model", "body", "created")
 _NUMBERS: dict[str, tuple[tuple[type, ...], int]] = {  # types, largest value
     "status": ((int,), 999),
     "latency_ms": ((int, float), 10**9),
-    **dict.fromkeys(("input_tokens", "output_tokens"), ((int,), 10**9)),
+    **dict.fromkeys(("input_tokens", "output_tokens"), ((int,), 2**53)),  # as when recorded
 }
 _OPTIONAL = ("input_tokens", "output_tokens")
 Requests = Mapping[str, Mapping[str, Any]]
