@@ -65,6 +65,7 @@ class Memory:
     `content` is the text that a reader sees and that is embedded. `index_text` is the text that
     lexical search matches; it may contain more (the turn before), so that a reply is found by the
     words of the turn it answers. `turns` are the ids of the turns whose words appear in `content`.
+    `title`: its topic in a few words, "" if it has none.
     """
 
     id: str
@@ -74,6 +75,7 @@ class Memory:
     speaker: str
     turns: tuple[str, ...]
     importance: float = 0.5  # 0 to 1
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,8 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError, check_choice, check_whole
 from memsys.llm.meter import Meter
 from memsys.service.database import MemoryDatabase
-from memsys.service.messages import (
-    Messages,
-    as_units,
-    parse_messages,
-    write_facts,
-    write_procedure,
-)
+from memsys.service.messages import Messages, as_units, parse_messages
+from memsys.service.model_writing import write_facts, write_procedure
 from memsys.service.ranking import Ranker
 from memsys.service.records import (
     AddResult,

@@ -1,25 +1,16 @@
-"""Memories from a caller's messages: stored verbatim, or written by a model as facts or as the
-record of an agent's run. The update of facts is that of the benchmark (memsys.facts.fact_writer).
-"""
+"""The caller's messages: checked, as a session, and as memories that store them verbatim."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
 from typing import Any
 from uuid import uuid4
 
 from memsys.errors import InputError, check_choice
-from memsys.facts.fact import Fact, as_memory, plain, subject_of
-from memsys.facts.fact_writer import FactChange, FactWriter, StoredFact
-from memsys.facts.procedure import procedure
 from memsys.memory.base import MemoryBuilder, verbatim
-from memsys.service.ranking import Ranker
-from memsys.service.records import AddResult, MemoryChange, MemoryRecord, check_text
-from memsys.service.setup import Setup
-from memsys.service.writing import About, Writer
+from memsys.service.records import check_text
 from memsys.types import Memory, Session, Turn
 
 ROLES = ("user", "assistant", "system", "tool")
@@ -76,118 +67,3 @@ def as_units(messages: Messages, parsed: ParsedMessages, builder: MemoryBuilder)
         return builder.build(parsed.session)
     (turn,) = parsed.session.turns
     return [verbatim(turn.id, messages, parsed.session.time, turn.speaker, (turn.id,))]
-
-
-def write_facts(
-    setup: Setup, writer: Writer, ranker: Ranker, about: About, parsed: ParsedMessages
-) -> AddResult:
-    """Extract the facts of `parsed` and update those of the owner, whose last messages and summary
-    are stored between two calls. Raises InputError without a model, or if a prompt cannot be used;
-    LLMError if the model answered for none of the messages.
-    """
-    if setup.llm is None or setup.facts is None or setup.update is None:
-        raise InputError(
-            "infer: there is no model to write facts with; set llm= (openai, local), or add "
-            "with infer=False"
-        )
-    owner, database, session = about.owner, writer.database, parsed.session
-    with writer.lock:
-        dialogue, summary = database.dialogue(owner)
-    earlier = {id_: public for _, id_, _, _, public in dialogue}
-    about = replace(about, public={**earlier, **about.public})
-    storage = _OwnerFacts(writer, ranker, about)
-    facts = FactWriter(setup.llm, setup.facts, setup.update, storage)
-    facts.extractor.summary = summary
-    for one in _sessions(dialogue):
-        facts.extractor.add_turns(one)
-    facts.write(session, subject_of(parsed.roles, owner.agent_id))
-    dialogue += [
-        [session.time.isoformat(), turn.id, turn.speaker, turn.text, parsed.public[turn.id]]
-        for turn in session.turns
-    ]
-    recent = dialogue[len(dialogue) - setup.facts.recent :] if setup.facts.recent else []
-    with writer.lock, database.writing():
-        database.set_dialogue(owner, recent, facts.extractor.summary)
-    return AddResult(tuple(storage.changes), facts.log)
-
-
-def write_procedure(
-    setup: Setup, writer: Writer, messages: Messages, about: About, time: datetime
-) -> AddResult:
-    """Record the agent's run in `messages`, including tool calls, as one memory. Raises InputError
-    without a model or messages, LLMError if the model returned no record.
-    """
-    if setup.llm is None:
-        raise InputError(
-            "kind=procedural: there is no model to record a run with; set llm= (openai, local), or "
-            "add with infer=False"
-        )
-    run = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
-    record = procedure(setup.llm, run)
-    ids = (one.get("id") for one in run)
-    turns = tuple(id_ for id_ in ids if isinstance(id_, str))
-    unit = verbatim("new", record.text, time, "assistant", turns)
-    return AddResult(tuple(writer.add([unit], about)), record.events)
-
-
-class _OwnerFacts:
-    """The facts of one owner in the database (see FactStorage); `changes` lists the changes."""
-
-    def __init__(self, writer: Writer, ranker: Ranker, about: About) -> None:
-        self._writer, self._ranker, self._about = writer, ranker, about
-        self.changes: list[MemoryChange] = []
-
-    def similar(self, fact: Fact, most: int) -> Sequence[StoredFact]:
-        (vector,) = self._writer.embed([fact.text])
-        with self._writer.lock:
-            near = self._ranker.similar(vector, self._comparable(fact), most)
-        return [StoredFact(record.id, record.memory) for record in near]
-
-    def add(self, fact: Fact, time: datetime) -> FactChange | None:
-        with self._writer.lock:
-            stored = {plain(one.memory) for one in self._comparable(fact)}
-        if plain(fact.text) in stored:
-            return None
-        (change,) = self._writer.add([as_memory("new", fact, time)], self._about)
-        return self._changed(change, fact, time)
-
-    def update(self, id_: str, content: str, fact: Fact, time: datetime) -> FactChange | None:
-        with self._writer.lock:
-            old = self._writer.database.get(id_)
-        if old is None:
-            return None
-        public = replace(fact, turns=tuple(self._about.public.get(t, t) for t in fact.turns))
-        new = as_memory(id_, public.rewritten(content, old.speaker, old.turns), time)
-        fields: dict[str, Any] = {"memory": new.content, "index_text": new.index_text}
-        fields |= {"time": time, "turns": new.turns, "importance": new.importance}
-        fields["metadata"] = {**old.metadata, **self._about.metadata}
-        return self._changed(self._writer.change(id_, fields), fact, time)
-
-    def delete(self, id_: str, fact: Fact, time: datetime) -> FactChange | None:
-        return self._changed(next(iter(self._writer.delete([id_])), None), fact, time)
-
-    def _changed(
-        self, change: MemoryChange | None, fact: Fact, time: datetime
-    ) -> FactChange | None:
-        if change is None:
-            return None
-        self.changes.append(change)
-        return FactChange(change.id, change.event, change.old, change.new, time, fact.turns)
-
-    def _comparable(self, fact: Fact) -> list[MemoryRecord]:
-        """Return facts of the same owner and speaker: others cannot be contradicted by `fact`."""
-        owned = self._writer.database.owned(self._about.owner)
-        return [
-            one
-            for one in owned
-            if (one.owner, one.kind, one.speaker) == (self._about.owner, "fact", fact.speaker)
-        ]
-
-
-def _sessions(dialogue: Sequence[Sequence[Any]]) -> list[Session]:
-    """Return stored messages, grouped by the sessions in which they were said."""
-    sessions = []
-    for time, group in groupby(dialogue, key=lambda one: one[0]):
-        turns = tuple(Turn(id_, speaker, text) for _, id_, speaker, text, _ in group)
-        sessions.append(Session("earlier", datetime.fromisoformat(time), turns))
-    return sessions
