@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol, get_args
 
 from memsys.errors import check_choice, check_whole
 from memsys.facts.extract import ExtractSettings, FactExtractor
+from memsys.facts.extraction_reply import ReplyPart
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
 from memsys.facts.operations import TOOLS, Calls, Kind, Operation, read_operations, schema
 from memsys.facts.session_reader import Outcome, SessionReader
@@ -96,11 +97,16 @@ class FactWriter:
     """
 
     def __init__(
-        self, llm: LLM, facts: ExtractSettings, update: UpdateSettings, storage: FactStorage
+        self,
+        llm: LLM,
+        facts: ExtractSettings,
+        update: UpdateSettings,
+        storage: FactStorage,
+        part: ReplyPart | None = None,
     ) -> None:
-        """Raises InputError if a prompt cannot be used."""
+        """`part`: see FactExtractor. Raises InputError if a prompt cannot be used."""
         self._llm, self._update, self._storage = llm, update, storage
-        self.extractor = FactExtractor(llm, facts)
+        self.extractor = FactExtractor(llm, facts, part)
         self.prompts = {**self.extractor.prompts, "update": update.loaded}
         self.log: list[Event] = []
         self._reader = SessionReader(self.extractor, self._decide, self.log, facts.retries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from memsys.errors import InputError
 from memsys.facts.extract import ExtractSettings, FactExtractor
 from memsys.facts.fact import Event, Fact, as_memory, subject_of
 from memsys.llm.base import LLMError
+from memsys.llm.prompt import Prompt
 from memsys.types import Session, Turn
 from tests.memsys.build import session
 from tests.memsys.facts.models import Planned, fact, facts
@@ -272,3 +274,80 @@ def test_a_prompt_of_one_s_own(tmp_path: Path) -> None:
 def test_wrong_numbers_are_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"^strategy.facts.{min(wrong)}: "):
         settings(**wrong)
+
+
+class Moods:
+    """A list of moods beside the facts; `found` holds what was read."""
+
+    prompt = Prompt("moods", 'Put a second list in the object: "moods" of the day {time}.')
+
+    def __init__(self) -> None:
+        self.found: list[Any] = []
+
+    def properties(self, new: int, shown: int) -> dict[str, Any]:
+        return {"moods": {"type": "array", "items": {"type": "string"}, "maxItems": new * shown}}
+
+    def read(self, reply: Any, shown: Any, new: Any, log: list[Event]) -> None:
+        self.found.append((reply.get("moods"), [turn.id for turn in shown], len(new)))
+        log.append({"step": "moods"})
+
+
+class Noting(Planned):
+    """A model that notes the schemas it is given."""
+
+    schemas: list[Any]
+
+    def complete(self, messages: Any, **given: Any) -> Any:
+        self.schemas = [*getattr(self, "schemas", []), given.get("schema")]
+        return super().complete(messages, **given)
+
+
+def test_one_reply_can_have_further_lists_beside_the_facts() -> None:
+    reply = json.dumps({"facts": [fact("Mara has a kiln", "Mara", 1)], "moods": ["gay"]})
+    llm, moods, log = Noting(["no JSON", reply]), Moods(), []
+    extractor = FactExtractor(llm, settings(relations="same_reply", exchange=6), moods)
+    (turns,) = extractor.exchanges(FIRST)
+    with pytest.raises(LLMError):
+        extractor.facts(turns, FIRST.time, log)
+    assert (moods.found, log) == ([], [])
+    (found,) = extractor.facts(turns, FIRST.time, log)
+    assert (found.content, [one["step"] for one in log]) == (
+        "Mara has a kiln",
+        ["extract", "moods"],
+    )
+    assert moods.found == [(["gay"], [f"D1:{n}" for n in range(1, 7)], 6)]
+    shown, schema = llm.asked["extract"][-1], llm.schemas[-1]
+    assert shown.endswith('"moods" of the day 2 March 2024, 10:00.')
+    assert list(schema["properties"]) == schema["required"] == ["facts", "moods"]
+    assert schema["properties"]["moods"]["maxItems"] == 36
+    assert extractor.prompts["same_reply"] is moods.prompt
+
+
+def test_further_lists_are_asked_for_only_if_that_is_set() -> None:
+    llm, moods = Noting([facts()]), Moods()
+    extractor = FactExtractor(llm, settings(exchange=6), moods)
+    (turns,) = extractor.exchanges(FIRST)
+    extractor.facts(turns, FIRST.time, [])
+    assert (moods.found, list(llm.schemas[0]["properties"])) == ([], ["facts"])
+    assert "moods" not in llm.asked["extract"][0]
+    assert "same_reply" not in extractor.prompts
+    with pytest.raises(InputError, match=r"^strategy.facts.relations: same_reply: no relations"):
+        FactExtractor(llm, settings(relations="same_reply"))
+
+
+def test_instructions_of_one_s_own_are_part_of_every_request_for_facts() -> None:
+    llm, own = Planned([facts()]), "Note prices in yen, {always}."
+    extractor = FactExtractor(
+        llm, settings(instructions=own, assistant_prompt="facts_assistant", exchange=6)
+    )
+    (turns,) = extractor.exchanges(FIRST)
+    for subject in ("user", "assistant"):
+        extractor.facts(turns, FIRST.time, [], subject)
+    assert [text.endswith(f"instructions as well:\n{own}") for text in llm.asked["extract"]] == [
+        *(True, True)
+    ]
+    plain = settings(instructions=" ").prompts["facts"]
+    assert extractor.prompts["facts"].sha256 != plain.sha256
+    assert plain == settings().prompts["facts"]
+    with pytest.raises(InputError, match=r"^strategy.facts.instructions: 3; use text"):
+        settings(instructions=3)
