@@ -22,6 +22,7 @@ from memsys.types import Session, Turn
 
 Images = Literal["caption", "endpoint"]
 Relations = Literal["separate", "same_reply"]
+_DIALOGUE = "facts_extract"  # the prompt for dialogues between people
 _NOTHING = "(nothing yet)"
 
 
@@ -84,6 +85,16 @@ class ExtractSettings:
         """Return the prompt `name` with the instructions at its end."""
         prompt, added = load_prompt(name, ["messages", "time"]), self.instructions.strip()
         return prompt.extended(f"Follow these instructions as well:\n{added}") if added else prompt
+
+
+def for_roles(settings: ExtractSettings) -> ExtractSettings:
+    """Return `settings` for messages with roles: the prompt for dialogues between people is
+    replaced by those for users and for agents; any other prompt is used for both.
+    """
+    if settings.prompt != _DIALOGUE:
+        return settings
+    agents = settings.assistant_prompt or "facts_assistant"
+    return replace(settings, prompt="facts_user", assistant_prompt=agents)
 
 
 class FactExtractor:

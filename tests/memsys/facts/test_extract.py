@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -12,9 +10,8 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.facts.extract import ExtractSettings, FactExtractor
-from memsys.facts.fact import Event, Fact, as_memory, subject_of
+from memsys.facts.fact import Event, Fact, as_memory
 from memsys.llm.base import LLMError
-from memsys.llm.prompt import Prompt
 from memsys.types import Session, Turn
 from tests.memsys.build import session
 from tests.memsys.facts.models import Planned, fact, facts
@@ -192,55 +189,6 @@ def test_what_was_said_is_no_echo_though_an_example_says_it_too(with_example: st
     assert extractor.facts(turns, said.time, [])
 
 
-OWN = ("facts_extract", "facts_user", "facts_assistant")
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_our_own_prompts_hold_no_example_that_could_leak(name: str) -> None:
-    found = settings(prompt=name, assistant_prompt="facts_assistant", images="endpoint").prompts
-    assert len(found) == 4
-    for prompt in found.values():
-        assert "example" not in prompt.text.casefold()
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_our_own_prompts_ask_for_the_language_of_the_messages(name: str) -> None:
-    text = settings(prompt=name).prompts["facts"].text
-    assert re.search(r"in the language of the( person's| assistant's)? messages", text)
-
-
-@pytest.mark.parametrize(
-    ("roles", "agent_id", "subject"),
-    [
-        (("user", "assistant"), "agent-7", "assistant"),
-        (("user",), "agent-7", "user"),
-        (("user", "assistant"), None, "user"),
-        ((), "agent-7", "user"),
-    ],
-)
-def test_whose_facts_are_looked_for(
-    roles: tuple[str, ...], agent_id: str | None, subject: str
-) -> None:
-    assert subject_of(roles, agent_id) == subject
-
-
-@pytest.mark.parametrize(("assistant_prompt", "own"), [("facts_assistant", True), (None, False)])
-def test_facts_of_an_assistant_have_their_own_prompt(
-    assistant_prompt: str | None, own: bool
-) -> None:
-    llm = Planned([facts(fact("The assistant writes in verse", "assistant", 2))])
-    extractor = FactExtractor(llm, settings(prompt="facts_user", assistant_prompt=assistant_prompt))
-    said = session(1, datetime(2024, 3, 2), ("user", "Hi"), ("assistant", "I write in verse."))
-    (turns,) = extractor.exchanges(said)
-    for subject in ("user", "assistant"):
-        (found,) = extractor.facts(turns, said.time, [], subject)
-        assert found.speaker == "assistant"
-    first, second = llm.asked["extract"]
-    assert first.startswith("You keep notes on a person from")
-    assert second.startswith("You keep notes on an assistant") is own
-    assert (first == second) is not own
-
-
 def test_statements_in_chinese_are_kept() -> None:
     llm = Planned([facts(fact("沈岚搬到了苏州", "沈岚", 1, when="昨天"))])
     extractor = FactExtractor(llm, settings())
@@ -274,80 +222,3 @@ def test_a_prompt_of_one_s_own(tmp_path: Path) -> None:
 def test_wrong_numbers_are_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError, match=f"^strategy.facts.{min(wrong)}: "):
         settings(**wrong)
-
-
-class Moods:
-    """A list of moods beside the facts; `found` holds what was read."""
-
-    prompt = Prompt("moods", 'Put a second list in the object: "moods" of the day {time}.')
-
-    def __init__(self) -> None:
-        self.found: list[Any] = []
-
-    def properties(self, new: int, shown: int) -> dict[str, Any]:
-        return {"moods": {"type": "array", "items": {"type": "string"}, "maxItems": new * shown}}
-
-    def read(self, reply: Any, shown: Any, new: Any, log: list[Event]) -> None:
-        self.found.append((reply.get("moods"), [turn.id for turn in shown], len(new)))
-        log.append({"step": "moods"})
-
-
-class Noting(Planned):
-    """A model that notes the schemas it is given."""
-
-    schemas: list[Any]
-
-    def complete(self, messages: Any, **given: Any) -> Any:
-        self.schemas = [*getattr(self, "schemas", []), given.get("schema")]
-        return super().complete(messages, **given)
-
-
-def test_one_reply_can_have_further_lists_beside_the_facts() -> None:
-    reply = json.dumps({"facts": [fact("Mara has a kiln", "Mara", 1)], "moods": ["gay"]})
-    llm, moods, log = Noting(["no JSON", reply]), Moods(), []
-    extractor = FactExtractor(llm, settings(relations="same_reply", exchange=6), moods)
-    (turns,) = extractor.exchanges(FIRST)
-    with pytest.raises(LLMError):
-        extractor.facts(turns, FIRST.time, log)
-    assert (moods.found, log) == ([], [])
-    (found,) = extractor.facts(turns, FIRST.time, log)
-    assert (found.content, [one["step"] for one in log]) == (
-        "Mara has a kiln",
-        ["extract", "moods"],
-    )
-    assert moods.found == [(["gay"], [f"D1:{n}" for n in range(1, 7)], 6)]
-    shown, schema = llm.asked["extract"][-1], llm.schemas[-1]
-    assert shown.endswith('"moods" of the day 2 March 2024, 10:00.')
-    assert list(schema["properties"]) == schema["required"] == ["facts", "moods"]
-    assert schema["properties"]["moods"]["maxItems"] == 36
-    assert extractor.prompts["same_reply"] is moods.prompt
-
-
-def test_further_lists_are_asked_for_only_if_that_is_set() -> None:
-    llm, moods = Noting([facts()]), Moods()
-    extractor = FactExtractor(llm, settings(exchange=6), moods)
-    (turns,) = extractor.exchanges(FIRST)
-    extractor.facts(turns, FIRST.time, [])
-    assert (moods.found, list(llm.schemas[0]["properties"])) == ([], ["facts"])
-    assert "moods" not in llm.asked["extract"][0]
-    assert "same_reply" not in extractor.prompts
-    with pytest.raises(InputError, match=r"^strategy.facts.relations: same_reply: no relations"):
-        FactExtractor(llm, settings(relations="same_reply"))
-
-
-def test_instructions_of_one_s_own_are_part_of_every_request_for_facts() -> None:
-    llm, own = Planned([facts()]), "Note prices in yen, {always}."
-    extractor = FactExtractor(
-        llm, settings(instructions=own, assistant_prompt="facts_assistant", exchange=6)
-    )
-    (turns,) = extractor.exchanges(FIRST)
-    for subject in ("user", "assistant"):
-        extractor.facts(turns, FIRST.time, [], subject)
-    assert [text.endswith(f"instructions as well:\n{own}") for text in llm.asked["extract"]] == [
-        *(True, True)
-    ]
-    plain = settings(instructions=" ").prompts["facts"]
-    assert extractor.prompts["facts"].sha256 != plain.sha256
-    assert plain == settings().prompts["facts"]
-    with pytest.raises(InputError, match=r"^strategy.facts.instructions: 3; use text"):
-        settings(instructions=3)

@@ -120,19 +120,6 @@ def test_no_answer_at_all_is_an_error(folder: Path) -> None:
         add(store, "I got a kiln")
 
 
-def test_facts_are_compared_within_one_owner_and_speaker(folder: Path) -> None:
-    llm = Planned([facts(fact("Mara has a kiln", "Mara", 1))], [(call("NOOP"),)])
-    with memory(folder, llm=llm) as store:
-        add(store, "I got a kiln")
-        add(store, "I got a kiln", user_id="theo")
-        add(store, "I got a kiln", agent_id="cook")
-        assert llm.asked["decide"] == []  # nobody of these had a fact yet
-        store.add("Mara has a kiln", user_id="ida", infer=False)
-        add(store, "I got a kiln", user_id="ida")
-        assert llm.asked["decide"] == []  # what was kept as it was said is of another speaker
-        assert len(store.get_all(user_id="ida")) == 2
-
-
 def test_the_dialogue_goes_on_in_another_process_and_ends_with_its_owner(folder: Path) -> None:
     for i in range(1, 4):
         llm = Planned([facts()], summary=[f"summary {i}"])
