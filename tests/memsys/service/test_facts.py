@@ -157,7 +157,9 @@ def test_an_agent_s_facts_have_a_prompt_of_their_own(folder: Path) -> None:
 
 
 def test_the_run_of_an_agent_becomes_one_memory(folder: Path) -> None:
-    record = {"task": "Book.", "steps": [{"action": "Asked", "result": "3 seats"}], "state": "done"}
+    empty = dict.fromkeys(("findings", "navigation", "errors", "context"), "")
+    step = {"action": "Asked", "result": "3 seats", **empty}
+    record = {"objective": "Book.", "progress": "half", "steps": [step], "next": "Pay."}
     llm = Planned([json.dumps(record)])
     run = [*said("Book a seat"), {"role": "tool", "content": "3 seats", "id": "t1"}]
     with memory(folder, llm=llm) as store:
@@ -165,7 +167,9 @@ def test_the_run_of_an_agent_becomes_one_memory(folder: Path) -> None:
         (found,) = store.get_all(agent_id="guide")
     assert (len(added.changes), added.faults) == (1, [])
     assert found.kind == "procedural"
-    assert found.memory == "Task: Book.\n1. Asked\n   Result: 3 seats\nState: done"
+    assert found.memory == (
+        "Objective: Book.\nProgress: half\n1. Asked\n   Result: 3 seats\nNext step: Pay."
+    )
     assert found.turns == ("D1:1", "t1")
 
 
