@@ -11,7 +11,6 @@ from memsys.context.writers import stamp
 from memsys.facts.fact import Event, fault, plain
 from memsys.llm.base import LLM, LLMError
 from memsys.relations.forms import (
-    KINDS,
     LONGEST,
     Form,
     ask,
@@ -97,7 +96,7 @@ class RelationExtractor:
         log: list[Event],
     ) -> dict[int, str] | None:
         """Return the relations that ended according to `turns`, as row in `stored` (relations as
-        sentences) to reason. A number that was not shown is logged and ignored.
+        sentences with their dates) to reason. A number that was not shown is logged and ignored.
         """
         listed = "\n".join(f"{n}. {one}" for n, one in enumerate(stored, 1))
         stated = "\n".join(f"- {one.text}" for one in new) or "(none)"
@@ -140,11 +139,11 @@ def _named(rows: Sequence[Mapping[str, Any]], log: list[Event]) -> dict[str, Ent
     """Return the entities of `rows` by normalised name, without first-person names."""
     named: dict[str, Entity] = {}
     for row in rows:
-        name, kind = shown(row["name"]), row["type"].strip().casefold()
+        name, kind = shown(row["entity"]), shown(row["entity_type"]).casefold()
         if not plain(name) or len(name) > LONGEST:
             log.append(fault("entities", "bad_argument", f"{name!r} is no name"))
         elif not is_self(name):
-            named.setdefault(plain(name), Entity(name, kind if kind in KINDS else "other"))
+            named.setdefault(plain(name), Entity(name, kind[:LONGEST] or "other"))
     return named
 
 
@@ -159,7 +158,7 @@ def _triples(
     message_terms = set(terms(_numbered(turns)))
     triples: dict[tuple[str, str, str], Triple] = {}
     for row in rows:
-        label = f"{row['source']} - {row['relation']} - {row['destination']}"
+        label = f"{row['source']} - {row['relationship']} - {row['destination']}"
         numbers = dict.fromkeys(int(number) for number in row["turns"])
         sources = [turns[number - 1] for number in numbers if 1 <= number <= len(turns)]
         if len(sources) < max(len(numbers), 1):
@@ -168,7 +167,7 @@ def _triples(
         if len(speakers) > 1 and self_name is not None:
             speakers = {self_name}
         ends = [_end(row[end], speakers, by_name, message_terms, label, log) for end in _ENDS]
-        name = shown(row["relation"]).casefold()
+        name = shown(row["relationship"]).casefold()
         source, destination = ends
         if source is None or destination is None:
             continue
