@@ -11,7 +11,7 @@ from memsys.facts.fact import Event, fault
 from memsys.llm.base import LLMError
 from memsys.relations.extract import RelationExtractor
 from memsys.relations.relation_graph import Applied, Planned, RelationGraph, RelationGraphSettings
-from memsys.relations.triples import Entity, Triple, id_of
+from memsys.relations.triples import Entity, Triple, dated, id_of
 from memsys.stores.relations import Relation
 from memsys.types import Session, Turn
 
@@ -97,10 +97,11 @@ class GraphWriter:
             self._find_ended(turns, time, planned, at)
         if at.ended is None:
             return False
-        if at.ended:
-            self._end(turns, time, {at.stored[row]: why for row, why in at.ended.items()})
-        if planned:
-            self._add(planned, time)
+        with self._graph.writing():
+            if at.ended:
+                self._end(turns, time, {at.stored[row]: why for row, why in at.ended.items()})
+            if planned:
+                self._add(planned, time)
         return True
 
     def _find_ended(
@@ -113,7 +114,7 @@ class GraphWriter:
         open_ = [one for one in near if one.ended is None and one.key not in stated]
         at.stored = open_[: self._settings.shown]
         new = [one.triple for one in planned]
-        listed = self._graph.sentences(at.stored)
+        listed = [dated(*one) for one in zip(at.stored, self._graph.ends(at.stored), strict=True)]
         at.ended = self._extractor.ended(turns, time, listed, new, self._log) if listed else {}
 
     def _add(self, planned: Sequence[Planned], time: datetime) -> None:
