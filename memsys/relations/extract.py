@@ -14,9 +14,11 @@ from memsys.relations.forms import (
     LONGEST,
     Form,
     ask,
+    checked,
     conflicts_form,
     entities_form,
     relations_form,
+    reply_forms,
 )
 from memsys.relations.relation_graph import RelationGraphSettings
 from memsys.relations.triples import Entity, Triple, is_self, names_self, shown
@@ -48,12 +50,7 @@ class RelationExtractor:
     ) -> list[Entity] | None:
         """Return the entities that `turns` mention, then the speakers; [] if they mention none."""
         rows = self._ask(entities_form(len(turns)), turns, time, log)
-        if rows is None:
-            return None
-        named = _named(rows, log)
-        names = [turn.speaker for turn in self._named(turns)]
-        speakers = {plain(name): Entity(name, "person") for name in names}
-        return [*({**named, **speakers}.values())] if rows else []
+        return None if rows is None else self._entities(rows, turns, log)
 
     def question_entities(self, question: str) -> list[str]:
         """Return the entity names in `question`. Raises LLMError without a usable reply."""
@@ -84,8 +81,27 @@ class RelationExtractor:
         rows = self._ask(form, turns, time, log, entities=listed)
         if rows is None:
             return None
-        by_name = {plain(entity.name): entity for entity in entities}
-        return list(_triples(rows, self._named(turns), by_name, self._self_name, log))
+        return self._triples(rows, turns, entities, log)
+
+    def read(
+        self,
+        reply: Mapping[str, Any],
+        shown: Sequence[Turn],
+        new: Sequence[Turn],
+        log: list[Event],
+    ) -> tuple[list[Entity], list[Triple]] | None:
+        """Return the entities of `new` turns, and the relations between them, from a `reply` with
+        both lists (see reply_forms), in which number n is the turn shown[n - 1].
+        """
+        rows = []
+        for form in reply_forms(len(new), len(shown)):
+            found = reply.get(form.step)
+            if not isinstance(found, list):
+                log.append(fault(form.step, "no_call", f"the reply has no list {form.step}"))
+                return None
+            rows.append(checked(found, form, log))
+        entities = self._entities(rows[0], new, log)
+        return entities, self._triples(rows[1], shown, entities, log) if entities else []
 
     def ended(
         self,
@@ -122,6 +138,25 @@ class RelationExtractor:
         messages = _numbered(self._named(turns))
         text = self.prompts[form.step].fill(messages=messages, time=stamp(time), **values)
         return ask(self._llm, form, text, self._calls, log, turns=[turn.id for turn in turns])
+
+    def _entities(
+        self, rows: Sequence[Mapping[str, Any]], turns: Sequence[Turn], log: list[Event]
+    ) -> list[Entity]:
+        """Return the entities of `rows`, if there are any, then the speakers of `turns`."""
+        named = _named(rows, log)
+        names = [turn.speaker for turn in self._named(turns)]
+        speakers = {plain(name): Entity(name, "person") for name in names}
+        return [*({**named, **speakers}.values())] if rows else []
+
+    def _triples(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        turns: Sequence[Turn],
+        entities: Sequence[Entity],
+        log: list[Event],
+    ) -> list[Triple]:
+        by_name = {plain(entity.name): entity for entity in entities}
+        return list(_triples(rows, self._named(turns), by_name, self._self_name, log))
 
     def _named(self, turns: Sequence[Turn]) -> list[Turn]:
         """Return `turns` with the user's name for a speaker without one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from memsys.facts.fact import Event, fault, tokens
@@ -80,6 +80,13 @@ def relations_form(messages: int, names: Sequence[str] | None) -> Form:
     )
 
 
+def reply_forms(new: int, shown: int) -> tuple[Form, Form]:
+    """Return the forms for the entities and relations of the last `new` of `shown` messages, as two
+    lists of one reply.
+    """
+    return entities_form(new), replace(relations_form(shown, None), most=_MOST_A_MESSAGE * new)
+
+
 def conflicts_form(stored: int) -> Form:
     """Return the form that lists the ended ones among `stored` numbered relations."""
     row = {"relation": {"type": "integer", "minimum": 1, "maximum": stored}, "why": _SHORT}
@@ -111,12 +118,17 @@ def ask(
             rows = []  # without a call, no relation ended
         else:
             log.append(fault(form.step, "no_call", reply.text))
-    if rows and len(rows) > form.most:
-        log.append(fault(form.step, "too_many", f"{len(rows)}; the first {form.most} are read"))
-    valid = None if rows is None else list(_valid(rows[: form.most], form, log))
+    valid = None if rows is None else checked(rows, form, log)
     counted = {} if valid is None else {form.step: len(valid)}
     log.append({"step": form.step, **fields, **counted, "tokens": tokens(reply.usage)})
     return valid
+
+
+def checked(rows: Sequence[Any], form: Form, log: list[Event]) -> list[dict[str, Any]]:
+    """Return the valid ones of the `rows` that a model returned for `form`; faults are logged."""
+    if len(rows) > form.most:
+        log.append(fault(form.step, "too_many", f"{len(rows)}; the first {form.most} are read"))
+    return list(_valid(rows[: form.most], form, log))
 
 
 def _lists(reply: Completion, form: Form) -> Iterator[list[Any] | Event]:
