@@ -27,6 +27,7 @@ from memsys.memory.base import MemoryBuilder, WrittenByModel
 from memsys.memory.observations import Observations
 from memsys.places import find_run
 from memsys.service.ranking import SearchWeights
+from memsys.service.summaries import SummarySettings
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.vectors import VectorStore
 from memsys.strategy import Strategy
@@ -48,7 +49,7 @@ _OPTIONS = {
 _FAISS = f"{FaissVectors.__module__}.{FaissVectors.__qualname__}"
 _FILES = (".yaml", ".yml", ".json")
 _NUMBERS = {"k": 10, "budget": 2048}
-_CHANGES = ("weights", "facts", "update")  # single settings
+_CHANGES = ("weights", "facts", "update", "summary")  # single settings
 _BYTES = 10_000_000  # of a manifest
 
 
@@ -70,6 +71,7 @@ class Setup:
     update: UpdateSettings | None = None
     vectors: VectorStore | None = None
     weights: SearchWeights = field(default_factory=SearchWeights)
+    summary: SummarySettings = field(default_factory=SummarySettings)
     calls: tuple[str, ...] = ()
 
 
@@ -128,6 +130,7 @@ def load_setup(source: str | Path | None) -> Setup:
             update=UpdateSettings(**facts["update"] | (settings.get("update") or {})),
             vectors=_instantiated(store, "vector_store", where) if shared else None,
             weights=SearchWeights(**(settings.get("weights") or {})),
+            summary=SummarySettings(**(settings.get("summary") or {})),
             calls=tuple(
                 f"{place}: {server}" + (f", with the key in {key}" if key else "")
                 for place, server, key in addresses(built)
