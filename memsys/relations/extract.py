@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,16 +11,17 @@ from memsys.context.writers import stamp
 from memsys.facts.fact import Event, fault, plain
 from memsys.llm.base import LLM, LLMError
 from memsys.relations.forms import (
-    KINDS,
     LONGEST,
     Form,
     ask,
+    checked,
     conflicts_form,
     entities_form,
     relations_form,
+    reply_forms,
 )
 from memsys.relations.relation_graph import RelationGraphSettings
-from memsys.relations.triples import Entity, Triple, is_self, shown
+from memsys.relations.triples import Entity, Triple, is_self, names_self, shown
 from memsys.text.terms import terms
 from memsys.text.turns import line
 from memsys.types import Turn
@@ -31,22 +33,24 @@ class RelationExtractor:
     """Asks a model for entities, for relations between them, and for relations that ended. Every
     method raises LLMError without a reply, and returns None if nothing of the reply can be used;
     calls and faults are logged.
+
+    `self_name` is the user whose memory it is, if any: the speaker of messages without a name (of
+    the role `user`), and whoever says "I" where that could be several people.
     """
 
-    def __init__(self, llm: LLM, settings: RelationGraphSettings) -> None:
+    def __init__(
+        self, llm: LLM, settings: RelationGraphSettings, self_name: str | None = None
+    ) -> None:
         """Raises InputError if a prompt cannot be used."""
         self._llm, self._calls, self.prompts = llm, settings.calls, settings.prompts
+        self._self_name = self_name
 
     def entities(
         self, turns: Sequence[Turn], time: datetime, log: list[Event]
     ) -> list[Entity] | None:
         """Return the entities that `turns` mention, then the speakers; [] if they mention none."""
         rows = self._ask(entities_form(len(turns)), turns, time, log)
-        if rows is None:
-            return None
-        named = _named(rows, log)
-        speakers = {plain(turn.speaker): Entity(turn.speaker, "person") for turn in turns}
-        return [*({**named, **speakers}.values())] if rows else []
+        return None if rows is None else self._entities(rows, turns, log)
 
     def question_entities(self, question: str) -> list[str]:
         """Return the entity names in `question`. Raises LLMError without a usable reply."""
@@ -56,6 +60,12 @@ class RelationExtractor:
         if rows is None:
             raise LLMError(f"{self._llm.name}: does not name a question's entities: {log[0]}")
         return [entity.name for entity in _named(rows, log).values()]
+
+    def self_names(self, question: str) -> list[str]:
+        """Return the user's name if there is one and `question` is about "me", else []."""
+        if self._self_name is None or not names_self(question):
+            return []
+        return [self._self_name]
 
     def triples(
         self,
@@ -71,8 +81,27 @@ class RelationExtractor:
         rows = self._ask(form, turns, time, log, entities=listed)
         if rows is None:
             return None
-        by_name = {plain(entity.name): entity for entity in entities}
-        return list(_triples(rows, turns, by_name, log))
+        return self._triples(rows, turns, entities, log)
+
+    def read(
+        self,
+        reply: Mapping[str, Any],
+        shown: Sequence[Turn],
+        new: Sequence[Turn],
+        log: list[Event],
+    ) -> tuple[list[Entity], list[Triple]] | None:
+        """Return the entities of `new` turns, and the relations between them, from a `reply` with
+        both lists (see reply_forms), in which number n is the turn shown[n - 1].
+        """
+        rows = []
+        for form in reply_forms(len(new), len(shown)):
+            found = reply.get(form.step)
+            if not isinstance(found, list):
+                log.append(fault(form.step, "no_call", f"the reply has no list {form.step}"))
+                return None
+            rows.append(checked(found, form, log))
+        entities = self._entities(rows[0], new, log)
+        return entities, self._triples(rows[1], shown, entities, log) if entities else []
 
     def ended(
         self,
@@ -83,7 +112,7 @@ class RelationExtractor:
         log: list[Event],
     ) -> dict[int, str] | None:
         """Return the relations that ended according to `turns`, as row in `stored` (relations as
-        sentences) to reason. A number that was not shown is logged and ignored.
+        sentences with their dates) to reason. A number that was not shown is logged and ignored.
         """
         listed = "\n".join(f"{n}. {one}" for n, one in enumerate(stored, 1))
         stated = "\n".join(f"- {one.text}" for one in new) or "(none)"
@@ -106,8 +135,35 @@ class RelationExtractor:
         """Ask the model to fill in the form; the prompt is that of its step, with `turns`, `time`
         and `values` inserted.
         """
-        text = self.prompts[form.step].fill(messages=_numbered(turns), time=stamp(time), **values)
+        messages = _numbered(self._named(turns))
+        text = self.prompts[form.step].fill(messages=messages, time=stamp(time), **values)
         return ask(self._llm, form, text, self._calls, log, turns=[turn.id for turn in turns])
+
+    def _entities(
+        self, rows: Sequence[Mapping[str, Any]], turns: Sequence[Turn], log: list[Event]
+    ) -> list[Entity]:
+        """Return the entities of `rows`, if there are any, then the speakers of `turns`."""
+        named = _named(rows, log)
+        names = [turn.speaker for turn in self._named(turns)]
+        speakers = {plain(name): Entity(name, "person") for name in names}
+        return [*({**named, **speakers}.values())] if rows else []
+
+    def _triples(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        turns: Sequence[Turn],
+        entities: Sequence[Entity],
+        log: list[Event],
+    ) -> list[Triple]:
+        by_name = {plain(entity.name): entity for entity in entities}
+        return list(_triples(rows, self._named(turns), by_name, self._self_name, log))
+
+    def _named(self, turns: Sequence[Turn]) -> list[Turn]:
+        """Return `turns` with the user's name for a speaker without one."""
+        name = self._self_name
+        if name is None:
+            return list(turns)
+        return [replace(turn, speaker=name) if is_self(turn.speaker) else turn for turn in turns]
 
 
 def _numbered(turns: Sequence[Turn]) -> str:
@@ -118,11 +174,11 @@ def _named(rows: Sequence[Mapping[str, Any]], log: list[Event]) -> dict[str, Ent
     """Return the entities of `rows` by normalised name, without first-person names."""
     named: dict[str, Entity] = {}
     for row in rows:
-        name, kind = shown(row["name"]), row["type"].strip().casefold()
+        name, kind = shown(row["entity"]), shown(row["entity_type"]).casefold()
         if not plain(name) or len(name) > LONGEST:
             log.append(fault("entities", "bad_argument", f"{name!r} is no name"))
         elif not is_self(name):
-            named.setdefault(plain(name), Entity(name, kind if kind in KINDS else "other"))
+            named.setdefault(plain(name), Entity(name, kind[:LONGEST] or "other"))
     return named
 
 
@@ -130,20 +186,23 @@ def _triples(
     rows: Sequence[Mapping[str, Any]],
     turns: Sequence[Turn],
     by_name: Mapping[str, Entity],
+    self_name: str | None,
     log: list[Event],
 ) -> Iterator[Triple]:
     """Yield the relations of `rows` without duplicates, each with all turns named for it."""
     message_terms = set(terms(_numbered(turns)))
     triples: dict[tuple[str, str, str], Triple] = {}
     for row in rows:
-        label = f"{row['source']} - {row['relation']} - {row['destination']}"
+        label = f"{row['source']} - {row['relationship']} - {row['destination']}"
         numbers = dict.fromkeys(int(number) for number in row["turns"])
         sources = [turns[number - 1] for number in numbers if 1 <= number <= len(turns)]
         if len(sources) < max(len(numbers), 1):
             log.append(fault("relations", "unknown_turn", f"{label}: {list(numbers)}"))
         speakers = {turn.speaker for turn in sources or turns}
+        if len(speakers) > 1 and self_name is not None:
+            speakers = {self_name}
         ends = [_end(row[end], speakers, by_name, message_terms, label, log) for end in _ENDS]
-        name = shown(row["relation"]).casefold()
+        name = shown(row["relationship"]).casefold()
         source, destination = ends
         if source is None or destination is None:
             continue

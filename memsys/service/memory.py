@@ -27,6 +27,7 @@ from memsys.service.records import (
     now,
 )
 from memsys.service.setup import Setup, load_setup
+from memsys.service.summaries import Summaries
 from memsys.service.vector_sync import VectorSync
 from memsys.service.writing import About, Writer, check_metadata
 from memsys.text.turns import importance
@@ -51,6 +52,7 @@ class Memory(AbstractContextManager["Memory"]):
         self._vectors = vectors = VectorSync(database, setup.vectors)
         embedder = CachedEmbedder(setup.embedder, path / "cache", Meter())
         self._writer = Writer(database, vectors, embedder)
+        self._summaries = Summaries(self._writer, setup.summary)
         self._ranker = Ranker(database, vectors, setup.index, setup.start, setup.weights)
 
     @classmethod
@@ -97,7 +99,8 @@ class Memory(AbstractContextManager["Memory"]):
         parsed = parse_messages(messages, said)
         about = About(owner, checked, kind, parsed.public)
         if writes:
-            return write_facts(self._setup, self._writer, self._ranker, about, parsed)
+            parts = self._writer, self._ranker, self._summaries
+            return write_facts(self._setup, *parts, about, parsed)
         units = as_units(messages, parsed, self._setup.builder)
         return AddResult(tuple(self._writer.add(units, about)))
 
@@ -225,7 +228,8 @@ class Memory(AbstractContextManager["Memory"]):
             self._vectors.catch_up()
 
     def close(self) -> None:
-        """Close files and connections."""
+        """Close files and connections, after the summaries that are refreshed in the background."""
+        self._summaries.close()
         with self._writer.lock:
             self._vectors.close()
             self._database.close()

@@ -10,7 +10,8 @@ from typing import Any, Literal
 from memsys.errors import InputError
 from memsys.facts.fact import Event
 
-MemoryKind = Literal["fact", "procedural"]
+MemoryKind = Literal["fact", "procedural"]  # of memories that a caller adds
+RecordKind = Literal["fact", "procedural", "summary"]
 EventName = Literal["ADD", "UPDATE", "DELETE"]
 _MOST = 256  # characters of an owner's id
 
@@ -76,7 +77,7 @@ class MemoryRecord:
     memory: str
     owner: Owner
     metadata: Mapping[str, Any]
-    kind: MemoryKind
+    kind: RecordKind
     time: datetime
     speaker: str
     turns: tuple[str, ...]

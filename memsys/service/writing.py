@@ -14,9 +14,9 @@ from memsys.errors import InputError
 from memsys.service.database import MemoryDatabase
 from memsys.service.records import (
     MemoryChange,
-    MemoryKind,
     MemoryRecord,
     Owner,
+    RecordKind,
     check_text,
     nested_deeper,
     now,
@@ -34,7 +34,7 @@ class About:
 
     owner: Owner
     metadata: Mapping[str, Any]
-    kind: MemoryKind
+    kind: RecordKind
     public: Mapping[str, str]
 
     def record(self, memory: Memory) -> MemoryRecord:
