@@ -61,18 +61,26 @@ def connectivity(graph: MemoryGraph, memories: Sequence[Memory]) -> Scores:
 
 def accesses(graph: MemoryGraph, memories: Sequence[Memory]) -> list[tuple[int, datetime]]:
     """Return the number of accesses of each memory and the time of the last (the memory's time if
-    there is none). A memory is accessed when a later session mentions its title. Questions are not
-    accesses, or a score would depend on the order in which a benchmark asks.
+    there is none). A memory is accessed when a later session mentions its title or, if no other
+    memory mentions that, its heaviest shared entity. Questions are not accesses, or a score would
+    depend on the order in which a benchmark asks.
     """
-    by_id = {MEMORY + memory.id: memory for memory in memories}
-    titles = sorted(set(graph.titles.values()))
-    mentioned: dict[str, list[datetime]] = {
-        title: sorted(by_id[edge.node].time for edge in edges if edge.node in by_id)
-        for title, edges in zip(titles, graph.store.neighbours(titles), strict=True)
+    nodes = [MEMORY + memory.id for memory in memories]
+    by_id = dict(zip(nodes, memories, strict=True))
+    around = graph.store.neighbours(nodes, mentions_only=True)
+    names = sorted({edge.node for edges in around for edge in edges})
+    mentioned = {
+        name: sorted(by_id[edge.node].time for edge in edges if edge.node in by_id)
+        for name, edges in zip(
+            names, graph.store.neighbours(names, mentions_only=True), strict=True
+        )
     }
     found = []
-    for memory in memories:
-        times = mentioned.get(graph.titles.get(memory.id, ""), [])
+    for memory, edges in zip(memories, around, strict=True):
+        entities = [graph.titles.get(memory.id, ""), *(edge.node for edge in edges)]
+        times: Sequence[datetime] = next(
+            (mentioned[name] for name in entities if len(mentioned.get(name, ())) > 1), ()
+        )
         later = [time for time in times if time > memory.time]
         found.append((len(later), later[-1] if later else memory.time))
     return found

@@ -98,8 +98,10 @@ def scored(parts: MakeParts, now: datetime = APRIL, **weights: Any) -> dict[str,
     return {one.memory.id: one.score for one in found}
 
 
-# g of both bowls: one neighbour, one edge, of weight .7 * ln(3/2) / ln(3)
-G = 0.4 / 10 + 0.3 / 20 + 0.3 * 0.7 * log(3 / 2) / log(3)
+# g of both bowls, whose title is "bowl": one neighbour, one edge, of weight ln(3/2) / ln(3); g of
+# the memory between them, whose title "rain" is its own: one edge of weight 1
+G = 0.4 / 10 + 0.3 / 20 + 0.3 * log(3 / 2) / log(3)
+OWN = 0.4 / 10 + 0.3 / 20 + 0.3
 
 
 @pytest.mark.parametrize(
@@ -109,13 +111,13 @@ G = 0.4 / 10 + 0.3 / 20 + 0.3 * 0.7 * log(3 / 2) / log(3)
         ({"access": 0.5}, (0.5 * log(2) / log(101), 0, 0)),  # only by the later session
         ({"recency": 2, "decay_per_day": 0.01}, (2, 2 * exp(-0.3), 2)),  # the access is recent
         ({"importance": 1}, (2 / 20, 4 / 20, 2 / 20)),
-        ({"graph": 1}, (G, 0, G)),
+        ({"graph": 1}, (G, OWN, G)),
         (
             {"similarity": 1, "access": 1, "recency": 1, "importance": 1, "graph": 1}
             | {"decay_per_day": 0.02},
             (
                 0.5 + log(2) / log(101) + 1 + 0.1 + G,
-                0.5 + exp(-0.6) + 0.2,
+                0.5 + exp(-0.6) + 0.2 + OWN,
                 0.5 + 1 + 0.1 + G,
             ),
         ),
