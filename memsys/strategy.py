@@ -77,7 +77,9 @@ class Strategy(MemoryStrategy):
     uses_graph: ClassVar[bool] = False
 
     def __init__(self, parts: Parts, k: int | None = None, budget: int | None = None) -> None:
-        """Raises InputError if `k` or `budget` is below 1, or the memory option needs a model."""
+        """Raises InputError if `k` or `budget` is below 1, or if the memory option or the context
+        needs a model.
+        """
         for name, value in (("k", k), ("budget", budget)):
             if value is not None:
                 check_whole(name, value)
@@ -85,6 +87,9 @@ class Strategy(MemoryStrategy):
         self.parts, self.k, self.budget = replace(parts, memory=memory), k, budget
         self.store = Store(self.parts)
         self.prompts = memory.prompts
+        self._summariser = parts.context.summariser(parts.llm)
+        if self._summariser is not None:
+            self.prompts = {**self.prompts, "memory_summary": self._summariser.prompt}
         if memory is not parts.memory:  # a builder without a state is shared by all conversations
             self.events = memory.events
 
@@ -113,6 +118,11 @@ class Strategy(MemoryStrategy):
         return self.retrieval(ranked[: self.k], trace)
 
     def retrieval(self, ranked: Sequence[Candidate], trace: Mapping[str, Any]) -> Retrieval:
-        """Return the retrieval of those of `ranked`, best first, that fit the budget."""
+        """Return the retrieval of those of `ranked`, best first, that fit the budget; long ones are
+        summarised before, if the context asks for it, and the trace says which.
+        """
+        if self._summariser is not None:
+            ranked, lengths = self._summariser.shortened(ranked)
+            trace = {**trace, "summarised": lengths} if lengths else trace
         fitting, context = self.parts.context.write(ranked, self.budget)
         return Retrieval(fitting, context, count_tokens(context), trace)

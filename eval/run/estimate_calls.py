@@ -27,7 +27,14 @@ from eval.run.estimate_ingest import (
     library_calls,
     stand_ins,
 )
-from eval.run.estimate_questions import answer_calls, gate_calls, limit_of, verdict_calls
+from eval.run.estimate_questions import (
+    answer_calls,
+    gate_calls,
+    limit_of,
+    neighbour_calls,
+    summary_calls,
+    verdict_calls,
+)
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.llm.client import ChatSettings
 from memsys.memory.base import WrittenByModel
@@ -58,9 +65,10 @@ class StrategyCalls:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A memory in a context: its tokens, and the turns it comes from."""
+    """A memory in a context: its tokens, those of its content, and the turns it comes from."""
 
     tokens: int
+    content: int
     turns: frozenset[str]
 
 
@@ -80,6 +88,8 @@ class Estimator:
         judging = instantiate(config.judge_llm)
         self._judging = judging if isinstance(judging, ChatSettings) else self.llm
         self._memory, self._context = memory, instantiate(config.context)
+        if self.llm is None:
+            self._context.summariser(None)  # refuses, as a run would
         self._reader, self._judge = instantiate(config.reader), instantiate(config.judge)
         embedder = instantiate(config.embedder)
         self._embedder = embedder.model if isinstance(embedder, EndpointEmbedder) else None
@@ -103,6 +113,9 @@ class Estimator:
             return StrategyCalls(judged, "the memory service calls models by itself")
         if writes and library is not None and library not in LIBRARIES:
             return StrategyCalls(judged, "the library decides how often it calls a model")
+        judges = bool(settings.get("expansion", {}).get("judge")) and _expands(settings)
+        if judges and self.llm is None:
+            return StrategyCalls(judged, "a model judges the neighbours; add llm=openai")
         is_read = writes or self._is_written
         lines = self._lines_of(facts=is_read)
         stages = list(self._embedding(kind, settings, lines, writes=writes))
@@ -118,8 +131,12 @@ class Estimator:
                 if is_read:
                     notes.append("as many facts as the data set has observations, 0.43 a turn else")
             stages += self._questions(kind, settings, lines, self.llm)
-            if settings.get("gate", {}).get("domains"):
+            if settings.get("gate", {}).get("domains") and _expands(settings):
                 notes.append("as if the gate's model were asked about every question")
+            if judges:
+                notes.append("as if every question had as many neighbours to judge as it can")
+            if self._context.summarise:
+                notes.append("as if every long memory were retrieved and summarised")
         return StrategyCalls([*stages, *judged], None, notes)
 
     def _questions(
@@ -129,16 +146,29 @@ class Estimator:
         lines: Mapping[str, Sequence[_Line]],
         llm: ChatSettings,
     ) -> Iterator[Stage]:
-        """Yield the calls of the gate and of the reader."""
+        """Yield the calls of the gate, of the judge of neighbours, of summaries and of the
+        reader.
+        """
         questions, limit = self.dataset.questions, limit_of(llm)
-        if prompt := settings.get("gate", {}).get("domains"):
-            warm_up = len(self.dataset.conversations)
+        warm_up = len(self.dataset.conversations)
+        prompt = settings.get("gate", {}).get("domains")
+        if prompt and _expands(settings):
             yield Stage("retrieve", llm.model, gate_calls(questions, warm_up, prompt, limit))
+        contents = [line.content for each in lines.values() for line in each]
+        expansion = settings.get("expansion", {})
+        if expansion.get("judge") and _expands(settings):
+            calls = neighbour_calls(questions, warm_up, expansion, fmean(contents), limit)
+            yield Stage("retrieve", llm.model, calls)
+        if self._context.summarise and kind is not NoMemory:
+            long = [tokens for tokens in contents if tokens > self._context.longer_than]
+            calls = summary_calls(long, self._context.summary_prompt, limit)
+            yield Stage("retrieve", llm.model, calls)
         if isinstance(self._reader, LLMReaderSettings):
             contexts = [
                 _context_size(kind, settings, one, lines[one.conversation]) for one in questions
             ]
-            calls = answer_calls(questions, self._reader.prompt, contexts, limit)
+            prompt = self._reader.loaded(self._context)
+            calls = answer_calls(questions, prompt, contexts, limit)
             yield Stage("answer", llm.model, calls)
 
     def _lines_of(self, *, facts: bool) -> dict[str, list[_Line]]:
@@ -158,8 +188,9 @@ class Estimator:
         return self._lines[facts]
 
     def _line(self, memory: Memory) -> _Line:
-        written = self._context.write([Candidate(memory, 0.0)], None)[1]
-        return _Line(count_tokens(written), frozenset(memory.turns))
+        written = self._context.line(Candidate(memory, 0.0), 1)
+        content = count_tokens(memory.content)
+        return _Line(count_tokens(written), content, frozenset(memory.turns))
 
     def _embedding(
         self,
@@ -223,6 +254,10 @@ class Estimator:
             if isinstance(one, LLMJudgeSettings) and self._judging is not None:
                 calls = verdict_calls(self.dataset.questions, one, limit_of(self._judging))
                 yield Stage("judge", one.model or self._judging.model, calls)
+
+
+def _expands(settings: Mapping[str, Any]) -> bool:
+    return bool(settings.get("use_graph_expansion", True))
 
 
 def _context_size(
