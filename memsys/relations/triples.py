@@ -7,11 +7,15 @@ from datetime import datetime
 from typing import Protocol
 
 from memsys.stores.relations import Node, Relation
+from memsys.text.terms import words
+from memsys.text.titles import title_of
 from memsys.text.turns import importance
 from memsys.types import Memory
 
+_FIRST_PERSON = frozenset("i me my mine myself".split())
 # First-person names, and the words that models use for them.
-_SELF = frozenset("i me my mine myself user speaker 我 我的 我自己 自己 本人".split()) | {
+_SELF = _FIRST_PERSON | {
+    *"user speaker 我 我的 我自己 自己 本人".split(),
     "the user",
     "the speaker",
 }
@@ -50,6 +54,11 @@ def is_self(name: str) -> bool:
     return shown(name).casefold() in _SELF
 
 
+def names_self(text: str) -> bool:
+    """Return whether `text` contains a first-person word."""
+    return "我" in text or any(word in _FIRST_PERSON for word in words(text))
+
+
 def verbalised(relation: Relation, ends: tuple[Node, Node]) -> str:
     """Return `relation` as a sentence; `ends` are its source and its target."""
     return f"{ends[0].name} {relation.name} {ends[1].name}"
@@ -81,4 +90,5 @@ def as_memory(relation: Relation, ends: tuple[Node, Node]) -> Memory:
         speaker=ends[0].name,
         turns=relation.turns,
         importance=importance(text),
+        title=title_of(text),
     )

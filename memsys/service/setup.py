@@ -16,7 +16,7 @@ from omegaconf.errors import OmegaConfBaseException
 from memsys.embed.base import Embedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.errors import InputError, check_whole
-from memsys.facts.extract import ExtractSettings
+from memsys.facts.extract import ExtractSettings, for_roles
 from memsys.facts.fact_writer import UpdateSettings
 from memsys.index.rank import IndexSettings, Start
 from memsys.llm.base import LLM
@@ -48,6 +48,7 @@ _OPTIONS = {
 _FAISS = f"{FaissVectors.__module__}.{FaissVectors.__qualname__}"
 _FILES = (".yaml", ".yml", ".json")
 _NUMBERS = {"k": 10, "budget": 2048}
+_CHANGES = ("weights", "facts", "update")  # single settings
 _BYTES = 10_000_000  # of a manifest
 
 
@@ -81,7 +82,7 @@ def load_setup(source: str | Path | None) -> Setup:
     run's strategy.
     """
     where, settings, foreign = _read(source)
-    wanted = {**_NUMBERS, **_OPTIONS, **{k: v for k, v in settings.items() if k != "weights"}}
+    wanted = {**_NUMBERS, **_OPTIONS, **{k: v for k, v in settings.items() if k not in _CHANGES}}
     config = _composed({name: wanted[name] for name in (*_NUMBERS, *_OPTIONS)}, where)
     check_references(config, where)
     kind = _strategy_class(config["strategy"], where)
@@ -123,9 +124,8 @@ def load_setup(source: str | Path | None) -> Setup:
             k=check_whole(f"{where}: k", strategy.get("k") or config["k"]),
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
-            # The benchmark's conversations have no agents, so runs set no prompt for them.
-            facts=ExtractSettings(**{"assistant_prompt": "facts_assistant", **facts["facts"]}),
-            update=UpdateSettings(**facts["update"]),
+            facts=for_roles(ExtractSettings(**facts["facts"] | (settings.get("facts") or {}))),
+            update=UpdateSettings(**facts["update"] | (settings.get("update") or {})),
             vectors=_instantiated(store, "vector_store", where) if shared else None,
             weights=SearchWeights(**(settings.get("weights") or {})),
             calls=tuple(
@@ -165,7 +165,7 @@ def _read(source: str | Path | None) -> tuple[str, Mapping[str, Any], bool]:
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{path}: cannot be read as a configuration ({reason})") from error
-    names = {*_OPTIONS, *_NUMBERS, "weights"}
+    names = {*_OPTIONS, *_NUMBERS, *_CHANGES}
     if not run and (unknown := sorted(set(settings) - names, key=str)):
         raise InputError(f"{path}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
     return str(source), settings, run
