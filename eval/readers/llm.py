@@ -35,9 +35,10 @@ class LLMReaderSettings:
         """Return a warning if the prompt is a shipped one that describes another layout."""
         if self.prompt in (None, *context.prompts) or not (PROMPTS / f"{self.prompt}.txt").exists():
             return None
+        fitting = " or ".join(context.prompts)
         return (
-            f"reader.prompt={self.prompt} does not describe context={context.name}; "
-            f"{' and '.join(context.prompts)} do, and reader.prompt=null takes the first"
+            f"reader.prompt={self.prompt} does not describe context={context.name}; {fitting} "
+            f"does, and reader.prompt=null takes {context.prompts[0]}"
         )
 
     def open(self, llm: LLM, context: ContextWriter) -> LLMReader:

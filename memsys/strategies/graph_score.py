@@ -33,13 +33,13 @@ class GraphScoreWeights:
 
 
 class ScoreTerms(NamedTuple):
-    """The terms of a memory score, each 0 to 1 (a cosine may be negative); `graph` is g."""
+    """The terms of a memory score, each 0 to 1 (a cosine may be negative)."""
 
     similarity: float
     access: float
     recency: float
     importance: float
-    graph: float
+    g: float
 
     def weighted(self, weights: GraphScoreWeights) -> float:
         """Return the memory score, the weighted sum of the terms."""
@@ -48,7 +48,7 @@ class ScoreTerms(NamedTuple):
             + weights.access * self.access
             + weights.recency * self.recency
             + weights.importance * self.importance
-            + weights.graph * self.graph
+            + weights.graph * self.g
         )
 
 
@@ -105,7 +105,7 @@ class GraphScore(Strategy):
                 access=access_frequency(graph.accesses),
                 recency=recency(graph.last, now, self._decay),
                 importance=memory.importance,
-                graph=graph.around.g,
+                g=graph.around.g,
             )
             terms_of[memory.id] = terms._asdict() | graph.around._asdict()
             scored.append(replace(candidate, score=terms.weighted(self._weights)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from math import exp, log
 from typing import Any
@@ -78,7 +79,24 @@ def test_by_similarity_alone_graph_score_is_vector_only(parts: MakeParts) -> Non
     alone = ingest_all(graph_score(parts(), 5, **{**NONE, "similarity": 1}))
     vector = ingest_all(VectorOnly(parts(), 5))
     for one in QUERIES:
-        assert alone.retrieve(one) == vector.retrieve(one)
+        assert replace(alone.retrieve(one), trace={}) == vector.retrieve(one)
+
+
+def test_the_terms_of_a_score_are_in_the_trace(parts: MakeParts) -> None:
+    weights = {"similarity": 0.6, "access": 0.1, "recency": 0.1, "importance": 0.1, "graph": 0.1}
+    strategy = ingest_all(graph_score(parts(), 3))
+    for one in QUERIES:
+        found = strategy.retrieve(one)
+        terms = found.trace["memory_score"]
+        assert list(terms) == ids(found)
+        for candidate in found.candidates:
+            parts_of = dict(terms[candidate.memory.id])
+            n, e, w = (parts_of.pop(name) for name in "new")
+            g = 0.4 * min(n / 10, 1) + 0.3 * min(e / 20, 1) + 0.3 * min(w, 1)
+            assert parts_of["g"] == pytest.approx(g, abs=1e-3)
+            parts_of["graph"] = parts_of.pop("g")
+            score = sum(weights[name] * value for name, value in parts_of.items())
+            assert candidate.score == pytest.approx(score, abs=1e-3)
 
 
 # A bowl comes back once, a month later; nothing else is shared.
