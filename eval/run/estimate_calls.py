@@ -38,7 +38,8 @@ from eval.run.estimate_questions import (
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.llm.client import ChatSettings
 from memsys.memory.base import WrittenByModel
-from memsys.strategy import MemoryStrategy
+from memsys.relations import written_graph
+from memsys.strategy import MemoryStrategy, Strategy
 from memsys.text.tokens import count_tokens
 from memsys.types import Candidate, Memory, Usage
 
@@ -83,6 +84,7 @@ class Estimator:
         chosen, memory = instantiate(config.llm), instantiate(config.memory)
         self.llm = chosen if isinstance(chosen, ChatSettings) else None
         self._is_written = isinstance(memory, WrittenByModel)
+        self._is_linked = isinstance(instantiate(config.graph), written_graph.WrittenByModel)
         if self.llm is None and isinstance(memory, WrittenByModel):
             memory.open(None)  # refuses, as a run would
         judging = instantiate(config.judge_llm)
@@ -109,6 +111,8 @@ class Estimator:
         judged = list(self._judging_calls())
         if writes and self.llm is None:
             return StrategyCalls(judged, "a model writes its memories; add llm=openai")
+        if self._links(kind) and self.llm is None:
+            return StrategyCalls(judged, "a model writes its graph; add llm=openai")
         if issubclass(kind, Rest):
             return StrategyCalls(judged, "the memory service calls models by itself")
         if writes and library is not None and library not in LIBRARIES:
@@ -127,7 +131,7 @@ class Estimator:
                 stages += self._library(settings, self.llm)
                 notes.append("the library's calls as measured on small stores: at least so many")
             else:
-                stages += self._ingestion(settings, self.llm, writes=writes)
+                stages += self._ingestion(kind, settings, self.llm, writes=writes)
                 if is_read:
                     notes.append("as many facts as the data set has observations, 0.43 a turn else")
             stages += self._questions(kind, settings, lines, self.llm)
@@ -213,10 +217,21 @@ class Estimator:
             "retrieve", self._embedder, Calls(len(self.dataset.questions), queries, queries)
         )
 
+    def _links(self, kind: type[MemoryStrategy]) -> bool:
+        """Return whether a model writes the graph that the strategy uses."""
+        return self._is_linked and issubclass(kind, Strategy) and kind.uses_graph
+
     def _ingestion(
-        self, settings: Mapping[str, Any], llm: ChatSettings, *, writes: bool
+        self,
+        kind: type[MemoryStrategy],
+        settings: Mapping[str, Any],
+        llm: ChatSettings,
+        *,
+        writes: bool,
     ) -> Iterator[Stage]:
-        """Yield the calls that write memories, for the strategy or for memory=facts."""
+        """Yield the calls that write memories, for the strategy or for memory=facts, and those that
+        write its graph.
+        """
         limit, conversations = limit_of(llm), self.dataset.conversations
         calls: list[Calls] = []
         if writes:
@@ -236,6 +251,8 @@ class Estimator:
                 name: value for name, value in given.items() if name not in {"_target_", "name"}
             }
             calls += fact_calls(conversations, limit, {**facts, "place": "memory"})
+        if self._links(kind):
+            calls.append(graph_calls(conversations, limit, self._config.graph))
         for one in calls:
             yield Stage("ingest", llm.model, one)
 
