@@ -20,7 +20,7 @@ from memsys.types import Vectors
 
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
 # The column of each field of a record, without its owner; `touch` alone changes the last two.
-_SAME = "id index_text kind time speaker turns importance metadata created updated".split()
+_SAME = "id title index_text kind time speaker turns importance metadata created updated".split()
 _CHANGED = {"memory": "content", **{name: name for name in _SAME}}
 _FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
 _COLUMNS = ", ".join(["user_id, agent_id, run_id", *_FIELDS.values()])
@@ -47,6 +47,7 @@ class MemoryDatabase:
             with self.writing():
                 for statement in _SCHEMA[1:]:
                     self._db.execute(statement)
+                self._migrate()
                 stored = self.state("embedder", embedder)
         except (OSError, sqlite3.DatabaseError) as error:
             raise InputError(
@@ -58,6 +59,12 @@ class MemoryDatabase:
                 f"{self.path}: its memories were embedded by {stored}, not {embedder}; set "
                 "embedder= to that, or name another folder"
             )
+
+    def _migrate(self) -> None:
+        """Add the columns that a file of version 0.2 or earlier lacks."""
+        columns = {row[1] for row in self._db.execute("PRAGMA table_info(memories)")}
+        if "title" not in columns:
+            self._db.execute("ALTER TABLE memories ADD COLUMN title TEXT NOT NULL DEFAULT ''")
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -16,6 +16,7 @@ from memsys.service.messages import Messages, as_units, parse_messages
 from memsys.service.model_writing import write_facts, write_procedure
 from memsys.service.ranking import Ranker
 from memsys.service.records import (
+    TITLE_MOST,
     AddResult,
     MemoryChange,
     MemoryKind,
@@ -160,18 +161,24 @@ class Memory(AbstractContextManager["Memory"]):
         *,
         metadata: Mapping[str, Any] | None = None,
         time: datetime | None = None,
+        title: str | None = None,
     ) -> MemoryChange | None:
-        """Replace text, metadata or time of a memory (None: unchanged) and return the change, None
-        if there is no such memory. Raises InputError on an invalid argument.
+        """Replace text, metadata, time or title of a memory (None: unchanged). Return the change,
+        None if there is no such memory. Raises InputError on an invalid argument.
         """
-        if text is None and metadata is None and time is None:
-            raise InputError("update: give text, metadata or time")
+        if text is None and metadata is None and time is None and title is None:
+            raise InputError("update: give text, metadata, time or title")
         fields: dict[str, Any] = {}
         if text is not None:
             if not isinstance(text, str) or not text:
                 raise InputError("text: use text that is not empty")
             check_text(text, "text")
-            fields |= {"memory": text, "index_text": text, "importance": importance(text)}
+            fields |= {"memory": text, "importance": importance(text)}
+        if title is not None:
+            if not isinstance(title, str) or len(title) > TITLE_MOST:
+                raise InputError(f"title: use text of at most {TITLE_MOST} characters")
+            check_text(title, "title")
+            fields["title"] = title
         if metadata is not None:
             fields["metadata"] = check_metadata(metadata)
         if time is not None:

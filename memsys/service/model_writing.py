@@ -105,6 +105,8 @@ class _OwnerFacts:
         new = as_memory(id_, public.rewritten(content, old.speaker, old.turns), time)
         fields: dict[str, Any] = {"memory": new.content, "index_text": new.index_text}
         fields |= {"time": time, "turns": new.turns, "importance": new.importance}
+        if new.title:
+            fields["title"] = new.title
         fields["metadata"] = {**old.metadata, **self._about.metadata}
         return self._changed(self._writer.change(id_, fields), fact, time)
 

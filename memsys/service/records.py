@@ -13,6 +13,7 @@ from memsys.facts.fact import Event
 MemoryKind = Literal["fact", "procedural"]
 EventName = Literal["ADD", "UPDATE", "DELETE"]
 _MOST = 256  # characters of an owner's id
+TITLE_MOST = 256  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ class Owner:
 class MemoryRecord:
     """One stored memory. `time` is when its messages were said (naive, UTC if a zone was given);
     `created`, `updated` and `accessed` are wall-clock times, naive UTC. `turns` are the caller's
-    ids of its messages. `importance`: 0 to 1.
+    ids of its messages. `importance`: 0 to 1. `title`: its topic in a few words, "" if it has none.
     """
 
     id: str
@@ -86,6 +87,7 @@ class MemoryRecord:
     index_text: str
     accesses: int = 0
     accessed: datetime | None = None
+    title: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """Return plain JSON values; times in RFC 3339, UTC."""

@@ -53,6 +53,7 @@ class About:
             created=time,
             updated=time,
             index_text=memory.index_text,
+            title=memory.title,
         )
 
 
@@ -95,6 +96,9 @@ class Writer:
             old = self.database.get(id_)
         if old is None:
             return None
+        if "index_text" not in fields and fields.keys() & {"memory", "title"}:
+            words = (fields.get(name, getattr(old, name)) for name in ("title", "memory"))
+            fields = {**fields, "index_text": "\n".join(filter(None, words))}
         # The text is written with its vector even if unchanged: another process may change it now.
         unchanged = {name: getattr(old, name) for name in ("memory", "index_text", "importance")}
         new = {**unchanged, **fields}

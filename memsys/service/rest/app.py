@@ -122,7 +122,7 @@ def _one(app: FastAPI, memory: Memory) -> None:
 
     @app.put("/memories/{id}", response_model=schemas.ChangeOut, responses=documented(404, 502))
     def update(id: MemoryId, body: schemas.UpdateRequest) -> dict[str, Any]:  # noqa: A002
-        """Change text, metadata or time of a memory."""
+        """Change text, metadata, time or title of a memory."""
         return _there(memory.update(id, **body.model_dump())).as_json()  # type: ignore[no-any-return]
 
     @app.delete("/memories/{id}", response_model=schemas.ChangeOut, responses=documented(404))

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from memsys.service.records import TITLE_MOST
+
 TEXT_MOST = 20_000  # characters of a text
 MESSAGES_MOST = 200
 TOP_K_MOST = 200
@@ -103,12 +105,13 @@ class UpdateRequest(_Strict):
     """The body of PUT /memories/{id}; fields that are missing or null stay unchanged."""
 
     model_config = ConfigDict(
-        json_schema_extra=_any_of(text="string", metadata="object", time="string")
+        json_schema_extra=_any_of(text="string", metadata="object", time="string", title="string")
     )
 
     text: Text | None = None
     metadata: Metadata | None = None
     time: Time | None = None
+    title: Annotated[str, Field(max_length=TITLE_MOST)] | None = None
 
 
 class MemoryOut(BaseModel):
@@ -128,6 +131,7 @@ class MemoryOut(BaseModel):
     created: str
     updated: str
     accesses: int
+    title: str
 
 
 class FoundOut(MemoryOut):
