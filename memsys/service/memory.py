@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Self
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError, check_choice, check_whole
+from memsys.errors import InputError, check_whole
+from memsys.facts.fact import Event
 from memsys.llm.meter import Meter
+from memsys.service.arguments import (
+    MemoryType,
+    Version,
+    check_kind,
+    check_prompt,
+    check_version,
+    either,
+)
 from memsys.service.database import MemoryDatabase
-from memsys.service.messages import Messages, as_units, parse_messages
+from memsys.service.images import as_texts
+from memsys.service.instructions import instructed
+from memsys.service.messages import Messages, as_list, as_units, parse_messages
 from memsys.service.model_writing import write_facts, write_procedure
 from memsys.service.ranking import Ranker
 from memsys.service.records import (
-    TITLE_MOST,
     AddResult,
     MemoryChange,
     MemoryKind,
@@ -27,10 +38,10 @@ from memsys.service.records import (
     naive,
     now,
 )
+from memsys.service.rows import Rows
 from memsys.service.setup import Setup, load_setup
 from memsys.service.vector_sync import VectorSync
-from memsys.service.writing import About, Writer, check_metadata
-from memsys.text.turns import importance
+from memsys.service.writing import About, Writer, check_fields, check_metadata
 
 FOLDER = "memories"
 
@@ -61,11 +72,6 @@ class Memory(AbstractContextManager["Memory"]):
         """
         return cls(folder, load_setup(source))
 
-    @property
-    def can_infer(self) -> bool:
-        """Whether a model is configured that can write facts."""
-        return self._setup.llm is not None
-
     def add(
         self,
         messages: Messages,
@@ -77,30 +83,44 @@ class Memory(AbstractContextManager["Memory"]):
         infer: bool | None = None,
         kind: MemoryKind = "fact",
         time: datetime | None = None,
+        prompt: str | None = None,
+        memory_type: MemoryType | None = None,
+        version: Version | None = None,
     ) -> AddResult:
-        """Store `messages`: a text, or a list of {role, content} with optional name and id, said at
-        `time` (None: now).
+        """Store `messages`: a text, or one {role, content} or a list of them, with optional name
+        and id, said at `time` (None: now). A model describes images in them.
 
         `infer`: True lets a model extract facts, or with kind="procedural" record an agent's run
         (whose messages may have tool_calls) as numbered steps; False stores the messages verbatim;
         None: as in the run. A text is stored word for word; messages are stored with the speaker's
-        name. Raises InputError on an invalid argument; LLMError if the model answered for none of
-        the messages.
+        name. `prompt`: further instructions to the model. `memory_type="procedural_memory"`:
+        kind="procedural", which a model records unless infer=False. `version`: "v1.1".
+
+        Raises InputError on an invalid argument (NoModelError without the model that is asked);
+        LLMError if the model answered for none of the messages, or did not describe an image.
         """
         owner = Owner(user_id, agent_id, run_id).check()
-        check_choice("kind", kind, get_args(MemoryKind))
+        check_version(version)
+        kind = check_kind(kind, memory_type)
         checked = check_metadata(metadata)
         said = naive(time) if time is not None else now()
-        writes = self._setup.infer if infer is None else infer
+        writes = (self._setup.infer or memory_type is not None) if infer is None else infer
+        check_prompt(prompt, writes)
+        setup = replace(self._setup, llm=instructed(self._setup.llm, prompt))
+        seen: list[Event] = []
+        texts = messages if isinstance(messages, str) else as_texts(setup, as_list(messages), seen)
         if writes and kind == "procedural":
             about = About(owner, checked, kind, {})
-            return write_procedure(self._setup, self._writer, messages, about, said)
-        parsed = parse_messages(messages, said)
-        about = About(owner, checked, kind, parsed.public)
-        if writes:
-            return write_facts(self._setup, self._writer, self._ranker, about, parsed)
-        units = as_units(messages, parsed, self._setup.builder)
-        return AddResult(tuple(self._writer.add(units, about)))
+            result = write_procedure(setup, self._writer, texts, about, said)
+        else:
+            parsed = parse_messages(texts, said)
+            about = About(owner, checked, kind, parsed.public)
+            if writes:
+                result = write_facts(setup, self._writer, self._ranker, about, parsed)
+            else:
+                units = as_units(texts, parsed, setup.builder)
+                result = AddResult(tuple(self._writer.add(units, about)))
+        return replace(result, events=(*seen, *result.events))
 
     def search(
         self,
@@ -112,13 +132,18 @@ class Memory(AbstractContextManager["Memory"]):
         filters: Mapping[str, Any] | None = None,
         top_k: int | None = None,
         time: datetime | None = None,
-    ) -> list[SearchResult]:
-        """Return the `top_k` (None: the run's k) best memories for `query`, best first. `filters`:
-        values that the metadata must have. `time`: of the query, for recency (None: now). Each
-        returned memory counts as accessed. Raises InputError on an invalid argument.
+        limit: int | None = None,
+        version: Version | None = None,
+    ) -> Rows[SearchResult]:
+        """Return the `top_k`, or `limit` (None: the run's k), best memories for `query`, best
+        first. `filters`: values that the metadata must have. `time`: of the query, for recency
+        (None: now); each returned memory counts as accessed at that time. `version`: "v1.1". Raises
+        InputError on an invalid argument.
         """
         owner = Owner(user_id, agent_id, run_id).check()
-        wanted = check_whole("top_k", self._setup.k if top_k is None else top_k)
+        check_version(version)
+        most = either("top_k", top_k, "limit", limit)
+        wanted = check_whole("top_k", self._setup.k if most is None else most)
         if not isinstance(query, str):
             raise InputError("query: use text")
         check_text(query, "query")
@@ -129,8 +154,8 @@ class Memory(AbstractContextManager["Memory"]):
             found = self._ranker.search(query, vector, owner, checked, wanted, asked)
             if found:
                 with self._database.writing():
-                    self._database.touch([one.record.id for one in found], now())
-        return found
+                    self._database.touch([one.record.id for one in found], asked)
+        return Rows(found)
 
     def get(self, memory_id: str) -> MemoryRecord | None:
         """Return the memory of this id, or None."""
@@ -146,13 +171,16 @@ class Memory(AbstractContextManager["Memory"]):
         filters: Mapping[str, Any] | None = None,
         limit: int | None = None,
         offset: int = 0,
-    ) -> list[MemoryRecord]:
+        version: Version | None = None,
+    ) -> Rows[MemoryRecord]:
         """Return memories of an owner, oldest first: `limit` (None: all) from `offset` on."""
         owner = Owner(user_id, agent_id, run_id).check()
+        check_version(version)
         first = check_whole("offset", offset, 0)
         last = None if limit is None else first + check_whole("limit", limit, 0)
         with self._writer.lock:
-            return self._database.owned(owner, check_metadata(filters, "filters"))[first:last]
+            found = self._database.owned(owner, check_metadata(filters, "filters"))
+        return Rows(found[first:last])
 
     def update(
         self,
@@ -162,27 +190,13 @@ class Memory(AbstractContextManager["Memory"]):
         metadata: Mapping[str, Any] | None = None,
         time: datetime | None = None,
         title: str | None = None,
+        data: str | None = None,
     ) -> MemoryChange | None:
-        """Replace text, metadata, time or title of a memory (None: unchanged). Return the change,
-        None if there is no such memory. Raises InputError on an invalid argument.
+        """Replace text (or `data`), metadata, time or title of a memory (None: unchanged). Return
+        the change, None if there is no such memory. Raises InputError on an invalid argument.
         """
-        if text is None and metadata is None and time is None and title is None:
-            raise InputError("update: give text, metadata, time or title")
-        fields: dict[str, Any] = {}
-        if text is not None:
-            if not isinstance(text, str) or not text:
-                raise InputError("text: use text that is not empty")
-            check_text(text, "text")
-            fields |= {"memory": text, "importance": importance(text)}
-        if title is not None:
-            if not isinstance(title, str) or len(title) > TITLE_MOST:
-                raise InputError(f"title: use text of at most {TITLE_MOST} characters")
-            check_text(title, "title")
-            fields["title"] = title
-        if metadata is not None:
-            fields["metadata"] = check_metadata(metadata)
-        if time is not None:
-            fields["time"] = naive(time)
+        text = either("text", text, "data", data)
+        fields = check_fields(text, metadata, time, title)
         return self._writer.change(memory_id, fields)
 
     def delete(self, memory_id: str) -> MemoryChange | None:
