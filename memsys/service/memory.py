@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self, get_args
 
-from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError, check_choice, check_whole
 from memsys.llm.meter import Meter
 from memsys.service.database import MemoryDatabase
 from memsys.service.messages import Messages, as_units, parse_messages
 from memsys.service.model_writing import write_facts, write_procedure
-from memsys.service.ranking import Ranker
 from memsys.service.records import (
     TITLE_MOST,
     AddResult,
@@ -22,12 +21,14 @@ from memsys.service.records import (
     MemoryKind,
     MemoryRecord,
     Owner,
-    SearchResult,
+    SearchResults,
     check_text,
     naive,
     now,
 )
+from memsys.service.relations import RelationMemory
 from memsys.service.setup import Setup, load_setup
+from memsys.service.shared_embedder import SharedEmbedder
 from memsys.service.vector_sync import VectorSync
 from memsys.service.writing import About, Writer, check_metadata
 from memsys.text.turns import importance
@@ -50,9 +51,10 @@ class Memory(AbstractContextManager["Memory"]):
         path = Path(folder).expanduser()
         self._database = database = MemoryDatabase(path, setup.embedder.name)
         self._vectors = vectors = VectorSync(database, setup.vectors)
-        embedder = CachedEmbedder(setup.embedder, path / "cache", Meter())
+        embedder = SharedEmbedder(setup.embedder, path / "cache", Meter())
         self._writer = Writer(database, vectors, embedder)
-        self._ranker = Ranker(database, vectors, setup.index, setup.start, setup.weights)
+        self._relations = RelationMemory(setup.relations, database, embedder, self._writer.lock)
+        self._ranker = setup.ranker(database, vectors, embedder, self._writer.lock)
 
     @classmethod
     def from_config(cls, source: str | Path, folder: str | Path = FOLDER) -> Self:
@@ -98,7 +100,11 @@ class Memory(AbstractContextManager["Memory"]):
         parsed = parse_messages(messages, said)
         about = About(owner, checked, kind, parsed.public)
         if writes:
-            return write_facts(self._setup, self._writer, self._ranker, about, parsed)
+            added = write_facts(self._setup, self._writer, self._ranker, about, parsed)
+            if not self._relations.enabled:
+                return added
+            changes, log = self._relations.write(parsed.session, owner, parsed.public)
+            return replace(added, events=[*added.events, *log], relations=changes)
         units = as_units(messages, parsed, self._setup.builder)
         return AddResult(tuple(self._writer.add(units, about)))
 
@@ -112,10 +118,13 @@ class Memory(AbstractContextManager["Memory"]):
         filters: Mapping[str, Any] | None = None,
         top_k: int | None = None,
         time: datetime | None = None,
-    ) -> list[SearchResult]:
+        enable_graph: bool | None = None,
+    ) -> SearchResults:
         """Return the `top_k` (None: the run's k) best memories for `query`, best first. `filters`:
         values that the metadata must have. `time`: of the query, for recency (None: now). Each
-        returned memory counts as accessed. Raises InputError on an invalid argument.
+        returned memory counts as accessed. `enable_graph`: whether the relations of the owner are
+        searched as well, of whatever metadata (None: if the run writes any). Raises InputError on
+        an invalid argument, LLMError if the strategy asks a model and gets no usable reply.
         """
         owner = Owner(user_id, agent_id, run_id).check()
         wanted = check_whole("top_k", self._setup.k if top_k is None else top_k)
@@ -125,11 +134,12 @@ class Memory(AbstractContextManager["Memory"]):
         checked = check_metadata(filters, "filters")
         vector = self._writer.embed_query(query) if self._ranker.wants_vector else None
         asked = naive(time) if time is not None else now()
-        with self._writer.lock:
-            found = self._ranker.search(query, vector, owner, checked, wanted, asked)
-            if found:
-                with self._database.writing():
-                    self._database.touch([one.record.id for one in found], now())
+        found = SearchResults(self._ranker.search(query, vector, owner, checked, wanted, asked))
+        if self._relations.enabled if enable_graph is None else enable_graph:
+            found.relations = self._relations.find(query, owner)
+        if found:
+            with self._writer.lock, self._database.writing():
+                self._database.touch([one.record.id for one in found], now())
         return found
 
     def get(self, memory_id: str) -> MemoryRecord | None:
@@ -197,11 +207,12 @@ class Memory(AbstractContextManager["Memory"]):
         run_id: str | None = None,
         all: bool = False,  # noqa: A002 - the name in the interface
     ) -> list[MemoryChange]:
-        """Delete all memories and stored messages of an owner, or of every owner (`all`); the
-        history remains. Raises InputError with neither, or with both.
+        """Delete all memories, relations and stored messages of an owner, or of every owner
+        (`all`); the history remains. Raises InputError with neither, or with both.
         """
         owner = Owner(user_id, agent_id, run_id).check_bulk(all)
         with self._writer.lock:
+            self._relations.delete(owner)
             with self._database.writing():
                 self._database.drop_dialogues(owner)
             return self._writer.delete([one.id for one in self._database.owned(owner)])
@@ -224,6 +235,7 @@ class Memory(AbstractContextManager["Memory"]):
         """
         owner = Owner(user_id, agent_id, run_id).check_bulk(all)
         with self._writer.lock:
+            self._relations.delete(owner)
             with self._database.writing():
                 if owner is None:
                     self._database.clear()
@@ -235,6 +247,7 @@ class Memory(AbstractContextManager["Memory"]):
         """Close files and connections."""
         with self._writer.lock:
             self._vectors.close()
+            self._relations.close()
             self._database.close()
 
     def __exit__(self, *error: object) -> None:

@@ -116,16 +116,31 @@ class MemoryChange:
 @dataclass(frozen=True, slots=True)
 class AddResult:
     """The changes of one `add`, in order; with infer=True also the log of the model calls, with
-    their tokens (`events`).
+    their tokens (`events`), and the changes of relations.
     """
 
     changes: tuple[MemoryChange, ...]
     events: Sequence[Event] = ()
+    relations: Sequence[RelationChange] = ()
 
     @property
     def faults(self) -> list[Event]:
         """The events of errors that did not end the operation."""
         return [one for one in self.events if "fault" in one]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationChange:
+    """A change of a relation: ADD, MENTION (stated again), RENEW (after its end), DELETE or END."""
+
+    event: str
+    source: str
+    relationship: str
+    destination: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +150,33 @@ class SearchResult:
     record: MemoryRecord
     score: float
     relevance: float
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRelation:
+    """A relation and its score, the cosine of the query and the relation as a sentence. `time`:
+    when it was first stated; `ended`: when it became invalid, None while it is valid. `turns`: the
+    caller's ids of the messages that state it.
+    """
+
+    source: str
+    relationship: str
+    destination: str
+    score: float
+    time: datetime
+    ended: datetime | None
+    mentions: int
+    turns: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain JSON values; times in RFC 3339, UTC."""
+        return _as_json(self)
+
+
+class SearchResults(list[SearchResult]):
+    """The memories of a search, best first, and beside them its relations, best first."""
+
+    relations: Sequence[FoundRelation] = ()
 
 
 def naive(time: datetime) -> datetime:
@@ -152,7 +194,9 @@ def now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-def _as_json(one: MemoryRecord | MemoryChange, leave_out: Sequence[str] = ()) -> dict[str, Any]:
+def _as_json(
+    one: MemoryRecord | MemoryChange | FoundRelation, leave_out: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the fields of `one`; naive UTC times in RFC 3339, the owner as its three ids."""
     row: dict[str, Any] = {}
     for name, value in asdict(one).items():
