@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -19,7 +20,7 @@ from memsys.relations.forms import (
     relations_form,
 )
 from memsys.relations.relation_graph import RelationGraphSettings
-from memsys.relations.triples import Entity, Triple, is_self, shown
+from memsys.relations.triples import Entity, Triple, is_self, names_self, shown
 from memsys.text.terms import terms
 from memsys.text.turns import line
 from memsys.types import Turn
@@ -31,11 +32,17 @@ class RelationExtractor:
     """Asks a model for entities, for relations between them, and for relations that ended. Every
     method raises LLMError without a reply, and returns None if nothing of the reply can be used;
     calls and faults are logged.
+
+    `self_name` is the user whose memory it is, if any: the speaker of messages without a name (of
+    the role `user`), and whoever says "I" where that could be several people.
     """
 
-    def __init__(self, llm: LLM, settings: RelationGraphSettings) -> None:
+    def __init__(
+        self, llm: LLM, settings: RelationGraphSettings, self_name: str | None = None
+    ) -> None:
         """Raises InputError if a prompt cannot be used."""
         self._llm, self._calls, self.prompts = llm, settings.calls, settings.prompts
+        self._self_name = self_name
 
     def entities(
         self, turns: Sequence[Turn], time: datetime, log: list[Event]
@@ -45,7 +52,8 @@ class RelationExtractor:
         if rows is None:
             return None
         named = _named(rows, log)
-        speakers = {plain(turn.speaker): Entity(turn.speaker, "person") for turn in turns}
+        names = [turn.speaker for turn in self._named(turns)]
+        speakers = {plain(name): Entity(name, "person") for name in names}
         return [*({**named, **speakers}.values())] if rows else []
 
     def question_entities(self, question: str) -> list[str]:
@@ -56,6 +64,12 @@ class RelationExtractor:
         if rows is None:
             raise LLMError(f"{self._llm.name}: does not name a question's entities: {log[0]}")
         return [entity.name for entity in _named(rows, log).values()]
+
+    def self_names(self, question: str) -> list[str]:
+        """Return the user's name if there is one and `question` is about "me", else []."""
+        if self._self_name is None or not names_self(question):
+            return []
+        return [self._self_name]
 
     def triples(
         self,
@@ -72,7 +86,7 @@ class RelationExtractor:
         if rows is None:
             return None
         by_name = {plain(entity.name): entity for entity in entities}
-        return list(_triples(rows, turns, by_name, log))
+        return list(_triples(rows, self._named(turns), by_name, self._self_name, log))
 
     def ended(
         self,
@@ -106,8 +120,16 @@ class RelationExtractor:
         """Ask the model to fill in the form; the prompt is that of its step, with `turns`, `time`
         and `values` inserted.
         """
-        text = self.prompts[form.step].fill(messages=_numbered(turns), time=stamp(time), **values)
+        messages = _numbered(self._named(turns))
+        text = self.prompts[form.step].fill(messages=messages, time=stamp(time), **values)
         return ask(self._llm, form, text, self._calls, log, turns=[turn.id for turn in turns])
+
+    def _named(self, turns: Sequence[Turn]) -> list[Turn]:
+        """Return `turns` with the user's name for a speaker without one."""
+        name = self._self_name
+        if name is None:
+            return list(turns)
+        return [replace(turn, speaker=name) if is_self(turn.speaker) else turn for turn in turns]
 
 
 def _numbered(turns: Sequence[Turn]) -> str:
@@ -130,6 +152,7 @@ def _triples(
     rows: Sequence[Mapping[str, Any]],
     turns: Sequence[Turn],
     by_name: Mapping[str, Entity],
+    self_name: str | None,
     log: list[Event],
 ) -> Iterator[Triple]:
     """Yield the relations of `rows` without duplicates, each with all turns named for it."""
@@ -142,6 +165,8 @@ def _triples(
         if len(sources) < max(len(numbers), 1):
             log.append(fault("relations", "unknown_turn", f"{label}: {list(numbers)}"))
         speakers = {turn.speaker for turn in sources or turns}
+        if len(speakers) > 1 and self_name is not None:
+            speakers = {self_name}
         ends = [_end(row[end], speakers, by_name, message_terms, label, log) for end in _ENDS]
         name = shown(row["relation"]).casefold()
         source, destination = ends

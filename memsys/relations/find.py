@@ -84,7 +84,8 @@ class RelationFinder:
         if self._settings.by != "triple":
             by_model = self._settings.query_entities == "llm"
             question_names = self._extractor.question_entities if by_model else content_words
-            names = list(dict.fromkeys(question_names(question)))
+            mine = self._extractor.self_names(question)
+            names = list(dict.fromkeys([*question_names(question), *mine]))
             by_entity = [row[one.key] for one in self._by_entity(question, names)]
         by_triple = []
         if self._settings.by != "entity":

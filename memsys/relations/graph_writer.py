@@ -97,10 +97,11 @@ class GraphWriter:
             self._find_ended(turns, time, planned, at)
         if at.ended is None:
             return False
-        if at.ended:
-            self._end(turns, time, {at.stored[row]: why for row, why in at.ended.items()})
-        if planned:
-            self._add(planned, time)
+        with self._graph.writing():
+            if at.ended:
+                self._end(turns, time, {at.stored[row]: why for row, why in at.ended.items()})
+            if planned:
+                self._add(planned, time)
         return True
 
     def _find_ended(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -15,6 +16,7 @@ from memsys.errors import check_choice, check_number, check_whole
 from memsys.facts.fact import plain
 from memsys.facts.operations import Calls
 from memsys.llm.prompt import Prompt, load_prompt
+from memsys.relations.owners import OwnersView
 from memsys.relations.triples import Entity, Triple, verbalised
 from memsys.stores.relations import Node, Relation, RelationStore, row_of
 from memsys.stores.size import lines, singles
@@ -80,6 +82,9 @@ class Planned:
 class RelationGraph:
     """One owner's part of a relation store. A node's id is its plain name, so that equal names are
     one node even if their vectors differ.
+
+    `others` are further owners whose nodes and relations are found, and whose relations are ended,
+    as if they were this owner's (see OwnersView); `add` and `clear` change `owner` only.
     """
 
     def __init__(
@@ -88,19 +93,26 @@ class RelationGraph:
         owner: str,
         embedder: CachedEmbedder,
         settings: RelationGraphSettings,
+        others: Iterable[str] = (),
     ) -> None:
         self._store, self._owner = store, owner
+        self._view = OwnersView(store, (owner, *others))
         self._embedder, self._settings = embedder, settings
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Return the store's transaction: see RelationStore.writing."""
+        return self._store.writing()
 
     def near(self, names: Sequence[str]) -> dict[str, float]:
         """Return the nodes with a name similar to one of `names`, as id to highest cosine."""
         found: dict[str, float] = {}
         if not names:
             return found
-        same = self._store.nodes(self._owner, {plain(name) for name in names})
-        least, most = self._settings.threshold, self._settings.nodes
+        same = self._view.nodes({plain(name) for name in names})
         for vector in self._vectors(names):
-            for node, cosine in self._store.similar(self._owner, vector, least, most):
+            for node, cosine in self._view.similar(
+                vector, self._settings.threshold, self._settings.nodes
+            ):
                 found[node.id] = max(found.get(node.id, -1.0), cosine)
         return found | {node.id: 1.0 for node in same}
 
@@ -113,7 +125,7 @@ class RelationGraph:
         near = self.near(names)
         found: dict[tuple[str, str, str], tuple[Relation, float]] = {}
         for _ in range(hops):
-            stored = self._store.relations(self._owner, near) if near else []
+            stored = self._view.relations(near) if near else []
             rated = [
                 (one, near.get(one.source, 0.0) + near.get(one.target, 0.0))
                 for one in stored
@@ -127,13 +139,13 @@ class RelationGraph:
 
     def relations(self) -> list[Relation]:
         """Return all relations, including those that ended."""
-        return self._store.relations(self._owner)
+        return self._view.relations()
 
     def size(self) -> dict[str, int]:
         """Return the numbers of nodes and edges and their bytes: one line of JSON each with the
         stored properties, and the vectors of the nodes; see memsys/stores/size.py.
         """
-        nodes, edges = self._store.nodes(self._owner), self._store.relations(self._owner)
+        nodes, edges = self._view.nodes(), self._view.relations()
         vectors = singles(node.vector for node in nodes)
         rows = [row_of(node) for node in nodes]
         size = lines(rows) + vectors + lines(row_of(edge) for edge in edges)
@@ -142,7 +154,7 @@ class RelationGraph:
     def ends(self, relations: Collection[Relation]) -> list[tuple[Node, Node]]:
         """Return source and target of each of `relations`."""
         ids = {end for one in relations for end in (one.source, one.target)}
-        nodes = {node.id: node for node in self._store.nodes(self._owner, ids)}
+        nodes = {node.id: node for node in self._view.nodes(ids)}
         return [(nodes[one.source], nodes[one.target]) for one in relations]
 
     def sentences(self, relations: Collection[Relation]) -> list[str]:
@@ -171,18 +183,32 @@ class RelationGraph:
 
     def end(self, relations: Sequence[Relation], time: datetime) -> Applied:
         """Delete `relations`, or mark them as ended at `time`; return which of the two was done."""
-        if self._settings.on_conflict == "delete":
-            self._store.drop_relations(self._owner, [one.key for one in relations])
-            return "DELETE"
-        self._store.put_relations(self._owner, [replace(one, ended=time) for one in relations])
-        return "END"
+        keys = {one.key for one in relations}
+        ends = {end for one in relations for end in (one.source, one.target)}
+        delete = self._settings.on_conflict == "delete"
+        with self.writing():
+            for owner in self._view.owners:
+                stored = self._store.relations(owner, ends)  # may have changed since they were read
+                found = [one for one in stored if one.key in keys]
+                if delete:
+                    self._store.drop_relations(owner, [one.key for one in found])
+                else:
+                    ended = [replace(one, ended=time) for one in found if one.ended is None]
+                    self._store.put_relations(owner, ended)
+        return "DELETE" if delete else "END"
 
     def add(self, planned: Sequence[Planned], time: datetime) -> list[Applied]:
         """Store planned triples and return what each was: new, mentioned again, or renewed."""
-        ids = {node.id for one in planned for node in one.ends}
-        known_nodes = {node.id: node for node in self._store.nodes(self._owner, ids)}
-        nodes = {node.id: known_nodes.get(node.id, node) for one in planned for node in one.ends}
-        stored = {one.key: one for one in self._store.relations(self._owner, ids)} if ids else {}
+        with self.writing():
+            return self._add(planned, time)
+
+    def _add(self, planned: Sequence[Planned], time: datetime) -> list[Applied]:
+        nodes = {node.id: node for one in planned for node in one.ends}
+        known = {node.id: node for node in self._store.nodes(self._owner, nodes)}
+        for id_, node in nodes.items():  # a node of another owner is new here
+            unseen = replace(node, mentions=0, created=time, last_seen=time)
+            nodes[id_] = known.get(id_, unseen)
+        stored = {one.key: one for one in self._store.relations(self._owner, nodes)}
         operations: list[Applied] = []
         relations: list[Relation] = []
         for one in planned:
@@ -203,19 +229,19 @@ class RelationGraph:
         return operations
 
     def clear(self) -> None:
-        """Delete all nodes and relations of the owner."""
+        """Delete all nodes and relations of the owner, and none of the others'."""
         self._store.clear(self._owner)
 
     def _resolved(self, entities: dict[str, Entity], time: datetime) -> dict[str, Node]:
         """Return the node of each of `entities` by normalised name; new ones have no mention
         yet.
         """
-        stored = {node.id: node for node in self._store.nodes(self._owner, entities.keys())}
+        stored = {node.id: node for node in self._view.nodes(entities.keys())}
         unknown = {id_: entity for id_, entity in entities.items() if id_ not in stored}
         vectors = self._vectors([entity.name for entity in unknown.values()])
         fresh: list[Node] = []
         for (id_, entity), vector in zip(unknown.items(), vectors, strict=True):
-            near = self._store.similar(self._owner, vector, self._settings.merge, 1)
+            near = self._view.similar(vector, self._settings.merge, 1)
             candidates = [*near, *((node, float(node.vector @ vector)) for node in fresh)]
             best = max(candidates, key=lambda pair: pair[1], default=None)
             if best and best[1] >= self._settings.merge:

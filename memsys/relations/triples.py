@@ -7,11 +7,14 @@ from datetime import datetime
 from typing import Protocol
 
 from memsys.stores.relations import Node, Relation
+from memsys.text.terms import words
 from memsys.text.turns import importance
 from memsys.types import Memory
 
+_FIRST_PERSON = frozenset("i me my mine myself".split())
 # First-person names, and the words that models use for them.
-_SELF = frozenset("i me my mine myself user speaker 我 我的 我自己 自己 本人".split()) | {
+_SELF = _FIRST_PERSON | {
+    *"user speaker 我 我的 我自己 自己 本人".split(),
     "the user",
     "the speaker",
 }
@@ -48,6 +51,11 @@ def shown(name: str) -> str:
 def is_self(name: str) -> bool:
     """Return whether `name` refers to the speaker ("I", "user")."""
     return shown(name).casefold() in _SELF
+
+
+def names_self(text: str) -> bool:
+    """Return whether `text` contains a first-person word."""
+    return "我" in text or any(word in _FIRST_PERSON for word in words(text))
 
 
 def verbalised(relation: Relation, ends: tuple[Node, Node]) -> str:

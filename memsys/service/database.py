@@ -10,6 +10,7 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -197,6 +198,12 @@ class MemoryDatabase:
             [(time.isoformat(), id_) for id_ in ids],
         )
 
+    def accesses(self, ids: Sequence[str]) -> dict[str, tuple[int, datetime | None]]:
+        """Return, by id, how often a memory was accessed and when last."""
+        query = f"SELECT id, accesses, accessed FROM memories WHERE id {_IN}"  # noqa: S608
+        rows = self._db.execute(query, (json.dumps(list(ids)),))
+        return {id_: (count, time and datetime.fromisoformat(time)) for id_, count, time in rows}
+
     def dialogue(self, owner: Owner) -> tuple[list[Any], str]:
         """Return the stored last messages of `owner` and their summary."""
         row = self._db.execute(
@@ -216,6 +223,42 @@ class MemoryDatabase:
         for (key,) in self._db.execute("SELECT owner FROM dialogues").fetchall():
             if owner is None or owner.named.items() <= json.loads(key).items():
                 self._db.execute("DELETE FROM dialogues WHERE owner=?", (key,))
+
+    def relation_parts(self, owner: Owner | None) -> list[tuple[str, int]]:
+        """Return key and version of every part of the relation store that belongs to `owner` (None:
+        to anybody), sorted by key.
+        """
+        condition, values = _where(owner)
+        query = f"SELECT key, version FROM relation_parts WHERE {condition} ORDER BY key"  # noqa: S608
+        return [(key, version) for key, version in self._db.execute(query, values)]
+
+    def open_relations(self, owner: Owner) -> list[str]:
+        """Return the key of the part of exactly `owner`, which is created if absent, and those of
+        the other parts that belong to `owner`.
+        """
+        query = "SELECT key FROM relation_parts WHERE (user_id, agent_id, run_id) IS (?, ?, ?)"
+        ids = (owner.user_id, owner.agent_id, owner.run_id)
+        row = self._db.execute(query, ids).fetchone()
+        key = row[0] if row else uuid4().hex
+        if row is None:
+            self._db.execute("INSERT INTO relation_parts VALUES (?, ?, ?, ?, 0)", (key, *ids))
+        return [key, *(other for other, _ in self.relation_parts(owner) if other != key)]
+
+    def relations_changed(self, owner: Owner, keys: Sequence[str]) -> None:
+        """Count a change of the parts `keys`, the first that of exactly `owner`; one that was
+        deleted meanwhile is created again.
+        """
+        ids = (owner.user_id, owner.agent_id, owner.run_id)
+        insert = "INSERT OR IGNORE INTO relation_parts VALUES (?, ?, ?, ?, 0)"
+        self._db.execute(insert, (keys[0], *ids))
+        self._db.execute(
+            f"UPDATE relation_parts SET version = version + 1 WHERE key {_IN}",  # noqa: S608
+            (json.dumps(list(keys)),),
+        )
+
+    def drop_relation_parts(self, keys: Sequence[str]) -> None:
+        """Forget the parts `keys`."""
+        self._db.execute(f"DELETE FROM relation_parts WHERE key {_IN}", (json.dumps(list(keys)),))  # noqa: S608
 
     def close(self) -> None:
         """Close the file."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from memsys.errors import InputError
 from memsys.llm.base import LLM, Completion, Message, Tool
 
 
@@ -32,7 +33,11 @@ class InstructedLLM:
 
 
 def instructed(llm: LLM | None, text: str | None) -> LLM | None:
-    """Return `llm` with `text`, if any, after the instructions that it has."""
+    """Return `llm` with `text`, if any, after the instructions that it has. Raises InputError if
+    that is no text.
+    """
+    if text is not None and not isinstance(text, str):
+        raise InputError(f"instructions: {text!r:.40}; use text")
     if llm is None or not text:
         return llm
     if isinstance(llm, InstructedLLM):

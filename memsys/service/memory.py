@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError, check_whole
-from memsys.facts.fact import Event
 from memsys.llm.meter import Meter
+from memsys.service.adding import Adder
 from memsys.service.arguments import (
     MemoryType,
     Version,
@@ -21,12 +19,9 @@ from memsys.service.arguments import (
     check_version,
     either,
 )
+from memsys.service.configuration import Source
 from memsys.service.database import MemoryDatabase
-from memsys.service.images import as_texts
-from memsys.service.instructions import instructed
-from memsys.service.messages import Messages, as_list, as_units, parse_messages
-from memsys.service.model_writing import write_facts, write_procedure
-from memsys.service.ranking import Ranker
+from memsys.service.messages import Messages
 from memsys.service.records import (
     AddResult,
     MemoryChange,
@@ -38,8 +33,10 @@ from memsys.service.records import (
     naive,
     now,
 )
+from memsys.service.relations import RelationMemory
 from memsys.service.rows import Rows
 from memsys.service.setup import Setup, load_setup
+from memsys.service.shared_embedder import SharedEmbedder
 from memsys.service.vector_sync import VectorSync
 from memsys.service.writing import About, Writer, check_fields, check_metadata
 
@@ -56,19 +53,23 @@ class Memory(AbstractContextManager["Memory"]):
     """
 
     def __init__(self, folder: str | Path = FOLDER, setup: Setup | None = None) -> None:
-        """Create `folder` if absent. Raises InputError if it, or the setup, cannot be used."""
+        """Create `folder` if absent. `setup`: None for what the environment's MEMSYS_CONFIG names,
+        or the defaults, without a model. Raises InputError if folder or setup cannot be used.
+        """
         self._setup = setup = setup or load_setup(None)
         path = Path(folder).expanduser()
         self._database = database = MemoryDatabase(path, setup.embedder.name)
         self._vectors = vectors = VectorSync(database, setup.vectors)
-        embedder = CachedEmbedder(setup.embedder, path / "cache", Meter())
+        embedder = SharedEmbedder(setup.embedder, path / "cache", Meter())
         self._writer = Writer(database, vectors, embedder)
-        self._ranker = Ranker(database, vectors, setup.index, setup.start, setup.weights)
+        self._relations = RelationMemory(setup.relations, database, embedder, self._writer.lock)
+        self._ranker = setup.ranker(database, vectors, embedder, self._writer.lock)
+        self._adder = Adder(setup, self._writer, self._ranker, self._relations)
 
     @classmethod
-    def from_config(cls, source: str | Path, folder: str | Path = FOLDER) -> Self:
+    def from_config(cls, source: Source, folder: str | Path = FOLDER) -> Self:
         """Return a memory with the embedder, index, memory option, model, ranking and k of a run
-        (its folder, or its id) or of a YAML file. Raises InputError like load_setup.
+        (its folder, or its id), a YAML file, or a mapping. Raises InputError like load_setup.
         """
         return cls(folder, load_setup(source))
 
@@ -102,25 +103,11 @@ class Memory(AbstractContextManager["Memory"]):
         owner = Owner(user_id, agent_id, run_id).check()
         check_version(version)
         kind = check_kind(kind, memory_type)
-        checked = check_metadata(metadata)
+        about = About(owner, check_metadata(metadata), kind, {})
         said = naive(time) if time is not None else now()
         writes = (self._setup.infer or memory_type is not None) if infer is None else infer
         check_prompt(prompt, writes)
-        setup = replace(self._setup, llm=instructed(self._setup.llm, prompt))
-        seen: list[Event] = []
-        texts = messages if isinstance(messages, str) else as_texts(setup, as_list(messages), seen)
-        if writes and kind == "procedural":
-            about = About(owner, checked, kind, {})
-            result = write_procedure(setup, self._writer, texts, about, said)
-        else:
-            parsed = parse_messages(texts, said)
-            about = About(owner, checked, kind, parsed.public)
-            if writes:
-                result = write_facts(setup, self._writer, self._ranker, about, parsed)
-            else:
-                units = as_units(texts, parsed, setup.builder)
-                result = AddResult(tuple(self._writer.add(units, about)))
-        return replace(result, events=(*seen, *result.events))
+        return self._adder.add(messages, about, said, writes, prompt)
 
     def search(
         self,
@@ -134,11 +121,14 @@ class Memory(AbstractContextManager["Memory"]):
         time: datetime | None = None,
         limit: int | None = None,
         version: Version | None = None,
+        enable_graph: bool | None = None,
     ) -> Rows[SearchResult]:
         """Return the `top_k`, or `limit` (None: the run's k), best memories for `query`, best
         first. `filters`: values that the metadata must have. `time`: of the query, for recency
-        (None: now); each returned memory counts as accessed at that time. `version`: "v1.1". Raises
-        InputError on an invalid argument.
+        (None: now); each returned memory counts as accessed at that time. `enable_graph`: whether
+        the relations of the owner are searched as well, of whatever metadata (None: if the run
+        writes any). `version`: "v1.1". Raises InputError on an invalid argument, LLMError if the
+        strategy asks a model and gets no usable reply.
         """
         owner = Owner(user_id, agent_id, run_id).check()
         check_version(version)
@@ -150,12 +140,13 @@ class Memory(AbstractContextManager["Memory"]):
         checked = check_metadata(filters, "filters")
         vector = self._writer.embed_query(query) if self._ranker.wants_vector else None
         asked = naive(time) if time is not None else now()
-        with self._writer.lock:
-            found = self._ranker.search(query, vector, owner, checked, wanted, asked)
-            if found:
-                with self._database.writing():
-                    self._database.touch([one.record.id for one in found], asked)
-        return Rows(found)
+        found = self._ranker.search(query, vector, owner, checked, wanted, asked)
+        searched = self._relations.enabled if enable_graph is None else enable_graph
+        relations = self._relations.find(query, owner) if searched else []
+        if found:
+            with self._writer.lock, self._database.writing():
+                self._database.touch([one.record.id for one in found], asked)
+        return Rows(found, relations)
 
     def get(self, memory_id: str) -> MemoryRecord | None:
         """Return the memory of this id, or None."""
@@ -211,11 +202,12 @@ class Memory(AbstractContextManager["Memory"]):
         run_id: str | None = None,
         all: bool = False,  # noqa: A002 - the name in the interface
     ) -> list[MemoryChange]:
-        """Delete all memories and stored messages of an owner, or of every owner (`all`); the
-        history remains. Raises InputError with neither, or with both.
+        """Delete all memories, relations and stored messages of an owner, or of every owner
+        (`all`); the history remains. Raises InputError with neither, or with both.
         """
         owner = Owner(user_id, agent_id, run_id).check_bulk(all)
         with self._writer.lock:
+            self._relations.delete(owner)
             with self._database.writing():
                 self._database.drop_dialogues(owner)
             return self._writer.delete([one.id for one in self._database.owned(owner)])
@@ -238,6 +230,7 @@ class Memory(AbstractContextManager["Memory"]):
         """
         owner = Owner(user_id, agent_id, run_id).check_bulk(all)
         with self._writer.lock:
+            self._relations.delete(owner)
             with self._database.writing():
                 if owner is None:
                     self._database.clear()
@@ -249,6 +242,7 @@ class Memory(AbstractContextManager["Memory"]):
         """Close files and connections."""
         with self._writer.lock:
             self._vectors.close()
+            self._relations.close()
             self._database.close()
 
     def __exit__(self, *error: object) -> None:

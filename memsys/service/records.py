@@ -148,6 +148,20 @@ class AddResult(Row):
 
 
 @dataclass(frozen=True, slots=True)
+class RelationChange(Row):
+    """A change of a relation: ADD, MENTION (stated again), RENEW (after its end), DELETE or END."""
+
+    event: str
+    source: str
+    relationship: str
+    destination: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class SearchResult(Row):
     """A memory and its score: a weighted sum, whose first term before weighting is `relevance`."""
 
@@ -158,6 +172,27 @@ class SearchResult(Row):
     def as_json(self) -> dict[str, Any]:
         """Return the record's plain JSON values with score and relevance."""
         return {**self.record.as_json(), "score": self.score, "relevance": self.relevance}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRelation(Row):
+    """A relation and its score, the cosine of the query and the relation as a sentence. `time`:
+    when it was first stated; `ended`: when it became invalid, None while it is valid. `turns`: the
+    caller's ids of the messages that state it.
+    """
+
+    source: str
+    relationship: str
+    destination: str
+    score: float
+    time: datetime
+    ended: datetime | None
+    mentions: int
+    turns: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain JSON values; times in RFC 3339, UTC."""
+        return _as_json(self)
 
 
 def naive(time: datetime) -> datetime:
@@ -175,7 +210,9 @@ def now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-def _as_json(one: MemoryRecord | MemoryChange, leave_out: Sequence[str] = ()) -> dict[str, Any]:
+def _as_json(
+    one: MemoryRecord | MemoryChange | FoundRelation, leave_out: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the fields of `one`; naive UTC times in RFC 3339, the owner as its three ids."""
     row: dict[str, Any] = {}
     for name, value in asdict(one).items():

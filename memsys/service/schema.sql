@@ -12,6 +12,9 @@ CREATE TABLE IF NOT EXISTS changes (
     user_id TEXT, agent_id TEXT, run_id TEXT);
 CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS dialogues (owner TEXT PRIMARY KEY, said TEXT, summary TEXT);
+-- The parts of a relation store, each of one user, agent and run.
+CREATE TABLE IF NOT EXISTS relation_parts (
+    key TEXT PRIMARY KEY, user_id TEXT, agent_id TEXT, run_id TEXT, version INTEGER NOT NULL);
 CREATE INDEX IF NOT EXISTS by_user ON memories (user_id);
 CREATE INDEX IF NOT EXISTS by_agent ON memories (agent_id);
 CREATE INDEX IF NOT EXISTS by_run ON memories (run_id);

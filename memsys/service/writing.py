@@ -74,13 +74,11 @@ class Writer:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of memories, shape (len(texts), d)."""
-        with self.lock:
-            return self._embedder.documents(texts)
+        return self._embedder.documents(texts)
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a query, shape (d,)."""
-        with self.lock:
-            return self._embedder.query(text)
+        return self._embedder.query(text)
 
     def add(self, memories: Sequence[Memory], about: About) -> list[MemoryChange]:
         """Store `memories` under random ids, in one transaction."""

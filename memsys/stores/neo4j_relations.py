@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
@@ -55,6 +56,12 @@ class Neo4jRelations:
         self._dimension: int | None = None
         self._indexed = False
         self._lock = RLock()  # a run asks from several threads
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """See RelationStore. Each change is a transaction of its own."""
+        with self._lock:
+            yield
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
         """See RelationStore."""

@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from threading import RLock
-from typing import Any
 
 import networkx as nx
 import numpy as np
 
 from memsys.errors import InputError
 from memsys.stores.faiss_vectors import FaissVectors
-from memsys.stores.relations import (
-    NearNode,
-    Node,
-    Relation,
-    node_of,
-    relation_of,
-    require_ends,
-    row_of,
-)
-from memsys.stores.sqlite import open_store
+from memsys.stores.relation_file import RelationFile
+from memsys.stores.relations import NearNode, Node, Relation, require_ends
 from memsys.stores.vectors import checked
 from memsys.types import Vectors
-
-_TABLES = (
-    """CREATE TABLE IF NOT EXISTS nodes (
-    owner TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, kind TEXT NOT NULL,
-    vector BLOB NOT NULL, mentions INTEGER NOT NULL, created TEXT NOT NULL,
-    last_seen TEXT NOT NULL, PRIMARY KEY (owner, id))""",
-    """CREATE TABLE IF NOT EXISTS relations (
-    owner TEXT NOT NULL, source TEXT NOT NULL, name TEXT NOT NULL, target TEXT NOT NULL,
-    mentions INTEGER NOT NULL, created TEXT NOT NULL, last_seen TEXT NOT NULL, ended TEXT,
-    turns TEXT NOT NULL, PRIMARY KEY (owner, source, name, target))""",
-)
 
 
 class NetworkxRelations:
     """A directed multigraph per owner, with an exact index of the vectors of names.
 
-    `path` is an SQLite file from which the graph of an owner is built on first use; None: in memory
-    only. Processes may share the file if each owner is written by only one of them. Raises
-    InputError if the file cannot be opened.
+    `path` is an SQLite file from which the graph of an owner is built on first use, and again after
+    another process has changed it; None: in memory only. Threads and processes may share the file,
+    and may write the same owner. Raises InputError if the file cannot be opened.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -52,12 +31,37 @@ class NetworkxRelations:
         self._vectors = FaissVectors()
         self._dimension: int | None = None
         self._lock = RLock()  # a run asks from several threads
-        self._file = None if path is None else _RelationFile(path)
+        self._file = None if path is None else RelationFile(path)
+        self._versions: dict[str, int] = {}  # of the graphs, in the file
+        self._current: set[str] = set()  # owners whose graph is that of the file
+        self._changed: set[str] | None = None  # owners changed in the open transaction
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """See RelationStore."""
+        with self._lock:
+            if self._file is None or self._changed is not None:
+                yield
+                return
+            changed = set[str]()
+            try:
+                with self._file.writing():
+                    self._changed = changed
+                    self._current.clear()  # another process may have written since
+                    yield
+                    for owner in sorted(one for one in changed if self._graphs[one]):
+                        self._versions[owner] = self._file.renew_version(owner)
+            except BaseException:
+                for owner in changed:
+                    self._forget(owner)
+                self._dimension = None
+                raise
+            finally:
+                self._changed = None
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
         """See RelationStore."""
-        with self._lock:
-            graph = self._graph(owner)
+        with self._change(owner) as graph:
             latest = list({node.id: self._copied(node) for node in nodes}.values())
             if not latest:
                 return
@@ -70,8 +74,7 @@ class NetworkxRelations:
 
     def put_relations(self, owner: str, relations: Sequence[Relation]) -> None:
         """See RelationStore."""
-        with self._lock:
-            graph = self._graph(owner)
+        with self._change(owner) as graph:
             require_ends(relations, graph, owner)
             if self._file is not None:
                 self._file.put_relations(owner, relations)
@@ -79,8 +82,7 @@ class NetworkxRelations:
 
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
         """See RelationStore."""
-        with self._lock:
-            graph = self._graph(owner)
+        with self._change(owner) as graph:
             if self._file is not None:
                 self._file.drop_relations(owner, keys)
             for source, name, target in keys:
@@ -118,11 +120,12 @@ class NetworkxRelations:
 
     def clear(self, owner: str) -> None:
         """See RelationStore."""
-        with self._lock:
+        with self._change(owner) as graph:
             if self._file is not None:
                 self._file.clear(owner)
-            self._graphs[owner] = nx.MultiDiGraph()
+            graph.clear()
             self._vectors.clear(owner)
+            self._versions.pop(owner, None)
 
     def close(self) -> None:
         """See RelationStore."""
@@ -130,14 +133,41 @@ class NetworkxRelations:
             if self._file is not None:
                 self._file.close()
 
+    @contextmanager
+    def _change(self, owner: str) -> Iterator[nx.MultiDiGraph]:
+        """Change the graph of an owner, and the file, in one transaction."""
+        with self.writing():
+            graph = self._graph(owner)
+            if self._changed is not None:
+                self._changed.add(owner)
+            yield graph
+
     def _graph(self, owner: str) -> nx.MultiDiGraph:
-        if owner not in self._graphs:
-            graph = nx.MultiDiGraph()
-            if self._file is not None:
-                self._insert(owner, graph, self._file.nodes(owner))
-                _connect(graph, self._file.relations(owner))
-            self._graphs[owner] = graph
-        return self._graphs[owner]
+        """Return the graph of an owner, as the file has it now."""
+        if self._file is not None:
+            if self._changed is None and self._file.changed_by_others():
+                self._current.clear()
+            if owner not in self._current:
+                with self._file.reading():
+                    self._refresh(owner, self._file)
+                self._current.add(owner)
+        return self._graphs.setdefault(owner, nx.MultiDiGraph())
+
+    def _refresh(self, owner: str, file: RelationFile) -> None:
+        version = file.version(owner)
+        if owner in self._graphs and self._versions.get(owner, 0) == version:
+            return
+        self._forget(owner)
+        graph = nx.MultiDiGraph()
+        self._insert(owner, graph, file.nodes(owner))
+        _connect(graph, file.relations(owner))
+        self._graphs[owner], self._versions[owner] = graph, version
+
+    def _forget(self, owner: str) -> None:
+        self._graphs.pop(owner, None)
+        self._versions.pop(owner, None)
+        self._current.discard(owner)
+        self._vectors.clear(owner)
 
     def _insert(self, owner: str, graph: nx.MultiDiGraph, nodes: Sequence[Node]) -> None:
         graph.add_nodes_from((node.id, {"node": node}) for node in nodes)
@@ -158,63 +188,3 @@ class NetworkxRelations:
 
 def _connect(graph: nx.MultiDiGraph, relations: Sequence[Relation]) -> None:
     graph.add_edges_from((r.source, r.target, r.name, {"relation": r}) for r in relations)
-
-
-class _RelationFile:
-    """The rows of a relation store; each method is one transaction. Raises InputError if the file
-    at `path` cannot be opened.
-    """
-
-    def __init__(self, path: str) -> None:
-        self._db = open_store(path, _TABLES, "relation_store")
-        self._db.row_factory = sqlite3.Row
-
-    def put_nodes(self, owner: str, nodes: Iterable[Node]) -> None:
-        self._write(
-            "REPLACE INTO nodes VALUES"
-            " (:owner, :id, :name, :kind, :vector, :mentions, :created, :last_seen)",
-            [
-                {**row_of(node), "owner": owner, "vector": node.vector.astype(np.float32).tobytes()}
-                for node in nodes
-            ],
-        )
-
-    def put_relations(self, owner: str, relations: Iterable[Relation]) -> None:
-        self._write(
-            "REPLACE INTO relations VALUES"
-            " (:owner, :source, :name, :target, :mentions, :created, :last_seen, :ended, :turns)",
-            [{**row_of(one), "owner": owner, "turns": json.dumps(one.turns)} for one in relations],
-        )
-
-    def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
-        self._write(
-            "DELETE FROM relations WHERE owner = ? AND source = ? AND name = ? AND target = ?",
-            [(owner, *key) for key in keys],
-        )
-
-    def clear(self, owner: str) -> None:
-        with self._db:
-            self._db.execute("DELETE FROM relations WHERE owner = ?", (owner,))
-            self._db.execute("DELETE FROM nodes WHERE owner = ?", (owner,))
-
-    def nodes(self, owner: str) -> list[Node]:
-        rows = self._db.execute("SELECT * FROM nodes WHERE owner = ?", (owner,))
-        return [node_of(row, np.frombuffer(row["vector"], dtype=np.float32)) for row in rows]
-
-    def relations(self, owner: str) -> list[Relation]:
-        rows = self._db.execute("SELECT * FROM relations WHERE owner = ?", (owner,))
-        return [
-            relation_of(row["source"], {**row, "turns": json.loads(row["turns"])}, row["target"])
-            for row in rows
-        ]
-
-    def dimension(self) -> int | None:
-        row = self._db.execute("SELECT length(vector) / 4 FROM nodes LIMIT 1").fetchone()
-        return None if row is None else int(row[0])
-
-    def close(self) -> None:
-        self._db.close()
-
-    def _write(self, statement: str, rows: Sequence[tuple[Any, ...] | Mapping[str, Any]]) -> None:
-        with self._db:
-            self._db.executemany(statement, rows)

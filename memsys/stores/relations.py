@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any, NamedTuple, Protocol
@@ -59,6 +60,13 @@ class RelationStore(Protocol):
     between two changes leaves a store that can be opened and contains all earlier ones. Ids, names
     and owners are any non-empty text.
     """
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Return a block whose reads and changes are one: no other thread changes the store during
+        it, and in a file no other process, and all its changes are stored, or, after an error,
+        none. Blocks may be nested. In memory or on a server, an error leaves the changes made so
+        far, and a server may be changed by other processes.
+        """
 
     def put_nodes(self, owner: str, nodes: Sequence[Node]) -> None:
         """Store `nodes`; one with an existing id is replaced, and its relations stay. Raises

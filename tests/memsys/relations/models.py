@@ -97,13 +97,15 @@ class Written:
         embedder: CachedEmbedder,
         store: RelationStore | None = None,
         owner: str = "us",
+        others: Sequence[str] = (),
+        self_name: str | None = None,
         **own: Any,
     ) -> None:
         chosen = settings(**own)
         self.log: list[Event] = []
         self.store = store or NetworkxRelations()
-        self.graph = RelationGraph(self.store, owner, embedder, chosen)
-        self.extractor = RelationExtractor(llm, chosen)
+        self.graph = RelationGraph(self.store, owner, embedder, chosen, others)
+        self.extractor = RelationExtractor(llm, chosen, self_name)
         self.writer = GraphWriter(self.extractor, self.graph, chosen, self.log)
 
     def read(self, number: int, *texts: str, speaker: str = "Mara") -> Session:

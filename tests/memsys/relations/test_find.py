@@ -128,6 +128,18 @@ def test_a_model_names_the_question_s_entities(bag_of_words: CachedEmbedder) -> 
         find.find("What floats?")
 
 
+@pytest.mark.parametrize("question", ["What do I eat?", "What's my dish?", "我喜欢什么?"])
+def test_a_question_about_me_is_about_the_user(bag_of_words: CachedEmbedder, question: str) -> None:
+    llm = Scripted(entities=[[entity("kelp")]], relations=[[relation("I", "eats", "kelp")]])
+    written = Written(llm, bag_of_words, self_name="alice")
+    written.read(2, "I eat kelp.", speaker="user")
+    find = finder(written, bag_of_words, by="entity")
+    found, trace = find.find(question)
+    assert texts((found,)) == ["alice eats kelp"]
+    assert trace["entities"][-1] == "alice"
+    assert find.find("Will somebody be in time?")[0] == []
+
+
 def test_a_found_relation_is_a_candidate_that_the_graph_added(
     bag_of_words: CachedEmbedder,
 ) -> None:

@@ -66,6 +66,19 @@ def test_whoever_speaks_is_meant_by_i(bag_of_words: CachedEmbedder) -> None:
     assert "- I\n" not in llm.asked["relations"][0]
 
 
+def test_a_speaker_without_a_name_is_the_user_whose_memory_it_is(
+    bag_of_words: CachedEmbedder,
+) -> None:
+    rows = [relation("I", "eats", "kelp", 1), relation("user", "grows", "kelp", 1, 2)]
+    llm = Scripted(entities=[[entity("kelp")]], relations=[rows])
+    written = Written(llm, bag_of_words, exchange=2, self_name="alice_01")
+    said = session(2, DAY, ("user", "I eat kelp, and grow it."), ("assistant", "Do you?"))
+    written.writer.write(said)
+    assert set(written.relations) == {"alice_01 eats kelp", "alice_01 grows kelp"}
+    assert written.faults == []
+    assert "1. alice_01: I eat kelp" in llm.asked["entities"][0]
+
+
 def test_nothing_is_asked_of_what_speaks_of_nothing(bag_of_words: CachedEmbedder) -> None:
     llm = Scripted(entities=[[]], relations=[LIKES])
     written = Written(llm, bag_of_words)

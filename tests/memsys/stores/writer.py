@@ -18,6 +18,7 @@ from tests.memsys.stores.arcadedb import DATABASE
 from tests.memsys.stores.made import node, pool, relation
 
 ROWS = pool(0, 3)
+SHARED = "shared"
 
 
 def write_vectors(store: VectorStore) -> None:
@@ -38,6 +39,18 @@ def write_relations(store: RelationStore) -> None:
         print(n, flush=True)
 
 
+def share_relations(store: RelationStore, name: str, writes: int) -> None:
+    """Write n: one more mention of the shared node, and a node with a relation from it."""
+    for n in range(writes):
+        with store.writing():
+            stored = store.nodes("ann", [SHARED])
+            mentions = stored[0].mentions if stored else 0
+            new = node(f"{name}{n}", ROWS[n % 3])
+            store.put_nodes("ann", [node(SHARED, ROWS[0], mentions + 1), new])
+            store.put_relations("ann", [relation(SHARED, "knows", new.id)])
+        print(n, flush=True)
+
+
 def main() -> None:
     kind, *where = sys.argv[1:]
     if kind == "faiss":
@@ -46,6 +59,9 @@ def main() -> None:
         write_vectors(QdrantEdgeVectors(*where))
     elif kind == "networkx":
         write_relations(NetworkxRelations(*where))
+    elif kind == "networkx_shared":
+        path, name, writes = where
+        share_relations(NetworkxRelations(path), name, int(writes))
     else:
         url, variable, label = where
         write_relations(Neo4jRelations(url, "root", variable, DATABASE, label))
