@@ -68,6 +68,11 @@ class Memory(AbstractContextManager["Memory"]):
         """Whether a model is configured that can write facts."""
         return self._setup.llm is not None
 
+    @property
+    def enable_graph(self) -> bool:
+        """Whether a model writes relations, which are then found by default."""
+        return self._relations.enabled
+
     def add(
         self,
         messages: Messages,
