@@ -73,6 +73,11 @@ class Memory(AbstractContextManager["Memory"]):
         """
         return cls(folder, load_setup(source))
 
+    @property
+    def enable_graph(self) -> bool:
+        """Whether a model writes relations, which are then found by default."""
+        return self._relations.enabled
+
     def add(
         self,
         messages: Messages,

@@ -191,17 +191,14 @@ def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
         kind = get_class(target)
     except Exception as error:
         raise InputError(f"{where}: strategy: {error}") from error
-    reason = None
     if not issubclass(kind, MemoryStrategy):
         reason = "it is not derived from memsys.strategy.Strategy"
     elif kind.sees_evidence:
         reason = "it ranks by the gold evidence of a benchmark's questions, which no memory has"
-    elif not issubclass(kind, Strategy):
-        reason = "it is a memory system with a storage of its own; use that system directly"
-    elif kind.start is None and kind.ingest is not Strategy.ingest:
-        reason = "it does not rank stored memories"
-    if reason is None:
+    elif issubclass(kind, Strategy) and (kind.start or kind.ingest is Strategy.ingest):
         return kind
+    else:
+        reason = "its memories are stored elsewhere, or not at all"
     raise InputError(f"{where}: strategy {target}: {reason}; set strategy= to another option")
 
 

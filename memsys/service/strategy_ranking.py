@@ -78,7 +78,7 @@ class StrategyRanker:
         """
         with self._lock:
             cached = self._current(owner, filters)
-            if not cached.records:
+            if not cached.state:
                 return []
             strategy = cached.strategies.get(k)
             if strategy is None:
@@ -89,9 +89,10 @@ class StrategyRanker:
                 cached.strategies[k] = strategy
         ranked, _ = strategy.rank(Query("", query, "", now))
         best = ranked[-k:] if isinstance(strategy, FullContext) else ranked[:k]
+        rated = [(cached.state[int(one.memory.id)][0], one.score) for one in best]
         with self._lock:
-            found = self._database.of([one.memory.id for one in best])  # accesses as they are now
-        return [(found[one.memory.id], one.score) for one in best if one.memory.id in found]
+            found = self._database.of([id_ for id_, _ in rated])  # accesses as they are now
+        return [(found[id_], score) for id_, score in rated if id_ in found]
 
     def _current(self, owner: Owner, filters: Mapping[str, Any]) -> _Cached:
         """Return the store of the owner's memories; a new one if any of them has changed."""
@@ -108,8 +109,7 @@ class StrategyRanker:
                 return cached
             ids = sorted(one.id for one in records)
             vectors = dict(zip(ids, self._database.vectors_of(ids), strict=True)) if ids else {}
-        store = RecordStore(self._parts, records, vectors, self._accesses)
-        cached = _Cached(last, state, store)
+        cached = _Cached(last, state, RecordStore(self._parts, records, vectors, self._accesses))
         self._cached.pop(key, None)
         while len(self._cached) >= _STORES:
             self._cached.pop(next(iter(self._cached)))
@@ -123,7 +123,8 @@ class StrategyRanker:
 
 class RecordStore(Store):
     """The store of a strategy over stored memories: their vectors are not computed again, and the
-    accesses are those of searches, not the mentions that stand for them in a benchmark.
+    accesses are those of searches, not the mentions that stand for them in a benchmark. The id of a
+    memory is its place, so that of equal ones the oldest is first, as it is in a conversation.
     """
 
     def __init__(
@@ -135,18 +136,18 @@ class RecordStore(Store):
     ) -> None:
         """`vectors`: of each record by its id, shape (d,)."""
         super().__init__(parts)
-        self._accesses = accesses
-        self.add([_memory(one) for one in records])
+        self._accesses, self._ids = accesses, [one.id for one in records]
+        self.add([_memory(one, f"{place:09}") for place, one in enumerate(records)])
         if records:
             self._insert(np.stack([vectors[one.id] for one in records]))
 
     @property
     def statistics(self) -> list[GraphStatistics]:
         """See Store.statistics; the accesses are read anew."""
-        accesses = self._accesses([one.id for one in self.memories])
+        accesses = self._accesses(self._ids)
         found = []
-        for memory, g in zip(self.memories, self._connectivity, strict=True):
-            count, last = accesses.get(memory.id, (0, None))
+        for id_, memory, g in zip(self._ids, self.memories, self._connectivity, strict=True):
+            count, last = accesses.get(id_, (0, None))
             found.append(GraphStatistics(float(g), count, last or memory.time))
         return found
 
@@ -166,14 +167,10 @@ class _Cached:
     store: Store
     strategies: dict[int, Strategy] = field(default_factory=dict)
 
-    @property
-    def records(self) -> bool:
-        return bool(self.state)
 
-
-def _memory(record: MemoryRecord) -> Memory:
+def _memory(record: MemoryRecord, id_: str) -> Memory:
     return Memory(
-        id=record.id,
+        id=id_,
         content=record.memory,
         index_text=record.index_text,
         time=record.time,
