@@ -14,13 +14,13 @@ from memsys.context.writers import stamp
 from memsys.errors import InputError, check_choice, check_whole
 from memsys.facts.extraction_reply import TimedTurn, extraction_schema, read_facts
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
+from memsys.facts.images import Detail, describe
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.text.turns import line
 from memsys.types import Session, Turn
 
 Images = Literal["caption", "endpoint"]
-_ADDRESSES = ("http://", "https://", "data:image/")
 _NOTHING = "(nothing yet)"
 
 
@@ -30,7 +30,7 @@ class ExtractSettings:
     messages shown with them. `retries`: how often calls without an answer are repeated at the end
     of a session. `most`: maximum of facts per exchange, None for three per message; a small model
     needs fewer to finish within its output limit. `images`: shown as captions, or described by the
-    model.
+    model, which reads them at `image_detail`.
 
     The prompts are names of shipped prompts or paths. Without a summary prompt there is no running
     summary; without an assistant prompt, `prompt` is used for an assistant's facts too. Examples in
@@ -45,6 +45,7 @@ class ExtractSettings:
     assistant_prompt: str | None = None
     images: Images = "caption"
     image_prompt: str = "facts_image"
+    image_detail: Detail = "low"  # suffices for one sentence
     retries: int = 1
     most: int | None = None
     place: str = "strategy.facts"
@@ -57,6 +58,7 @@ class ExtractSettings:
         if self.most is not None and (not isinstance(self.most, int) or self.most < 1):
             raise InputError(f"{self.place}.most: {self.most!r}; use 1 or more, or null")
         check_choice(f"{self.place}.images", self.images, get_args(Images))
+        check_choice(f"{self.place}.image_detail", self.image_detail, get_args(Detail))
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:
@@ -157,36 +159,11 @@ class FactExtractor:
             time, turn = self._dialogue[index]
             if turn.image is None or turn.id in self._described:
                 continue
-            description = self._description(turn, turn.image, log)
+            prompt, detail = self.prompts["image"], self._settings.image_detail
+            description = describe(self._llm, prompt, turn, detail, log)
             if description is not None:
                 self._described.add(turn.id)
                 self._dialogue[index] = time, replace(turn, caption=description)
-
-    def _description(self, turn: Turn, image: str, log: list[Event]) -> str | None:
-        """Return one sentence on the image of `turn`, None after an error, which is logged. Only
-        the address is sent: the model's server fetches the image.
-        """
-        if not image.casefold().startswith(_ADDRESSES):
-            detail = f"{image[:60]}: neither http(s) nor data:image/"
-            log.append(fault("image", "bad_address", detail, turn=turn.id))
-            return None
-        text = self.prompts["image"].fill(message=f"{turn.speaker}: {turn.text}")
-        # OpenAI's chat protocol. Low detail suffices for one sentence and bounds the cost.
-        parts = [
-            {"type": "text", "text": text},
-            {"type": "image_url", "image_url": {"url": image, "detail": "low"}},
-        ]
-        try:
-            reply = self._llm.complete([{"role": "user", "content": parts}])
-        except LLMError as error:
-            log.append(fault("image", "no_answer", error, turn=turn.id))
-            return None
-        description, cost = " ".join(reply.text.split()), tokens(reply.usage)
-        if not description:
-            log.append(fault("image", "empty", "no description", turn=turn.id, tokens=cost))
-            return None
-        log.append({"step": "image", "turn": turn.id, "shown": description, "tokens": cost})
-        return description
 
     def _as_seen(self, turn: Turn) -> Turn:
         index = self._index.get(turn.id)

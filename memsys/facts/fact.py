@@ -56,6 +56,7 @@ def as_memory(id_: str, fact: Fact, time: datetime) -> Memory:
         speaker=fact.speaker,
         turns=fact.turns,
         importance=importance(fact.text),
+        title=fact.title,
     )
 
 

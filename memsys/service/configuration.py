@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -32,17 +33,25 @@ OPTIONS = {
     "relation_store": "networkx",
 }
 NUMBERS = {"k": 10, "budget": 2048}
+# Further settings of a memory, which no option of conf/ has.
+SETTINGS = ("weights", "instructions", "image_detail")
+VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
+Source = str | Path | Mapping[str, Any]
 _MOVED = Path(__file__).parent / "moved.yaml"
 _FILES = (".yaml", ".yml", ".json")
 _BYTES = 10_000_000  # of a manifest
 
 
-def read(source: str | Path | None) -> tuple[str, Mapping[str, Any], bool]:
+def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
     """Return the name of `source` for error messages, its groups and numbers, and whether they are
-    those of a run, which somebody else may have made.
+    those of a run, which somebody else may have made. None: what MEMSYS_CONFIG names, if it is set.
     """
+    source = os.environ.get(VARIABLE) or None if source is None else source
     if source is None:
         return "memory", {}, False
+    if isinstance(source, Mapping):
+        _check_names(source, "configuration")
+        return "configuration", source, False
     path = Path(source).expanduser()
     if not path.exists() and path.suffix not in _FILES:
         try:
@@ -65,10 +74,15 @@ def read(source: str | Path | None) -> tuple[str, Mapping[str, Any], bool]:
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{path}: cannot be read as a configuration ({reason})") from error
-    names = {*OPTIONS, *NUMBERS, "weights"}
-    if not run and (unknown := sorted(set(settings) - names, key=str)):
-        raise InputError(f"{path}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
+    if not run:
+        _check_names(settings, str(path))
     return str(source), settings, run
+
+
+def _check_names(settings: Mapping[str, Any], where: str) -> None:
+    names = {*OPTIONS, *NUMBERS, *SETTINGS}
+    if unknown := sorted(set(settings) - names, key=str):
+        raise InputError(f"{where}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
 
 
 def _present_names(manifest: str) -> str:

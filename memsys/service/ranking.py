@@ -119,7 +119,9 @@ class Ranker:
         return [by_id[id_] for id_, _ in near]
 
     def _score(self, record: MemoryRecord, relevance: float, now: datetime) -> float:
-        weights, last = self._weights, record.accessed or record.time
+        weights, last = self._weights, record.time
+        if record.accessed is not None and record.accessed <= now:  # none that `now` cannot know
+            last = record.accessed
         return (
             weights.relevance * relevance
             + weights.access * access_frequency(record.accesses)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import RLock
 from typing import Any
 
@@ -28,12 +27,15 @@ from memsys.relations.relation_graph import RelationGraphSettings
 from memsys.service.configuration import (
     NUMBERS,
     OPTIONS,
+    SETTINGS,
+    Source,
     composed,
     instantiated,
     read,
     resolved,
 )
 from memsys.service.database import MemoryDatabase
+from memsys.service.instructions import instructed
 from memsys.service.ranking import Ranker, SearchWeights
 from memsys.service.relations import RelationSetup
 from memsys.service.strategy_ranking import StrategyRanker, StrategySetup
@@ -99,16 +101,16 @@ class Setup:
         return Ranker(database, vectors, *settings, lock, by_strategy)
 
 
-def load_setup(source: str | Path | None) -> Setup:
-    """Return the setup of a run (see find_run), of a YAML file with groups as in conf/ (an option's
-    name, or its settings), or of the defaults (None).
+def load_setup(source: Source | None) -> Setup:
+    """Return the setup of a run (see find_run), of a YAML file or mapping with groups as in conf/
+    (an option's name, or its settings), or of the defaults (None, unless MEMSYS_CONFIG names one).
 
     It may come from anybody: see memsys.trusted for the classes and addresses that it may name.
     Raises InputError if it cannot be used, or if a store of memories cannot rank like the run's
     strategy.
     """
     where, settings, foreign = read(source)
-    wanted = {**NUMBERS, **OPTIONS, **{k: v for k, v in settings.items() if k != "weights"}}
+    wanted = {**NUMBERS, **OPTIONS, **{k: v for k, v in settings.items() if k not in SETTINGS}}
     config = composed({name: wanted[name] for name in (*NUMBERS, *OPTIONS)}, where)
     check_references(config, where)
     kind = _strategy_class(config["strategy"], where)
@@ -136,7 +138,9 @@ def load_setup(source: str | Path | None) -> Setup:
     model = instantiated(config["llm"], "llm", where)
     if not isinstance(model, ChatSettings | NoModel):
         raise InputError(f"{where}: llm: {type(model).__name__} is no chat model")
-    llm = model.open(off, Meter(), None)
+    own = {} if foreign else settings  # somebody else's run gives no instructions
+    llm = instructed(model.open(off, Meter(), None), own.get("instructions"))
+    images = {name: own[name] for name in ("image_detail",) if name in own}
     facts = strategy if kind.writes_memory else composed({"strategy": "mem0"}, where)["strategy"]
     k = _ALL if kind is FullContext else strategy.get("k") or config["k"]
     try:
@@ -150,7 +154,9 @@ def load_setup(source: str | Path | None) -> Setup:
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
             # The benchmark's conversations have no agents, so runs set no prompt for them.
-            facts=ExtractSettings(**{"assistant_prompt": "facts_assistant", **facts["facts"]}),
+            facts=ExtractSettings(
+                **{"assistant_prompt": "facts_assistant", **facts["facts"], **images}
+            ),
             update=UpdateSettings(**facts["update"]),
             relations=_relations(config, built, llm, where) if kind.writes_relations else None,
             vectors=_store(built, "vector_store", FaissVectors, where),

@@ -121,6 +121,7 @@ def test_a_fact_has_title_text_event_speaker_and_sources() -> None:
     ]
     memory = as_memory("f1", found[0], LATER.time)
     assert memory.content == "Mara: A bowl cracked in the kiln (2024-04-09)"
+    assert memory.title == "cracked bowl"
     assert memory.index_text.startswith("cracked bowl\n")
     assert (memory.time, memory.turns) == (LATER.time, ("D2:1",))
 

@@ -47,9 +47,15 @@ class Seeing:
 
 
 def described(
-    make: Make, script: Seeing, session: Session, images: str = "endpoint", **own: Any
+    make: Make,
+    script: Seeing,
+    session: Session,
+    images: str = "endpoint",
+    detail: str = "low",
+    **own: Any,
 ) -> tuple[list[Event], FactExtractor]:
     settings: Any = {"prompt": "facts_extract", "summary_prompt": "facts_summary", "exchange": 1}
+    settings["image_detail"] = detail
     log: list[Event] = []
     with FaultyServer(script) as server:
         llm = make(server, retries=0, **own)
@@ -75,6 +81,15 @@ def test_the_description_takes_the_caption_s_place(make: Make, address: str) -> 
     (event,) = [one for one in log if one["step"] == "image"]
     assert (event["turn"], event["shown"]) == ("D1:1", "A blue bowl with a crack.")
     assert event["tokens"]["output_tokens"] == 2
+
+
+@pytest.mark.parametrize("detail", ["high", "auto"])
+def test_the_detail_of_an_image_is_settable(make: Make, detail: str) -> None:
+    script = Seeing(faults.says(SEEN))
+    described(make, script, talk(WEB), detail=detail)
+    assert script.images[0][1]["image_url"] == {"url": WEB, "detail": detail}
+    with pytest.raises(InputError, match="^strategy.facts.image_detail: "):
+        described(make, script, talk(WEB), detail="fine")
 
 
 def test_captions_send_no_image(make: Make) -> None:
