@@ -126,12 +126,11 @@ def test_nothing_named_is_the_default() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("embeder: minilm\n", "embeder is no group; there are budget, embedder"),
+        ("embeder: minilm\n", "embeder is no group; there are budget, context"),
         ("embedder: bert\n", "embedder: 'bert' is none of minilm"),
         ("embedder: ../config\n", "embedder: '../config' is none of"),
-        ("strategy: graph_expand\n", "GraphExpand"),
-        ("strategy: full_context\n", "FullContext: a store of memories ranks by vectors, words"),
-        ("strategy: mem0_graph\n", "Mem0Graph: a store of memories ranks by vectors, words"),
+        ("strategy: mem0_graph\n", "no model to write relations with; set llm="),
+        ("strategy: graph_expand\ngraph: rule\n", "graph: 'rule' is none of"),
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
         ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts"),
