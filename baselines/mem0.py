@@ -72,7 +72,8 @@ class Mem0(Strategy):
                 )
             settings = ExtractSettings(**facts), UpdateSettings(**update)
             self._writer = FactWriter(parts.llm, *settings, self._book)
-            self.prompts, self.events = self._writer.prompts, self._writer.log
+            self.prompts = {**self.prompts, **self._writer.prompts}
+            self.events = self._writer.log
 
     @property
     def history(self) -> Sequence[FactChange]:

@@ -11,10 +11,10 @@ from itertools import groupby
 from typing import Any
 
 from memsys.facts.fact import Fact, as_memory, plain, subject_of
-from memsys.facts.fact_writer import FactChange, FactWriter, StoredFact
+from memsys.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
 from memsys.facts.procedure import procedure
 from memsys.memory.base import verbatim
-from memsys.service.messages import Messages, ParsedMessages, as_list
+from memsys.service.messages import ROLES, Messages, ParsedMessages, as_list
 from memsys.service.ranking import Ranker
 from memsys.service.records import AddResult, MemoryChange, MemoryRecord, NoModelError
 from memsys.service.setup import Setup
@@ -39,7 +39,7 @@ def write_facts(
         dialogue, summary = database.dialogue(owner)
     earlier = {id_: public for _, id_, _, _, public in dialogue}
     about = replace(about, public={**earlier, **about.public})
-    storage = _OwnerFacts(writer, ranker, about)
+    storage = _OwnerFacts(writer, ranker, about, setup.update.compare)
     facts = FactWriter(setup.llm, setup.facts, setup.update, storage)
     facts.extractor.summary = summary
     for one in _sessions(dialogue):
@@ -75,17 +75,20 @@ def write_procedure(
 
 
 class _OwnerFacts:
-    """The facts of one owner in the database (see FactStorage); `changes` lists the changes."""
+    """The facts that an owner's ids match (see FactStorage); `changes` lists the changes. New facts
+    are the owner's; a changed one remains with its owner.
+    """
 
-    def __init__(self, writer: Writer, ranker: Ranker, about: About) -> None:
+    def __init__(self, writer: Writer, ranker: Ranker, about: About, compare: Compare) -> None:
         self._writer, self._ranker, self._about = writer, ranker, about
+        self._compare = compare
         self.changes: list[MemoryChange] = []
 
     def similar(self, fact: Fact, most: int) -> Sequence[StoredFact]:
         (vector,) = self._writer.embed([fact.text])
         with self._writer.lock:
             near = self._ranker.similar(vector, self._comparable(fact), most)
-        return [StoredFact(record.id, record.memory) for record in near]
+        return [StoredFact(record.id, record.memory, cosine) for record, cosine in near]
 
     def add(self, fact: Fact, time: datetime) -> FactChange | None:
         with self._writer.lock:
@@ -101,11 +104,13 @@ class _OwnerFacts:
         if old is None:
             return None
         public = replace(fact, turns=tuple(self._about.public.get(t, t) for t in fact.turns))
-        new = as_memory(id_, public.rewritten(content, old.speaker, old.turns), time)
+        speaker = fact.speaker if old.speaker in ROLES else old.speaker  # the name, if one has it
+        new = as_memory(id_, public.rewritten(content, speaker, old.turns), time)
         fields: dict[str, Any] = {"memory": new.content, "index_text": new.index_text}
         fields |= {"time": time, "turns": new.turns, "importance": new.importance}
         if new.title:
             fields["title"] = new.title
+        fields["speaker"] = speaker
         fields["metadata"] = {**old.metadata, **self._about.metadata}
         return self._changed(self._writer.change(id_, fields), fact, time)
 
@@ -121,12 +126,16 @@ class _OwnerFacts:
         return FactChange(change.id, change.event, change.old, change.new, time, fact.turns)
 
     def _comparable(self, fact: Fact) -> list[MemoryRecord]:
-        """Return facts of the same owner and speaker: others cannot be contradicted by `fact`."""
-        owned = self._writer.database.owned(self._about.owner)
+        """Return the facts that `fact` may contradict: those that the ids of the owner match, or
+        that have exactly these, of the same speaker or of one without a name.
+        """
+        owner = self._about.owner
         return [
             one
-            for one in owned
-            if (one.owner, one.kind, one.speaker) == (self._about.owner, "fact", fact.speaker)
+            for one in self._writer.database.owned(owner)
+            if one.kind == "fact"
+            and (self._compare == "filter" or one.owner == owner)
+            and (one.speaker == fact.speaker or not {one.speaker, fact.speaker}.isdisjoint(ROLES))
         ]
 
 
