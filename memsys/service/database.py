@@ -217,6 +217,14 @@ class MemoryDatabase:
             (_json(owner.named), _json(messages), summary),
         )
 
+    def set_summary(self, owner: Owner, summary: str, turn: str) -> bool:
+        """Replace the summary of `owner` if the message `turn` is stored still, or none is; return
+        whether it was replaced.
+        """
+        condition = "owner=? AND (said='[]' OR instr(said, ?) > 0)"
+        query = f"UPDATE dialogues SET summary=? WHERE {condition}"  # noqa: S608
+        return self._db.execute(query, (summary, _json(owner.named), turn)).rowcount > 0
+
     def drop_dialogues(self, owner: Owner | None) -> None:
         """Delete the messages and summaries of `owner` (None: of all)."""
         for (key,) in self._db.execute("SELECT owner FROM dialogues").fetchall():

@@ -18,12 +18,18 @@ from memsys.service.messages import ROLES, Messages, ParsedMessages, as_list
 from memsys.service.ranking import Ranker
 from memsys.service.records import AddResult, MemoryChange, MemoryRecord, NoModelError
 from memsys.service.setup import Setup
+from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
 from memsys.types import Session, Turn
 
 
 def write_facts(
-    setup: Setup, writer: Writer, ranker: Ranker, about: About, parsed: ParsedMessages
+    setup: Setup,
+    writer: Writer,
+    ranker: Ranker,
+    summaries: Summaries,
+    about: About,
+    parsed: ParsedMessages,
 ) -> AddResult:
     """Extract the facts of `parsed` and update those of the owner, whose last messages and summary
     are stored between two calls. Raises NoModelError without a model; InputError if a prompt cannot
@@ -35,6 +41,7 @@ def write_facts(
             "with infer=False"
         )
     owner, database, session = about.owner, writer.database, parsed.session
+    log = summaries.wait(owner)
     with writer.lock:
         dialogue, summary = database.dialogue(owner)
     earlier = {id_: public for _, id_, _, _, public in dialogue}
@@ -44,7 +51,8 @@ def write_facts(
     facts.extractor.summary = summary
     for one in _sessions(dialogue):
         facts.extractor.add_turns(one)
-    facts.write(session, subject_of(parsed.roles, owner.agent_id))
+    subject = subject_of(parsed.roles, owner.agent_id)
+    facts.write(session, subject, summarise=not summaries.background)
     dialogue += [
         [session.time.isoformat(), turn.id, turn.speaker, turn.text, parsed.public[turn.id]]
         for turn in session.turns
@@ -52,7 +60,11 @@ def write_facts(
     recent = dialogue[len(dialogue) - setup.facts.recent :] if setup.facts.recent else []
     with writer.lock, database.writing():
         database.set_dialogue(owner, recent, facts.extractor.summary)
-    return AddResult(tuple(storage.changes), facts.log)
+    if summaries.background:
+        summaries.start(owner, session, facts.extractor)
+    else:
+        storage.changes += summaries.store(owner, facts.extractor.summary, session)
+    return AddResult(tuple(storage.changes), [*log, *facts.log])
 
 
 def write_procedure(

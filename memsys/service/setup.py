@@ -39,6 +39,7 @@ from memsys.service.instructions import instructed
 from memsys.service.ranking import Ranker, SearchWeights
 from memsys.service.relations import RelationSetup
 from memsys.service.strategy_ranking import StrategyRanker, StrategySetup
+from memsys.service.summaries import SummarySettings
 from memsys.service.vector_sync import VectorSync
 from memsys.store import Parts
 from memsys.stores.faiss_vectors import FaissVectors
@@ -73,6 +74,7 @@ class Setup:
     relations: RelationSetup | None = None
     vectors: VectorStore | None = None
     weights: SearchWeights = field(default_factory=SearchWeights)
+    summary: SummarySettings = field(default_factory=SummarySettings)
     calls: tuple[str, ...] = ()
 
     def ranker(
@@ -160,6 +162,7 @@ def load_setup(source: Source | None) -> Setup:
             relations=_relations(config, built, llm, where) if kind.writes_relations else None,
             vectors=_store(built, "vector_store", FaissVectors, where),
             weights=SearchWeights(**(settings.get("weights") or {})),
+            summary=SummarySettings(**(settings.get("summary") or {})),
             calls=tuple(
                 f"{place}: {server}" + (f", with the key in {key}" if key else "")
                 for place, server, key in addresses(built)

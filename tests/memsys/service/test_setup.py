@@ -77,7 +77,7 @@ def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path: P
     prompt.write_text("On {time}: {messages}", encoding="utf-8")
     path.write_text(
         f"{BAG}strategy: mem0\nfacts: {{prompt: {prompt}, instructions: Be brief}}\n"
-        "update: {compare: owner, similar: 5}\n",
+        "update: {compare: owner, similar: 5}\nsummary: {background: true}\n",
         encoding="utf-8",
     )
     made = load_setup(path)
@@ -87,6 +87,7 @@ def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path: P
     assert made.facts.prompts["facts"].text.endswith("Be brief")
     assert (made.update.compare, made.update.similar) == ("owner", 5)
     assert (made.facts.exchange, made.update.calls) == (2, "tools")  # as in the strategy
+    assert (made.summary.background, made.summary.searchable) == (True, False)
 
 
 def test_a_run_can_be_named_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,6 +154,7 @@ def test_nothing_named_is_the_default() -> None:
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
         ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts"),
         ("facts: {promt: x}\n", "promt"),
+        ("summary: {background: 1}\n", "summary.background: 1; use true or false"),
         ("update: {scores: 1}\n", "update.scores: 1; use true or false"),
         ("update: {compare: all}\n", r"update.compare: 'all'"),
         ("memory: observations\n", "memory=observations: messages are stored verbatim"),
