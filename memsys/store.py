@@ -18,6 +18,7 @@ from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, conv
 from memsys.index.vector import LargeVectors, Nearest, VectorIndex
 from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
+from memsys.relations.written_graph import WrittenByModel, WrittenGraph
 from memsys.stores.size import lines, singles, together
 from memsys.text.tokens import count_tokens
 from memsys.types import Memory, Vectors
@@ -31,7 +32,7 @@ class Parts:
     embedder: CachedEmbedder
     context: ContextWriter
     index: IndexSettings
-    graph: GraphSettings
+    graph: GraphSettings | WrittenByModel | WrittenGraph  # opened where a strategy uses it
     llm: LLM | None = None  # most strategies do not ask a model
 
 
@@ -134,6 +135,8 @@ class Store:
             "tokens": sum(count_tokens(memory.content) for memory in memories),
             "bytes": lines(memories) + self.bytes_beside,
         }
+        if graph and isinstance(self._parts.graph, WrittenGraph):
+            sizes["bytes"] += self._parts.graph.bytes
         if not memories:
             return sizes | ({"nodes": 0, "edges": 0} if graph else {})
         built = self.__dict__.get("graph")
@@ -162,7 +165,10 @@ class Store:
         self._large.add(vectors)
 
     def _new_graph(self) -> MemoryGraph:
-        settings = self._parts.graph
-        if settings.store == "csr":
-            return build_csr(self.memories, self.rows, settings)
-        return build_graph(self.memories, settings)
+        source = self._parts.graph
+        if isinstance(source, WrittenGraph):
+            return source.build(self.memories)
+        assert isinstance(source, GraphSettings)  # noqa: S101 - a strategy that uses it opens it
+        if source.store == "csr":
+            return build_csr(self.memories, self.rows, source)
+        return build_graph(self.memories, source)

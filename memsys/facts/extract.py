@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from memsys.context.writers import stamp
 from memsys.errors import InputError, check_choice, check_whole
-from memsys.facts.extraction_reply import TimedTurn, extraction_schema, read_facts
+from memsys.facts.extraction_reply import ReplyPart, TimedTurn, extraction_schema, read_facts
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
 from memsys.facts.images import Detail, describe
 from memsys.llm.base import LLM, LLMError
@@ -21,6 +21,8 @@ from memsys.text.turns import line
 from memsys.types import Session, Turn
 
 Images = Literal["caption", "endpoint"]
+Relations = Literal["separate", "same_reply"]
+_DIALOGUE = "facts_extract"  # the prompt for dialogues between people
 _NOTHING = "(nothing yet)"
 
 
@@ -29,13 +31,15 @@ class ExtractSettings:
     """Settings of the extraction of facts. `exchange`: new messages per call; `recent`: earlier
     messages shown with them. `retries`: how often calls without an answer are repeated at the end
     of a session. `most`: maximum of facts per exchange, None for three per message; a small model
-    needs fewer to finish within its output limit. `images`: shown as captions, or described by the
-    model, which reads them at `image_detail`.
+    needs fewer to finish within its output limit. `relations`: extracted by calls of their own, or
+    in the reply that has the facts (see ReplyPart), which saves these calls. `images`: shown as
+    captions, or described by the model, which reads them at `image_detail`.
 
-    The prompts are names of shipped prompts or paths. Without a summary prompt there is no running
-    summary; without an assistant prompt, `prompt` is used for an assistant's facts too. Examples in
-    a prompt are enclosed in <example> and </example>: a fact that repeats them is rejected.
-    `place`: the name of these settings in error messages.
+    `instructions`: added to every prompt for facts. Prompts are names of shipped prompts or paths.
+    Without a summary prompt there is no running summary; without an assistant prompt, `prompt` is
+    used for an assistant's facts too. Examples in a prompt are enclosed in <example> and
+    </example>: a fact that repeats them is rejected. `place`: the name of these settings in error
+    messages.
     """
 
     prompt: str
@@ -48,6 +52,8 @@ class ExtractSettings:
     image_detail: Detail = "low"  # suffices for one sentence
     retries: int = 1
     most: int | None = None
+    relations: Relations = "separate"
+    instructions: str = ""
     place: str = "strategy.facts"
 
     def __post_init__(self) -> None:
@@ -57,28 +63,58 @@ class ExtractSettings:
         check_whole(f"{self.place}.retries", self.retries, 0)
         if self.most is not None and (not isinstance(self.most, int) or self.most < 1):
             raise InputError(f"{self.place}.most: {self.most!r}; use 1 or more, or null")
+        check_choice(f"{self.place}.relations", self.relations, get_args(Relations))
+        if not isinstance(self.instructions, str):
+            raise InputError(f"{self.place}.instructions: {self.instructions!r:.40}; use text")
         check_choice(f"{self.place}.images", self.images, get_args(Images))
         check_choice(f"{self.place}.image_detail", self.image_detail, get_args(Detail))
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:
         """The prompts by role. Raises InputError if one is missing or lacks a placeholder."""
-        prompts = {"facts": load_prompt(self.prompt, ["messages", "time"])}
+        prompts = {"facts": self._instructed(self.prompt)}
         if self.assistant_prompt is not None:
-            prompts["assistant_facts"] = load_prompt(self.assistant_prompt, ["messages", "time"])
+            prompts["assistant_facts"] = self._instructed(self.assistant_prompt)
         if self.summary_prompt is not None:
             prompts["summary"] = load_prompt(self.summary_prompt, ["summary", "messages"])
         if self.images == "endpoint":
             prompts["image"] = load_prompt(self.image_prompt, ["message"])
         return prompts
 
+    def _instructed(self, name: str) -> Prompt:
+        """Return the prompt `name` with the instructions at its end."""
+        prompt, added = load_prompt(name, ["messages", "time"]), self.instructions.strip()
+        return prompt.extended(f"Follow these instructions as well:\n{added}") if added else prompt
+
+
+def for_roles(settings: ExtractSettings) -> ExtractSettings:
+    """Return `settings` for messages with roles: the prompt for dialogues between people is
+    replaced by those for users and for agents; any other prompt is used for both. Relations are
+    extracted by separate calls.
+    """
+    settings = replace(settings, relations="separate")
+    if settings.prompt != _DIALOGUE:
+        return settings
+    agents = settings.assistant_prompt or "facts_assistant"
+    return replace(settings, prompt="facts_user", assistant_prompt=agents)
+
 
 class FactExtractor:
     """Asks a model for the facts of new messages; stores the dialogue and its running summary."""
 
-    def __init__(self, llm: LLM, settings: ExtractSettings) -> None:
-        """Raises InputError if a prompt cannot be used."""
+    def __init__(self, llm: LLM, settings: ExtractSettings, part: ReplyPart | None = None) -> None:
+        """`part`: what reads the rest of a reply; it is used with `relations: same_reply` only.
+        Raises InputError if a prompt cannot be used, or if that is set without a `part`.
+        """
         self._llm, self._settings, self.prompts = llm, settings, settings.prompts
+        self._part = part if settings.relations == "same_reply" else None
+        if self._part is not None:
+            self.prompts = {**self.prompts, "same_reply": self._part.prompt}
+        elif settings.relations == "same_reply":
+            raise InputError(
+                f"{settings.place}.relations: same_reply: no relations are stored here; use "
+                "strategy=mem0_graph, or separate"
+            )
         self._described: set[str] = set()  # ids of turns whose image was described
         self._dialogue: list[TimedTurn] = []
         self._index: dict[str, int] = {}  # of a turn in the dialogue
@@ -112,21 +148,27 @@ class FactExtractor:
         shown = [*before, *((time, self._as_seen(turn)) for turn in new)]
         role = "assistant_facts" if subject == "assistant" else "facts"
         prompt = self.prompts.get(role, self.prompts["facts"])
+        if self._part is not None:
+            prompt = prompt.extended(self._part.prompt.text)
         text = prompt.fill(
             summary=self.summary or _NOTHING,
             recent=_numbered(before, 1) or _NOTHING,
             messages=_numbered(shown[len(before) :], len(before) + 1),
             time=stamp(time),
         )
-        schema = extraction_schema(len(new), len(shown), self._settings.most)
+        more = self._part.properties(len(new), len(shown)) if self._part is not None else {}
+        schema = extraction_schema(len(new), len(shown), self._settings.most, more)
         reply = self._llm.complete([{"role": "user", "content": text}], schema=schema)
         try:
-            rows = [dict(row) for row in json.loads(reply.text)["facts"]]
+            found = json.loads(reply.text)
+            rows = [dict(row) for row in found["facts"]]
             facts = list(read_facts(rows, shown, prompt.text, self.summary, log))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
             raise LLMError(f"{self._llm.name}: the reply is no list of facts") from error
         ids, cost = [turn.id for turn in new], tokens(reply.usage)
         log.append({"step": "extract", "turns": ids, "facts": len(facts), "tokens": cost})
+        if self._part is not None:
+            self._part.read(found, [turn for _, turn in shown], new, log)
         return facts
 
     def refresh(self, session: Session, log: list[Event]) -> None:

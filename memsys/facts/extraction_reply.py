@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from memsys.facts.fact import Event, Fact, fault, plain
+from memsys.llm.prompt import Prompt
 from memsys.llm.schema import object_schema
 from memsys.text.relative_dates import resolve
 from memsys.text.terms import terms
@@ -21,10 +22,42 @@ _LONGEST = {"title": 60, "content": 240, "when": 40, "speaker": 40}  # character
 MOST = 3  # facts per message
 
 
-def extraction_schema(new: int, shown: int, most: int | None = None) -> dict[str, Any]:
+class ReplyPart(Protocol):
+    """Lists that the model returns beside the facts, in the same JSON object: entities and
+    relations, say. It is used with `relations: same_reply`.
+
+    The messages are numbered from 1 in the order in which they are shown: earlier ones, then the
+    new ones of the exchange. `prompt` describes the lists and is appended to the prompt for facts;
+    it may have the same places.
+    """
+
+    prompt: Prompt
+
+    def properties(self, new: int, shown: int) -> Mapping[str, Any]:
+        """Return the JSON schema of each list by name; the last `new` of `shown` messages are those
+        to extract from.
+        """
+
+    def read(
+        self,
+        reply: Mapping[str, Any],
+        shown: Sequence[Turn],
+        new: Sequence[Turn],
+        log: list[Event],
+    ) -> None:
+        """Take the lists of a `reply`, which may violate the schema: faults are logged, nothing is
+        raised. Number n is the message shown[n - 1]. It is called once for each exchange `new`
+        whose facts could be read, before these are stored.
+        """
+
+
+def extraction_schema(
+    new: int, shown: int, most: int | None = None, more: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
     """Return the JSON schema of a reply on the last `new` of `shown` messages, with at most `most`
-    facts (None: three per message). Its bounds are for servers that decode by the schema: small
-    models end neither a list nor a sentence by themselves.
+    facts (None: three per message) and the properties `more` beside them. Its bounds are
+    for servers that decode by the schema: small models end neither a list nor a sentence by
+    themselves.
     """
     number = {"type": "integer", "minimum": 1, "maximum": shown}
     sources = {"type": "array", "items": number, "maxItems": 4}
@@ -35,7 +68,7 @@ def extraction_schema(new: int, shown: int, most: int | None = None) -> dict[str
     }
     fact = object_schema({**texts, "turns": sources})
     facts = {"type": "array", "items": fact, "maxItems": most or MOST * new}
-    return {**object_schema({"facts": facts}), "title": "facts"}
+    return {**object_schema({"facts": facts, **(more or {})}), "title": "facts"}
 
 
 def read_facts(

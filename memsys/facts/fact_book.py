@@ -53,7 +53,7 @@ class FactBook:
         if not ids:
             return []
         near = self._store.nearest(self._owner, self._vector(fact.text), most, ids)
-        return [StoredFact(one.id, self._facts[one.id].content) for one in near]
+        return [StoredFact(id_, self._facts[id_].content, cosine) for id_, cosine in near]
 
     def add(self, fact: Fact, time: datetime) -> FactChange | None:
         """Store `fact`; return None if the speaker already has a fact of the same words."""

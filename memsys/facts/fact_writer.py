@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple, Protocol, get_args
+from typing import Literal, NamedTuple, Protocol, get_args
 
-from memsys.errors import check_choice, check_whole
+from memsys.errors import InputError, check_choice, check_whole
 from memsys.facts.extract import ExtractSettings, FactExtractor
+from memsys.facts.extraction_reply import ReplyPart
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
 from memsys.facts.operations import TOOLS, Calls, Kind, Operation, read_operations, schema
 from memsys.facts.session_reader import Outcome, SessionReader
@@ -19,44 +20,56 @@ from memsys.llm.base import LLM, Completion, LLMError
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.types import Session
 
+Compare = Literal["filter", "owner"]
+
+
+class StoredFact(NamedTuple):
+    """A stored fact as it is shown to the model, and its cosine to the new one."""
+
+    id: str
+    text: str
+    score: float
+
 
 @dataclass(frozen=True, kw_only=True)
 class UpdateSettings:
     """Settings of the update decision. `calls`: by tool calls, or by JSON of a schema for servers
-    without tools. `similar`: number of stored facts that a new one is compared with. `prompt`: a
-    shipped prompt or a path.
+    without tools. `similar`: number of stored facts that a new one is compared with; `scores`:
+    whether their cosines are shown with them. `compare`: with all facts that match the ids given,
+    or only with those of exactly the same ids, where facts of several owners are stored together.
+    `prompt`: a shipped prompt or a path.
     """
 
     calls: Calls
     similar: int
     prompt: str
+    scores: bool = False
+    compare: Compare = "filter"
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
         check_choice("strategy.update.calls", self.calls, get_args(Calls))
         check_whole("strategy.update.similar", self.similar)
+        if not isinstance(self.scores, bool):
+            raise InputError(f"strategy.update.scores: {self.scores!r:.40}; use true or false")
+        check_choice("strategy.update.compare", self.compare, get_args(Compare))
 
     @cached_property
     def loaded(self) -> Prompt:
         """The prompt. Raises InputError if it is missing or lacks a placeholder."""
         return load_prompt(self.prompt, ["memories", "fact"])
 
-    def ask(self, llm: LLM, fact: Fact, stored: Sequence[str]) -> Completion:
-        """Ask `llm` which operations `fact` requires, given the texts `stored`. Raises LLMError
-        without a reply.
+    def ask(self, llm: LLM, fact: Fact, stored: Sequence[StoredFact]) -> Completion:
+        """Ask `llm` which operations `fact` requires, given the similar facts `stored`. Raises
+        LLMError without a reply.
         """
-        listed = "\n".join(f"{n}. {text}" for n, text in enumerate(stored, 1))
+        scores = [f" (similarity {one.score:.2f})" if self.scores else "" for one in stored]
+        pairs = enumerate(zip(stored, scores, strict=True), 1)
+        listed = "\n".join(f"{n}. {one.text}{score}" for n, (one, score) in pairs)
         messages = [{"role": "user", "content": self.loaded.fill(memories=listed, fact=fact.text)}]
         if self.calls == "tools":
             return llm.complete(messages, tools=TOOLS)
         return llm.complete(messages, schema=schema(len(stored)))
-
-
-class StoredFact(NamedTuple):
-    """A stored fact as it is shown to the model."""
-
-    id: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +87,15 @@ class FactChange:
 
 
 class FactStorage(Protocol):
-    """Storage of the facts of one owner, with search and changes."""
+    """Storage of facts, with search and changes. Facts are comparable if one may contradict the
+    other: in a dialogue between people, those of the same speaker.
+    """
 
     def similar(self, fact: Fact, most: int) -> Sequence[StoredFact]:
-        """Return the `most` facts of the same speaker that are most similar, best first."""
+        """Return the `most` comparable facts that are most similar, best first."""
 
     def add(self, fact: Fact, time: datetime) -> FactChange | None:
-        """Store `fact`; return None if the speaker already has a fact of the same words."""
+        """Store `fact`; return None if a comparable fact has the same words."""
 
     def update(self, id_: str, content: str, fact: Fact, time: datetime) -> FactChange | None:
         """Replace the text of a stored fact on account of `fact`; None if there is no such id."""
@@ -96,20 +111,26 @@ class FactWriter:
     """
 
     def __init__(
-        self, llm: LLM, facts: ExtractSettings, update: UpdateSettings, storage: FactStorage
+        self,
+        llm: LLM,
+        facts: ExtractSettings,
+        update: UpdateSettings,
+        storage: FactStorage,
+        part: ReplyPart | None = None,
     ) -> None:
-        """Raises InputError if a prompt cannot be used."""
+        """`part`: see FactExtractor. Raises InputError if a prompt cannot be used."""
         self._llm, self._update, self._storage = llm, update, storage
-        self.extractor = FactExtractor(llm, facts)
+        self.extractor = FactExtractor(llm, facts, part)
         self.prompts = {**self.extractor.prompts, "update": update.loaded}
         self.log: list[Event] = []
         self._reader = SessionReader(self.extractor, self._decide, self.log, facts.retries)
 
-    def write(self, session: Session, subject: Subject = "user") -> None:
+    def write(self, session: Session, subject: Subject = "user", *, summarise: bool = True) -> None:
         """Store the facts of `session` about the user or the assistant (see subject_of; the
-        speakers of a dialogue between people are users). Raises LLMError like SessionReader.read.
+        speakers of a dialogue between people are users), and refresh the summary (`summarise`).
+        Raises LLMError like SessionReader.read.
         """
-        self._reader.read(session, subject)
+        self._reader.read(session, subject, summarise=summarise)
 
     def _decide(self, fact: Fact, session: Session) -> Outcome:
         """Compare `fact` with the stored facts and apply the operations that the model chooses."""
@@ -119,7 +140,7 @@ class FactWriter:
             self.log.append(self._apply(first, fact, stored, session))
             return "done"
         try:
-            reply = self._update.ask(self._llm, fact, [one.text for one in stored])
+            reply = self._update.ask(self._llm, fact, stored)
         except LLMError as error:
             self.log.append(fault("decide", "no_answer", error, fact=fact.text))
             return "no_answer"

@@ -33,6 +33,10 @@ class Prompt:
         """Return name and sha256, for a manifest."""
         return {"name": self.name, "sha256": self.sha256}
 
+    def extended(self, text: str) -> Prompt:
+        """Return the prompt with `text` as a further paragraph."""
+        return Prompt(self.name, f"{self.text.rstrip()}\n\n{text}")
+
     def fill(self, **values: str) -> str:
         """Return the text with its placeholders replaced by `values`, in one pass. Braces within a
         value are not filled in again.

@@ -14,6 +14,7 @@ from memsys.service.ranking import Ranker
 from memsys.service.records import AddResult
 from memsys.service.relations import RelationMemory
 from memsys.service.setup import Setup
+from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
 
 
@@ -24,6 +25,7 @@ class Adder:
     setup: Setup
     writer: Writer
     ranker: Ranker
+    summaries: Summaries
     relations: RelationMemory
 
     def add(
@@ -48,7 +50,7 @@ class Adder:
         if not infer:
             units = as_units(texts, parsed, setup.builder)
             return AddResult(tuple(self.writer.add(units, about)), log)
-        added = write_facts(setup, self.writer, self.ranker, about, parsed)
+        added = write_facts(setup, self.writer, self.ranker, self.summaries, about, parsed)
         log += added.events
         if not self.relations.enabled:
             return replace(added, events=log)

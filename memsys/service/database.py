@@ -10,7 +10,6 @@ from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 
@@ -25,7 +24,7 @@ _SAME = "id title index_text kind time speaker turns importance metadata created
 _CHANGED = {"memory": "content", **{name: name for name in _SAME}}
 _FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
 _COLUMNS = ", ".join(["user_id, agent_id, run_id", *_FIELDS.values()])
-_IN = "IN (SELECT value FROM json_each(?))"
+IN_LIST = "IN (SELECT value FROM json_each(?))"
 _DEPTH = 100  # of metadata that can be in an answer
 # In place of metadata that earlier versions accepted and no answer can contain.
 UNREADABLE = {"error": f"the stored metadata are nested more than {_DEPTH} deep; replace them"}
@@ -125,7 +124,7 @@ class MemoryDatabase:
         """
         for record in self.owned(owner):
             self.drop(record)
-        condition, values = _where(owner)
+        condition, values = owner_condition(owner)
         latest = f"SELECT max(number) FROM changes WHERE {condition} GROUP BY memory"  # noqa: S608
         self._db.execute(
             f"DELETE FROM changes WHERE {condition} AND number NOT IN ({latest})",  # noqa: S608
@@ -140,20 +139,20 @@ class MemoryDatabase:
 
     def of(self, ids: Sequence[str]) -> dict[str, MemoryRecord]:
         """Return records by id, oldest first, without unknown ids."""
-        return {one.id: one for one in self._records(f"id {_IN}", [json.dumps(list(ids))])}
+        return {one.id: one for one in self._records(f"id {IN_LIST}", [json.dumps(list(ids))])}
 
     def owned(
         self, owner: Owner | None, filters: Mapping[str, Any] | None = None
     ) -> list[MemoryRecord]:
         """Return records of `owner` (None: of all) whose metadata match `filters`, oldest first."""
-        records = self._records(*_where(owner))
+        records = self._records(*owner_condition(owner))
         return [one for one in records if _fits(one.metadata, filters or {})]
 
     def shelves(self, owner: Owner) -> list[str]:
         """Return the shelves (see Owner.shelf) with memories of `owner`, sorted; a user has one."""
         if owner.user_id is not None:
             return [owner.shelf]
-        condition, values = _where(owner)
+        condition, values = owner_condition(owner)
         query = f"SELECT DISTINCT shelf FROM memories WHERE {condition} ORDER BY shelf"  # noqa: S608
         return [row[0] for row in self._db.execute(query, values)]
 
@@ -175,7 +174,7 @@ class MemoryDatabase:
 
     def vectors_of(self, ids: Sequence[str]) -> Vectors:
         """Return the vectors of stored `ids`, sorted by id, shape (len(ids), d)."""
-        query = f"SELECT vector FROM memories WHERE id {_IN} ORDER BY id"  # noqa: S608
+        query = f"SELECT vector FROM memories WHERE id {IN_LIST} ORDER BY id"  # noqa: S608
         rows = self._db.execute(query, (json.dumps(list(ids)),))
         return np.stack([np.frombuffer(blob, dtype=np.float32) for (blob,) in rows])
 
@@ -200,7 +199,7 @@ class MemoryDatabase:
 
     def accesses(self, ids: Sequence[str]) -> dict[str, tuple[int, datetime | None]]:
         """Return, by id, how often a memory was accessed and when last."""
-        query = f"SELECT id, accesses, accessed FROM memories WHERE id {_IN}"  # noqa: S608
+        query = f"SELECT id, accesses, accessed FROM memories WHERE id {IN_LIST}"  # noqa: S608
         rows = self._db.execute(query, (json.dumps(list(ids)),))
         return {id_: (count, time and datetime.fromisoformat(time)) for id_, count, time in rows}
 
@@ -218,47 +217,24 @@ class MemoryDatabase:
             (_json(owner.named), _json(messages), summary),
         )
 
+    def set_summary(self, owner: Owner, summary: str, turn: str) -> bool:
+        """Replace the summary of `owner` if the message `turn` is stored still, or none is; return
+        whether it was replaced.
+        """
+        condition = "owner=? AND (said='[]' OR instr(said, ?) > 0)"
+        query = f"UPDATE dialogues SET summary=? WHERE {condition}"  # noqa: S608
+        return self._db.execute(query, (summary, _json(owner.named), turn)).rowcount > 0
+
     def drop_dialogues(self, owner: Owner | None) -> None:
         """Delete the messages and summaries of `owner` (None: of all)."""
         for (key,) in self._db.execute("SELECT owner FROM dialogues").fetchall():
             if owner is None or owner.named.items() <= json.loads(key).items():
                 self._db.execute("DELETE FROM dialogues WHERE owner=?", (key,))
 
-    def relation_parts(self, owner: Owner | None) -> list[tuple[str, int]]:
-        """Return key and version of every part of the relation store that belongs to `owner` (None:
-        to anybody), sorted by key.
-        """
-        condition, values = _where(owner)
-        query = f"SELECT key, version FROM relation_parts WHERE {condition} ORDER BY key"  # noqa: S608
-        return [(key, version) for key, version in self._db.execute(query, values)]
-
-    def open_relations(self, owner: Owner) -> list[str]:
-        """Return the key of the part of exactly `owner`, which is created if absent, and those of
-        the other parts that belong to `owner`.
-        """
-        query = "SELECT key FROM relation_parts WHERE (user_id, agent_id, run_id) IS (?, ?, ?)"
-        ids = (owner.user_id, owner.agent_id, owner.run_id)
-        row = self._db.execute(query, ids).fetchone()
-        key = row[0] if row else uuid4().hex
-        if row is None:
-            self._db.execute("INSERT INTO relation_parts VALUES (?, ?, ?, ?, 0)", (key, *ids))
-        return [key, *(other for other, _ in self.relation_parts(owner) if other != key)]
-
-    def relations_changed(self, owner: Owner, keys: Sequence[str]) -> None:
-        """Count a change of the parts `keys`, the first that of exactly `owner`; one that was
-        deleted meanwhile is created again.
-        """
-        ids = (owner.user_id, owner.agent_id, owner.run_id)
-        insert = "INSERT OR IGNORE INTO relation_parts VALUES (?, ?, ?, ?, 0)"
-        self._db.execute(insert, (keys[0], *ids))
-        self._db.execute(
-            f"UPDATE relation_parts SET version = version + 1 WHERE key {_IN}",  # noqa: S608
-            (json.dumps(list(keys)),),
-        )
-
-    def drop_relation_parts(self, keys: Sequence[str]) -> None:
-        """Forget the parts `keys`."""
-        self._db.execute(f"DELETE FROM relation_parts WHERE key {_IN}", (json.dumps(list(keys)),))  # noqa: S608
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection, for tables of others in the same file."""
+        return self._db
 
     def close(self) -> None:
         """Close the file."""
@@ -316,7 +292,7 @@ def _metadata(text: str) -> Any:
     return UNREADABLE if deep else metadata
 
 
-def _where(owner: Owner | None) -> tuple[str, list[str]]:
+def owner_condition(owner: Owner | None) -> tuple[str, list[str]]:
     """Return the SQL condition for memories of `owner` (None: of all), and its values. Raises
     InputError like Owner.check.
     """

@@ -37,6 +37,7 @@ from memsys.service.relations import RelationMemory
 from memsys.service.rows import Rows
 from memsys.service.setup import Setup, load_setup
 from memsys.service.shared_embedder import SharedEmbedder
+from memsys.service.summaries import Summaries
 from memsys.service.vector_sync import VectorSync
 from memsys.service.writing import About, Writer, check_fields, check_metadata
 
@@ -64,7 +65,9 @@ class Memory(AbstractContextManager["Memory"]):
         self._writer = Writer(database, vectors, embedder)
         self._relations = RelationMemory(setup.relations, database, embedder, self._writer.lock)
         self._ranker = setup.ranker(database, vectors, embedder, self._writer.lock)
-        self._adder = Adder(setup, self._writer, self._ranker, self._relations)
+        self._summaries = Summaries(self._writer, setup.summary)
+        parts = self._writer, self._ranker, self._summaries, self._relations
+        self._adder = Adder(setup, *parts)
 
     @classmethod
     def from_config(cls, source: Source, folder: str | Path = FOLDER) -> Self:
@@ -244,7 +247,8 @@ class Memory(AbstractContextManager["Memory"]):
             self._vectors.catch_up()
 
     def close(self) -> None:
-        """Close files and connections."""
+        """Close files and connections, after the summaries that are refreshed in the background."""
+        self._summaries.close()
         with self._writer.lock:
             self._vectors.close()
             self._relations.close()

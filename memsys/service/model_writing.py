@@ -11,19 +11,25 @@ from itertools import groupby
 from typing import Any
 
 from memsys.facts.fact import Fact, as_memory, plain, subject_of
-from memsys.facts.fact_writer import FactChange, FactWriter, StoredFact
+from memsys.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
 from memsys.facts.procedure import procedure
 from memsys.memory.base import verbatim
-from memsys.service.messages import Messages, ParsedMessages, as_list
+from memsys.service.messages import ROLES, Messages, ParsedMessages, as_list
 from memsys.service.ranking import Ranker
 from memsys.service.records import AddResult, MemoryChange, MemoryRecord, NoModelError
 from memsys.service.setup import Setup
+from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
 from memsys.types import Session, Turn
 
 
 def write_facts(
-    setup: Setup, writer: Writer, ranker: Ranker, about: About, parsed: ParsedMessages
+    setup: Setup,
+    writer: Writer,
+    ranker: Ranker,
+    summaries: Summaries,
+    about: About,
+    parsed: ParsedMessages,
 ) -> AddResult:
     """Extract the facts of `parsed` and update those of the owner, whose last messages and summary
     are stored between two calls. Raises NoModelError without a model; InputError if a prompt cannot
@@ -35,16 +41,18 @@ def write_facts(
             "with infer=False"
         )
     owner, database, session = about.owner, writer.database, parsed.session
+    log = summaries.wait(owner)
     with writer.lock:
         dialogue, summary = database.dialogue(owner)
     earlier = {id_: public for _, id_, _, _, public in dialogue}
     about = replace(about, public={**earlier, **about.public})
-    storage = _OwnerFacts(writer, ranker, about)
+    storage = _OwnerFacts(writer, ranker, about, setup.update.compare)
     facts = FactWriter(setup.llm, setup.facts, setup.update, storage)
     facts.extractor.summary = summary
     for one in _sessions(dialogue):
         facts.extractor.add_turns(one)
-    facts.write(session, subject_of(parsed.roles, owner.agent_id))
+    subject = subject_of(parsed.roles, owner.agent_id)
+    facts.write(session, subject, summarise=not summaries.background)
     dialogue += [
         [session.time.isoformat(), turn.id, turn.speaker, turn.text, parsed.public[turn.id]]
         for turn in session.turns
@@ -52,7 +60,11 @@ def write_facts(
     recent = dialogue[len(dialogue) - setup.facts.recent :] if setup.facts.recent else []
     with writer.lock, database.writing():
         database.set_dialogue(owner, recent, facts.extractor.summary)
-    return AddResult(tuple(storage.changes), facts.log)
+    if summaries.background:
+        summaries.start(owner, session, facts.extractor)
+    else:
+        storage.changes += summaries.store(owner, facts.extractor.summary, session)
+    return AddResult(tuple(storage.changes), [*log, *facts.log])
 
 
 def write_procedure(
@@ -75,17 +87,20 @@ def write_procedure(
 
 
 class _OwnerFacts:
-    """The facts of one owner in the database (see FactStorage); `changes` lists the changes."""
+    """The facts that an owner's ids match (see FactStorage); `changes` lists the changes. New facts
+    are the owner's; a changed one remains with its owner.
+    """
 
-    def __init__(self, writer: Writer, ranker: Ranker, about: About) -> None:
+    def __init__(self, writer: Writer, ranker: Ranker, about: About, compare: Compare) -> None:
         self._writer, self._ranker, self._about = writer, ranker, about
+        self._compare = compare
         self.changes: list[MemoryChange] = []
 
     def similar(self, fact: Fact, most: int) -> Sequence[StoredFact]:
         (vector,) = self._writer.embed([fact.text])
         with self._writer.lock:
             near = self._ranker.similar(vector, self._comparable(fact), most)
-        return [StoredFact(record.id, record.memory) for record in near]
+        return [StoredFact(record.id, record.memory, cosine) for record, cosine in near]
 
     def add(self, fact: Fact, time: datetime) -> FactChange | None:
         with self._writer.lock:
@@ -101,11 +116,13 @@ class _OwnerFacts:
         if old is None:
             return None
         public = replace(fact, turns=tuple(self._about.public.get(t, t) for t in fact.turns))
-        new = as_memory(id_, public.rewritten(content, old.speaker, old.turns), time)
+        speaker = fact.speaker if old.speaker in ROLES else old.speaker  # the name, if one has it
+        new = as_memory(id_, public.rewritten(content, speaker, old.turns), time)
         fields: dict[str, Any] = {"memory": new.content, "index_text": new.index_text}
         fields |= {"time": time, "turns": new.turns, "importance": new.importance}
         if new.title:
             fields["title"] = new.title
+        fields["speaker"] = speaker
         fields["metadata"] = {**old.metadata, **self._about.metadata}
         return self._changed(self._writer.change(id_, fields), fact, time)
 
@@ -121,12 +138,16 @@ class _OwnerFacts:
         return FactChange(change.id, change.event, change.old, change.new, time, fact.turns)
 
     def _comparable(self, fact: Fact) -> list[MemoryRecord]:
-        """Return facts of the same owner and speaker: others cannot be contradicted by `fact`."""
-        owned = self._writer.database.owned(self._about.owner)
+        """Return the facts that `fact` may contradict: those that the ids of the owner match, or
+        that have exactly these, of the same speaker or of one without a name.
+        """
+        owner = self._about.owner
         return [
             one
-            for one in owned
-            if (one.owner, one.kind, one.speaker) == (self._about.owner, "fact", fact.speaker)
+            for one in self._writer.database.owned(owner)
+            if one.kind == "fact"
+            and (self._compare == "filter" or one.owner == owner)
+            and (one.speaker == fact.speaker or not {one.speaker, fact.speaker}.isdisjoint(ROLES))
         ]
 
 

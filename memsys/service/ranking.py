@@ -109,14 +109,14 @@ class Ranker:
 
     def similar(
         self, vector: Vectors, among: Sequence[MemoryRecord], most: int
-    ) -> list[MemoryRecord]:
-        """Return the `most` of `among`, all of one owner, with the highest cosine to `vector`."""
-        if not among:
-            return []
+    ) -> list[tuple[MemoryRecord, float]]:
+        """Return the `most` of `among` with the highest cosine to `vector`, and that cosine."""
         self._vectors.catch_up()
         by_id = {one.id: one for one in among}
-        near = self._vectors.nearest(among[0].owner.shelf, vector, most, list(by_id))
-        return [by_id[id_] for id_, _ in near]
+        shelves = dict.fromkeys(one.owner.shelf for one in among)
+        found = [self._vectors.nearest(s, vector, most, list(by_id)) for s in shelves]
+        near = sorted((one for some in found for one in some), key=lambda one: -one.cosine)
+        return [(by_id[id_], cosine) for id_, cosine in near[:most]]
 
     def _score(self, record: MemoryRecord, relevance: float, now: datetime) -> float:
         weights, last = self._weights, record.time

@@ -11,7 +11,8 @@ from memsys.errors import InputError
 from memsys.facts.fact import Event
 from memsys.service.rows import Row
 
-MemoryKind = Literal["fact", "procedural"]
+MemoryKind = Literal["fact", "procedural"]  # of memories that a caller adds
+RecordKind = Literal["fact", "procedural", "summary"]
 EventName = Literal["ADD", "UPDATE", "DELETE"]
 _MOST = 256  # characters of an owner's id
 TITLE_MOST = 256  # characters
@@ -83,7 +84,7 @@ class MemoryRecord(Row):
     memory: str
     owner: Owner
     metadata: Mapping[str, Any]
-    kind: MemoryKind
+    kind: RecordKind
     time: datetime
     speaker: str
     turns: tuple[str, ...]

@@ -8,7 +8,6 @@ from datetime import datetime
 from threading import RLock
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError
 from memsys.facts.fact import Event
 from memsys.index.rank import IndexSettings
 from memsys.llm.base import LLM
@@ -18,7 +17,8 @@ from memsys.relations.graph_writer import GraphWriter
 from memsys.relations.relation_graph import Applied, Planned, RelationGraph, RelationGraphSettings
 from memsys.relations.triples import Triple, id_of
 from memsys.service.database import MemoryDatabase
-from memsys.service.records import FoundRelation, Owner, RelationChange
+from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange
+from memsys.service.relation_parts import RelationParts
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import Relation, RelationStore
 from memsys.types import Session
@@ -58,6 +58,7 @@ class RelationMemory:
         be used.
         """
         self._database, self._embedder, self._lock = database, embedder, lock
+        self._owned = RelationParts(database.connection)
         self._setup, self._store = setup, setup.store if setup else None
         file = database.path.with_name(_FILE)
         if self._store is None and (setup or file.exists()):
@@ -79,7 +80,7 @@ class RelationMemory:
         """
         setup, store, extractor = self._parts()
         with self._lock, self._database.writing():
-            key, *others = self._database.open_relations(owner)
+            key, *others = self._owned.open(owner)
         changes: list[RelationChange] = []
         graph = _RecordedGraph(store, key, self._embedder, setup.graph, others, public, changes)
         log: list[Event] = []
@@ -87,16 +88,16 @@ class RelationMemory:
             GraphWriter(extractor, graph, setup.graph, log).write(session)
         finally:
             with self._lock, self._database.writing():
-                self._database.relations_changed(owner, [key, *others])
+                self._owned.changed(owner, [key, *others])
         return changes, log
 
     def find(self, query: str, owner: Owner) -> list[FoundRelation]:
-        """Return the best relations of `owner` for `query`, best first. Raises LLMError if a model
-        has to name the query's entities and gives no usable reply.
+        """Return the best relations of `owner` for `query`, best first. Raises NoModelError without
+        relations, LLMError if a model has to name the query's entities and gives no usable reply.
         """
         self._parts()
         with self._lock:
-            parts = self._database.relation_parts(owner)
+            parts = self._owned.of(owner)
         if not parts:
             return []
         cached = self._finders.get(owner)
@@ -108,19 +109,19 @@ class RelationMemory:
             return cached[1].find(query)
         except KeyError:  # a part was deleted while it was read
             with self._lock:
-                if self._database.relation_parts(owner) == parts:
+                if self._owned.of(owner) == parts:
                     raise
             return self.find(query, owner)
 
     def delete(self, owner: Owner | None) -> None:
         """Delete all relations of `owner` (None: of all)."""
         with self._lock:
-            keys = [key for key, _ in self._database.relation_parts(owner)]
+            keys = [key for key, _ in self._owned.of(owner)]
             if self._store is not None:
                 for key in keys:
                     self._store.clear(key)
             with self._database.writing():  # last: after a kill the deletion can be repeated
-                self._database.drop_relation_parts(keys)
+                self._owned.drop(keys)
 
     def close(self) -> None:
         """Close the store."""
@@ -129,7 +130,7 @@ class RelationMemory:
 
     def _parts(self) -> tuple[RelationSetup, RelationStore, RelationExtractor]:
         if self._setup is None or self._store is None or self._extractor is None:
-            raise InputError(
+            raise NoModelError(
                 "enable_graph: this memory has no relations; use a run of strategy=mem0_graph, or "
                 "a YAML file with strategy: mem0_graph and llm"
             )

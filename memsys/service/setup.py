@@ -13,7 +13,7 @@ from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.errors import InputError, check_whole
-from memsys.facts.extract import ExtractSettings
+from memsys.facts.extract import ExtractSettings, for_roles
 from memsys.facts.fact_writer import UpdateSettings
 from memsys.index.rank import IndexSettings, Start
 from memsys.llm.base import LLM
@@ -39,6 +39,7 @@ from memsys.service.instructions import instructed
 from memsys.service.ranking import Ranker, SearchWeights
 from memsys.service.relations import RelationSetup
 from memsys.service.strategy_ranking import StrategyRanker, StrategySetup
+from memsys.service.summaries import SummarySettings
 from memsys.service.vector_sync import VectorSync
 from memsys.store import Parts
 from memsys.stores.faiss_vectors import FaissVectors
@@ -73,6 +74,7 @@ class Setup:
     relations: RelationSetup | None = None
     vectors: VectorStore | None = None
     weights: SearchWeights = field(default_factory=SearchWeights)
+    summary: SummarySettings = field(default_factory=SummarySettings)
     calls: tuple[str, ...] = ()
 
     def ranker(
@@ -153,14 +155,14 @@ def load_setup(source: Source | None) -> Setup:
             k=check_whole(f"{where}: k", k),
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
-            # The benchmark's conversations have no agents, so runs set no prompt for them.
-            facts=ExtractSettings(
-                **{"assistant_prompt": "facts_assistant", **facts["facts"], **images}
+            facts=for_roles(
+                ExtractSettings(**facts["facts"] | (settings.get("facts") or {}) | images)
             ),
-            update=UpdateSettings(**facts["update"]),
+            update=UpdateSettings(**facts["update"] | (settings.get("update") or {})),
             relations=_relations(config, built, llm, where) if kind.writes_relations else None,
             vectors=_store(built, "vector_store", FaissVectors, where),
             weights=SearchWeights(**(settings.get("weights") or {})),
+            summary=SummarySettings(**(settings.get("summary") or {})),
             calls=tuple(
                 f"{place}: {server}" + (f", with the key in {key}" if key else "")
                 for place, server, key in addresses(built)

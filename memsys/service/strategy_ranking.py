@@ -14,8 +14,7 @@ import numpy as np
 from memsys.context.writers import ContextWriter
 from memsys.errors import InputError
 from memsys.graph.build import GraphSettings
-from memsys.graph.score import GraphStatistics, connectivity
-from memsys.index.rank import Scores
+from memsys.graph.score import Connectivity, GraphStatistics, connectivity
 from memsys.service.database import MemoryDatabase
 from memsys.service.records import MemoryRecord, Owner
 from memsys.store import Parts, Store
@@ -146,13 +145,13 @@ class RecordStore(Store):
         """See Store.statistics; the accesses are read anew."""
         accesses = self._accesses(self._ids)
         found = []
-        for id_, memory, g in zip(self._ids, self.memories, self._connectivity, strict=True):
+        for id_, memory, around in zip(self._ids, self.memories, self._connectivity, strict=True):
             count, last = accesses.get(id_, (0, None))
-            found.append(GraphStatistics(float(g), count, last or memory.time))
+            found.append(GraphStatistics(around, count, last or memory.time))
         return found
 
     @cached_property
-    def _connectivity(self) -> Scores:
+    def _connectivity(self) -> list[Connectivity]:
         return connectivity(self.graph, self.memories)
 
 

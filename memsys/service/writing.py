@@ -16,9 +16,9 @@ from memsys.service.database import MemoryDatabase
 from memsys.service.records import (
     TITLE_MOST,
     MemoryChange,
-    MemoryKind,
     MemoryRecord,
     Owner,
+    RecordKind,
     check_text,
     naive,
     nested_deeper,
@@ -38,7 +38,7 @@ class About:
 
     owner: Owner
     metadata: Mapping[str, Any]
-    kind: MemoryKind
+    kind: RecordKind
     public: Mapping[str, str]
 
     def record(self, memory: Memory) -> MemoryRecord:

@@ -94,9 +94,11 @@ def _many(app: FastAPI, memory: Memory) -> None:
         deleted = memory.delete_all(user_id=user_id, agent_id=agent_id, run_id=run_id, all=all)
         return {"results": [one.as_json() for one in deleted]}
 
-    @app.post("/search", response_model=schemas.Results, responses=documented(502))
+    @app.post("/search", response_model=schemas.Results, responses=documented(409, 502))
     def search(body: schemas.SearchRequest) -> dict[str, Any]:
-        """Find the best memories of an owner for a query."""
+        """Find the best memories of an owner for a query, and beside them the relations that a
+        model wrote (enable_graph=true: 409 if there are none).
+        """
         return _page(memory.search(**body.model_dump()), "top_k")
 
     @app.post("/reset", response_model=schemas.Done, responses=documented())

@@ -147,6 +147,7 @@ class SearchRequest(_Owned):
     limit: TopK | None = None
     time: Time | None = None
     version: Version | None = None
+    enable_graph: bool | None = None
 
 
 class UpdateRequest(_Strict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.facts.extract import ExtractSettings, FactExtractor
-from memsys.facts.fact import Event, Fact, as_memory, subject_of
+from memsys.facts.fact import Event, Fact, as_memory
 from memsys.llm.base import LLMError
 from memsys.types import Session, Turn
 from tests.memsys.build import session
@@ -188,55 +187,6 @@ def test_what_was_said_is_no_echo_though_an_example_says_it_too(with_example: st
     said = session(1, datetime(2024, 3, 2), ("Mara", "Quimby has a new unicycle."))
     (turns,) = extractor.exchanges(said)
     assert extractor.facts(turns, said.time, [])
-
-
-OWN = ("facts_extract", "facts_user", "facts_assistant")
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_our_own_prompts_hold_no_example_that_could_leak(name: str) -> None:
-    found = settings(prompt=name, assistant_prompt="facts_assistant", images="endpoint").prompts
-    assert len(found) == 4
-    for prompt in found.values():
-        assert "example" not in prompt.text.casefold()
-
-
-@pytest.mark.parametrize("name", OWN)
-def test_our_own_prompts_ask_for_the_language_of_the_messages(name: str) -> None:
-    text = settings(prompt=name).prompts["facts"].text
-    assert re.search(r"in the language of the( person's| assistant's)? messages", text)
-
-
-@pytest.mark.parametrize(
-    ("roles", "agent_id", "subject"),
-    [
-        (("user", "assistant"), "agent-7", "assistant"),
-        (("user",), "agent-7", "user"),
-        (("user", "assistant"), None, "user"),
-        ((), "agent-7", "user"),
-    ],
-)
-def test_whose_facts_are_looked_for(
-    roles: tuple[str, ...], agent_id: str | None, subject: str
-) -> None:
-    assert subject_of(roles, agent_id) == subject
-
-
-@pytest.mark.parametrize(("assistant_prompt", "own"), [("facts_assistant", True), (None, False)])
-def test_facts_of_an_assistant_have_their_own_prompt(
-    assistant_prompt: str | None, own: bool
-) -> None:
-    llm = Planned([facts(fact("The assistant writes in verse", "assistant", 2))])
-    extractor = FactExtractor(llm, settings(prompt="facts_user", assistant_prompt=assistant_prompt))
-    said = session(1, datetime(2024, 3, 2), ("user", "Hi"), ("assistant", "I write in verse."))
-    (turns,) = extractor.exchanges(said)
-    for subject in ("user", "assistant"):
-        (found,) = extractor.facts(turns, said.time, [], subject)
-        assert found.speaker == "assistant"
-    first, second = llm.asked["extract"]
-    assert first.startswith("You keep notes on a person from")
-    assert second.startswith("You keep notes on an assistant") is own
-    assert (first == second) is not own
 
 
 def test_statements_in_chinese_are_kept() -> None:

@@ -88,7 +88,7 @@ def test_the_detail_of_an_image_is_settable(make: Make, detail: str) -> None:
     script = Seeing(faults.says(SEEN))
     described(make, script, talk(WEB), detail=detail)
     assert script.images[0][1]["image_url"] == {"url": WEB, "detail": detail}
-    with pytest.raises(InputError, match="^strategy.facts.image_detail: "):
+    with pytest.raises(InputError, match=r"^strategy.facts.image_detail: "):
         described(make, script, talk(WEB), detail="fine")
 
 

@@ -11,6 +11,7 @@ import pytest
 from memsys.errors import InputError
 from memsys.facts.procedure import procedure
 from memsys.llm.base import LLMError
+from memsys.llm.prompt import load_prompt
 from tests.memsys.llm import faults
 from tests.memsys.llm.conftest import Make
 from tests.memsys.llm.server import FaultyServer
@@ -30,34 +31,71 @@ RUN: list[dict[str, Any]] = [
 ]
 
 
-def row(action: str, result: str = "") -> dict[str, str]:
-    return {"action": action, "result": result}
+def row(action: str, result: str = "", **details: str) -> dict[str, str]:
+    others = dict.fromkeys(("findings", "navigation", "errors", "context"), "")
+    return {"action": action, "result": result, **others, **details}
 
 
-def reply(*steps: dict[str, str], state: str = "The seat is to be paid.") -> str:
-    return json.dumps({"task": "Book a seat.", "steps": steps, "state": state})
+def reply(*steps: dict[str, str], **own: str) -> str:
+    around = {"objective": "Book a seat.", "progress": "", "next": "Pay for the seat."}
+    return json.dumps({**around, **own, "steps": steps})
 
 
-def recorded(make: Make, text: str, messages: Any = RUN, **own: Any) -> tuple[Any, list[str]]:
+def recorded(make: Make, text: str, messages: Any = RUN, **own: Any) -> tuple[Any, list[Any]]:
     with FaultyServer(lambda _: faults.says(text)) as server:
         made = procedure(make(server, retries=0), messages, **own)
-    return made, [body["messages"][0]["content"] for body in server.bodies]
+    (body,) = server.bodies
+    return made, body["messages"]
 
 
 def test_steps_are_numbered_and_their_results_are_word_for_word(make: Make) -> None:
     said = reply(row("Asked the timetable", PAGE), row("Told how many seats there are"))
-    made, asked = recorded(make, said)
+    made, _ = recorded(make, said)
     assert made.text == (
-        f"Task: Book a seat.\n1. Asked the timetable\n   Result: {PAGE}\n"
-        "2. Told how many seats there are\nState: The seat is to be paid."
+        f"Objective: Book a seat.\n1. Asked the timetable\n   Result: {PAGE}\n"
+        "2. Told how many seats there are\nNext step: Pay for the seat."
     )
     assert (made.steps, made.usage.calls) == (2, 1)
     assert [event.get("fault") for event in made.events] == [None]
     assert made.events[0]["tokens"]["output_tokens"] == 2
-    (shown,) = asked
+
+
+def test_a_step_has_findings_navigation_errors_and_context(make: Make) -> None:
+    step = row(
+        *("Asked the timetable for ferry=14", PAGE),
+        findings="3 seats are left",
+        navigation="from the menu to the timetable",
+        errors="the first call timed out",
+        context="the seat is chosen",
+    )
+    made, _ = recorded(make, reply(step, row("Waited"), progress="1 of 2 parts is done"))
+    assert made.text == (
+        "Objective: Book a seat.\nProgress: 1 of 2 parts is done\n"
+        f"1. Asked the timetable for ferry=14\n   Result: {PAGE}\n"
+        "   Findings: 3 seats are left\n   Navigation: from the menu to the timetable\n"
+        "   Errors: the first call timed out\n   Context: the seat is chosen\n"
+        "2. Waited\nNext step: Pay for the seat."
+    )
+
+
+def test_the_system_prompt_comes_first_then_the_history_and_the_request(make: Make) -> None:
+    _, (system, user) = recorded(make, reply(row("x")))
+    assert (system["role"], user["role"]) == ("system", "user")
+    assert system["content"] == load_prompt("procedure", []).text
+    shown, _, request = user["content"].partition("</history>")
     assert "[1] user: Book me a seat" in shown
     assert "[2] assistant calls timetable({})" in shown
     assert f"[3] tool: {PAGE}\n[4] assistant: There are 3 seats left." in shown
+    assert request.startswith("\n\nWrite the record of this run.")
+
+
+def test_the_example_of_our_own_prompt_is_a_valid_record(make: Make) -> None:
+    example = load_prompt("procedure", []).text.partition("<example>\n")[2]
+    lines = example.partition("\n</example>")[0].splitlines()
+    history = [{"role": "tool", "content": line.partition("tool: ")[2]} for line in lines[:-1]]
+    made, _ = recorded(make, lines[-1], history)
+    assert (made.steps, [event.get("fault") for event in made.events]) == (2, [None])
+    assert all(f"   {label}: " in made.text for label in ("Findings", "Navigation", "Errors"))
 
 
 @pytest.mark.parametrize(
@@ -97,11 +135,14 @@ def test_what_is_no_history_is_refused_before_any_call(
         recorded(make, reply(row("x")), messages)
 
 
-def test_a_prompt_of_one_s_own(make: Make, tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["Steps of: {history}", "Note the steps, {briefly}."])
+def test_a_prompt_of_one_s_own(make: Make, tmp_path: Path, text: str) -> None:
     path = tmp_path / "own.txt"
-    path.write_text("Steps of: {history}", encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
     _, asked = recorded(make, reply(row("x")), RUN[:1], prompt=str(path))
-    assert asked == ["Steps of: [1] user: Book me a seat on the first ferry."]
-    path.write_text("Steps", encoding="utf-8")
-    with pytest.raises(InputError, match=r"own.txt: the place \{history\} is missing"):
-        recorded(make, reply(row("x")), prompt=str(path))
+    told = "[1] user: Book me a seat on the first ferry."
+    if "{history}" in text:
+        assert asked == [{"role": "user", "content": f"Steps of: {told}"}]
+    else:
+        assert asked[0] == {"role": "system", "content": text}
+        assert asked[1]["content"].startswith(f"<history>\n{told}\n</history>")

@@ -120,19 +120,6 @@ def test_no_answer_at_all_is_an_error(folder: Path) -> None:
         add(store, "I got a kiln")
 
 
-def test_facts_are_compared_within_one_owner_and_speaker(folder: Path) -> None:
-    llm = Planned([facts(fact("Mara has a kiln", "Mara", 1))], [(call("NOOP"),)])
-    with memory(folder, llm=llm) as store:
-        add(store, "I got a kiln")
-        add(store, "I got a kiln", user_id="theo")
-        add(store, "I got a kiln", agent_id="cook")
-        assert llm.asked["decide"] == []  # nobody of these had a fact yet
-        store.add("Mara has a kiln", user_id="ida", infer=False)
-        add(store, "I got a kiln", user_id="ida")
-        assert llm.asked["decide"] == []  # what was kept as it was said is of another speaker
-        assert len(store.get_all(user_id="ida")) == 2
-
-
 def test_the_dialogue_goes_on_in_another_process_and_ends_with_its_owner(folder: Path) -> None:
     for i in range(1, 4):
         llm = Planned([facts()], summary=[f"summary {i}"])
@@ -170,7 +157,9 @@ def test_an_agent_s_facts_have_a_prompt_of_their_own(folder: Path) -> None:
 
 
 def test_the_run_of_an_agent_becomes_one_memory(folder: Path) -> None:
-    record = {"task": "Book.", "steps": [{"action": "Asked", "result": "3 seats"}], "state": "done"}
+    empty = dict.fromkeys(("findings", "navigation", "errors", "context"), "")
+    step = {"action": "Asked", "result": "3 seats", **empty}
+    record = {"objective": "Book.", "progress": "half", "steps": [step], "next": "Pay."}
     llm = Planned([json.dumps(record)])
     run = [*said("Book a seat"), {"role": "tool", "content": "3 seats", "id": "t1"}]
     with memory(folder, llm=llm) as store:
@@ -178,7 +167,9 @@ def test_the_run_of_an_agent_becomes_one_memory(folder: Path) -> None:
         (found,) = store.get_all(agent_id="guide")
     assert (len(added.changes), added.faults) == (1, [])
     assert found.kind == "procedural"
-    assert found.memory == "Task: Book.\n1. Asked\n   Result: 3 seats\nState: done"
+    assert found.memory == (
+        "Objective: Book.\nProgress: half\n1. Asked\n   Result: 3 seats\nNext step: Pay."
+    )
     assert found.turns == ("D1:1", "t1")
 
 

@@ -66,9 +66,28 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(
     assert made.facts is not None
     assert made.update is not None
     assert (made.llm.name, made.infer, made.start) == ("tiny", True, "vector")
-    assert (made.facts.exchange, made.facts.assistant_prompt) == (5, "facts_assistant")
+    assert (made.facts.exchange, made.facts.prompt) == (5, "facts_user")
+    assert made.facts.assistant_prompt == "facts_assistant"
     assert (made.update.calls, made.update.similar) == ("schema", 4)
     assert load_setup(run(tmp_path / "raw", "strategy=mem0", "strategy.infer=false")).infer is False
+
+
+def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path: Path) -> None:
+    path, prompt = tmp_path / "mine.yaml", tmp_path / "mine.txt"
+    prompt.write_text("On {time}: {messages}", encoding="utf-8")
+    path.write_text(
+        f"{BAG}strategy: mem0\nfacts: {{prompt: {prompt}, instructions: Be brief}}\n"
+        "update: {compare: owner, similar: 5}\nsummary: {background: true}\n",
+        encoding="utf-8",
+    )
+    made = load_setup(path)
+    assert made.facts is not None
+    assert made.update is not None
+    assert (made.facts.prompt, made.facts.assistant_prompt) == (str(prompt), None)
+    assert made.facts.prompts["facts"].text.endswith("Be brief")
+    assert (made.update.compare, made.update.similar) == ("owner", 5)
+    assert (made.facts.exchange, made.update.calls) == (2, "tools")  # as in the strategy
+    assert (made.summary.background, made.summary.searchable) == (True, False)
 
 
 def test_a_run_can_be_named_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,15 +145,18 @@ def test_nothing_named_is_the_default() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("embeder: minilm\n", "embeder is no group; there are budget, embedder"),
+        ("embeder: minilm\n", "embeder is no group; there are budget, context"),
         ("embedder: bert\n", "embedder: 'bert' is none of minilm"),
         ("embedder: ../config\n", "embedder: '../config' is none of"),
-        ("strategy: graph_expand\n", "GraphExpand"),
-        ("strategy: full_context\n", "FullContext: a store of memories ranks by vectors, words"),
-        ("strategy: mem0_graph\n", "Mem0Graph: a store of memories ranks by vectors, words"),
+        ("strategy: mem0_graph\n", "no model to write relations with; set llm="),
+        ("strategy: graph_expand\ngraph: rule\n", "graph: 'rule' is none of"),
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
         ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts"),
+        ("facts: {promt: x}\n", "promt"),
+        ("summary: {background: 1}\n", "summary.background: 1; use true or false"),
+        ("update: {scores: 1}\n", "update.scores: 1; use true or false"),
+        ("update: {compare: all}\n", r"update.compare: 'all'"),
         ("memory: observations\n", "memory=observations: messages are stored verbatim"),
         ("memory: facts\n", "memory=facts: messages are stored verbatim"),
         ("k: 0\n", "k: 0; use a whole number"),
