@@ -150,7 +150,7 @@ class Memory(AbstractContextManager["Memory"]):
         asked = naive(time) if time is not None else now()
         found = self._ranker.search(query, vector, owner, checked, wanted, asked)
         searched = self._relations.enabled if enable_graph is None else enable_graph
-        relations = self._relations.find(query, owner) if searched else []
+        relations = self._relations.find(query, owner) if searched else ()
         if found:
             with self._writer.lock, self._database.writing():
                 self._database.touch([one.record.id for one in found], asked)
