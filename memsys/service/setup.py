@@ -146,6 +146,7 @@ def load_setup(source: Source | None) -> Setup:
     facts = strategy if kind.writes_memory else composed({"strategy": "mem0"}, where)["strategy"]
     k = _ALL if kind is FullContext else strategy.get("k") or config["k"]
     try:
+        update = UpdateSettings(**facts["update"] | (settings.get("update") or {}))
         return Setup(
             embedder=embedder,
             index=instantiated(config["index"], "index", where),
@@ -158,8 +159,10 @@ def load_setup(source: Source | None) -> Setup:
             facts=for_roles(
                 ExtractSettings(**facts["facts"] | (settings.get("facts") or {}) | images)
             ),
-            update=UpdateSettings(**facts["update"] | (settings.get("update") or {})),
-            relations=_relations(config, built, llm, where) if kind.writes_relations else None,
+            update=update,
+            relations=(
+                _relations(config, built, llm, update, where) if kind.writes_relations else None
+            ),
             vectors=_store(built, "vector_store", FaissVectors, where),
             weights=SearchWeights(**(settings.get("weights") or {})),
             summary=SummarySettings(**(settings.get("summary") or {})),
@@ -217,7 +220,11 @@ def _ranked_by(config: Mapping[str, Any], where: str) -> StrategySetup:
 
 
 def _relations(
-    config: Mapping[str, Any], built: Mapping[str, Any], llm: LLM | None, where: str
+    config: Mapping[str, Any],
+    built: Mapping[str, Any],
+    llm: LLM | None,
+    update: UpdateSettings,
+    where: str,
 ) -> RelationSetup:
     """Return how relations are written and found. Raises KeyError on a missing setting, InputError
     without a model.
@@ -230,6 +237,7 @@ def _relations(
         index=instantiated(config["index"], "index", where),
         graph=RelationGraphSettings(**strategy["graph"]),
         search=RelationSettings(**strategy["relations"]),
+        compare=update.compare,
         store=_store(built, "relation_store", NetworkxRelations, where),
     )
 
