@@ -110,7 +110,7 @@ class Mem0(Strategy):
 class Mem0Graph(Mem0):
     """The k facts that Mem0 finds and, in addition, at most `relations.limit` relations."""
 
-    start: ClassVar[Start | None] = None  # relations are ranked too
+    writes_relations: ClassVar[bool] = True
 
     def __init__(
         self,
