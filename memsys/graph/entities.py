@@ -12,13 +12,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, Protocol, TypeVar
 
-from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, stem
+from memsys.text.terms import QUOTED, STOPWORDS, cjk_terms, is_cjk, stem
 
 EntityKind = Literal["name", "phrase", "keyword"]
 Key = TypeVar("Key", bound=Hashable)
 
 _TOKEN = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]|\n")
-_QUOTED = re.compile(r"[\"“”「『《]([^\"“”「」『』《》]{2,40})[\"“”」』》]")
 _WORD_BITS = 32  # of a NumberedKeys number
 _SENTENCE_END = frozenset(".!?。！？:：\n[")
 
@@ -50,7 +49,7 @@ def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind
 def entities_in(content: str, ignored: frozenset[Key], keys: Keys[Key]) -> dict[Key, EntityKind]:
     """Return the entities of `content` without those `ignored`, with their kinds."""
     found: dict[Key, EntityKind] = {}
-    for quoted in _QUOTED.findall(content):
+    for quoted in QUOTED.findall(content):
         key = keys.quoted(quoted)
         if key is not None and key not in ignored:
             found[key] = "name"

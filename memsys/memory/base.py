@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt
+from memsys.text.titles import title_of
 from memsys.text.turns import importance
 from memsys.types import Conversation, Memory, Session
 
@@ -49,7 +50,8 @@ class WrittenByModel(Protocol):
 
 def verbatim(id_: str, text: str, time: datetime, speaker: str, turns: tuple[str, ...]) -> Memory:
     """Return a memory of `text` that is retrieved by that text and nothing else."""
-    return Memory(id_, text, text, time, speaker, turns, importance(text))
+    title = title_of(text, frozenset({speaker}))
+    return Memory(id_, text, text, time, speaker, turns, importance(text), title)
 
 
 def builder_for(memory: MemoryBuilder | WrittenByModel, llm: LLM | None) -> MemoryBuilder:
