@@ -144,6 +144,11 @@ def load_setup(source: Source | None) -> Setup:
     llm = instructed(model.open(off, Meter(), None), own.get("instructions"))
     images = {name: own[name] for name in ("image_detail",) if name in own}
     facts = strategy if kind.writes_memory else composed({"strategy": "mem0"}, where)["strategy"]
+    if foreign and facts.get("facts", {}).get("instructions"):
+        raise InputError(
+            f"{where}: strategy.facts.instructions: a text of the run would be in every request; "
+            "write it into a YAML file of your own"
+        )
     k = _ALL if kind is FullContext else strategy.get("k") or config["k"]
     try:
         return Setup(
@@ -155,14 +160,12 @@ def load_setup(source: Source | None) -> Setup:
             k=check_whole(f"{where}: k", k),
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
-            facts=for_roles(
-                ExtractSettings(**facts["facts"] | (settings.get("facts") or {}) | images)
-            ),
-            update=UpdateSettings(**facts["update"] | (settings.get("update") or {})),
+            facts=for_roles(ExtractSettings(**facts["facts"] | images | (own.get("facts") or {}))),
+            update=UpdateSettings(**facts["update"] | (own.get("update") or {})),
             relations=_relations(config, built, llm, where) if kind.writes_relations else None,
             vectors=_store(built, "vector_store", FaissVectors, where),
             weights=SearchWeights(**(settings.get("weights") or {})),
-            summary=SummarySettings(**(settings.get("summary") or {})),
+            summary=SummarySettings(**(own.get("summary") or {})),
             calls=tuple(
                 f"{place}: {server}" + (f", with the key in {key}" if key else "")
                 for place, server, key in addresses(built)
