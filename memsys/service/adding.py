@@ -50,9 +50,13 @@ class Adder:
         if not infer:
             units = as_units(texts, parsed, setup.builder)
             return AddResult(tuple(self.writer.add(units, about)), log)
-        added = write_facts(setup, self.writer, self.ranker, self.summaries, about, parsed)
+        part = self.relations.reply_part() if self.relations.enabled else None
+        with self.writer.lock:
+            dialogue, _ = self.writer.database.dialogue(about.owner)
+        public = {**{id_: named for _, id_, _, _, named in dialogue}, **parsed.public}
+        added = write_facts(setup, self.writer, self.ranker, self.summaries, about, parsed, part)
         log += added.events
         if not self.relations.enabled:
             return replace(added, events=log)
-        changes, more = self.relations.write(parsed.session, about.owner, parsed.public)
+        changes, more = self.relations.write(parsed.session, about.owner, public, part)
         return replace(added, events=[*log, *more], relations=changes)

@@ -9,12 +9,14 @@ from threading import RLock
 
 from memsys.embed.cache import CachedEmbedder
 from memsys.facts.fact import Event
+from memsys.facts.fact_writer import Compare
 from memsys.index.rank import IndexSettings
 from memsys.llm.base import LLM
 from memsys.relations.extract import RelationExtractor
 from memsys.relations.find import RelationFinder, RelationSettings
 from memsys.relations.graph_writer import GraphWriter
 from memsys.relations.relation_graph import Applied, Planned, RelationGraph, RelationGraphSettings
+from memsys.relations.same_reply import SameReply
 from memsys.relations.triples import Triple, id_of
 from memsys.service.database import MemoryDatabase
 from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange
@@ -29,14 +31,16 @@ _FINDERS = 64  # cached, one per owner that is searched for
 
 @dataclass(frozen=True, slots=True)
 class RelationSetup:
-    """How a model writes relations, and how they are found. `store`: None for a file in the
-    memory's folder.
+    """How a model writes relations, and how they are found. `compare`: new ones with all that match
+    the ids given, or only with those of exactly these ids. `store`: None for a file in the memory's
+    folder.
     """
 
     llm: LLM
     index: IndexSettings
     graph: RelationGraphSettings
     search: RelationSettings
+    compare: Compare = "filter"
     store: RelationStore | None = None
 
 
@@ -71,21 +75,31 @@ class RelationMemory:
         """Whether relations are written and found."""
         return self._setup is not None
 
+    def reply_part(self) -> SameReply:
+        """Return what reads the relations in the replies with the facts of one `write`."""
+        return SameReply(self._parts()[2])
+
     def write(
-        self, session: Session, owner: Owner, public: Mapping[str, str]
+        self,
+        session: Session,
+        owner: Owner,
+        public: Mapping[str, str],
+        found: SameReply | None = None,
     ) -> tuple[list[RelationChange], list[Event]]:
         """Let the model write the relations of `session`, and return their changes and the log of
-        the calls. `public`: the caller's ids of its turns. Raises LLMError if the model answered
-        for no exchange.
+        the calls. `public`: the caller's ids of its turns. `found`: see GraphWriter. Raises
+        LLMError if the model answered for no exchange.
         """
         setup, store, extractor = self._parts()
         with self._lock, self._database.writing():
             key, *others = self._owned.open(owner)
+        if setup.compare == "owner":
+            others = []
         changes: list[RelationChange] = []
         graph = _RecordedGraph(store, key, self._embedder, setup.graph, others, public, changes)
         log: list[Event] = []
         try:
-            GraphWriter(extractor, graph, setup.graph, log).write(session)
+            GraphWriter(extractor, graph, setup.graph, log, found).write(session)
         finally:
             with self._lock, self._database.writing():
                 self._owned.changed(owner, [key, *others])

@@ -151,6 +151,7 @@ def load_setup(source: Source | None) -> Setup:
         )
     k = _ALL if kind is FullContext else strategy.get("k") or config["k"]
     try:
+        update = UpdateSettings(**facts["update"] | (settings.get("update") or {}))
         return Setup(
             embedder=embedder,
             index=instantiated(config["index"], "index", where),
@@ -160,12 +161,16 @@ def load_setup(source: Source | None) -> Setup:
             k=check_whole(f"{where}: k", k),
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
-            facts=for_roles(ExtractSettings(**facts["facts"] | images | (own.get("facts") or {}))),
-            update=UpdateSettings(**facts["update"] | (own.get("update") or {})),
-            relations=_relations(config, built, llm, where) if kind.writes_relations else None,
+            facts=for_roles(
+                ExtractSettings(**facts["facts"] | (settings.get("facts") or {}) | images)
+            ),
+            update=update,
+            relations=(
+                _relations(config, built, llm, update, where) if kind.writes_relations else None
+            ),
             vectors=_store(built, "vector_store", FaissVectors, where),
             weights=SearchWeights(**(settings.get("weights") or {})),
-            summary=SummarySettings(**(own.get("summary") or {})),
+            summary=SummarySettings(**(settings.get("summary") or {})),
             calls=tuple(
                 f"{place}: {server}" + (f", with the key in {key}" if key else "")
                 for place, server, key in addresses(built)
@@ -220,7 +225,11 @@ def _ranked_by(config: Mapping[str, Any], where: str) -> StrategySetup:
 
 
 def _relations(
-    config: Mapping[str, Any], built: Mapping[str, Any], llm: LLM | None, where: str
+    config: Mapping[str, Any],
+    built: Mapping[str, Any],
+    llm: LLM | None,
+    update: UpdateSettings,
+    where: str,
 ) -> RelationSetup:
     """Return how relations are written and found. Raises KeyError on a missing setting, InputError
     without a model.
@@ -233,6 +242,7 @@ def _relations(
         index=instantiated(config["index"], "index", where),
         graph=RelationGraphSettings(**strategy["graph"]),
         search=RelationSettings(**strategy["relations"]),
+        compare=update.compare,
         store=_store(built, "relation_store", NetworkxRelations, where),
     )
 

@@ -52,7 +52,7 @@ def opened(folder: Path, llm: Any = None, store: Any = None, **own: Any) -> Memo
     llm = llm or model()
     search = RelationSettings(by="both", query_entities="rule", limit=5, similarity=0.4)
     relations = RelationSetup(
-        llm, IndexSettings(k1=0.9, b=0.4, alpha=0.5), settings(**own), search, store
+        llm, IndexSettings(k1=0.9, b=0.4, alpha=0.5), settings(**own), search, store=store
     )
     facts = ExtractSettings(
         prompt="facts_extract", summary_prompt=None, exchange=1, recent=0, retries=0
