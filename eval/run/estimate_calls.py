@@ -194,7 +194,10 @@ class Estimator:
                 decision_calls(conversations, limit, settings["facts"], settings["update"])
             )
             if "graph" in settings:
-                calls.append(graph_calls(conversations, limit, settings["graph"]))
+                together = settings["facts"].get("relations") == "same_reply"
+                calls.append(
+                    graph_calls(conversations, limit, settings["graph"], same_reply=together)
+                )
             if settings.get("relations", {}).get("query_entities") == "llm":
                 texts = [question.text for question in self.dataset.questions]
                 texts += [""] * len(conversations)  # the warm-up queries

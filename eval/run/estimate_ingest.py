@@ -15,6 +15,7 @@ from memsys.facts.operations import TOOLS
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.memory.observations import Observations
 from memsys.memory.turns import Turns
+from memsys.relations.same_reply import PROMPT as SAME_REPLY
 from memsys.text.tokens import count_tokens
 from memsys.text.turns import line
 from memsys.types import Conversation, Memory, Usage
@@ -28,7 +29,7 @@ _RELATIONS = 60  # output tokens of a reply on the graph
 _LISTED = 150  # tokens of the entities or relations in such a call's prompt
 _NUMBER = 4  # tokens around a message: its number and the end of its line
 _IMAGE, _SENTENCE = 2_833, 30  # input tokens of an image at most, output tokens of its description
-_GRAPH_CALLS = 3  # an exchange, at most: entities, relations, conflicts
+_LISTS = 3  # an exchange, at most: entities, relations, conflicts
 
 # Calls and input tokens of an exchange of two messages, and calls of a question: docs/libraries.md.
 LIBRARIES: Mapping[str, tuple[int, int, int]] = {
@@ -132,19 +133,27 @@ def decision_calls(
 
 
 def graph_calls(
-    conversations: Sequence[Conversation], limit: int, graph: Mapping[str, Any]
+    conversations: Sequence[Conversation],
+    limit: int,
+    graph: Mapping[str, Any],
+    *,
+    same_reply: bool = False,
 ) -> Calls:
     """Return the calls of a graph of relations besides the facts, at most as many as an exchange
-    can cause. Raises InputError on an unusable prompt.
+    can cause; `same_reply`: entities and relations come with the facts, whose prompts are longer.
+    Raises InputError on an unusable prompt.
     """
-    names = (graph["entities"], graph["relations"], graph["conflicts"])
-    frame = sum(_size(load_prompt(name, ["messages"])) for name in names)
+    roles = ["conflicts"] if same_reply else ["entities", "relations", "conflicts"]
+    frame = sum(_size(load_prompt(graph[role], ["messages"])) for role in roles)
+    if same_reply:
+        frame += _size(load_prompt(SAME_REPLY, []))
     sessions = [session for conversation in conversations for session in conversation.sessions]
     exchanges = sum(len(list(_exchanges(s.turns, graph["exchange"]))) for s in sessions)
     said = sum(count_tokens(line(turn)) + _NUMBER for s in sessions for turn in s.turns)
-    calls, fixed = _GRAPH_CALLS * exchanges, exchanges * frame + _GRAPH_CALLS * said
+    calls, fixed = len(roles) * exchanges, exchanges * frame + len(roles) * said
     read, most_read = fixed + calls * _LISTED, fixed + calls * limit
-    return _calls(calls, read, calls * _RELATIONS, calls, most_read, limit)
+    written = _LISTS * exchanges * _RELATIONS
+    return _calls(calls, read, written, calls, most_read, limit)
 
 
 def entity_calls(questions: Sequence[str], limit: int, graph: Mapping[str, Any]) -> Calls:
