@@ -76,7 +76,8 @@ class Mem0(Strategy):
                 )
             settings = ExtractSettings(**facts), UpdateSettings(**update)
             self._writer = FactWriter(parts.llm, *settings, self._book, part)
-            self.prompts, self.events = self._writer.prompts, self._writer.log
+            self.prompts = {**self.prompts, **self._writer.prompts}
+            self.events = self._writer.log
 
     @property
     def history(self) -> Sequence[FactChange]:
@@ -109,7 +110,7 @@ class Mem0(Strategy):
 class Mem0Graph(Mem0):
     """The k facts that Mem0 finds and, in addition, at most `relations.limit` relations."""
 
-    start: ClassVar[Start | None] = None  # relations are ranked too
+    writes_relations: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memsys.errors import InputError
+from memsys.graph.build import GraphSettings
 from memsys.graph.csr import Csr, CsrStore, build_csr
 from memsys.index.rank import Scores, Start, check_start, min_max, top
 from memsys.store import Parts
@@ -96,6 +97,11 @@ class GraphWalk(Strategy):
                 f"strategy=graph_walk: seeds={seeds}, steps={steps}, damping={damping}, weight="
                 f"{weight}; use 1 or more of the first two, 0 to 1 for the others"
             )
+        if not isinstance(parts.graph, GraphSettings):
+            raise InputError(
+                "strategy=graph_walk: walks the graph that rules make; use graph=rules or large"
+            )
+        self._rules = parts.graph
         self._start, self._seeds, self._weight = start, seeds, weight
         self._damping, self._steps = damping, steps
         self._built: tuple[int, PageRank] | None = None
@@ -115,7 +121,7 @@ class GraphWalk(Strategy):
     def _walk(self) -> PageRank:
         memories = self.store.memories
         if self._built is None or self._built[0] != len(memories):
-            graph = build_csr(memories, self.store.rows, self.parts.graph).store
+            graph = build_csr(memories, self.store.rows, self._rules).store
             assert isinstance(graph, CsrStore)  # noqa: S101 - for the type checker
             self._built = len(memories), PageRank(graph)
         return self._built[1]

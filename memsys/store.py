@@ -18,6 +18,7 @@ from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, conv
 from memsys.index.vector import LargeVectors, Nearest, VectorIndex
 from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
+from memsys.relations.written_graph import WrittenByModel, WrittenGraph
 from memsys.stores.size import lines, singles, together
 from memsys.text.tokens import count_tokens
 from memsys.types import Memory, Vectors
@@ -31,7 +32,7 @@ class Parts:
     embedder: CachedEmbedder
     context: ContextWriter
     index: IndexSettings
-    graph: GraphSettings
+    graph: GraphSettings | WrittenByModel | WrittenGraph  # opened where a strategy uses it
     llm: LLM | None = None  # most strategies do not ask a model
 
 
@@ -58,23 +59,11 @@ class Store:
     @cached_property
     def by_vector(self) -> VectorIndex | LargeVectors:
         """Index of the vectors of all memories, of which there is at least one."""
-        settings = self._parts.index
         embedded = len(self._vectors) if self._large is None else len(self._large)
         new = [memory.content for memory in self.memories[embedded:]]
-        rows = self._parts.embedder.documents(new) if new else None
-        if settings.vectors == "exact":
-            if rows is not None:
-                self._vectors.extend(rows)
-            return VectorIndex(np.stack(self._vectors))
-        if rows is not None:
-            if self._large is None:
-                expected = max(settings.expected, len(new))
-                self._large = LargeVectors(
-                    settings.vectors, rows.shape[1], expected, settings.searched
-                )
-            self._large.add(rows)
-        assert self._large is not None  # noqa: S101 - a store that is queried is not empty
-        return self._large
+        if new:
+            self._insert(self._parts.embedder.documents(new))
+        return VectorIndex(np.stack(self._vectors)) if self._large is None else self._large
 
     @cached_property
     def by_word(self) -> LexicalIndex | SparseLexicalIndex:
@@ -146,6 +135,8 @@ class Store:
             "tokens": sum(count_tokens(memory.content) for memory in memories),
             "bytes": lines(memories) + self.bytes_beside,
         }
+        if graph and isinstance(self._parts.graph, WrittenGraph):
+            sizes["bytes"] += self._parts.graph.bytes
         if not memories:
             return sizes | ({"nodes": 0, "edges": 0} if graph else {})
         built = self.__dict__.get("graph")
@@ -161,8 +152,23 @@ class Store:
         """
         return singles(self._vectors) if self._large is None else self._large.bytes
 
+    def _insert(self, vectors: Vectors) -> None:
+        """Append the vectors, shape (n, d), of the next n memories."""
+        settings = self._parts.index
+        if settings.vectors == "exact":
+            self._vectors.extend(vectors)
+            return
+        if self._large is None:
+            expected = max(settings.expected, len(vectors))
+            dimensions = vectors.shape[1]
+            self._large = LargeVectors(settings.vectors, dimensions, expected, settings.searched)
+        self._large.add(vectors)
+
     def _new_graph(self) -> MemoryGraph:
-        settings = self._parts.graph
-        if settings.store == "csr":
-            return build_csr(self.memories, self.rows, settings)
-        return build_graph(self.memories, settings)
+        source = self._parts.graph
+        if isinstance(source, WrittenGraph):
+            return source.build(self.memories)
+        assert isinstance(source, GraphSettings)  # noqa: S101 - a strategy that uses it opens it
+        if source.store == "csr":
+            return build_csr(self.memories, self.rows, source)
+        return build_graph(self.memories, source)

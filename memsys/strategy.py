@@ -15,6 +15,7 @@ from memsys.errors import check_whole
 from memsys.index.rank import Dense, Ranking, Scores, Start
 from memsys.llm.prompt import Prompt
 from memsys.memory.base import builder_for
+from memsys.relations.written_graph import WrittenByModel, WrittenGraph
 from memsys.store import Parts, Store
 from memsys.text.tokens import count_tokens
 from memsys.types import Candidate, Query, Retrieval, Session
@@ -32,6 +33,8 @@ class MemoryStrategy(ABC):
     sees_evidence: ClassVar[bool] = False
     # Whether a model writes the memories, so that ingestion itself asks one.
     writes_memory: ClassVar[bool] = False
+    # Whether a model also writes relations between entities, which are found beside the memories.
+    writes_relations: ClassVar[bool] = False
     # The ranking that a plain store of memories would need to rank alike; None if none does.
     start: ClassVar[Start | None] = None
 
@@ -77,16 +80,27 @@ class Strategy(MemoryStrategy):
     uses_graph: ClassVar[bool] = False
 
     def __init__(self, parts: Parts, k: int | None = None, budget: int | None = None) -> None:
-        """Raises InputError if `k` or `budget` is below 1, or the memory option needs a model."""
+        """Raises InputError if `k` or `budget` is below 1, or if the memory option, the graph or
+        the context needs a model.
+        """
         for name, value in (("k", k), ("budget", budget)):
             if value is not None:
                 check_whole(name, value)
-        memory = builder_for(parts.memory, parts.llm)
-        self.parts, self.k, self.budget = replace(parts, memory=memory), k, budget
-        self.store = Store(self.parts)
+        self._written: WrittenGraph | None = None
+        if self.uses_graph and isinstance(parts.graph, WrittenByModel):
+            self._written = parts.graph.open(parts.llm, parts.embedder)
+        memory = builder_for(parts.memory, parts.llm, self._written)
+        graph = self._written or parts.graph
+        self.parts, self.k, self.budget = replace(parts, memory=memory, graph=graph), k, budget
         self.prompts = memory.prompts
+        self._summariser = parts.context.summariser(parts.llm)
+        if self._summariser is not None:
+            self.prompts = {**self.prompts, "memory_summary": self._summariser.prompt}
         if memory is not parts.memory:  # a builder without a state is shared by all conversations
             self.events = memory.events
+        if self._written is not None:
+            self.prompts = {**self.prompts, **self._written.prompts}
+        self.store = Store(self.parts)
 
     def best(self, scores: Scores | Ranking) -> list[Candidate]:
         """Return the k best memories by `scores`, shape (n,), or of a ranking, best first."""
@@ -100,8 +114,15 @@ class Strategy(MemoryStrategy):
     def ingest(self, session: Session) -> int:
         """See MemoryStrategy."""
         memories = self.parts.memory.build(session)
+        if self._written is not None:
+            self._written.write(session, self.events)
         self.store.add(memories)
         return len(memories)
+
+    def close(self) -> None:
+        """Delete the graph that a model wrote from a shared store."""
+        if self._written is not None:
+            self._written.clear()
 
     def size(self) -> Mapping[str, int]:
         """Return the size of the store (see Store.size); a subclass with more adds to it."""
@@ -113,6 +134,11 @@ class Strategy(MemoryStrategy):
         return self.retrieval(ranked[: self.k], trace)
 
     def retrieval(self, ranked: Sequence[Candidate], trace: Mapping[str, Any]) -> Retrieval:
-        """Return the retrieval of those of `ranked`, best first, that fit the budget."""
+        """Return the retrieval of those of `ranked`, best first, that fit the budget; long ones are
+        summarised before, if the context asks for it, and the trace says which.
+        """
+        if self._summariser is not None:
+            ranked, lengths = self._summariser.shortened(ranked)
+            trace = {**trace, "summarised": lengths} if lengths else trace
         fitting, context = self.parts.context.write(ranked, self.budget)
         return Retrieval(fitting, context, count_tokens(context), trace)

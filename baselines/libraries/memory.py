@@ -15,6 +15,7 @@ from baselines.libraries.pipe import Pipe
 from memsys.errors import InputError
 from memsys.store import Parts
 from memsys.strategy import Strategy
+from memsys.text.titles import title_of
 from memsys.text.turns import line
 from memsys.types import Candidate, Memory, Query, Retrieval, Session
 
@@ -205,5 +206,6 @@ def _candidate(found: Mapping[str, Any]) -> Candidate:
         time=datetime.fromisoformat(found["time"]).replace(tzinfo=None),
         speaker=str(found.get("speaker", "")),
         turns=tuple(found["turns"]),
+        title=title_of(text),
     )
     return Candidate(memory, float(found["score"]), found.get("origin", "direct"))

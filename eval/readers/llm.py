@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from eval.metrics.abstention import abstains
 from eval.readers import Answer, Reader
+from memsys.context.writers import ContextWriter
 from memsys.llm.base import LLM, LLMError
-from memsys.llm.prompt import Prompt, load_prompt
+from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
 from memsys.llm.reply import without_thinking
 from memsys.types import Retrieval
 
@@ -20,13 +21,29 @@ _ANSWER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LLMReaderSettings:
-    """`prompt`: a shipped prompt, or the path of a text file with {context} and {question}."""
+    """`prompt`: a shipped prompt, or the path of a text file with {context} and {question}; None
+    takes the one for the layout of the context.
+    """
 
-    prompt: str
+    prompt: str | None = None
 
-    def open(self, llm: LLM) -> LLMReader:
+    def loaded(self, context: ContextWriter) -> Prompt:
+        """Return the prompt over this context. Raises InputError if it cannot be used."""
+        return load_prompt(context.prompts[0] if self.prompt is None else self.prompt, PLACES)
+
+    def misfit(self, context: ContextWriter) -> str | None:
+        """Return a warning if the prompt is a shipped one that describes another layout."""
+        if self.prompt in (None, *context.prompts) or not (PROMPTS / f"{self.prompt}.txt").exists():
+            return None
+        fitting = " or ".join(context.prompts)
+        return (
+            f"reader.prompt={self.prompt} does not describe context={context.name}; {fitting} "
+            f"does, and reader.prompt=null takes {context.prompts[0]}"
+        )
+
+    def open(self, llm: LLM, context: ContextWriter) -> LLMReader:
         """Return the reader. Raises InputError where the prompt cannot be used."""
-        return LLMReader(llm, load_prompt(self.prompt, PLACES))
+        return LLMReader(llm, self.loaded(context))
 
 
 class LLMReader(Reader):

@@ -93,6 +93,8 @@ class Record(TypedDict):
     retrieved: list[tuple[str, list[str], float, str]] | None
     """`[memory id, [turn ids], score, origin]`, best first; origin is `direct` or `expanded`. Null
     where it is not known, as for imported answers."""
+    titles: NotRequired[list[str]]
+    """Title of each memory in `retrieved`, in its order; "" for a memory without one."""
     k: int | None
     """Number of memories in the context."""
     context_tokens: int | None

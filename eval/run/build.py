@@ -19,6 +19,7 @@ from eval.pricing.prices import described as described_prices
 from eval.readers import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
 from eval.rendering.errors import users_place
+from memsys.context.writers import ContextWriter
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
@@ -40,7 +41,7 @@ FAILED_ONES = "failed"  # value of `only`: the questions of another run that fai
 class Models:
     """The models of a run, from the groups llm, judge_llm, reader, judge and embedder.
 
-    `unpriced`: names of those behind an address that have no price.
+    `unpriced`: names of those behind an address that have no price. `warnings`: of the run.
     """
 
     embedder: Embedder
@@ -49,6 +50,7 @@ class Models:
     judge: Judge | None
     pricing: Pricing
     unpriced: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +94,12 @@ def build(
     check_compatibility(choices, source, config.llm)
     dataset = selected(limited(source.load(), config.questions), config.only)
     meter = Meter()
-    models = _open_models(config, meter, ledger)
+    context = instantiate(config.context)
+    models = _open_models(config, context, meter, ledger)
     parts = Parts(
         memory=instantiate(config.memory),
         embedder=CachedEmbedder(models.embedder, config.cache, meter),
-        context=instantiate(config.context),
+        context=context,
         index=instantiate(config.index),
         graph=instantiate(config.graph),
         llm=models.llm,
@@ -178,7 +181,9 @@ def _with_questions(dataset: Dataset, questions: Sequence[Question]) -> Dataset:
     return replace(dataset, questions=tuple(questions), conversations=conversations)
 
 
-def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) -> Models:
+def _open_models(
+    config: DictConfig, context: ContextWriter, meter: Meter, ledger: CallLedger | None
+) -> Models:
     """Open the models of the run, their calls recorded and replayed.
 
     Raises InputError if a key, a model, a prompt or a price is missing.
@@ -191,11 +196,12 @@ def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) ->
     if isinstance(embedder, EndpointEmbedder):
         embedder.open(recording, meter, budget)
     llm = settings.open(recording, meter, budget)
-    reader = instantiate(config.reader)
+    reader, misfit = instantiate(config.reader), None
     if isinstance(reader, LLMReaderSettings):
         if llm is None:
             raise InputError("reader=llm: no model to answer with; add llm=openai or llm=local")
-        reader = reader.open(llm)
+        misfit = reader.misfit(context)
+        reader = reader.open(llm, context)
     judging: ChatSettings | NoModel = instantiate(config.judge_llm)
     if isinstance(judging, NoModel):  # the model that answers judges, too
         judging = settings
@@ -213,4 +219,5 @@ def _open_models(config: DictConfig, meter: Meter, ledger: CallLedger | None) ->
     if isinstance(embedder, EndpointEmbedder):
         addressed.add(embedder.model)
     unpriced = tuple(sorted(one for one in addressed if pricing.price(one) is None))
-    return Models(embedder, llm, reader, judge, pricing, unpriced)
+    warnings = () if misfit is None else (misfit,)
+    return Models(embedder, llm, reader, judge, pricing, unpriced, warnings)

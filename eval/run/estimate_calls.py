@@ -27,11 +27,19 @@ from eval.run.estimate_ingest import (
     library_calls,
     stand_ins,
 )
-from eval.run.estimate_questions import answer_calls, gate_calls, limit_of, verdict_calls
+from eval.run.estimate_questions import (
+    answer_calls,
+    gate_calls,
+    limit_of,
+    neighbour_calls,
+    summary_calls,
+    verdict_calls,
+)
 from memsys.embed.endpoint import EndpointEmbedder
 from memsys.llm.client import ChatSettings
 from memsys.memory.base import WrittenByModel
-from memsys.strategy import MemoryStrategy
+from memsys.relations import written_graph
+from memsys.strategy import MemoryStrategy, Strategy
 from memsys.text.tokens import count_tokens
 from memsys.types import Candidate, Memory, Usage
 
@@ -58,9 +66,10 @@ class StrategyCalls:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A memory in a context: its tokens, and the turns it comes from."""
+    """A memory in a context: its tokens, those of its content, and the turns it comes from."""
 
     tokens: int
+    content: int
     turns: frozenset[str]
 
 
@@ -75,11 +84,14 @@ class Estimator:
         chosen, memory = instantiate(config.llm), instantiate(config.memory)
         self.llm = chosen if isinstance(chosen, ChatSettings) else None
         self._is_written = isinstance(memory, WrittenByModel)
+        self._is_linked = isinstance(instantiate(config.graph), written_graph.WrittenByModel)
         if self.llm is None and isinstance(memory, WrittenByModel):
             memory.open(None)  # refuses, as a run would
         judging = instantiate(config.judge_llm)
         self._judging = judging if isinstance(judging, ChatSettings) else self.llm
         self._memory, self._context = memory, instantiate(config.context)
+        if self.llm is None:
+            self._context.summariser(None)  # refuses, as a run would
         self._reader, self._judge = instantiate(config.reader), instantiate(config.judge)
         embedder = instantiate(config.embedder)
         self._embedder = embedder.model if isinstance(embedder, EndpointEmbedder) else None
@@ -97,12 +109,16 @@ class Estimator:
         library = settings["name"] if issubclass(kind, LibraryMemory) else None
         writes = (kind.writes_memory or library is not None) and settings.get("infer", True)
         judged = list(self._judging_calls())
-        if writes and self.llm is None:
-            return StrategyCalls(judged, "a model writes its memories; add llm=openai")
+        if self.llm is None and (writes or self._links(kind)):
+            what = "memories" if writes else "graph"
+            return StrategyCalls(judged, f"a model writes its {what}; add llm=openai")
         if issubclass(kind, Rest):
             return StrategyCalls(judged, "the memory service calls models by itself")
         if writes and library is not None and library not in LIBRARIES:
             return StrategyCalls(judged, "the library decides how often it calls a model")
+        judges = bool(settings.get("expansion", {}).get("judge")) and _expands(settings)
+        if judges and self.llm is None:
+            return StrategyCalls(judged, "a model judges the neighbours; add llm=openai")
         is_read = writes or self._is_written
         lines = self._lines_of(facts=is_read)
         stages = list(self._embedding(kind, settings, lines, writes=writes))
@@ -114,12 +130,16 @@ class Estimator:
                 stages += self._library(settings, self.llm)
                 notes.append("the library's calls as measured on small stores: at least so many")
             else:
-                stages += self._ingestion(settings, self.llm, writes=writes)
+                stages += self._ingestion(kind, settings, self.llm, writes=writes)
                 if is_read:
                     notes.append("as many facts as the data set has observations, 0.43 a turn else")
             stages += self._questions(kind, settings, lines, self.llm)
-            if settings.get("gate", {}).get("domains"):
+            if settings.get("gate", {}).get("domains") and _expands(settings):
                 notes.append("as if the gate's model were asked about every question")
+            if judges:
+                notes.append("as if every question had as many neighbours to judge as it can")
+            if self._context.summarise:
+                notes.append("as if every long memory were retrieved and summarised")
         return StrategyCalls([*stages, *judged], None, notes)
 
     def _questions(
@@ -129,16 +149,29 @@ class Estimator:
         lines: Mapping[str, Sequence[_Line]],
         llm: ChatSettings,
     ) -> Iterator[Stage]:
-        """Yield the calls of the gate and of the reader."""
+        """Yield the calls of the gate, of the judge of neighbours, of summaries and of the
+        reader.
+        """
         questions, limit = self.dataset.questions, limit_of(llm)
-        if prompt := settings.get("gate", {}).get("domains"):
-            warm_up = len(self.dataset.conversations)
+        warm_up = len(self.dataset.conversations)
+        prompt = settings.get("gate", {}).get("domains")
+        if prompt and _expands(settings):
             yield Stage("retrieve", llm.model, gate_calls(questions, warm_up, prompt, limit))
+        contents = [line.content for each in lines.values() for line in each]
+        expansion = settings.get("expansion", {})
+        if expansion.get("judge") and _expands(settings):
+            calls = neighbour_calls(questions, warm_up, expansion, fmean(contents), limit)
+            yield Stage("retrieve", llm.model, calls)
+        if self._context.summarise and kind is not NoMemory:
+            long = [tokens for tokens in contents if tokens > self._context.longer_than]
+            calls = summary_calls(long, self._context.summary_prompt, limit)
+            yield Stage("retrieve", llm.model, calls)
         if isinstance(self._reader, LLMReaderSettings):
             contexts = [
                 _context_size(kind, settings, one, lines[one.conversation]) for one in questions
             ]
-            calls = answer_calls(questions, self._reader.prompt, contexts, limit)
+            prompt = self._reader.loaded(self._context)
+            calls = answer_calls(questions, prompt, contexts, limit)
             yield Stage("answer", llm.model, calls)
 
     def _lines_of(self, *, facts: bool) -> dict[str, list[_Line]]:
@@ -158,8 +191,9 @@ class Estimator:
         return self._lines[facts]
 
     def _line(self, memory: Memory) -> _Line:
-        written = self._context.write([Candidate(memory, 0.0)], None)[1]
-        return _Line(count_tokens(written), frozenset(memory.turns))
+        written = self._context.line(Candidate(memory, 0.0), 1)
+        content = count_tokens(memory.content)
+        return _Line(count_tokens(written), content, frozenset(memory.turns))
 
     def _embedding(
         self,
@@ -182,10 +216,21 @@ class Estimator:
             "retrieve", self._embedder, Calls(len(self.dataset.questions), queries, queries)
         )
 
+    def _links(self, kind: type[MemoryStrategy]) -> bool:
+        """Return whether a model writes the graph that the strategy uses."""
+        return self._is_linked and issubclass(kind, Strategy) and kind.uses_graph
+
     def _ingestion(
-        self, settings: Mapping[str, Any], llm: ChatSettings, *, writes: bool
+        self,
+        kind: type[MemoryStrategy],
+        settings: Mapping[str, Any],
+        llm: ChatSettings,
+        *,
+        writes: bool,
     ) -> Iterator[Stage]:
-        """Yield the calls that write memories, for the strategy or for memory=facts."""
+        """Yield the calls that write memories, for the strategy or for memory=facts, and those that
+        write its graph.
+        """
         limit, conversations = limit_of(llm), self.dataset.conversations
         calls: list[Calls] = []
         if writes:
@@ -193,21 +238,22 @@ class Estimator:
             calls.append(
                 decision_calls(conversations, limit, settings["facts"], settings["update"])
             )
-            if "graph" in settings:
-                together = settings["facts"].get("relations") == "same_reply"
-                calls.append(
-                    graph_calls(conversations, limit, settings["graph"], same_reply=together)
-                )
+            if graph := settings.get("graph"):
+                same = _same_reply(settings["facts"])
+                calls.append(graph_calls(conversations, limit, graph, same_reply=same))
             if settings.get("relations", {}).get("query_entities") == "llm":
                 texts = [question.text for question in self.dataset.questions]
                 texts += [""] * len(conversations)  # the warm-up queries
                 yield Stage("retrieve", llm.model, entity_calls(texts, limit, settings["graph"]))
-        elif self._is_written:
-            given: Any = OmegaConf.to_container(self._config.memory, resolve=True)
+        given: Any = OmegaConf.to_container(self._config.memory, resolve=True)
+        if not writes and self._is_written:
             facts = {
                 name: value for name, value in given.items() if name not in {"_target_", "name"}
             }
             calls += fact_calls(conversations, limit, {**facts, "place": "memory"})
+        if self._links(kind):
+            same = self._is_written and _same_reply(given)
+            calls.append(graph_calls(conversations, limit, self._config.graph, same_reply=same))
         for one in calls:
             yield Stage("ingest", llm.model, one)
 
@@ -226,6 +272,14 @@ class Estimator:
             if isinstance(one, LLMJudgeSettings) and self._judging is not None:
                 calls = verdict_calls(self.dataset.questions, one, limit_of(self._judging))
                 yield Stage("judge", one.model or self._judging.model, calls)
+
+
+def _same_reply(facts: Mapping[str, Any]) -> bool:
+    return facts.get("relations") == "same_reply"
+
+
+def _expands(settings: Mapping[str, Any]) -> bool:
+    return bool(settings.get("use_graph_expansion", True))
 
 
 def _context_size(

@@ -15,7 +15,6 @@ from memsys.facts.operations import TOOLS
 from memsys.llm.prompt import Prompt, load_prompt
 from memsys.memory.observations import Observations
 from memsys.memory.turns import Turns
-from memsys.relations.same_reply import PROMPT as SAME_REPLY
 from memsys.text.tokens import count_tokens
 from memsys.text.turns import line
 from memsys.types import Conversation, Memory, Usage
@@ -29,7 +28,8 @@ _RELATIONS = 60  # output tokens of a reply on the graph
 _LISTED = 150  # tokens of the entities or relations in such a call's prompt
 _NUMBER = 4  # tokens around a message: its number and the end of its line
 _IMAGE, _SENTENCE = 2_833, 30  # input tokens of an image at most, output tokens of its description
-_LISTS = 3  # an exchange, at most: entities, relations, conflicts
+_SAME_REPLY = "graph_same_reply"  # prompt that is added to that for facts
+_GRAPH_CALLS = 3  # an exchange, at most: entities, relations, conflicts
 
 # Calls and input tokens of an exchange of two messages, and calls of a question: docs/libraries.md.
 LIBRARIES: Mapping[str, tuple[int, int, int]] = {
@@ -137,22 +137,22 @@ def graph_calls(
     limit: int,
     graph: Mapping[str, Any],
     *,
-    same_reply: bool = False,
+    same_reply: bool,
 ) -> Calls:
     """Return the calls of a graph of relations besides the facts, at most as many as an exchange
-    can cause; `same_reply`: entities and relations come with the facts, whose prompts are longer.
-    Raises InputError on an unusable prompt.
+    can cause: one, if entities and relations are in the `same_reply` as the facts. Raises
+    InputError on an unusable prompt.
     """
-    roles = ["conflicts"] if same_reply else ["entities", "relations", "conflicts"]
-    frame = sum(_size(load_prompt(graph[role], ["messages"])) for role in roles)
-    if same_reply:
-        frame += _size(load_prompt(SAME_REPLY, []))
+    names = (graph["entities"], graph["relations"])
+    names = (graph["conflicts"], *((_SAME_REPLY,) if same_reply else names))
+    frame = sum(_size(load_prompt(name, [])) for name in names)
     sessions = [session for conversation in conversations for session in conversation.sessions]
     exchanges = sum(len(list(_exchanges(s.turns, graph["exchange"]))) for s in sessions)
     said = sum(count_tokens(line(turn)) + _NUMBER for s in sessions for turn in s.turns)
-    calls, fixed = len(roles) * exchanges, exchanges * frame + len(roles) * said
+    each = 1 if same_reply else _GRAPH_CALLS
+    calls, fixed = each * exchanges, exchanges * frame + each * said
     read, most_read = fixed + calls * _LISTED, fixed + calls * limit
-    written = _LISTS * exchanges * _RELATIONS
+    written = _GRAPH_CALLS * exchanges * _RELATIONS  # in which replies does not matter
     return _calls(calls, read, written, calls, most_read, limit)
 
 

@@ -1,20 +1,25 @@
-"""Expected calls and tokens of questions: the gate's, the reader's and the judge's."""
+"""Expected calls and tokens of questions: those of retrieval, the reader's and the judge's."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 from eval.datasets.types import Question
 from eval.judges.llm import LLMJudgeSettings
-from eval.readers.llm import PLACES
 from eval.run.estimate_ingest import Calls
+from memsys.context.summaries import PLACES as SUMMARY_PLACES
 from memsys.llm.client import ChatSettings
-from memsys.llm.prompt import load_prompt
+from memsys.llm.prompt import Prompt, load_prompt
+from memsys.strategies.neighbour_judge import PLACES as NEIGHBOUR_PLACES
 from memsys.text.tokens import count_tokens
 from memsys.types import Usage
 
 _VERDICT = 40  # output tokens of a judge's reply: a short reason and a word
+_NUMBER = 3  # tokens of a note's number
+_LIST = 8  # output tokens around a list of numbers
+_SUMMARY = 35  # output tokens of a summary
 _YES_OR_NO = 8  # output tokens of the gate's model
 _UNBOUNDED = 1_000  # output tokens of an answer without a limit
 
@@ -31,14 +36,47 @@ def gate_calls(questions: Sequence[Question], warm_up: int, prompt: str, limit: 
     return Calls(calls, Usage(0, read, calls * _YES_OR_NO), Usage(0, read, calls * limit))
 
 
+def neighbour_calls(
+    questions: Sequence[Question],
+    warm_up: int,
+    expansion: Mapping[str, Any],
+    memory_tokens: float,
+    limit: int,
+) -> Calls:
+    """Return the calls that judge the neighbours of an expansion with these settings, as if every
+    question had as many as it can. `memory_tokens`: mean of a memory. Raises InputError on an
+    unusable prompt.
+    """
+    prompt = load_prompt(expansion["judge_prompt"], NEIGHBOUR_PLACES)
+    frame = count_tokens(prompt.fill(question="", notes=""))
+    neighbours = expansion["seeds"] * expansion["per_seed"]
+    calls = len(questions) + warm_up
+    each = frame + fmean(count_tokens(question.text) for question in questions)
+    read = round(calls * (each + neighbours * (memory_tokens + _NUMBER)))
+    written = calls * (_LIST + neighbours)
+    return Calls(calls, Usage(0, read, written), Usage(0, read, calls * limit))
+
+
+def summary_calls(long: Sequence[int], prompt: str, limit: int) -> Calls:
+    """Return the calls that summarise memories, as if each of the `long` ones, with these o200k
+    tokens, were retrieved once or more. Raises InputError on an unusable prompt.
+    """
+    frame = count_tokens(load_prompt(prompt, SUMMARY_PLACES).fill(note=""))
+    calls, read = len(long), len(long) * frame + sum(long)
+    return Calls(calls, Usage(0, read, calls * _SUMMARY), Usage(0, read, calls * limit))
+
+
 def answer_calls(
-    questions: Sequence[Question], prompt: str, contexts: Sequence[tuple[float, float]], limit: int
+    questions: Sequence[Question],
+    prompt: Prompt,
+    contexts: Sequence[tuple[float, float]],
+    limit: int,
 ) -> Calls:
     """Return the reader's calls. `contexts`: tokens of the context of each question, expected and
-    at most. Raises InputError on an unusable prompt.
+    at most.
     """
     golds = [count_tokens(q.gold) for q in questions if q.gold is not None]
-    frame = count_tokens(load_prompt(prompt, PLACES).fill(context="", question=""))
+    frame = count_tokens(prompt.fill(context="", question=""))
     fixed = sum(frame + count_tokens(question.text) for question in questions)
     about, most = (round(fixed + sum(sizes)) for sizes in zip(*contexts, strict=True))
     written = round(len(questions) * (fmean(golds) if golds else 0.0))

@@ -120,6 +120,7 @@ def execute(
             *([] if note is None else [note]),
             *lower_limits(config),
             *_without_price(built),
+            *(f"warning: {one}" for one in built.models.warnings),
         ):
             print(line, file=sys.stderr)
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
@@ -130,7 +131,7 @@ def execute(
                 again.take_over(folder, built)
                 runner.instead = again.jobs(built)
             records = runner.run()
-            manifest["warnings"] += runner.warnings
+            manifest["warnings"] += [*built.models.warnings, *runner.warnings]
             manifest["system"] = runner.details or manifest.get("system")
             if formats := reply_formats(built.models.judge):
                 manifest["reply_formats"] = {**manifest.get("reply_formats", {}), **formats}

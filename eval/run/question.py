@@ -27,8 +27,9 @@ from memsys.types import Query, Retrieval
 
 _NOTHING = Retrieval((), "", 0)
 _DIGITS = 6  # of candidates' scores
+_CONTEXT = ("context_tokens", "context_sha256")
 # Fields of a record that follow from retrieval alone.
-_RETRIEVED = ("retrieved", "k", "context_tokens", "context_sha256", "evidence_found", "trace")
+_RETRIEVED = frozenset({"retrieved", "titles", "evidence_found", "k", *_CONTEXT, "trace"})
 
 
 class Asked(NamedTuple):
@@ -126,6 +127,7 @@ class Trial:
                 [c.memory.id, list(c.memory.turns), round(c.score, _DIGITS), c.origin]
                 for c in self.retrieval.candidates
             ],
+            "titles": [c.memory.title for c in self.retrieval.candidates],
             "k": len(self.retrieval.candidates),
             "context_tokens": self.retrieval.context_tokens,
             "context_sha256": self.context_sha256,
@@ -141,7 +143,7 @@ class Trial:
 
     def _stored_retrieval(self) -> Row:
         stored = self.stored
-        return {} if stored is None else {name: stored.get(name) for name in _RETRIEVED}
+        return {name: value for name, value in (stored or {}).items() if name in _RETRIEVED}
 
     def fail_record(self, error: Exception) -> None:
         """Drop the results, which cannot be scored or written."""

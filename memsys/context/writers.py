@@ -3,35 +3,83 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from datetime import datetime
 from html import escape
+from itertools import count
+from typing import ClassVar, Literal, NamedTuple
 
+from memsys.context.summaries import Summariser
+from memsys.llm.base import LLM
 from memsys.text.tokens import count_tokens
 from memsys.types import Candidate, Origin
 
-_LAYERS: dict[Origin, tuple[str, str]] = {
-    "direct": ('<direct_matches relevance="high">\n', "</direct_matches>\n"),
-    "expanded": (
-        '<related_context relevance="related" source="graph">\n',
-        "</related_context>\n",
-    ),
-}
+
+class Layer(NamedTuple):
+    """A part of the text: the tags around it, and the origins of the memories inside."""
+
+    opening: str
+    origins: Set[Origin]
+    closing: str
+
+
+_WHOLE = Layer("", {"direct", "expanded"}, "")
+_ROOT = ("<memory_context>\n", "</memory_context>\n")
 
 
 class ContextWriter(ABC):
-    """Writes candidates as text for a reader; a subclass defines the layout."""
+    """Writes candidates as text for a reader; a subclass defines the layout.
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    `root`: tags around the text. `layers`: its parts, in order; one without memories is left out.
+    `prompts`: the shipped prompts that describe the layout to a model; the first is the default of
+    `reader.prompt`.
+    """
+
+    prompts: ClassVar[Sequence[str]]
+    root: ClassVar[tuple[str, str]] = ("", "")
+    layers: ClassVar[Sequence[Layer]] = (_WHOLE,)
+
+    def __init__(
+        self,
+        name: str,
+        summarise: Literal["llm"] | None = None,
+        longer_than: int = 0,
+        summary_prompt: str = "memory_summary",
+    ) -> None:
+        """`summarise`: llm lets a model summarise retrieved memories of more than `longer_than`
+        o200k tokens, by the prompt `summary_prompt`; None writes every memory as it is.
+        """
+        self.name, self.summarise = name, summarise
+        self.longer_than, self.summary_prompt = longer_than, summary_prompt
+
+    def summariser(self, llm: LLM | None) -> Summariser | None:
+        """Return what summarises the memories of one conversation, None if nothing does. Raises
+        InputError without a model, or on an unusable setting or prompt.
+        """
+        if self.summarise is None:
+            return None
+        return Summariser(self.summarise, llm, self.longer_than, self.summary_prompt)
 
     @abstractmethod
-    def line(self, candidate: Candidate) -> str:
-        """Return one memory as a line of the text."""
+    def line(self, candidate: Candidate, index: int) -> str:
+        """Return one memory as a line of the text; `index` counts the lines from 1."""
 
-    @abstractmethod
+    def frame(self, origins: Set[Origin]) -> str:
+        """Return the tags around memories of these origins, "" without an origin."""
+        inside = [one for one in self.layers if one.origins & origins]
+        tags = "".join(one.opening + one.closing for one in inside)
+        return self.root[0] + tags + self.root[1] if origins else ""
+
     def render(self, candidates: Iterable[Candidate]) -> str:
-        """Return the whole text, oldest memory first; those of one session stay in rank order."""
+        """Return the whole text, "" without candidates. In each layer the oldest memory comes
+        first; those of one session stay in rank order.
+        """
+        ordered = sorted(candidates, key=lambda candidate: candidate.memory.time)
+        index, text = count(1), ""
+        for opening, origins, closing in self.layers:
+            lines = [self.line(one, next(index)) for one in ordered if one.origin in origins]
+            text += opening + "".join(lines) + closing if lines else ""
+        return self.root[0] + text + self.root[1] if ordered else ""
 
     def write(
         self, candidates: Sequence[Candidate], budget: int | None
@@ -40,57 +88,70 @@ class ContextWriter(ABC):
 
         `budget` is in o200k tokens (None: no limit), tags included, and is never exceeded; the text
         is "" without candidates. A memory too long for the remaining budget is skipped. Lines are
-        counted one by one (linear in the context); the whole is counted at the end, and the last
-        memories are dropped if it exceeds the budget after all.
+        counted one by one (linear in the context), with the tags that each adds; the whole is
+        counted at the end, and the last memories are dropped if it exceeds the budget after all.
         """
         if budget is None:
-            return tuple(candidates), self.render(candidates) if candidates else ""
-        left = budget - count_tokens(self.render([]))
+            return tuple(candidates), self.render(candidates)
         fitting: list[Candidate] = []
+        used, origins = 0, frozenset[Origin]()
+        tags: dict[frozenset[Origin], int] = {}
         for candidate in candidates:
-            cost = count_tokens(self.line(candidate))
-            if cost <= left:
+            present = origins | {candidate.origin}
+            if present not in tags:
+                tags[present] = count_tokens(self.frame(present))
+            lines = used + count_tokens(self.line(candidate, len(fitting) + 1))
+            if lines + tags[present] <= budget:
                 fitting.append(candidate)
-                left -= cost
+                used, origins = lines, present
         text = self.render(fitting)
         while fitting and count_tokens(text) > budget:
             fitting.pop()
             text = self.render(fitting)
-        return tuple(fitting), text if fitting else ""  # no tags around nothing
+        return tuple(fitting), text
 
 
 class Flat(ContextWriter):
     """Writes one line per memory: `[8 May 2023, 13:56] Speaker: words`."""
 
-    def line(self, candidate: Candidate) -> str:
+    prompts: ClassVar[Sequence[str]] = ("short_answer", "chain_of_thought")
+
+    def line(self, candidate: Candidate, index: int) -> str:  # noqa: ARG002
         """See ContextWriter."""
         return f"[{stamp(candidate.memory.time)}] {candidate.memory.content}\n"
 
-    def render(self, candidates: Iterable[Candidate]) -> str:
+
+class Xml(ContextWriter):
+    """Writes memories as XML elements with index, content and event time, in one list."""
+
+    prompts: ClassVar[Sequence[str]] = ("xml",)
+    root: ClassVar[tuple[str, str]] = _ROOT
+    remarks: ClassVar[dict[Origin, str]] = {"direct": "", "expanded": ""}
+
+    def line(self, candidate: Candidate, index: int) -> str:
         """See ContextWriter."""
-        return "".join(map(self.line, _chronological(candidates)))
+        content = escape(candidate.memory.content, quote=False)
+        time = f"<event_time>{stamp(candidate.memory.time)}</event_time>"
+        elements = f"<content>{content}</content>{time}{self.remarks[candidate.origin]}"
+        return f'<memory index="{index}">{elements}</memory>\n'
 
 
-class Layered(ContextWriter):
-    """Writes memories as XML: direct results, then those that a graph expansion added."""
+class Layered(Xml):
+    """Writes memories as XML in two layers: direct results, then those that a graph expansion
+    added. The index runs on from layer to layer.
+    """
 
-    def line(self, candidate: Candidate) -> str:
-        """See ContextWriter."""
-        content = escape(candidate.memory.content)
-        return f'<memory time="{stamp(candidate.memory.time)}">{content}</memory>\n'
-
-    def render(self, candidates: Iterable[Candidate]) -> str:
-        """See ContextWriter."""
-        ordered, text = _chronological(candidates), ""
-        for origin, (opening, closing) in _LAYERS.items():
-            text += opening + "".join(self.line(c) for c in ordered if c.origin == origin) + closing
-        return text
+    prompts: ClassVar[Sequence[str]] = ("layered",)
+    layers: ClassVar[Sequence[Layer]] = (
+        Layer("<direct_matches>\n", {"direct"}, "</direct_matches>\n"),
+        Layer("<related_context>\n", {"expanded"}, "</related_context>\n"),
+    )
+    remarks: ClassVar[dict[Origin, str]] = {
+        "direct": "<relevance>high</relevance>",
+        "expanded": "<relevance>related</relevance><source>graph</source>",
+    }
 
 
 def stamp(time: datetime) -> str:
     """Return the time as a reader sees it: `8 May 2023, 13:56`."""
     return f"{time.day} {time:%B %Y, %H:%M}"
-
-
-def _chronological(candidates: Iterable[Candidate]) -> list[Candidate]:
-    return sorted(candidates, key=lambda candidate: candidate.memory.time)

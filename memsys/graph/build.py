@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from memsys.errors import InputError, check_fields
-from memsys.graph.entities import EntityKind, entities
+from memsys.graph.entities import EntityKind, entities, key_of
 from memsys.stores.size import lines
 from memsys.types import Memory
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 EdgeKind = Literal["mentions", "related_to"]
 MEMORY, ENTITY = "m:", "e:"  # prefixes of the nodes of memory ids and entity keys
+TITLE_KIND: EntityKind = "phrase"  # of an entity that is the title of a memory
 
 
 class Edge(NamedTuple):
@@ -111,8 +112,8 @@ class GraphSettings:
 
 @dataclass(frozen=True, slots=True)
 class MemoryGraph:
-    """The graph store, and the title of each memory: the node of its heaviest entity. `titles` maps
-    memory ids; a memory that shares no entity with another is not in it.
+    """The graph store, and the node of each memory's title. `titles` maps memory ids; a memory
+    without a title that shares no entity with another is not in it.
     """
 
     store: GraphStore
@@ -120,16 +121,25 @@ class MemoryGraph:
 
 
 def build_graph(memories: Sequence[Memory], settings: GraphSettings) -> MemoryGraph:
-    """Return the graph that links memories by shared entities.
+    """Return the graph that links memories by titles and shared entities.
 
-    The rarity of an entity in df of n memories is ln(n / df) / ln(n), the inverse document
-    frequency scaled to 0..1. The weight of a mention is rarity times the weight of the entity's
-    kind; that of a RELATED_TO edge the Jaccard index of the memories that mention its entities.
+    A memory mentions its title, as an entity with the title's stems, and its heaviest entities; the
+    node of one without a title is that of its heaviest entity. The rarity of an entity in df of n
+    memories is ln(n / df) / ln(n), the inverse document frequency scaled to 0..1. The weight of a
+    mention is rarity times the weight of the entity's kind; that of a RELATED_TO edge the Jaccard
+    index of the memories that mention its entities.
     """
     speakers = {memory.speaker for memory in memories}
-    entities_of = [entities(memory.content, speakers) for memory in memories]
+    titles = [key_of(memory.title) for memory in memories]
+    entities_of = [
+        entities(memory.content, speakers) | ({title: TITLE_KIND} if title else {})
+        for memory, title in zip(memories, titles, strict=True)
+    ]
     frequency = Counter(key for keys in entities_of for key in keys)
-    weights = [_mentions(keys, frequency, len(memories), settings) for keys in entities_of]
+    weights = [
+        _mentions(keys, title, frequency, len(memories), settings)
+        for keys, title in zip(entities_of, titles, strict=True)
+    ]
     used = Counter(key for keys in weights for key in keys)
     together = Counter(pair for keys in weights for pair in combinations(sorted(keys), 2))
     store = NetworkXStore()
@@ -144,24 +154,32 @@ def build_graph(memories: Sequence[Memory], settings: GraphSettings) -> MemoryGr
         (ENTITY + one, ENTITY + other, related, count / (used[one] + used[other] - count))
         for (one, other), count in together.items()
     )
-    titles = {
+    nodes = {
         memory.id: ENTITY + next(iter(keys))
         for memory, keys in zip(memories, weights, strict=True)
         if keys
     }
-    return MemoryGraph(store, titles)
+    return MemoryGraph(store, nodes)
 
 
 def _mentions(
-    keys: dict[str, EntityKind], frequency: Counter[str], n: int, settings: GraphSettings
+    keys: Mapping[str, EntityKind],
+    title: str,
+    frequency: Mapping[str, int],
+    n: int,
+    settings: GraphSettings,
 ) -> dict[str, float]:
-    """Return the selected entities of one memory with their weights, heaviest first."""
+    """Return what one memory mentions with its weights: its title, if any, then the selected other
+    entities, heaviest first.
+    """
     kinds = {"name": settings.name_weight, "phrase": 1.0, "keyword": settings.keyword_weight}
     # An entity of a single memory links nothing; one of half the store links everything.
     linking = {
         key: kinds[kind] * math.log(n / frequency[key]) / math.log(n)
         for key, kind in keys.items()
-        if 1 < frequency[key] <= max(settings.max_share * n, 2) and frequency[key] < n
+        if key != title and 1 < frequency[key] <= max(settings.max_share * n, 2)
+        if frequency[key] < n
     }
     heaviest = sorted(linking, key=lambda key: -linking[key])[: settings.max_entities]
-    return {key: linking[key] for key in heaviest}
+    rarity = math.log(n / frequency[title]) / math.log(n) if title and n > 1 else 1.0
+    return ({title: rarity} if title else {}) | {key: linking[key] for key in heaviest}

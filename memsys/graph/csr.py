@@ -15,7 +15,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.graph.build import ENTITY, MEMORY, Edge, EdgeKind, GraphSettings, MemoryGraph
+from memsys.graph.build import (
+    ENTITY,
+    MEMORY,
+    TITLE_KIND,
+    Edge,
+    EdgeKind,
+    GraphSettings,
+    MemoryGraph,
+)
 from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
 from memsys.stores.size import lines
 from memsys.types import Memory
@@ -53,7 +61,7 @@ class CsrStore:
 
     def __init__(self, ids: Sequence[str], rows: Mapping[str, int], keys: list[str], by: Csr):
         """`ids` of the memories and the row of each (`rows`), `keys` of the entities; `by`: the
-        entities that each memory mentions, heaviest first.
+        entities that each memory mentions, its title first, then heaviest first.
         """
         self._ids, self._rows, self._keys = ids, rows, keys
         self._of = {key: column for column, key in enumerate(keys)}
@@ -119,7 +127,7 @@ class CsrStore:
 
 
 class Titles(Mapping[str, str]):
-    """Mapping from memory id to the node of its heaviest entity, computed from the mentions."""
+    """Mapping from memory id to the node of its title, which is the first of its mentions."""
 
     def __init__(self, rows: Mapping[str, int], keys: list[str], mentions: Csr) -> None:
         self._rows, self._keys, self._mentions = rows, keys, mentions
@@ -145,22 +153,25 @@ def build_csr(
     memories: Sequence[Memory], rows: Mapping[str, int], settings: GraphSettings
 ) -> MemoryGraph:
     """Return the graph of build_graph, for very many memories. `rows`: see Store.rows."""
-    keys, starts, numbers, kinds = _entries(memories)
+    keys, starts, numbers, kinds, is_title = _entries(memories)
     n = len(memories)
     distinct, frequency = np.unique(numbers, return_counts=True)
     most = min(max(settings.max_share * n, 2), n - 1)
     weight_of = {"name": settings.name_weight, "phrase": 1.0, "keyword": settings.keyword_weight}
     by_kind = np.array([weight_of[kind] for kind in _KINDS])
-    links = (frequency > 1) & (frequency <= most)  # few do, so the rest is left out early
-    distinct, frequency = np.append(distinct[links], _BEYOND), frequency[links]
-    entries = np.searchsorted(distinct, numbers)
-    linking = distinct[entries] == numbers
+    links = (frequency > 1) & (frequency <= most)
+    used = links | np.isin(distinct, numbers[is_title])  # few are, so the rest is left out early
+    distinct, frequency = np.append(distinct[used], _BEYOND), frequency[used]
+    entries, links = np.searchsorted(distinct, numbers), np.append(links[used], False)
+    linking = is_title | ((distinct[entries] == numbers) & links[entries])
     of = np.repeat(np.arange(n, dtype=np.int32), np.diff(starts))[linking]
-    entries, kinds = entries[linking], kinds[linking]
-    weights = by_kind[kinds] * (np.log(n / frequency[entries]) / math.log(max(n, 2)))
-    order = np.lexsort((-weights, of))  # stable: ties in order of appearance
+    entries, kinds, is_title = entries[linking], kinds[linking], is_title[linking]
+    rarity = np.log(n / frequency[entries]) / math.log(n) if n > 1 else np.ones(len(entries))
+    weights = np.where(is_title, 1.0, by_kind[kinds]) * rarity
+    order = np.lexsort((-weights, ~is_title, of))  # stable: ties in order of appearance
     place = np.arange(len(of)) - _starts(of, n)[of]  # of an entry within its memory, once ordered
-    selected = order[place < settings.max_entities]
+    titled = np.bincount(of[is_title], minlength=n)
+    selected = order[place < settings.max_entities + titled[of[order]]]
     used = np.bincount(entries[selected], minlength=len(frequency)) > 0
     columns = (np.cumsum(used, dtype=np.int32) - 1)[entries[selected]]
     by = Csr(_starts(of[selected], n), columns, weights[selected].astype(np.float32))
@@ -168,27 +179,41 @@ def build_csr(
     return MemoryGraph(CsrStore(ids, rows, names, by), Titles(rows, names, by))
 
 
-def _entries(
-    memories: Sequence[Memory],
-) -> tuple[NumberedKeys, NDArray[np.int64], NDArray[np.int64], NDArray[np.int8]]:
-    """Return the entities of all memories, in order of appearance, as three arrays: the start of
-    each memory's entries, and the key and the kind of each entry.
+class _Entries(NamedTuple):
+    """The entities of all memories, in order of appearance. `starts`: where the entries of each
+    memory start; `numbers`, `kinds`: key and kind of each entry; `is_title`: whether it is the
+    title of its memory.
     """
+
+    keys: NumberedKeys
+    starts: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    kinds: NDArray[np.int8]
+    is_title: NDArray[np.bool_]
+
+
+def _entries(memories: Sequence[Memory]) -> _Entries:
     keys = NumberedKeys()
     speakers = frozenset(memory.speaker for memory in memories)
     ignored = frozenset(keys.number(name) for name in names_of(speakers))
-    numbers, kinds, sizes = array("q"), array("b"), array("q", [0])
+    numbers, kinds, titles, sizes = array("q"), array("b"), array("q"), array("q", [0])
     code = {kind: number for number, kind in enumerate(_KINDS)}
     for memory in memories:
         mentioned = entities_in(memory.content, ignored, keys)
+        title = keys.quoted(memory.title)
+        if title is not None:
+            mentioned[title] = TITLE_KIND
+        titles.extend([-1 if title is None else title] * len(mentioned))
         numbers.extend(mentioned)
         kinds.extend(map(code.__getitem__, mentioned.values()))
         sizes.append(len(mentioned))
-    return (
+    by_number = np.frombuffer(numbers, dtype=np.int64)
+    return _Entries(
         keys,
         np.cumsum(np.frombuffer(sizes, dtype=np.int64)),
-        np.frombuffer(numbers, dtype=np.int64),
+        by_number,
         np.frombuffer(kinds, dtype=np.int8),
+        by_number == np.frombuffer(titles, dtype=np.int64),
     )
 
 

@@ -12,13 +12,17 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, Protocol, TypeVar
 
-from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, stem
+from memsys.text.terms import QUOTED, STOPWORDS, cjk_terms, is_cjk, stem
+from memsys.text.titles import SMALL_TALK
 
 EntityKind = Literal["name", "phrase", "keyword"]
 Key = TypeVar("Key", bound=Hashable)
 
 _TOKEN = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]|\n")
-_QUOTED = re.compile(r"[\"“”「『《]([^\"“”「」『』《》]{2,40})[\"“”」』》]")
+_NO_ENTITY = STOPWORDS | SMALL_TALK
+# Pronouns, particles, adverbs and a measure word: a bigram with one of them links what has no topic
+# in common. Characters that are also common in nouns (都, 有, 过) are absent.
+_CJK_FUNCTION = frozenset("我你您他她它咱们这那哪谁什么怎的了吗呢啊呀哦嗯很也是又还就不没个")
 _WORD_BITS = 32  # of a NumberedKeys number
 _SENTENCE_END = frozenset(".!?。！？:：\n[")
 
@@ -50,7 +54,7 @@ def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind
 def entities_in(content: str, ignored: frozenset[Key], keys: Keys[Key]) -> dict[Key, EntityKind]:
     """Return the entities of `content` without those `ignored`, with their kinds."""
     found: dict[Key, EntityKind] = {}
-    for quoted in _QUOTED.findall(content):
+    for quoted in QUOTED.findall(content):
         key = keys.quoted(quoted)
         if key is not None and key not in ignored:
             found[key] = "name"
@@ -99,9 +103,9 @@ def key_of(text: str) -> str:
 def read(token: str) -> tuple[str | None, Sequence[str], bool, bool]:
     """See Keys."""
     if is_cjk(token):
-        return None, cjk_terms(token), False, False
+        return None, [p for p in cjk_terms(token) if _CJK_FUNCTION.isdisjoint(p)], False, False
     word = token.lower().replace("’", "'")
-    content = token[0].isalnum() and len(word) > 2 and not word.isdigit() and word not in STOPWORDS
+    content = token[0].isalnum() and len(word) > 2 and not word.isdigit() and word not in _NO_ENTITY
     key = stem(word) if content else ""
     return key or None, (), token[0].isupper(), token in _SENTENCE_END
 

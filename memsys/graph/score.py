@@ -7,45 +7,50 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-import numpy as np
-
 from memsys.graph.build import MEMORY, MemoryGraph
-from memsys.index.rank import Scores
 from memsys.types import Memory
 
 _ACCESS_CAP = 100
 _DAY_S = 86_400
 
 
-class GraphStatistics(NamedTuple):
-    """Connectivity g of a memory, its number of accesses, and the time of the last one."""
+class Connectivity(NamedTuple):
+    """Connectivity g of a memory, and its parts: nodes n, edges e and mean edge weight w."""
 
-    g: float
+    n: int = 0
+    e: int = 0
+    w: float = 0.0
+    g: float = 0.0
+
+
+class GraphStatistics(NamedTuple):
+    """Connectivity of a memory, its number of accesses, and the time of the last one."""
+
+    around: Connectivity
     accesses: int
     last: datetime
 
 
 def graph_statistics(graph: MemoryGraph, memories: Sequence[Memory]) -> list[GraphStatistics]:
     """Return the statistics of each memory, in order."""
-    scores = connectivity(graph, memories)
     return [
-        GraphStatistics(float(g), count, last)
-        for g, (count, last) in zip(scores, accesses(graph, memories), strict=True)
+        GraphStatistics(around, count, last)
+        for around, (count, last) in zip(
+            connectivity(graph, memories), accesses(graph, memories), strict=True
+        )
     ]
 
 
-def connectivity(graph: MemoryGraph, memories: Sequence[Memory]) -> Scores:
-    """Return g = .4 min(n/10, 1) + .3 min(e/20, 1) + .3 min(w, 1) of each memory, shape (m,). n:
-    nodes next to the memory; e: edges of the subgraph of the memory and those nodes; w: mean weight
-    of these edges. A memory without a neighbour has g = 0.
+def connectivity(graph: MemoryGraph, memories: Sequence[Memory]) -> list[Connectivity]:
+    """Return g = .4 min(n/10, 1) + .3 min(e/20, 1) + .3 min(w, 1) of each memory, with n, e and w.
+    n: nodes next to the memory; e: edges of the subgraph of the memory and those nodes; w: mean
+    weight of these edges. All are 0 for a memory without a neighbour.
     """
     around = graph.store.neighbours([MEMORY + memory.id for memory in memories])
     names = sorted({edge.node for edges in around for edge in edges})
     between = dict(zip(names, graph.store.neighbours(names), strict=True))
-    scores = np.zeros(len(memories))
-    for i, edges in enumerate(around):
-        if not edges:
-            continue
+    found = []
+    for edges in around:
         inside = {edge.node for edge in edges}
         weights = [edge.weight for edge in edges]
         weights += [
@@ -54,25 +59,38 @@ def connectivity(graph: MemoryGraph, memories: Sequence[Memory]) -> Scores:
             for edge in between[name]
             if edge.node in inside and name < edge.node
         ]
-        n, e, w = len(inside), len(weights), math.fsum(weights) / len(weights)
-        scores[i] = 0.4 * min(n / 10, 1) + 0.3 * min(e / 20, 1) + 0.3 * min(w, 1)
-    return scores
+        n, e = len(inside), len(weights)
+        if not n:
+            found.append(Connectivity())
+            continue
+        w = math.fsum(weights) / e
+        g = 0.4 * min(n / 10, 1) + 0.3 * min(e / 20, 1) + 0.3 * min(w, 1)
+        found.append(Connectivity(n, e, w, g))
+    return found
 
 
 def accesses(graph: MemoryGraph, memories: Sequence[Memory]) -> list[tuple[int, datetime]]:
     """Return the number of accesses of each memory and the time of the last (the memory's time if
-    there is none). A memory is accessed when a later session mentions its title. Questions are not
-    accesses, or a score would depend on the order in which a benchmark asks.
+    there is none). A memory is accessed when a later session mentions its title or, if no other
+    memory mentions that, its heaviest shared entity. Questions are not accesses, or a score would
+    depend on the order in which a benchmark asks.
     """
-    by_id = {MEMORY + memory.id: memory for memory in memories}
-    titles = sorted(set(graph.titles.values()))
-    mentioned: dict[str, list[datetime]] = {
-        title: sorted(by_id[edge.node].time for edge in edges if edge.node in by_id)
-        for title, edges in zip(titles, graph.store.neighbours(titles), strict=True)
+    nodes = [MEMORY + memory.id for memory in memories]
+    by_id = dict(zip(nodes, memories, strict=True))
+    around = graph.store.neighbours(nodes, mentions_only=True)
+    names = sorted({edge.node for edges in around for edge in edges})
+    mentioned = {
+        name: sorted(by_id[edge.node].time for edge in edges if edge.node in by_id)
+        for name, edges in zip(
+            names, graph.store.neighbours(names, mentions_only=True), strict=True
+        )
     }
     found = []
-    for memory in memories:
-        times = mentioned.get(graph.titles.get(memory.id, ""), [])
+    for memory, edges in zip(memories, around, strict=True):
+        entities = [graph.titles.get(memory.id, ""), *(edge.node for edge in edges)]
+        times: Sequence[datetime] = next(
+            (mentioned[name] for name in entities if len(mentioned.get(name, ())) > 1), ()
+        )
         later = [time for time in times if time > memory.time]
         found.append((len(later), later[-1] if later else memory.time))
     return found

@@ -62,6 +62,14 @@ def completion(
     )
 
 
+def schema_reply(reply: Completion, schema: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """Return the JSON object of a `reply` to a request with the object schema `schema`. Raises
+    LLMError naming `model` if it violates the schema.
+    """
+    found: dict[str, Any] = parse_json(_of_schema(reply.text, schema, model, reply.finish))
+    return found
+
+
 def check_answer(answer: Mapping[str, Any], model: str) -> None:
     """Raise LLMError naming `model` if `answer` is an error, which some gateways send with status
     200, or if a reported token count is not a whole number of 0 to 2^53. Counts that are absent or

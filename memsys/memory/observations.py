@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memsys.errors import InputError
 from memsys.memory.base import MemoryBuilder
+from memsys.text.titles import title_of
 from memsys.text.turns import importance
 from memsys.types import Conversation, Memory, Session
 
@@ -33,6 +34,7 @@ class Observations(MemoryBuilder):
                 speaker=fact.speaker,
                 turns=fact.turns,
                 importance=importance(fact.text),
+                title=title_of(fact.text, frozenset({fact.speaker})),
             )
             for i, fact in enumerate(session.observations)
         ]

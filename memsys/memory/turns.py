@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memsys.errors import check_whole
 from memsys.memory.base import MemoryBuilder
+from memsys.text.titles import title_of
 from memsys.text.turns import importance, line
 from memsys.types import Memory, Session
 
@@ -25,6 +26,7 @@ class Turns(MemoryBuilder):
     def build(self, session: Session) -> list[Memory]:
         """Return one memory per turn of the session, in order; its id is the turn's id."""
         lines = [line(turn) for turn in session.turns]
+        speakers = frozenset(turn.speaker for turn in session.turns)
         memories = []
         for i, turn in enumerate(session.turns):
             first, last = max(i - self._before, 0), i + self._after + 1
@@ -39,6 +41,7 @@ class Turns(MemoryBuilder):
                     speaker=turn.speaker,
                     turns=tuple(t.id for t in session.turns[first:last]),
                     importance=importance(content),
+                    title=title_of(turn.text, speakers) or title_of(turn.caption or ""),
                 )
             )
         return memories

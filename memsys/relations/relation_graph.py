@@ -33,7 +33,8 @@ class RelationGraphSettings:
     marked as ended. `exchange`: messages per call. `threshold`: least cosine of names at which a
     stored entity matches a mentioned one; `nodes`: most matches per name; `merge`: least cosine at
     which two names are one entity. `shown`: most stored relations that a model is asked about.
-    Prompts are names of shipped prompts or paths.
+    Prompts are names of shipped prompts or paths. `place`: the name of these settings in error
+    messages.
     """
 
     calls: Calls
@@ -46,15 +47,16 @@ class RelationGraphSettings:
     entities: str = "graph_entities"
     relations: str = "graph_relations"
     conflicts: str = "graph_conflicts"
+    place: str = "strategy.graph"
 
     def __post_init__(self) -> None:
         """Raises InputError on a value out of range."""
-        check_choice("strategy.graph.calls", self.calls, get_args(Calls))
-        check_choice("strategy.graph.on_conflict", self.on_conflict, get_args(OnConflict))
+        check_choice(f"{self.place}.calls", self.calls, get_args(Calls))
+        check_choice(f"{self.place}.on_conflict", self.on_conflict, get_args(OnConflict))
         for name in ("exchange", "nodes", "shown"):
-            check_whole(f"strategy.graph.{name}", getattr(self, name))
-        check_number("strategy.graph.threshold", self.threshold, -1, 1)
-        check_number("strategy.graph.merge", self.merge, -1, 1)
+            check_whole(f"{self.place}.{name}", getattr(self, name))
+        check_number(f"{self.place}.threshold", self.threshold, -1, 1)
+        check_number(f"{self.place}.merge", self.merge, -1, 1)
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:

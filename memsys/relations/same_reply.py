@@ -12,8 +12,6 @@ from memsys.relations.forms import reply_forms
 from memsys.relations.triples import Entity, Triple
 from memsys.types import Turn
 
-PROMPT = "graph_same_reply"  # appended to the prompt for facts
-
 
 class SameReply:
     """See ReplyPart: the lists are checked like those of separate calls, and wait for the writer of
@@ -22,7 +20,7 @@ class SameReply:
 
     def __init__(self, extractor: RelationExtractor) -> None:
         self._extractor = extractor
-        self.prompt = load_prompt(PROMPT, [])
+        self.prompt = load_prompt("graph_same_reply", [])
         self._found: dict[str, tuple[list[Entity], list[Triple]]] = {}  # by the first new turn
 
     def properties(self, new: int, shown: int) -> Mapping[str, Any]:

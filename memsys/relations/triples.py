@@ -8,6 +8,7 @@ from typing import Protocol
 
 from memsys.stores.relations import Node, Relation
 from memsys.text.terms import words
+from memsys.text.titles import title_of
 from memsys.text.turns import importance
 from memsys.types import Memory
 
@@ -105,4 +106,5 @@ def as_memory(relation: Relation, ends: tuple[Node, Node]) -> Memory:
         speaker=ends[0].name,
         turns=relation.turns,
         importance=importance(text),
+        title=title_of(text),
     )

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from memsys.errors import InputError, check_fields
+from memsys.errors import InputError, check_choice, check_fields
 from memsys.graph.build import MEMORY, Edge, EdgeKind, MemoryGraph
-from memsys.index.rank import Ranking, Start, check_start
+from memsys.index.rank import Ranking, Start
 from memsys.store import Parts
-from memsys.strategy import Strategy
+from memsys.strategies.graph_score import GraphScore
+from memsys.strategies.neighbour_judge import NeighbourJudge
 from memsys.types import Candidate, Query
+
+_DIGITS = 6  # of the numbers in a trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +23,10 @@ class Expansion:
     number of related entities followed from each entity, heaviest first. `hops`: 1, from the title
     of a seed, or 2, once more from these entities. `per_seed`: largest number of memories a seed
     adds. `threshold`: least relevance of an added memory; its score is edge_weight * edge +
-    relevance_weight * relevance. `edges`: kinds of edges followed. `reserved`: how many of the k
-    places only added memories get; with 0 they compete with direct results by score.
+    relevance_weight * relevance. `path_weight`: the edge is the last RELATED_TO edge of the path
+    (the mention, if there is none), or the product of all edges. `edges`: kinds of edges followed.
+    `reserved`: how many of the k places only added memories get; with 0 they compete with direct
+    results by score. `judge`: llm lets a model drop irrelevant memories, by `judge_prompt`.
     """
 
     seeds: int
@@ -33,9 +38,15 @@ class Expansion:
     edges: Sequence[EdgeKind]
     hops: int = 1
     reserved: int = 0
+    path_weight: Literal["edge", "product"] = "edge"
+    judge: Literal["llm"] | None = None
+    judge_prompt: str = "expansion_judge"
 
     def __post_init__(self) -> None:
         """Raise InputError on a wrong type, no edge kind, a count below 1, or other hops."""
+        check_choice("strategy.expansion.path_weight", self.path_weight, ["edge", "product"])
+        if self.judge is not None:
+            check_choice("strategy.expansion.judge", self.judge, ["llm", "null"])
         check_fields(self, "strategy.expansion")
         unknown = set(self.edges) - {"mentions", "related_to"}
         if unknown or not self.edges:
@@ -49,37 +60,85 @@ class Expansion:
 
 
 class ExpandedMemory(NamedTuple):
-    """A memory added by an expansion, its path (seed memory and entity), and its score."""
+    """A memory added by an expansion, its path (seed memory and entity), the weight of the edge,
+    its relevance to the query, and its score.
+    """
 
     memory: str
     seed: str
     via: str
+    edge: float
+    relevance: float
     score: float
 
+    def traced(self) -> dict[str, Any]:
+        """Return the fields, with rounded numbers."""
+        fields = self._asdict()
+        return {n: round(x, _DIGITS) if isinstance(x, float) else x for n, x in fields.items()}
 
-class GraphExpand(Strategy):
-    """The k best of the start ranking and their graph neighbours, rescored together, cut to k.
+
+class GraphExpand(GraphScore):
+    """The k best of the start ranking and their graph neighbours, scored together, cut to k.
 
     A direct result scores its relevance, an added one `edge_weight` * edge + `relevance_weight` *
-    relevance: at equal k an added memory has to displace a direct one.
+    relevance: at equal k an added memory has to displace a direct one. `rescore`: memory_score
+    orders both by the memory score of graph_score instead. Without `use_graph_expansion` it ranks
+    like graph_score.
     """
 
-    uses_graph: ClassVar[bool] = True
-
     def __init__(
-        self, parts: Parts, k: int, budget: int | None, start: Start, expansion: Mapping[str, Any]
+        self,
+        parts: Parts,
+        k: int,
+        budget: int | None,
+        start: Start,
+        expansion: Mapping[str, Any],
+        pool: int,
+        weights: Mapping[str, float],
+        decay_per_day: float,
+        rescore: Literal["memory_score"] | None = None,
+        use_graph_expansion: bool = True,
     ) -> None:
-        """Raises InputError on an unknown start or a wrong number in `expansion`."""
-        super().__init__(parts, k, budget)
-        check_start(start)
-        self._start = start
+        """`pool`, `weights` and `decay_per_day`: see GraphScore; `pool` counts only without
+        `use_graph_expansion`. Raises InputError on an unknown start, a wrong number in `expansion`,
+        or without a model to judge, if one is to.
+        """
+        if not isinstance(use_graph_expansion, bool):
+            raise InputError(
+                f"strategy.use_graph_expansion: {use_graph_expansion!r}; use true or false"
+            )
+        used = max(pool, k or 1) if use_graph_expansion else pool
+        super().__init__(parts, k, budget, start, used, weights, decay_per_day)
+        if rescore is not None:
+            check_choice("strategy.rescore", rescore, ["memory_score", "null"])
+        self._rescore, self._expands = rescore is not None, use_graph_expansion
         self._expansion = Expansion(**expansion)
+        self._judge: NeighbourJudge | None = None
+        if use_graph_expansion and self._expansion.judge is not None:
+            self._judge = NeighbourJudge(parts.llm, self._expansion.judge_prompt)
+            self.prompts = {**self.prompts, "expansion_judge": self._judge.prompt}
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank direct and expanded candidates; the trace has the paths followed."""
-        return self.expanded(self.store.ranking(query.text, self._start))
+        if not self._expands:
+            return super().rank(query)
+        relevance = self.store.ranking(query.text, self._start)
+        return self.finalised(*self.expanded(query, relevance), relevance, query)
 
-    def expanded(self, relevance: Ranking) -> tuple[list[Candidate], dict[str, Any]]:
+    def finalised(
+        self,
+        candidates: Sequence[Candidate],
+        trace: Mapping[str, Any],
+        relevance: Ranking,
+        query: Query,
+    ) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Return candidates, best first, and trace, rescored by the memory score if asked for."""
+        if not self._rescore:
+            return candidates, trace
+        rescored, parts = self.rescored(candidates, relevance.of, query.time)
+        return rescored, {**trace, **parts}
+
+    def expanded(self, query: Query, relevance: Ranking) -> tuple[list[Candidate], dict[str, Any]]:
         """Return direct and expanded candidates, best first, and the trace."""
         k = self.k or len(self.store.memories)
         direct = self.best(relevance)
@@ -101,11 +160,31 @@ class GraphExpand(Strategy):
             for one in added
             if one.memory not in present
         ]
-        trace = {"expansion": [one._asdict() for one in added]}
+        extra, verdicts = self._judged(query, extra)
+        trace = {
+            "expansion": [
+                one.traced()
+                | ({"relevant": verdicts[one.memory]} if one.memory in verdicts else {})
+                for one in added
+            ]
+        }
         if self._expansion.reserved:
             extra = [*extra[: self._expansion.reserved], *direct[len(retained) :]]
             extra = list(dict.fromkeys(extra))[: max(k - len(retained), 0)]
         return sorted(retained + extra, key=lambda candidate: -candidate.score), trace
+
+    def _judged(
+        self, query: Query, extra: list[Candidate]
+    ) -> tuple[list[Candidate], Mapping[str, bool]]:
+        """Return `extra` without the expanded memories that the judge finds irrelevant, and its
+        verdict on each by id; without a judge, all of them and no verdict.
+        """
+        if self._judge is None:
+            return extra, {}
+        asked = [one.memory for one in extra if one.origin == "expanded"]
+        relevant = self._judge.relevant(query.text, asked)
+        verdicts = {memory.id: memory.id in relevant for memory in asked}
+        return [one for one in extra if verdicts.get(one.memory.id, True)], verdicts
 
 
 def expand(
@@ -114,9 +193,9 @@ def expand(
     """Return the memories within `hops` of the titles of `seeds` (ids, best first), best first.
 
     The title of a seed is a node; its mention edges lead to memories, its RELATED_TO edges to
-    entities and on to the memories that mention these (edge weight: product along the path). There
-    is one batched look-up per hop and one more. A memory is visited once; a seed is never added.
-    `relevance` maps the id of a reached memory to its relevance to the query, 0 to 1.
+    entities and on to the memories that mention these. There is one batched look-up per hop and one
+    more. A memory is visited once; a seed is never added. `relevance` maps the id of a reached
+    memory to its relevance to the query, 0 to 1.
     """
     rooted = [seed for seed in seeds if seed in graph.titles]
     titles = [graph.titles[seed] for seed in rooted]
@@ -124,8 +203,12 @@ def expand(
 
     visited = {MEMORY + seed for seed in seeds}
     added: list[ExpandedMemory] = []
-    for seed, weights in zip(rooted, reached, strict=True):
-        paths = [(e, via, weight) for via, weight in weights.items() for e in edges_of[via]]
+    for seed, title, weights in zip(rooted, titles, reached, strict=True):
+        paths = [
+            (mention, via, mention.weight if via == title else _joined(weight, mention, settings))
+            for via, weight in weights.items()
+            for mention in edges_of[via]
+        ]
         reachable = _best(paths, seed, relevance, settings)
         fresh = [one for one in reachable if MEMORY + one.memory not in visited]
         added += fresh[: settings.per_seed]
@@ -146,8 +229,7 @@ def _reach(
     _look_up(graph, fronts, edges_of, is_last=hops == 0)
     for hop in range(1, hops + 1):
         fronts = [
-            _step(front, way, edges_of, settings.neighbours)
-            for front, way in zip(fronts, ways, strict=True)
+            _step(front, way, edges_of, settings) for front, way in zip(fronts, ways, strict=True)
         ]
         _look_up(graph, fronts, edges_of, is_last=hop == hops)
         for way, front in zip(ways, fronts, strict=True):
@@ -173,16 +255,22 @@ def _step(
     front: Mapping[str, float],
     seen: Mapping[str, float],
     edges_of: Mapping[str, list[Edge]],
-    neighbours: int,
+    settings: Expansion,
 ) -> dict[str, float]:
     """Return the entities one RELATED_TO edge from `front` that are not in `seen`, with weights."""
+    is_product = settings.path_weight == "product"
     reached: dict[str, float] = {}
     for node, weight in front.items():
         edges = (edge for edge in edges_of[node] if edge.kind == "related_to")
         new = [edge for edge in edges if edge.node not in seen]  # the way back does not count
-        for edge in new[:neighbours]:
-            reached.setdefault(edge.node, weight * edge.weight)
+        for edge in new[: settings.neighbours]:
+            reached.setdefault(edge.node, weight * edge.weight if is_product else edge.weight)
     return reached
+
+
+def _joined(weight: float, mention: Edge, settings: Expansion) -> float:
+    """Return the weight of a path to an entity, of `weight`, and on by a mention to a memory."""
+    return weight * mention.weight if settings.path_weight == "product" else weight
 
 
 def _best(
@@ -200,7 +288,7 @@ def _best(
         relevant = relevance(memory)
         if relevant < settings.threshold:
             continue
-        score = settings.edge_weight * weight * edge.weight + settings.relevance_weight * relevant
+        score = settings.edge_weight * weight + settings.relevance_weight * relevant
         if memory not in best or score > best[memory].score:
-            best[memory] = ExpandedMemory(memory, seed, via, score)
+            best[memory] = ExpandedMemory(memory, seed, via, weight, relevant, score)
     return sorted(best.values(), key=lambda one: (-one.score, one.memory))

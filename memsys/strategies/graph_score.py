@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, ClassVar, NamedTuple
 
 from memsys.errors import InputError, check_fields, check_number
 from memsys.graph.score import access_frequency, recency
@@ -13,10 +14,12 @@ from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query
 
+_DIGITS = 4  # of the numbers in a trace
+
 
 @dataclass(frozen=True, slots=True)
 class GraphScoreWeights:
-    """Weights of the five terms of the final score."""
+    """Weights of the five terms of the memory score."""
 
     similarity: float
     access: float
@@ -29,11 +32,32 @@ class GraphScoreWeights:
         check_fields(self, "strategy.weights")
 
 
-class GraphScore(Strategy):
-    """The `pool` best of the start ranking, reordered by a weighted sum, then cut to k.
+class ScoreTerms(NamedTuple):
+    """The terms of a memory score, each 0 to 1 (a cosine may be negative)."""
 
-    Score = similarity, access frequency, recency, importance and connectivity g, each 0 to 1 (a
-    cosine may be negative), times their weights; see memsys.graph.score for the formulas.
+    similarity: float
+    access: float
+    recency: float
+    importance: float
+    g: float
+
+    def weighted(self, weights: GraphScoreWeights) -> float:
+        """Return the memory score, the weighted sum of the terms."""
+        return (
+            weights.similarity * self.similarity
+            + weights.access * self.access
+            + weights.recency * self.recency
+            + weights.importance * self.importance
+            + weights.graph * self.g
+        )
+
+
+class GraphScore(Strategy):
+    """The `pool` best of the start ranking, reordered by the memory score, then cut to k.
+
+    Memory score = similarity, access frequency, recency, importance and connectivity g, times their
+    weights; see memsys.graph.score for the formulas. The trace has the terms of every memory that
+    is returned, and the n, e and w of its g.
     """
 
     uses_graph: ClassVar[bool] = True
@@ -58,19 +82,36 @@ class GraphScore(Strategy):
         self._weights = GraphScoreWeights(**weights)
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Rank by the weighted sum."""
+        """Rank by the memory score."""
         relevance = self.store.relevance(query.text, self._start)
-        statistics = self.store.statistics
-        weights = self._weights
-        candidates = []
-        for row in top(relevance, self._pool):
-            memory, graph = self.store.memories[row], statistics[row]
-            score = (
-                weights.similarity * float(relevance[row])
-                + weights.access * access_frequency(graph.accesses)
-                + weights.recency * recency(graph.last, query.time, self._decay)
-                + weights.importance * memory.importance
-                + weights.graph * graph.g
+        pool = [Candidate(self.store.memories[row], 0.0) for row in top(relevance, self._pool)]
+        return self.rescored(pool, lambda row: float(relevance[row]), query.time)
+
+    def rescored(
+        self, candidates: Sequence[Candidate], similarity: Callable[[int], float], now: datetime
+    ) -> tuple[list[Candidate], dict[str, Any]]:
+        """Return `candidates` with their memory scores, best first, and the trace of the k best.
+        `similarity` maps the row of a memory to its similarity to the query; `now`: time of the
+        query.
+        """
+        rows, statistics = self.store.rows, self.store.statistics
+        scored, terms_of = [], {}
+        for candidate in candidates:
+            memory = candidate.memory
+            row = rows[memory.id]
+            graph = statistics[row]
+            terms = ScoreTerms(
+                similarity=similarity(row),
+                access=access_frequency(graph.accesses),
+                recency=recency(graph.last, now, self._decay),
+                importance=memory.importance,
+                g=graph.around.g,
             )
-            candidates.append(Candidate(memory, score))
-        return sorted(candidates, key=lambda candidate: -candidate.score), {}
+            terms_of[memory.id] = terms._asdict() | graph.around._asdict()
+            scored.append(replace(candidate, score=terms.weighted(self._weights)))
+        scored.sort(key=lambda candidate: -candidate.score)
+        trace = {
+            one.memory.id: {name: round(x, _DIGITS) for name, x in terms_of[one.memory.id].items()}
+            for one in scored[: self.k]
+        }
+        return scored, {"memory_score": trace}

@@ -21,7 +21,7 @@ from memsys.types import Candidate, Query
 
 class HybridGate(GraphExpand):
     """Expands like graph_expand if the gate opens, else returns the start ranking (by default
-    vectors).
+    vectors), rescored if asked for. Without `use_graph_expansion` it ranks like graph_score.
     """
 
     def __init__(
@@ -32,16 +32,19 @@ class HybridGate(GraphExpand):
         start: Start,
         expansion: Mapping[str, Any],
         gate: Mapping[str, Any],
+        **scoring: Any,
     ) -> None:
-        """Raises InputError on an unknown start, a wrong number in `expansion`, or no prompt."""
-        super().__init__(parts, k, budget, start, expansion)
+        """`scoring`: see GraphExpand. Raises InputError like it, and without the gate's prompt."""
+        super().__init__(parts, k, budget, start, expansion, **scoring)
         self._gate = Gate(**gate)
-        if parts.llm is not None and self._gate.domains is not None:
+        if self._expands and parts.llm is not None and self._gate.domains is not None:
             gate_prompt = load_prompt(self._gate.domains, ["question"])
             self.prompts = {**self.prompts, "gate": gate_prompt}
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank candidates; the trace names the rule that decided."""
+        if not self._expands:
+            return super().rank(query)
         cosines = self.store.ranking(query.text, "vector")
         relevance = self.store.ranking(query.text, self._start, cosines)
         similarities = [cosines.of(row) for row, _ in relevance.best(self._expansion.seeds)]
@@ -51,10 +54,12 @@ class HybridGate(GraphExpand):
         llm, prompt = self.parts.llm, self.prompts.get("gate")
         if not decision.open and llm and prompt and spans_domains(query.text, llm, prompt):
             decision = decision._replace(open=True, rule="domains")
-        if not decision.open:
-            return self.best(relevance), {"gate": decision._asdict(), "expansion": []}
-        candidates, trace = self.expanded(relevance)
-        return candidates, {"gate": decision._asdict(), **trace}
+        if decision.open:
+            candidates, trace = self.expanded(query, relevance)
+        else:
+            candidates, trace = self.best(relevance), {"expansion": []}
+        trace = {"gate": decision._asdict(), **trace}
+        return self.finalised(candidates, trace, relevance, query)
 
 
 class Decision(NamedTuple):
@@ -70,9 +75,9 @@ class Gate:
     """Opens on an association word or when the mean similarity of the direct results is low.
 
     `similarity`: mean cosine from which the direct results are trusted; None takes the embedder's
-    typical value, since cosines of different models are on different scales. English words match
-    whole words, Chinese ones any part of the text. `domains`: prompt to ask a model if the other
-    rules leave the gate closed; None: never ask.
+    typical value, since cosines of different models are on different scales. English words and
+    phrases match whole words, Chinese ones any part of the text. `domains`: prompt to ask a model
+    if the other rules leave the gate closed; None: never ask.
     """
 
     english: Sequence[str]
@@ -87,8 +92,8 @@ class Gate:
     def decide(self, query: str, similarities: Sequence[float], typical: float) -> Decision:
         """Return the decision for `query`, given the cosines of its direct results."""
         mean = fmean(similarities) if similarities else 0.0
-        present = set(words(query))
-        hits = [word for word in self.english if word in present]
+        present = f" {' '.join(words(query))} "
+        hits = [word for word in self.english if f" {word} " in present]
         hits += [word for word in self.chinese if is_cjk(query) and word in query]
         if hits:
             return Decision(True, f"word:{hits[0]}", mean)

@@ -15,6 +15,7 @@ from Stemmer import Stemmer
 
 _WORD = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*")
 _CJK = re.compile(r"[㐀-鿿豈-﫿]")
+QUOTED = re.compile(r"[\"“”「『《]([^\"“”「」『』《》]{2,40})[\"“”」』》]")
 _STEMMER = Stemmer("porter")
 
 # Function words only, question words included.

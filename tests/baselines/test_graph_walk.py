@@ -49,8 +49,7 @@ def test_a_new_session_changes_the_graph(parts: MakeParts) -> None:
     assert set(found(strategy)[:3]) == set(CHAIN[:3])
     strategy.ingest(session(2, datetime(2024, 3, 3), ("Mara", "barley feeds the geese of Ilse")))
     # Unknown texts are most like the question: the walk starts at the new one, from the other end.
-    assert found(strategy)[0] == CHAIN[2]
-    assert "barley feeds the geese of Ilse" in found(strategy)[:3]
+    assert found(strategy)[:2] == ["barley feeds the geese of Ilse", CHAIN[2]]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def large_store(vectors: str, n: int) -> dict[str, Any]:
         index = store.by_vector
         assert isinstance(index, LargeVectors)  # noqa: S101
         plain = VectorOnly(_parts(config, store._parts.embedder), K, _BUDGET)
-        expanding = GraphExpand(plain.parts, K, _BUDGET, "vector", config["expansion"])
+        expanding: GraphExpand = config["strategy"](plain.parts)
         plain.store = expanding.store = store
         words, last = store.by_word, store.memories[-1]
         jobs: dict[str, Callable[[str], object]] = {
@@ -109,7 +109,7 @@ def many_owners(n: int) -> dict[str, Any]:
         began = perf_counter()
         for start in range(0, n, _PER_OWNER):
             parts = _parts(config, embedder)
-            owner = GraphExpand(parts, K, _BUDGET, "vector", config["expansion"])
+            owner: GraphExpand = config["strategy"](parts)
             owner.store.add(all_memories[start : start + _PER_OWNER])
             owner.retrieve(Query("q", texts[0], "c", all_memories[start].time))  # builds indexes
             owners.append(owner)
@@ -185,7 +185,8 @@ def _settings(vectors: str, *overrides: str) -> dict[str, Any]:
     config = _composed(*large, f"index.vectors={vectors}", *overrides)
     groups = ("index", "graph", "context", "memory")
     parts = {name: instantiate(config[name]) for name in groups}
-    return {**parts, "expansion": dict(config.strategy.expansion)}
+    strategy = instantiate(config.strategy, k=K, budget=_BUDGET, _convert_="all")
+    return {**parts, "strategy": strategy}
 
 
 def _composed(*overrides: str) -> DictConfig:

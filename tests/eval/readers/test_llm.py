@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from eval.readers.llm import LLMReader, LLMReaderSettings, final_answer
+from memsys.context.writers import ContextWriter, Flat, Layered, Xml
 from memsys.errors import InputError
 from memsys.llm.base import Completion, LLMError
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
@@ -43,7 +44,7 @@ def test_a_reply_without_an_answer_is_no_abstention(text: str) -> None:
         reader.read("What?", Retrieval((), "", 0))
 
 
-@pytest.mark.parametrize("name", ["short_answer", "chain_of_thought", "layered"])
+@pytest.mark.parametrize("name", ["short_answer", "chain_of_thought", "layered", "xml"])
 def test_our_prompts_take_a_context_and_a_question(name: str) -> None:
     filled = load_prompt(name, ["context", "question"]).fill(context="C1", question="Q1")
     assert filled.count("C1") == 1
@@ -65,7 +66,23 @@ def test_a_prompt_without_its_places_is_refused(tmp_path: Path) -> None:
 
 def test_an_unknown_prompt_names_those_there_are() -> None:
     with pytest.raises(InputError, match=r"prompt nonesuch: .*short_answer"):
-        LLMReaderSettings("nonesuch").open(None)  # type: ignore[arg-type]
+        LLMReaderSettings("nonesuch").open(None, Flat("flat"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("writer", [Flat("flat"), Xml("xml"), Layered("layered")])
+def test_each_layout_has_a_shipped_prompt(writer: ContextWriter, tmp_path: Path) -> None:
+    first = writer.prompts[0]
+    assert LLMReaderSettings().loaded(writer).name == first
+    for fitting in (None, *writer.prompts):
+        assert LLMReaderSettings(fitting).misfit(writer) is None
+    others = {"short_answer", "xml", "layered"} - {first}
+    for other in others:
+        warning = LLMReaderSettings(other).misfit(writer)
+        assert warning is not None
+        assert f"reader.prompt={other} does not describe context={writer.name}" in warning
+    own = tmp_path / "mine.txt"
+    own.write_text("{context} {question}")
+    assert LLMReaderSettings(str(own)).misfit(writer) is None  # nobody knows what it describes
 
 
 def test_a_prompt_is_known_by_the_hash_of_its_text() -> None:

@@ -15,8 +15,10 @@ import pandas as pd
 import pytest
 
 from eval.metrics.registry import names
+from memsys.text.terms import words
 from tests.eval.commands import Ended, Run, Start, run_main, runs_in
 
+SAMPLE = Path(__file__).parents[3] / "data/sample/harbour.json"
 KEY = "sk-test-0123456789abcdef"
 TYPES = ["multi_hop", "temporal", "open_domain", "single_hop", "adversarial", "overall"]
 CELL = {
@@ -77,7 +79,13 @@ def test_record_has_the_agreed_fields(run: Run) -> None:
         kinds: dict[str, Any] = {
             **{"id": str, "conversation": str, "category": int, "type": str, "question": str},
             **{"gold": str, "status": str, "error": type(None), "answer": str, "abstained": bool},
-            **{"retrieved": list, "k": int, "context_tokens": int, "answer_tokens": int},
+            **{
+                "retrieved": list,
+                "titles": list,
+                "k": int,
+                "context_tokens": int,
+                "answer_tokens": int,
+            },
             **{"evidence": list, "evidence_found": dict, "scores": dict, "usage": dict},
             **{"latency_ms": dict, "latency_source": str, "trace": dict},
             **{"waited_ms": dict, "recorded": type(None), "judge": type(None)},
@@ -98,8 +106,23 @@ def test_record_has_the_agreed_fields(run: Run) -> None:
             assert (type(memory), type(score)) == (str, float)
             assert all(isinstance(turn, str) for turn in turns)
             assert origin in {"direct", "expanded"}
+        assert len(record["titles"]) == len(record["retrieved"])
+        assert all(isinstance(title, str) for title in record["titles"])
         assert set(record["scores"]) == set(names())
         assert all(s is None or 0 <= s <= 1 for s in record["scores"].values())
+
+
+def test_titles_are_words_of_the_memories(run: Run) -> None:
+    (sample,) = json.loads(SAMPLE.read_text("utf-8"))
+    sessions = [one for one in sample["conversation"].values() if isinstance(one, list)]
+    turns = {turn["dia_id"]: turn["text"] for session in sessions for turn in session}
+    titles = {
+        id_: title
+        for record in run.records
+        for (id_, *_), title in zip(record["retrieved"], record["titles"], strict=True)
+    }
+    assert all(set(words(title)) <= set(words(turns[id_])) for id_, title in titles.items())
+    assert sum(title != "" for title in titles.values()) > 0.8 * len(titles) > 50
 
 
 def test_record_agrees_with_itself(run: Run) -> None:

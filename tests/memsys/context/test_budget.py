@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsys.context.writers import ContextWriter, Flat, Layered
+from memsys.context.writers import ContextWriter, Flat, Layered, Xml
 from memsys.text.tokens import count_tokens
 from memsys.types import Candidate
 from tests.memsys.build import candidate
@@ -31,7 +31,9 @@ FOUND = st.lists(
 )
 
 
-@pytest.mark.parametrize("writer", [Flat("flat"), Layered("layered")], ids=["flat", "layered"])
+@pytest.mark.parametrize(
+    "writer", [Flat("flat"), Xml("xml"), Layered("layered")], ids=["flat", "xml", "layered"]
+)
 @given(found=FOUND, budget=st.integers(1, 400))
 @settings(max_examples=120, deadline=None)
 def test_the_text_never_exceeds_its_budget(

@@ -4,18 +4,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
-from html import unescape
 from xml.etree import ElementTree
 
 import pytest
 
-from memsys.context.writers import ContextWriter, Flat, Layered, stamp
+from memsys.context.writers import ContextWriter, Flat, Layered, Xml, stamp
 from memsys.text.tokens import count_tokens
-from memsys.types import Candidate
+from memsys.types import Candidate, Origin
 from tests.memsys.build import candidate
 
-FLAT, LAYERED = Flat("flat"), Layered("layered")
-BOTH = pytest.mark.parametrize("writer", [FLAT, LAYERED], ids=["flat", "layered"])
+FLAT, XML, LAYERED = Flat("flat"), Xml("xml"), Layered("layered")
+EACH = pytest.mark.parametrize("writer", [FLAT, XML, LAYERED], ids=["flat", "xml", "layered"])
 
 FOUND = [
     candidate("b", "Theo: later", day=9),
@@ -44,16 +43,47 @@ def test_flat_is_oldest_first_and_one_session_in_rank_order() -> None:
 def test_layered_parts_what_matched_from_what_the_graph_added() -> None:
     kept, text = LAYERED.write(FOUND, None)
     assert text == (
-        '<direct_matches relevance="high">\n'
-        '<memory time="3 March 2024, 12:00">Mara: early</memory>\n'
-        '<memory time="9 March 2024, 12:00">Theo: later</memory>\n'
-        '<memory time="9 March 2024, 12:00">Theo: also later</memory>\n'
+        "<memory_context>\n"
+        "<direct_matches>\n"
+        '<memory index="1"><content>Mara: early</content>'
+        "<event_time>3 March 2024, 12:00</event_time><relevance>high</relevance></memory>\n"
+        '<memory index="2"><content>Theo: later</content>'
+        "<event_time>9 March 2024, 12:00</event_time><relevance>high</relevance></memory>\n"
+        '<memory index="3"><content>Theo: also later</content>'
+        "<event_time>9 March 2024, 12:00</event_time><relevance>high</relevance></memory>\n"
         "</direct_matches>\n"
-        '<related_context relevance="related" source="graph">\n'
-        '<memory time="1 March 2024, 12:00">Mara: linked</memory>\n'
+        "<related_context>\n"
+        '<memory index="4"><content>Mara: linked</content>'
+        "<event_time>1 March 2024, 12:00</event_time>"
+        "<relevance>related</relevance><source>graph</source></memory>\n"
         "</related_context>\n"
+        "</memory_context>\n"
     )
     assert kept == tuple(FOUND)
+
+
+@pytest.mark.parametrize(
+    ("origin", "layer"), [("direct", "direct_matches"), ("expanded", "related_context")]
+)
+def test_a_layer_without_memories_is_left_out(origin: Origin, layer: str) -> None:
+    found = [one for one in FOUND if one.origin == origin]
+    root = ElementTree.fromstring(LAYERED.write(found, None)[1])  # noqa: S314 - our own text
+    assert [one.tag for one in root] == [layer]
+    # Nor are its tags paid for.
+    room = count_tokens(LAYERED.write(found, None)[1])
+    assert LAYERED.write(found, room)[0] == tuple(found)
+    assert LAYERED.write(found, room - 1)[0] == tuple(found[:-1])
+
+
+def test_xml_is_one_list_with_index_and_time() -> None:
+    assert XML.write(FOUND[:2], None)[1] == (
+        "<memory_context>\n"
+        '<memory index="1"><content>Mara: early</content>'
+        "<event_time>3 March 2024, 12:00</event_time></memory>\n"
+        '<memory index="2"><content>Theo: later</content>'
+        "<event_time>9 March 2024, 12:00</event_time></memory>\n"
+        "</memory_context>\n"
+    )
 
 
 HOSTILE = (
@@ -66,36 +96,41 @@ HOSTILE = (
 def test_layered_text_cannot_leave_its_element() -> None:
     found = [candidate(str(i), text, origin="expanded") for i, text in enumerate(HOSTILE)]
     text = LAYERED.write(found, None)[1]
-    root = ElementTree.fromstring(f"<all>{text}</all>")  # noqa: S314 - our own text
-    assert [layer.tag for layer in root] == ["direct_matches", "related_context"]
-    assert [memory.text for memory in root[1]] == list(HOSTILE)
-    assert all(not memory.attrib.keys() - {"time"} for memory in root[1])
+    root = ElementTree.fromstring(text)  # noqa: S314 - our own text
+    assert [layer.tag for layer in root] == ["related_context"]
+    assert [memory.findtext("content") for memory in root[0]] == list(HOSTILE)
+    assert [memory.attrib for memory in root[0]] == [{"index": str(i)} for i in (1, 2, 3)]
     assert "&lt;/memory&gt;" in text
-    assert "&amp; &quot;so&quot; &#x27;on&#x27; &lt; 3" in text
+    assert "&amp; \"so\" 'on' &lt; 3" in text  # quotes end no element
 
 
-def test_both_formats_hold_the_same_facts() -> None:
+@pytest.mark.parametrize("writer", [XML, LAYERED], ids=["xml", "layered"])
+def test_all_formats_hold_the_same_facts(writer: ContextWriter) -> None:
     found = [*FOUND, *(candidate(str(i), text) for i, text in enumerate(HOSTILE))]
-    flat, layered = FLAT.write(found, None)[1], LAYERED.write(found, None)[1]
-    lines = re.findall(r"^\[(.*?)\] (.*)$", flat, re.MULTILINE)
-    elements = re.findall(r'^<memory time="(.*?)">(.*)</memory>$', layered, re.MULTILINE)
-    assert sorted(lines) == sorted((time, unescape(text)) for time, text in elements)
-    assert len(lines) == len(found)
+    lines = re.findall(r"^\[(.*?)\] (.*)$", FLAT.write(found, None)[1], re.MULTILINE)
+    root = ElementTree.fromstring(writer.write(found, None)[1])  # noqa: S314 - our own text
+    elements = [
+        (one.findtext("event_time"), one.findtext("content")) for one in root.iter("memory")
+    ]
+    assert sorted(lines) == sorted(elements)
+    assert [one.get("index") for one in root.iter("memory")] == [
+        str(i) for i in range(1, len(found) + 1)
+    ]
 
 
-@BOTH
+@EACH
 def test_nothing_found_is_no_text(writer: ContextWriter) -> None:
     assert writer.write([], None) == ((), "")
     assert writer.write([], 100) == ((), "")
 
 
-@BOTH
+@EACH
 def test_a_budget_below_one_memory_gives_nothing(writer: ContextWriter) -> None:
     assert writer.write(FOUND, 1) == ((), "")
     assert writer.write(FOUND, 10) == ((), "")
 
 
-@BOTH
+@EACH
 def test_a_memory_too_long_is_skipped_for_a_later_one(writer: ContextWriter) -> None:
     short, long = candidate("short", "Mara: tea"), candidate("long", "Mara: rain " * 60)
     last = candidate("last", "Theo: yes")
@@ -104,6 +139,16 @@ def test_a_memory_too_long_is_skipped_for_a_later_one(writer: ContextWriter) -> 
     assert kept == (short, last)
     assert text == writer.write([short, last], None)[1]
     assert writer.write([short, long, last], room - 1)[0] == (short,)
+
+
+def test_a_layer_is_opened_only_where_its_tags_fit() -> None:
+    direct, linked = candidate("a", "Mara: tea"), candidate("b", "Mara: no", origin="expanded")
+    both = count_tokens(LAYERED.write([direct, linked], None)[1])
+    assert LAYERED.write([direct, linked], both)[0] == (direct, linked)
+    assert LAYERED.write([direct, linked], both - 1)[0] == (direct,)
+    more = candidate("c", "Mara: so")
+    room = count_tokens(LAYERED.write([direct, more], None)[1])
+    assert LAYERED.write([direct, linked, more], room)[0] == (direct, more)
 
 
 def test_tags_count_towards_the_budget_before_any_memory() -> None:
@@ -118,11 +163,11 @@ def test_tags_count_towards_the_budget_before_any_memory() -> None:
 
 def test_a_whole_that_is_longer_than_its_lines_loses_its_last() -> None:
     class Joined(Flat):
-        def line(self, candidate: Candidate) -> str:
+        def line(self, candidate: Candidate, index: int) -> str:
             return candidate.memory.content
 
         def render(self, candidates: Iterable[Candidate]) -> str:
-            return " and then, ".join(map(self.line, candidates))
+            return " and then, ".join(one.memory.content for one in candidates)
 
     found = [candidate(word, word) for word in ("tea", "rain", "sun", "salt")]
     room = count_tokens("tea and then, rain")
@@ -131,7 +176,7 @@ def test_a_whole_that_is_longer_than_its_lines_loses_its_last() -> None:
     assert text == "tea and then, rain"
 
 
-@BOTH
+@EACH
 def test_the_budget_is_spent_by_rank(writer: ContextWriter) -> None:
     found = [candidate(f"{i}", f"Mara: fact {i}", day=20 - i) for i in range(8)]
     full = count_tokens(writer.write(found, None)[1])
@@ -142,7 +187,7 @@ def test_the_budget_is_spent_by_rank(writer: ContextWriter) -> None:
     assert writer.write(found, full - 1)[0] == tuple(found[:-1])
 
 
-@BOTH
+@EACH
 def test_origin_and_score_do_not_change_what_fits(writer: ContextWriter) -> None:
     found: list[Candidate] = [replace(one, score=-5.0) for one in FOUND]
     assert [one.memory.id for one in writer.write(found, None)[0]] == ["b", "a", "c", "d"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from math import log
 
 import pytest
@@ -87,6 +88,48 @@ def test_speakers_link_nothing() -> None:
         memory("d", "Mara: snow"),
     ]
     assert build_graph(named, rules()).titles == {}
+
+
+def test_a_title_is_a_node_even_if_one_memory_has_it() -> None:
+    titled = [replace(FIVE[2], title="Evening swims"), *FIVE[:2], *FIVE[3:]]
+    graph = build_graph(titled, rules())
+    assert graph.titles["c"] == "e:even swim"
+    assert graph.titles["d"] == "e:sea"  # without a title: its heaviest entity
+    c, swims = (near(edges) for edges in graph.store.neighbours(["m:c", "e:even swim"]))
+    assert c == {
+        "e:even swim": ("mentions", 1.0),
+        "e:kiln": ("mentions", KILN),
+        "e:sea": ("mentions", SEA),
+    }
+    # Together in c, of the three memories that mention kiln and of the two that mention sea
+    assert swims == {
+        "m:c": ("mentions", 1.0),
+        "e:kiln": ("related_to", pytest.approx(1 / 3)),
+        "e:sea": ("related_to", 0.5),
+    }
+
+
+def test_a_title_leads_to_the_memories_that_mention_it() -> None:
+    titled = [replace(FIVE[0], title="By the sea"), *FIVE[1:]]
+    graph = build_graph(titled, rules())
+    third = pytest.approx(log(5 / 3) / log(5))
+    assert graph.titles["a"] == "e:sea"
+    sea = near(graph.store.neighbours(["e:sea"])[0])
+    assert sea["m:a"] == ("mentions", third)  # a title counts as a phrase
+    assert sea["m:c"] == sea["m:d"] == ("mentions", pytest.approx(0.7 * log(5 / 3) / log(5)))
+
+
+def test_a_title_takes_no_place_of_an_entity() -> None:
+    titled = [replace(one, title="Summer") for one in FIVE]  # of all memories: of weight 0
+    graph = build_graph(titled, rules(max_entities=1))
+    found = near(graph.store.neighbours(["m:c"])[0])
+    assert found == {"e:sea": ("mentions", SEA), "e:summer": ("mentions", 0.0)}
+
+
+def test_the_title_of_an_only_memory_is_a_node() -> None:
+    graph = build_graph([memory("a", "Mara: pottery", title="A hobby")], rules())
+    assert graph.titles == {"a": "e:hobbi"}
+    assert graph.store.neighbours(["m:a"]) == [[Edge("e:hobbi", "mentions", 1.0)]]
 
 
 @pytest.mark.parametrize(

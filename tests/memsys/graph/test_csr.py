@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -19,12 +20,17 @@ SETTINGS = GraphSettings(max_entities=4, max_share=0.3, keyword_weight=0.7, name
 WORDS = "harbour lantern copper orchard violin kettle granite meadow saffron ledger".split()
 
 
-def memories(n: int = 60, seed: int = 0) -> list[Memory]:
+# None, of a word of other memories, of a phrase of them, of every tenth memory, of one
+TITLES = ["", "The harbour", "Copper orchards", "A walk by night", "星际穿越 again", "Lone {}"]
+
+
+def memories(n: int = 60, seed: int = 0, titles: Sequence[str] = TITLES) -> list[Memory]:
     random = np.random.default_rng(seed)
     return [
-        Memory(f"D{i}", text, text, datetime(2024, 1, 1), "Mara", (f"D{i}",))
+        Memory(f"D{i}", text, text, datetime(2024, 1, 1), "Mara", (f"D{i}",), title=title)
         for i in range(n)
         for text in [f"Mara: the {' '.join(random.choice(WORDS, 4))} of Old Selwyn"]
+        for title in [titles[i % len(titles)].format(i)]
     ]
 
 
@@ -32,9 +38,12 @@ def rows(known: list[Memory]) -> dict[str, int]:
     return {memory.id: row for row, memory in enumerate(known)}
 
 
+@pytest.mark.parametrize("titles", [[""], TITLES])
 @pytest.mark.parametrize("seed", range(3))
-def test_nodes_edges_weights_and_titles_are_those_of_networkx(seed: int) -> None:
-    known = memories(seed=seed)
+def test_nodes_edges_weights_and_titles_are_those_of_networkx(
+    seed: int, titles: Sequence[str]
+) -> None:
+    known = memories(seed=seed, titles=titles)
     one, other = build_graph(known, SETTINGS), build_csr(known, rows(known), SETTINGS)
     assert dict(other.titles) == one.titles
     assert len(other.titles) == len(one.titles) > 50
@@ -110,6 +119,13 @@ def test_a_walk_stores_only_mentions() -> None:
     assert (held["nodes"], held["edges"]) == (store.size()["nodes"], mentions)
     entities = len(store.mentioned.starts) - 1
     assert held["bytes"] == 2 * mentions * (8 + 4) + 4 * (len(known) + 1 + entities + 1)
+
+
+def test_the_title_of_an_only_memory_is_a_node() -> None:
+    known = memories(n=1, titles=["A hobby"])
+    graph = build_csr(known, rows(known), SETTINGS)
+    assert dict(graph.titles) == {"D0": "e:hobbi"}
+    assert graph.store.neighbours(["m:D0"]) == [[("e:hobbi", "mentions", 1.0)]]
 
 
 def test_unknown_nodes_have_no_edges() -> None:

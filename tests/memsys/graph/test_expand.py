@@ -64,16 +64,28 @@ def test_scores_and_paths_by_hand(store: Counting) -> None:
     added = run(store, "s1", "s2")
     assert [(one.memory, one.seed, one.via) for one in added] == [
         ("a", "s2", "e:y"),
-        ("b", "s1", "e:x"),
         ("d", "s1", "e:z"),
+        ("b", "s1", "e:x"),
     ]
+    parts = {"a": (0.9, 0.5), "b": (0.4, 0.9), "d": (0.5, 0.9)}  # edge and relevance
+    assert {one.memory: (one.edge, one.relevance) for one in added} == parts
     assert scores(added) == pytest.approx(
-        {
-            "a": 0.6 * 0.9 + 0.4 * 0.5,
-            "b": 0.6 * 0.4 + 0.4 * 0.9,
-            "d": 0.6 * 0.5 * 0.6 + 0.4 * 0.9,  # the product along the path
-        }
+        {memory: 0.6 * edge + 0.4 * relevance for memory, (edge, relevance) in parts.items()}
     )
+
+
+def test_the_edge_may_be_the_product_along_the_path(store: Counting) -> None:
+    store.add([("e:z", "e:v", "related_to", 0.8), ("m:f", "e:v", "mentions", 0.7)])
+    edge, product = (
+        {one.memory: one.edge for one in run(store, "s1", hops=2, per_seed=9, path_weight=path)}
+        for path in ("edge", "product")
+    )
+    assert (edge["d"], edge["f"]) == (0.5, 0.8)  # of the RELATED_TO edge to z, and of that to v
+    assert product["d"] == pytest.approx(0.5 * 0.6)
+    assert product["f"] == pytest.approx(0.5 * 0.8 * 0.7)
+    assert edge["b"] == product["b"] == 0.4  # a mention of the title itself
+    with pytest.raises(InputError, match=r"path_weight: 'sum' is none of edge, product"):
+        run(store, "s1", path_weight="sum")
 
 
 def test_a_seed_is_never_added(store: Counting) -> None:
@@ -82,11 +94,11 @@ def test_a_seed_is_never_added(store: Counting) -> None:
 
 
 def test_at_most_per_seed_and_each_memory_once(store: Counting) -> None:
-    assert list(scores(run(store, "s1", per_seed=2))) == ["s2", "b"]
+    assert list(scores(run(store, "s1", per_seed=2))) == ["s2", "d"]
     everything = [one.memory for one in run(store, "s1", "s2", per_seed=99)]
     assert sorted(everything) == ["a", "b", "c", "d"]
     # What the first seed added is not the second's, and does not count against it.
-    both = run(store, "s1", "s2", per_seed=1)
+    both = run(store, "s1", "s2", per_seed=1, path_weight="product")
     assert [(one.memory, one.seed) for one in both] == [("a", "s2"), ("b", "s1")]
 
 
@@ -111,7 +123,7 @@ def test_edge_kinds(store: Counting) -> None:
 def test_the_nearest_entities_are_followed(store: Counting) -> None:
     assert "f" not in scores(run(store, "s1", per_seed=99))
     assert scores(run(store, "s1", per_seed=99, neighbours=2))["f"] == pytest.approx(
-        0.6 * 0.2 * 0.9 + 0.4 * 0.4
+        0.6 * 0.2 + 0.4 * 0.4
     )
 
 
@@ -149,7 +161,7 @@ def test_a_second_hop_goes_on_from_the_related_entities() -> None:
     far.add([("m:f", "e:v", "mentions", 0.5), ("m:s1", "e:v", "mentions", 0.5)])
     far.add([("e:x", "e:z", "related_to", 0.5), ("e:z", "e:v", "related_to", 0.4)])
     assert set(scores(run(far, "s1"))) == {"d"}
-    both = scores(run(far, "s1", hops=2))
+    both = scores(run(far, "s1", hops=2, path_weight="product"))
     assert both["d"] == pytest.approx(0.6 * 0.5 * 0.6 + 0.4 * 0.9)
     assert both["f"] == pytest.approx(0.6 * 0.5 * 0.4 * 0.5 + 0.4 * 0.4)  # product along the path
     far.look_ups.clear()

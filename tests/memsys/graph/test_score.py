@@ -17,15 +17,13 @@ def test_connectivity_by_hand() -> None:
     store.add([("m:b", "e:y", "mentions", 0.8)])
     store.add([("e:x", "e:y", "related_to", 0.5)])
     store.add([("e:y", "e:far", "related_to", 1.0)])  # leaves the subgraph: not counted
-    scores = connectivity(MemoryGraph(store, {}), [memory(i, "") for i in "abc"])
+    found = connectivity(MemoryGraph(store, {}), [memory(i, "") for i in "abc"])
     # a: 2 nodes, edges .4 .6 .5; b: 1 node, its edge; c: no neighbour
-    assert scores == pytest.approx(
-        [
-            0.4 * 2 / 10 + 0.3 * 3 / 20 + 0.3 * 0.5,
-            0.4 * 1 / 10 + 0.3 * 1 / 20 + 0.3 * 0.8,
-            0,
-        ]
-    )
+    assert found == [
+        (2, 3, pytest.approx(0.5), pytest.approx(0.4 * 2 / 10 + 0.3 * 3 / 20 + 0.3 * 0.5)),
+        (1, 1, pytest.approx(0.8), pytest.approx(0.4 * 1 / 10 + 0.3 * 1 / 20 + 0.3 * 0.8)),
+        (0, 0, 0, 0),
+    ]
 
 
 def linked(n: int, weight: float) -> float:
@@ -34,7 +32,7 @@ def linked(n: int, weight: float) -> float:
     names = [f"e:{i:02}" for i in range(n)]
     store.add(("m:a", name, "mentions", weight) for name in names)
     store.add((one, other, "related_to", weight) for one, other in combinations(names, 2))
-    return float(connectivity(MemoryGraph(store, {}), [memory("a", "")])[0])
+    return connectivity(MemoryGraph(store, {}), [memory("a", "")])[0].g
 
 
 def test_each_term_of_connectivity_is_capped() -> None:
@@ -76,10 +74,10 @@ def test_graph_statistics_join_them_in_order() -> None:
     store.add([("m:a", "e:x", "mentions", 0.4), ("m:b", "e:x", "mentions", 0.4)])
     talk = [memory("a", "", day=1), memory("none", "", day=2), memory("b", "", day=4)]
     a, none, b = graph_statistics(MemoryGraph(store, {"a": "e:x", "b": "e:x"}), talk)
-    g = pytest.approx(0.04 + 0.015 + 0.12)
-    assert a == (g, 1, NOON.replace(day=4))
-    assert none == (0, 0, NOON.replace(day=2))
-    assert b == (g, 0, NOON.replace(day=4))
+    around = (1, 1, pytest.approx(0.4), pytest.approx(0.04 + 0.015 + 0.12))
+    assert a == (around, 1, NOON.replace(day=4))
+    assert none == ((0, 0, 0, 0), 0, NOON.replace(day=2))
+    assert b == (around, 0, NOON.replace(day=4))
 
 
 def test_access_frequency_is_log_scaled_and_capped_at_100() -> None:

@@ -32,19 +32,28 @@ def graph_score(
     return GraphScore(parts, k, budget, start, weights=weights, **numbers)
 
 
+def scoring(change: dict[str, Any]) -> dict[str, Any]:
+    """The settings of graph_expand outside its expansion, taken out of `change` if they are in."""
+    shipped = conf("strategy/graph_score") | conf("strategy/graph_expand")
+    names = ("pool", "weights", "decay_per_day", "rescore", "use_graph_expansion")
+    return {name: change.pop(name, shipped[name]) for name in names}
+
+
 def graph_expand(
     parts: Parts, k: int = 3, budget: int | None = None, start: Start = "vector", **change: Any
 ) -> GraphExpand:
-    """`change`: numbers of the expansion."""
+    """`change`: numbers of the expansion, or other settings."""
+    others = scoring(change)
     expansion = {**conf("strategy/graph_expand")["expansion"], **change}
-    return GraphExpand(parts, k, budget, start, expansion)
+    return GraphExpand(parts, k, budget, start, expansion, **others)
 
 
 def hybrid_gate(
     parts: Parts, k: int = 3, budget: int | None = None, start: Start = "vector", **change: Any
 ) -> HybridGate:
-    """`change`: numbers of the gate or of the expansion."""
+    """`change`: numbers of the gate or of the expansion, or other settings."""
+    others = scoring(change)
     gate = conf("strategy/hybrid_gate")["gate"]
     gate.update({name: change.pop(name) for name in tuple(change) if name in gate})
     expansion = {**conf("strategy/graph_expand")["expansion"], **change}
-    return HybridGate(parts, k, budget, start, expansion, gate)
+    return HybridGate(parts, k, budget, start, expansion, gate, **others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from math import log
@@ -16,9 +16,17 @@ from memsys.llm.base import Completion, Message
 from memsys.strategies.plain import VectorOnly
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Retrieval, Usage
-from tests.memsys.build import SESSIONS, BagOfWords, MakeParts, Planned, query, session
+from tests.memsys.build import (
+    SESSIONS,
+    BagOfWords,
+    MakeParts,
+    Planned,
+    ingest_all,
+    query,
+    session,
+)
 from tests.memsys.contract import QUERIES
-from tests.memsys.strategies.make import graph_expand, hybrid_gate
+from tests.memsys.strategies.make import graph_expand, graph_score, hybrid_gate
 
 OTHERS = "salt wool rain fern lamp yarn plum drum kite gold moss sail tent vest".split()
 SEED, LINKED = "Mara: so a red bowl", "Mara: the red bowl cracked"
@@ -30,8 +38,9 @@ COSINES = {
 TALK = session(
     1, datetime(2024, 3, 2), *(("Mara", content.removeprefix("Mara: ")) for content in COSINES)
 )
-EDGE = log(16 / 2) / log(16)  # both memories of sixteen have the phrase: .75
+EDGE = 1.0  # between "bowl" and "red bowl": both memories, and no other, mention both
 LINKED_SCORE = 0.6 * EDGE + 0.4 * 0.35
+MENTION = log(16 / 2) / log(16)  # of the phrase, by both memories of sixteen: .75
 
 
 def ingested(strategy: Strategy) -> Strategy:
@@ -57,11 +66,63 @@ def test_an_added_memory_pushes_a_direct_one_out(parts: MakeParts) -> None:
             {
                 "memory": "D1:16",
                 "seed": "D1:1",
-                "via": "e:red bowl",
-                "score": pytest.approx(LINKED_SCORE),
+                "via": "e:bowl",
+                "edge": pytest.approx(EDGE, abs=1e-6),
+                "relevance": pytest.approx(0.35, abs=1e-6),
+                "score": pytest.approx(LINKED_SCORE, abs=1e-6),
             }
         ]
     }
+
+
+def test_the_product_along_the_path_takes_the_mention_in(parts: MakeParts) -> None:
+    product = graph_expand(parts(Planned(COSINES)), 2, path_weight="product")
+    (step,) = ingested(product).retrieve(query("?")).trace["expansion"]
+    assert step["edge"] == pytest.approx(MENTION, abs=1e-6)
+    assert step["score"] == pytest.approx(0.6 * MENTION + 0.4 * 0.35, abs=1e-6)
+
+
+def test_memory_scores_order_what_was_found_and_what_was_added(parts: MakeParts) -> None:
+    planned = parts(Planned(COSINES))
+    weights = dict.fromkeys(("access", "recency", "importance"), 0) | {"similarity": 1, "graph": 2}
+    by_score = ingested(
+        graph_expand(planned, 16, rescore="memory_score", seeds=1, weights=weights)
+    ).retrieve(query("?"))
+    # Only the two with a bowl have a neighbour in the graph, and g counts double.
+    assert contents(by_score)[:2] == [SEED, LINKED]
+    g = by_score.trace["memory_score"]["D1:16"]["g"]
+    assert by_score.candidates[1].score == pytest.approx(0.35 + 2 * g, abs=1e-3)
+
+    two = ingested(graph_expand(planned, 2, rescore="memory_score", weights=weights))
+    retrieval = two.retrieve(query("?"))
+    assert [one.origin for one in retrieval.candidates] == ["direct", "expanded"]
+    assert list(retrieval.trace["memory_score"]) == ["D1:1", "D1:16"]
+    # By similarity alone, what was found directly comes first again.
+    plain = ingested(
+        graph_expand(planned, 2, rescore="memory_score", weights={**weights, "graph": 0})
+    )
+    assert contents(plain.retrieve(query("?"))) == [SEED, "Mara: salt"]
+    shut = ingested(
+        hybrid_gate(planned, 16, rescore="memory_score", similarity=-1.0, weights=weights)
+    ).retrieve(query("?"))
+    assert shut.trace["gate"]["open"] is False
+    assert contents(shut)[:2] == [SEED, LINKED]  # rescored, whether the gate opens or not
+    with pytest.raises(InputError, match=r"strategy\.rescore: 'other' is none of memory_score"):
+        graph_expand(planned, 2, rescore="other")
+
+
+@pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
+@pytest.mark.parametrize("make", [graph_expand, hybrid_gate])
+def test_without_expansion_the_ranking_is_that_of_graph_score(
+    parts: MakeParts, make: Callable[..., Strategy], start: Start
+) -> None:
+    off = ingest_all(make(parts(BagOfWords()), 3, start=start, use_graph_expansion=False))
+    scored = ingest_all(graph_score(parts(BagOfWords()), 3, start=start))
+    for one in QUERIES:
+        assert off.retrieve(one) == scored.retrieve(one)
+        assert scored.retrieve(one).candidates
+    with pytest.raises(InputError, match="use_graph_expansion: 'no'; use true or false"):
+        make(parts(BagOfWords()), 3, use_graph_expansion="no")
 
 
 def test_an_added_memory_has_to_earn_its_place(parts: MakeParts) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from math import exp, log
 from typing import Any
@@ -78,7 +79,24 @@ def test_by_similarity_alone_graph_score_is_vector_only(parts: MakeParts) -> Non
     alone = ingest_all(graph_score(parts(), 5, **{**NONE, "similarity": 1}))
     vector = ingest_all(VectorOnly(parts(), 5))
     for one in QUERIES:
-        assert alone.retrieve(one) == vector.retrieve(one)
+        assert replace(alone.retrieve(one), trace={}) == vector.retrieve(one)
+
+
+def test_the_terms_of_a_score_are_in_the_trace(parts: MakeParts) -> None:
+    weights = {"similarity": 0.6, "access": 0.1, "recency": 0.1, "importance": 0.1, "graph": 0.1}
+    strategy = ingest_all(graph_score(parts(), 3))
+    for one in QUERIES:
+        found = strategy.retrieve(one)
+        terms = found.trace["memory_score"]
+        assert list(terms) == ids(found)
+        for candidate in found.candidates:
+            parts_of = dict(terms[candidate.memory.id])
+            n, e, w = (parts_of.pop(name) for name in "new")
+            g = 0.4 * min(n / 10, 1) + 0.3 * min(e / 20, 1) + 0.3 * min(w, 1)
+            assert parts_of["g"] == pytest.approx(g, abs=1e-3)
+            parts_of["graph"] = parts_of.pop("g")
+            score = sum(weights[name] * value for name, value in parts_of.items())
+            assert candidate.score == pytest.approx(score, abs=1e-3)
 
 
 # A bowl comes back once, a month later; nothing else is shared.
@@ -98,8 +116,10 @@ def scored(parts: MakeParts, now: datetime = APRIL, **weights: Any) -> dict[str,
     return {one.memory.id: one.score for one in found}
 
 
-# g of both bowls: one neighbour, one edge, of weight .7 * ln(3/2) / ln(3)
-G = 0.4 / 10 + 0.3 / 20 + 0.3 * 0.7 * log(3 / 2) / log(3)
+# g of both bowls, whose title is "bowl": one neighbour, one edge, of weight ln(3/2) / ln(3); g of
+# the memory between them, whose title "rain" is its own: one edge of weight 1
+G = 0.4 / 10 + 0.3 / 20 + 0.3 * log(3 / 2) / log(3)
+OWN = 0.4 / 10 + 0.3 / 20 + 0.3
 
 
 @pytest.mark.parametrize(
@@ -109,13 +129,13 @@ G = 0.4 / 10 + 0.3 / 20 + 0.3 * 0.7 * log(3 / 2) / log(3)
         ({"access": 0.5}, (0.5 * log(2) / log(101), 0, 0)),  # only by the later session
         ({"recency": 2, "decay_per_day": 0.01}, (2, 2 * exp(-0.3), 2)),  # the access is recent
         ({"importance": 1}, (2 / 20, 4 / 20, 2 / 20)),
-        ({"graph": 1}, (G, 0, G)),
+        ({"graph": 1}, (G, OWN, G)),
         (
             {"similarity": 1, "access": 1, "recency": 1, "importance": 1, "graph": 1}
             | {"decay_per_day": 0.02},
             (
                 0.5 + log(2) / log(101) + 1 + 0.1 + G,
-                0.5 + exp(-0.6) + 0.2,
+                0.5 + exp(-0.6) + 0.2 + OWN,
                 0.5 + 1 + 0.1 + G,
             ),
         ),

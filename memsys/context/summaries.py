@@ -1,0 +1,71 @@
+"""Summaries of long memories by a model, so that more memories fit a token budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from memsys.errors import InputError, check_choice, check_whole
+from memsys.llm.base import LLM, LLMError
+from memsys.llm.prompt import load_prompt
+from memsys.llm.reply import schema_reply
+from memsys.llm.schema import object_schema
+from memsys.text.tokens import count_tokens
+from memsys.types import Candidate
+
+PLACES = ("note",)  # places that the prompt must have
+_SCHEMA = object_schema({"summary": {"type": "string"}})
+
+
+class Summariser:
+    """Summarises the long memories of one conversation, each at most once.
+
+    There is one call per memory, whose text alone determines the request: what is recorded does not
+    depend on the order of the questions.
+    """
+
+    def __init__(self, by: str, llm: LLM | None, longer_than: int, prompt: str) -> None:
+        """`by`: llm, the value of `context.summarise`; `longer_than`: o200k tokens up to which a
+        memory stays as it is. Raises InputError without a model, or if a value cannot be used.
+        """
+        check_choice("context.summarise", by, ["llm", "null"])
+        check_whole("context.longer_than", longer_than)
+        if llm is None:
+            raise InputError(
+                "context.summarise=llm: no model to summarise; add llm=openai or llm=local"
+            )
+        self._llm, self._longer_than = llm, longer_than
+        self.prompt = load_prompt(prompt, PLACES)
+        self._summaries: dict[str, str] = {}  # by content
+
+    def shortened(
+        self, candidates: Sequence[Candidate]
+    ) -> tuple[list[Candidate], Mapping[str, Sequence[int]]]:
+        """Return `candidates` with the long ones summarised; and, by id of each of these memories,
+        its o200k tokens before and after. A summary that is not shorter is not used. Raises
+        LLMError without a usable summary.
+        """
+        shown, lengths = [], {}
+        for candidate in candidates:
+            content = candidate.memory.content
+            before = count_tokens(content)
+            if before > self._longer_than:
+                summary = self._summary(content)
+                after = count_tokens(summary)
+                if after < before:
+                    candidate = replace(  # noqa: PLW2901
+                        candidate, memory=replace(candidate.memory, content=summary)
+                    )
+                    lengths[candidate.memory.id] = [before, after]
+            shown.append(candidate)
+        return shown, lengths
+
+    def _summary(self, content: str) -> str:
+        if content not in self._summaries:
+            asked = [{"role": "user", "content": self.prompt.fill(note=content)}]
+            reply = self._llm.complete(asked, schema=_SCHEMA)
+            summary = " ".join(str(schema_reply(reply, _SCHEMA, self._llm.name)["summary"]).split())
+            if not summary:
+                raise LLMError(f"{self._llm.name}: the summary of a memory is empty")
+            self._summaries[content] = summary
+        return self._summaries[content]

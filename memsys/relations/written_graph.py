@@ -1,0 +1,96 @@
+"""`graph=relations`: a model writes the graph, and memories are linked by what it wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from inspect import signature
+from typing import Any
+from uuid import uuid4
+
+from memsys.embed.cache import CachedEmbedder
+from memsys.errors import InputError, check_number
+from memsys.facts.fact import Event
+from memsys.graph.build import MemoryGraph
+from memsys.llm.base import LLM
+from memsys.relations.extract import RelationExtractor
+from memsys.relations.graph_writer import GraphWriter
+from memsys.relations.memory_graph import link_memories
+from memsys.relations.relation_graph import RelationGraph, RelationGraphSettings
+from memsys.relations.same_reply import SameReply
+from memsys.stores.relations import RelationStore
+from memsys.types import Memory, Session
+
+
+class WrittenByModel:
+    """The settings of `graph=relations`; `open` returns the graph of one conversation."""
+
+    def __init__(
+        self, name: str, relation_store: RelationStore, max_share: float, **settings: Any
+    ) -> None:
+        """`relation_store` may be shared: each conversation has its own owner id there.
+        `max_share`: see link_memories. `settings`: see RelationGraphSettings; their values are
+        checked by `open`, as Hydra would hide the error message here. Raises TypeError on an
+        unknown or missing setting.
+        """
+        self.name, self._store, self._max_share = name, relation_store, max_share
+        self._settings = {**settings, "place": "graph"}
+        signature(RelationGraphSettings).bind(**self._settings)
+
+    def open(self, llm: LLM | None, embedder: CachedEmbedder) -> WrittenGraph:
+        """Return an empty graph. Raises InputError without a model, or if a setting or a prompt
+        cannot be used.
+        """
+        if llm is None:
+            raise InputError(
+                f"graph={self.name}: no model to write the graph; add llm=openai, or llm=local "
+                "graph.calls=schema"
+            )
+        check_number("graph.max_share", self._max_share, 0, 1)
+        settings = RelationGraphSettings(**self._settings)
+        extractor = RelationExtractor(llm, settings)
+        graph = RelationGraph(self._store, uuid4().hex, embedder, settings)
+        return WrittenGraph(extractor, graph, settings, self._max_share)
+
+
+class WrittenGraph:
+    """The entities and relations of one conversation, and the links that they make.
+
+    `part` reads entities and relations from a reply with the facts of `exchange` messages (see
+    ReplyPart); an exchange without such a reply is extracted by calls.
+    """
+
+    def __init__(
+        self,
+        extractor: RelationExtractor,
+        relations: RelationGraph,
+        settings: RelationGraphSettings,
+        max_share: float,
+    ) -> None:
+        self.prompts, self.exchange = extractor.prompts, settings.exchange
+        self.part = SameReply(extractor)
+        self._relations, self._max_share = relations, max_share
+        self._events: list[Event] = []
+        self._writer = GraphWriter(extractor, relations, settings, self._events, self.part)
+
+    def write(self, session: Session, log: list[Event]) -> None:
+        """Add what `session` states, and log the steps; see GraphWriter.write."""
+        try:
+            self._writer.write(session)
+        finally:
+            log += self._events
+            self._events.clear()
+
+    def build(self, memories: Sequence[Memory]) -> MemoryGraph:
+        """Return the graph over `memories`; see link_memories."""
+        relations = self._relations.relations()
+        pairs = zip(relations, self._relations.ends(relations), strict=True)
+        return link_memories(memories, list(pairs), self._max_share)
+
+    @property
+    def bytes(self) -> int:
+        """Size of the entities, with their vectors, and of the relations."""
+        return self._relations.size()["bytes"]
+
+    def clear(self) -> None:
+        """Delete the entities and relations from the store."""
+        self._relations.clear()
