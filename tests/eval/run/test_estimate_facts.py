@@ -31,6 +31,10 @@ def test_calls_are_counted_by_what_they_are_for(start: Start, small: tuple[str, 
     graph = 3 * EXCHANGES + ASKED + CONVERSATIONS  # questions name entities, warm-ups too
     assert found["mem0_graph"]["calls"] == str(facts + graph)
     assert number(found["mem0_graph"]["read"]) > number(found["mem0"]["read"])
+    together = ("strategy=mem0_graph", "strategy.facts.relations=same_reply")
+    fewer = estimated(start("estimate=true", *MODELS, *small, *together))["mem0_graph"]
+    assert fewer["calls"] == str(facts + graph - 2 * EXCHANGES)
+    assert number(fewer["read"]) < number(found["mem0_graph"]["read"])
     own = ("strategy=mem0", "strategy.facts.exchange=3", "strategy.facts.summary_prompt=null")
     one = estimated(start("estimate=true", *MODELS, *small, *own))["mem0"]
     assert one["calls"] == str(ASKED + SESSIONS + DECISIONS)
