@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from baselines.mem0 import Mem0
 from baselines.rankings import BM25
