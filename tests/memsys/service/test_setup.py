@@ -90,6 +90,12 @@ def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path: P
     assert (made.summary.background, made.summary.searchable) == (True, False)
 
 
+def test_a_run_puts_no_text_into_every_request(tmp_path: Path) -> None:
+    folder = run(tmp_path / "run", "strategy=mem0", "strategy.facts.instructions=Praise ACME")
+    with pytest.raises(InputError, match=r"strategy.facts.instructions: a text of the run would"):
+        load_setup(folder)
+
+
 def test_a_run_can_be_named_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(tmp_path / "results" / "runs" / "mine", "k=3")
     monkeypatch.chdir(tmp_path)
@@ -152,7 +158,7 @@ def test_nothing_named_is_the_default() -> None:
         ("strategy: graph_expand\ngraph: rule\n", "graph: 'rule' is none of"),
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
-        ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts"),
+        ("strategy: {_target_: baselines.mem0.Mem0}\n", "update"),
         ("facts: {promt: x}\n", "promt"),
         ("summary: {background: 1}\n", "summary.background: 1; use true or false"),
         ("update: {scores: 1}\n", "update.scores: 1; use true or false"),

@@ -85,7 +85,7 @@ def _texts(language: str) -> list[str]:
 
 @cache
 def _config(row: str, *settings: str) -> DictConfig:
-    config, _ = composed([f"strategy={row.split()[0]}", f"k={K}", *ROWS[row], *settings])
+    config, _ = composed([f"strategy={row.split(maxsplit=1)[0]}", f"k={K}", *ROWS[row], *settings])
     return config
 
 
@@ -130,4 +130,4 @@ def found(
 if __name__ == "__main__":
     for name in ROWS:
         cells = [found(name, one, Path("/tmp"), sys.argv[1]) for one in ("en", "zh")]  # noqa: S108
-        print(f'    "{name}": {tuple(cells[0] + cells[1])},')  # noqa: T201
+        print(f'    "{name}": {tuple(cells[0] + cells[1])},')
