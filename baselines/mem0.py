@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from memsys.errors import InputError
 from memsys.facts.extract import ExtractSettings
+from memsys.facts.extraction_reply import ReplyPart
 from memsys.facts.fact_book import FactBook
 from memsys.facts.fact_writer import FactChange, FactWriter, UpdateSettings
 from memsys.index.rank import Start
@@ -20,6 +21,7 @@ from memsys.relations.extract import RelationExtractor
 from memsys.relations.find import RelationFinder, RelationSettings
 from memsys.relations.graph_writer import GraphWriter
 from memsys.relations.relation_graph import RelationGraph, RelationGraphSettings
+from memsys.relations.same_reply import SameReply
 from memsys.store import Parts, Store
 from memsys.stores.relations import RelationStore
 from memsys.stores.size import together
@@ -57,9 +59,11 @@ class Mem0(Strategy):
         facts: Mapping[str, Any],
         update: Mapping[str, Any],
         vector_store: VectorStore | None = None,
+        part: ReplyPart | None = None,
     ) -> None:
         """`infer`: False stores the memories of `parts.memory` and asks no model. `vector_store`:
-        see FactBook. Raises InputError without a model, or if a setting or prompt cannot be used.
+        see FactBook; `part`: see FactExtractor. Raises InputError without a model, or if a setting
+        or prompt cannot be used.
         """
         super().__init__(parts, k, budget)
         self._book = FactBook(parts.embedder, vector_store)
@@ -71,7 +75,7 @@ class Mem0(Strategy):
                     "strategy.update.calls=schema"
                 )
             settings = ExtractSettings(**facts), UpdateSettings(**update)
-            self._writer = FactWriter(parts.llm, *settings, self._book)
+            self._writer = FactWriter(parts.llm, *settings, self._book, part)
             self.prompts = {**self.prompts, **self._writer.prompts}
             self.events = self._writer.log
 
@@ -106,7 +110,7 @@ class Mem0(Strategy):
 class Mem0Graph(Mem0):
     """The k facts that Mem0 finds and, in addition, at most `relations.limit` relations."""
 
-    start: ClassVar[Start | None] = None  # relations are ranked too
+    writes_relations: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -128,12 +132,19 @@ class Mem0Graph(Mem0):
                 "strategy=mem0_graph: no model to write the graph; add llm=openai, or llm=local "
                 "strategy.update.calls=schema"
             )
-        super().__init__(parts, k, budget, **facts)
         settings, search = RelationGraphSettings(**graph), RelationSettings(**relations)
         extractor = RelationExtractor(parts.llm, settings)
+        found = SameReply(extractor)
+        super().__init__(parts, k, budget, part=found, **facts)
+        extraction = ExtractSettings(**facts["facts"])
+        if extraction.relations == "same_reply" and extraction.exchange != settings.exchange:
+            raise InputError(
+                "strategy.graph.exchange: relations come with the facts (same_reply); use the "
+                f"{extraction.exchange} of strategy.facts.exchange"
+            )
         self.prompts = {**self.prompts, **extractor.prompts}
         self._graph = RelationGraph(store, uuid4().hex, parts.embedder, settings)
-        self._graph_writer = GraphWriter(extractor, self._graph, settings, self.events)
+        self._graph_writer = GraphWriter(extractor, self._graph, settings, self.events, found)
         self._finder = RelationFinder(self._graph, extractor, parts.embedder, parts.index, search)
 
     def ingest(self, session: Session) -> int:

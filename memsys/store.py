@@ -59,23 +59,11 @@ class Store:
     @cached_property
     def by_vector(self) -> VectorIndex | LargeVectors:
         """Index of the vectors of all memories, of which there is at least one."""
-        settings = self._parts.index
         embedded = len(self._vectors) if self._large is None else len(self._large)
         new = [memory.content for memory in self.memories[embedded:]]
-        rows = self._parts.embedder.documents(new) if new else None
-        if settings.vectors == "exact":
-            if rows is not None:
-                self._vectors.extend(rows)
-            return VectorIndex(np.stack(self._vectors))
-        if rows is not None:
-            if self._large is None:
-                expected = max(settings.expected, len(new))
-                self._large = LargeVectors(
-                    settings.vectors, rows.shape[1], expected, settings.searched
-                )
-            self._large.add(rows)
-        assert self._large is not None  # noqa: S101 - a store that is queried is not empty
-        return self._large
+        if new:
+            self._insert(self._parts.embedder.documents(new))
+        return VectorIndex(np.stack(self._vectors)) if self._large is None else self._large
 
     @cached_property
     def by_word(self) -> LexicalIndex | SparseLexicalIndex:
@@ -163,6 +151,18 @@ class Store:
         them; see memsys/stores/size.py.
         """
         return singles(self._vectors) if self._large is None else self._large.bytes
+
+    def _insert(self, vectors: Vectors) -> None:
+        """Append the vectors, shape (n, d), of the next n memories."""
+        settings = self._parts.index
+        if settings.vectors == "exact":
+            self._vectors.extend(vectors)
+            return
+        if self._large is None:
+            expected = max(settings.expected, len(vectors))
+            dimensions = vectors.shape[1]
+            self._large = LargeVectors(settings.vectors, dimensions, expected, settings.searched)
+        self._large.add(vectors)
 
     def _new_graph(self) -> MemoryGraph:
         source = self._parts.graph

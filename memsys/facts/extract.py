@@ -89,8 +89,10 @@ class ExtractSettings:
 
 def for_roles(settings: ExtractSettings) -> ExtractSettings:
     """Return `settings` for messages with roles: the prompt for dialogues between people is
-    replaced by those for users and for agents; any other prompt is used for both.
+    replaced by those for users and for agents; any other prompt is used for both. Relations are
+    extracted by separate calls.
     """
+    settings = replace(settings, relations="separate")
     if settings.prompt != _DIALOGUE:
         return settings
     agents = settings.assistant_prompt or "facts_assistant"
@@ -111,7 +113,7 @@ class FactExtractor:
         elif settings.relations == "same_reply":
             raise InputError(
                 f"{settings.place}.relations: same_reply: no relations are stored here; use "
-                "strategy=mem0_graph, or separate"
+                "graph=relations, strategy=mem0_graph, or separate"
             )
         self._described: set[str] = set()  # ids of turns whose image was described
         self._dialogue: list[TimedTurn] = []

@@ -125,11 +125,12 @@ class FactWriter:
         self.log: list[Event] = []
         self._reader = SessionReader(self.extractor, self._decide, self.log, facts.retries)
 
-    def write(self, session: Session, subject: Subject = "user") -> None:
+    def write(self, session: Session, subject: Subject = "user", *, summarise: bool = True) -> None:
         """Store the facts of `session` about the user or the assistant (see subject_of; the
-        speakers of a dialogue between people are users). Raises LLMError like SessionReader.read.
+        speakers of a dialogue between people are users), and refresh the summary (`summarise`).
+        Raises LLMError like SessionReader.read.
         """
-        self._reader.read(session, subject)
+        self._reader.read(session, subject, summarise=summarise)
 
     def _decide(self, fact: Fact, session: Session) -> Outcome:
         """Compare `fact` with the stored facts and apply the operations that the model chooses."""

@@ -55,8 +55,8 @@ def procedure(
 ) -> Procedure:
     """Return the record of an agent's run: objective, progress, numbered steps, next step.
     `messages` are in OpenAI's chat format: role, content (a text, a list of parts, or None) and
-    tool_calls. `prompt`: a prompt, a shipped one's name, or a path. It is the system prompt, followed by the
-    history and the request; one with the place {history} is the whole request.
+    tool_calls. `prompt`: a prompt, a shipped one's name, or a path. It is the system prompt,
+    followed by the history and the request; one with the place {history} is the whole request.
 
     A result that occurs in no message is marked in the record and logged as `not_verbatim`. Raises
     InputError on invalid messages; LLMError if the model returned no step.

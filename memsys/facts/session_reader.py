@@ -31,8 +31,9 @@ class SessionReader:
         self._rounds = 1 + retries
         self._open: dict[str, list[Fact]] = {}  # by an exchange's first turn; [] once all is done
 
-    def read(self, session: Session, subject: Subject = "user") -> None:
-        """Extract the facts of `session` and pass them on; a second call repeats failed exchanges.
+    def read(self, session: Session, subject: Subject = "user", *, summarise: bool = True) -> None:
+        """Extract the facts of `session`, pass them on, and refresh the summary (`summarise`); a
+        second call repeats failed exchanges.
 
         All exchanges are extracted before the first fact is passed on, so that a late answer does
         not change the order. Raises LLMError if the model answered for none of the exchanges: the
@@ -43,7 +44,8 @@ class SessionReader:
         missing = [turns for turns in exchanges if turns[0].id not in self._open]
         failed, error = self._extract(missing, session, subject)
         self._hand_over(exchanges, session)
-        self._extractor.refresh(session, self._log)
+        if summarise:
+            self._extractor.refresh(session, self._log)
         events = self._log[start:]
         done = Counter(str(one["operation"]) for one in events if one["step"] == "apply")
         faults = sum("fault" in one for one in events)

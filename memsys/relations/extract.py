@@ -11,13 +11,14 @@ from memsys.context.writers import stamp
 from memsys.facts.fact import Event, fault, plain
 from memsys.llm.base import LLM, LLMError
 from memsys.relations.forms import (
-    KINDS,
     LONGEST,
     Form,
     ask,
+    checked,
     conflicts_form,
     entities_form,
     relations_form,
+    reply_forms,
 )
 from memsys.relations.relation_graph import RelationGraphSettings
 from memsys.relations.triples import Entity, Triple, is_self, names_self, shown
@@ -49,12 +50,7 @@ class RelationExtractor:
     ) -> list[Entity] | None:
         """Return the entities that `turns` mention, then the speakers; [] if they mention none."""
         rows = self._ask(entities_form(len(turns)), turns, time, log)
-        if rows is None:
-            return None
-        named = _named(rows, log)
-        names = [turn.speaker for turn in self._named(turns)]
-        speakers = {plain(name): Entity(name, "person") for name in names}
-        return [*({**named, **speakers}.values())] if rows else []
+        return None if rows is None else self._entities(rows, turns, log)
 
     def question_entities(self, question: str) -> list[str]:
         """Return the entity names in `question`. Raises LLMError without a usable reply."""
@@ -85,8 +81,27 @@ class RelationExtractor:
         rows = self._ask(form, turns, time, log, entities=listed)
         if rows is None:
             return None
-        by_name = {plain(entity.name): entity for entity in entities}
-        return list(_triples(rows, self._named(turns), by_name, self._self_name, log))
+        return self._triples(rows, turns, entities, log)
+
+    def read(
+        self,
+        reply: Mapping[str, Any],
+        shown: Sequence[Turn],
+        new: Sequence[Turn],
+        log: list[Event],
+    ) -> tuple[list[Entity], list[Triple]] | None:
+        """Return the entities of `new` turns, and the relations between them, from a `reply` with
+        both lists (see reply_forms), in which number n is the turn shown[n - 1].
+        """
+        rows = []
+        for form in reply_forms(len(new), len(shown)):
+            found = reply.get(form.step)
+            if not isinstance(found, list):
+                log.append(fault(form.step, "no_call", f"the reply has no list {form.step}"))
+                return None
+            rows.append(checked(found, form, log))
+        entities = self._entities(rows[0], new, log)
+        return entities, self._triples(rows[1], shown, entities, log) if entities else []
 
     def ended(
         self,
@@ -97,7 +112,7 @@ class RelationExtractor:
         log: list[Event],
     ) -> dict[int, str] | None:
         """Return the relations that ended according to `turns`, as row in `stored` (relations as
-        sentences) to reason. A number that was not shown is logged and ignored.
+        sentences with their dates) to reason. A number that was not shown is logged and ignored.
         """
         listed = "\n".join(f"{n}. {one}" for n, one in enumerate(stored, 1))
         stated = "\n".join(f"- {one.text}" for one in new) or "(none)"
@@ -124,6 +139,25 @@ class RelationExtractor:
         text = self.prompts[form.step].fill(messages=messages, time=stamp(time), **values)
         return ask(self._llm, form, text, self._calls, log, turns=[turn.id for turn in turns])
 
+    def _entities(
+        self, rows: Sequence[Mapping[str, Any]], turns: Sequence[Turn], log: list[Event]
+    ) -> list[Entity]:
+        """Return the entities of `rows`, if there are any, then the speakers of `turns`."""
+        named = _named(rows, log)
+        names = [turn.speaker for turn in self._named(turns)]
+        speakers = {plain(name): Entity(name, "person") for name in names}
+        return [*({**named, **speakers}.values())] if rows else []
+
+    def _triples(
+        self,
+        rows: Sequence[Mapping[str, Any]],
+        turns: Sequence[Turn],
+        entities: Sequence[Entity],
+        log: list[Event],
+    ) -> list[Triple]:
+        by_name = {plain(entity.name): entity for entity in entities}
+        return list(_triples(rows, self._named(turns), by_name, self._self_name, log))
+
     def _named(self, turns: Sequence[Turn]) -> list[Turn]:
         """Return `turns` with the user's name for a speaker without one."""
         name = self._self_name
@@ -140,11 +174,11 @@ def _named(rows: Sequence[Mapping[str, Any]], log: list[Event]) -> dict[str, Ent
     """Return the entities of `rows` by normalised name, without first-person names."""
     named: dict[str, Entity] = {}
     for row in rows:
-        name, kind = shown(row["name"]), row["type"].strip().casefold()
+        name, kind = shown(row["entity"]), shown(row["entity_type"]).casefold()
         if not plain(name) or len(name) > LONGEST:
             log.append(fault("entities", "bad_argument", f"{name!r} is no name"))
         elif not is_self(name):
-            named.setdefault(plain(name), Entity(name, kind if kind in KINDS else "other"))
+            named.setdefault(plain(name), Entity(name, kind[:LONGEST] or "other"))
     return named
 
 
@@ -159,7 +193,7 @@ def _triples(
     message_terms = set(terms(_numbered(turns)))
     triples: dict[tuple[str, str, str], Triple] = {}
     for row in rows:
-        label = f"{row['source']} - {row['relation']} - {row['destination']}"
+        label = f"{row['source']} - {row['relationship']} - {row['destination']}"
         numbers = dict.fromkeys(int(number) for number in row["turns"])
         sources = [turns[number - 1] for number in numbers if 1 <= number <= len(turns)]
         if len(sources) < max(len(numbers), 1):
@@ -168,7 +202,7 @@ def _triples(
         if len(speakers) > 1 and self_name is not None:
             speakers = {self_name}
         ends = [_end(row[end], speakers, by_name, message_terms, label, log) for end in _ENDS]
-        name = shown(row["relation"]).casefold()
+        name = shown(row["relationship"]).casefold()
         source, destination = ends
         if source is None or destination is None:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from memsys.facts.fact import Event, fault, tokens
@@ -13,18 +13,21 @@ from memsys.facts.operations import Calls
 from memsys.llm.base import LLM, Completion, Tool
 from memsys.llm.schema import object_schema, violation
 
-KINDS: Final = tuple("person place organisation thing activity event time other".split())
 _MOST_A_MESSAGE = 8  # entities, and also relations
-LONGEST: Final = 60  # characters of a name or reason; small models do not end a text by themselves
+# Characters of a name or reason, and of a type: small models do not end a text by themselves.
+LONGEST: Final = 60
+_LONGEST_TYPE = 24
 _TEXT = {"type": "string"}
-_SHORT = {**_TEXT, "pattern": rf'^[^"\\\n]{{1,{LONGEST}}}$'}
+_SHORT, _TYPE = (
+    {**_TEXT, "pattern": rf'^[^"\\\n]{{1,{most}}}$'} for most in (LONGEST, _LONGEST_TYPE)
+)
 # Properties that a row is checked for, without the bounds and enumerations that guide servers which
 # decode by the schema.
 _FREE: Final[Mapping[str, Mapping[str, Any]]] = {
-    "entities": {"name": _TEXT, "type": _TEXT},
+    "entities": {"entity": _TEXT, "entity_type": _TEXT},
     "relations": {
         "source": _TEXT,
-        "relation": _TEXT,
+        "relationship": _TEXT,
         "destination": _TEXT,
         "turns": {"type": "array", "items": {"type": "integer"}},
     },
@@ -56,9 +59,9 @@ class Form:
 def entities_form(messages: int) -> Form:
     """Return the form for the entities of `messages` messages, each with its type."""
     # The descriptions are part of every request: a change invalidates recorded answers.
-    row = {"name": _SHORT, "type": {"type": "string", "enum": list(KINDS)}}
+    row = {"entity": _SHORT, "entity_type": _TYPE}
     description = "Note the entities that the messages speak of."
-    return Form("entities", "note_entities", description, row, _MOST_A_MESSAGE * messages)
+    return Form("entities", "extract_entities", description, row, _MOST_A_MESSAGE * messages)
 
 
 def relations_form(messages: int, names: Sequence[str] | None) -> Form:
@@ -67,19 +70,28 @@ def relations_form(messages: int, names: Sequence[str] | None) -> Form:
     number = {"type": "integer", "minimum": 1, "maximum": messages}
     row = {
         "source": end,
-        "relation": _SHORT,
+        "relationship": _SHORT,
         "destination": end,
         "turns": {"type": "array", "items": number, "maxItems": 4},
     }
     description = "Note the relations between entities that the messages tell of."
-    return Form("relations", "note_relations", description, row, _MOST_A_MESSAGE * messages)
+    return Form(
+        "relations", "establish_relationships", description, row, _MOST_A_MESSAGE * messages
+    )
+
+
+def reply_forms(new: int, shown: int) -> tuple[Form, Form]:
+    """Return the forms for the entities and relations of the last `new` of `shown` messages, as two
+    lists of one reply.
+    """
+    return entities_form(new), replace(relations_form(shown, None), most=_MOST_A_MESSAGE * new)
 
 
 def conflicts_form(stored: int) -> Form:
     """Return the form that lists the ended ones among `stored` numbered relations."""
     row = {"relation": {"type": "integer", "minimum": 1, "maximum": stored}, "why": _SHORT}
     description = "Name the stored relations that do not hold any more; an empty list if all do."
-    return Form("conflicts", "end_relations", description, row, stored)
+    return Form("conflicts", "delete_graph_memory", description, row, stored)
 
 
 def ask(
@@ -106,12 +118,17 @@ def ask(
             rows = []  # without a call, no relation ended
         else:
             log.append(fault(form.step, "no_call", reply.text))
-    if rows and len(rows) > form.most:
-        log.append(fault(form.step, "too_many", f"{len(rows)}; the first {form.most} are read"))
-    valid = None if rows is None else list(_valid(rows[: form.most], form, log))
+    valid = None if rows is None else checked(rows, form, log)
     counted = {} if valid is None else {form.step: len(valid)}
     log.append({"step": form.step, **fields, **counted, "tokens": tokens(reply.usage)})
     return valid
+
+
+def checked(rows: Sequence[Any], form: Form, log: list[Event]) -> list[dict[str, Any]]:
+    """Return the valid ones of the `rows` that a model returned for `form`; faults are logged."""
+    if len(rows) > form.most:
+        log.append(fault(form.step, "too_many", f"{len(rows)}; the first {form.most} are read"))
+    return list(_valid(rows[: form.most], form, log))
 
 
 def _lists(reply: Completion, form: Form) -> Iterator[list[Any] | Event]:

@@ -11,7 +11,8 @@ from memsys.facts.fact import Event, fault
 from memsys.llm.base import LLMError
 from memsys.relations.extract import RelationExtractor
 from memsys.relations.relation_graph import Applied, Planned, RelationGraph, RelationGraphSettings
-from memsys.relations.triples import Entity, Triple, id_of
+from memsys.relations.same_reply import SameReply
+from memsys.relations.triples import Entity, Triple, dated, id_of
 from memsys.stores.relations import Relation
 from memsys.types import Session, Turn
 
@@ -45,8 +46,12 @@ class GraphWriter:
         graph: RelationGraph,
         settings: RelationGraphSettings,
         log: list[Event],
+        found: SameReply | None = None,
     ) -> None:
-        self._extractor, self._graph = extractor, graph
+        """`found`: the entities and relations that came with the facts of an exchange; an exchange
+        without them is extracted by calls.
+        """
+        self._extractor, self._graph, self._found = extractor, graph, found
         self._settings, self._log = settings, log
         self._progress: dict[str, _Progress] = {}  # by an exchange's first turn
 
@@ -84,6 +89,8 @@ class GraphWriter:
     def _exchange(self, turns: Sequence[Turn], session: Session, at: _Progress) -> bool:
         """Return whether the exchange is complete in the graph. Raises LLMError without a reply."""
         time, log = session.time, self._log
+        if at.entities is None and self._found is not None:
+            at.entities, at.triples = self._found.pop(turns[0])
         if at.entities is None:
             at.entities = self._extractor.entities(turns, time, log)
         if not at.entities:
@@ -114,7 +121,7 @@ class GraphWriter:
         open_ = [one for one in near if one.ended is None and one.key not in stated]
         at.stored = open_[: self._settings.shown]
         new = [one.triple for one in planned]
-        listed = self._graph.sentences(at.stored)
+        listed = [dated(*one) for one in zip(at.stored, self._graph.ends(at.stored), strict=True)]
         at.ended = self._extractor.ended(turns, time, listed, new, self._log) if listed else {}
 
     def _add(self, planned: Sequence[Planned], time: datetime) -> None:

@@ -76,7 +76,23 @@ def id_of(relation: _Keyed) -> str:
 
 def until(time: datetime) -> str:
     """Return the suffix of a relation that ended at `time`."""
-    return f"(until {time.day} {time:%B %Y})"
+    return f"(until {_day(time)})"
+
+
+def dated(relation: Relation, ends: tuple[Node, Node]) -> str:
+    """Return `relation` as a sentence with the days on which it was first and last stated, and on
+    which it ended.
+    """
+    days = [f"stated {_day(relation.created)}"]
+    if relation.last_seen.date() != relation.created.date():
+        days.append(f"last {_day(relation.last_seen)}")
+    if relation.ended is not None:
+        days.append(f"until {_day(relation.ended)}")
+    return f"{verbalised(relation, ends)} ({', '.join(days)})"
+
+
+def _day(time: datetime) -> str:
+    return f"{time.day} {time:%B %Y}"
 
 
 def as_memory(relation: Relation, ends: tuple[Node, Node]) -> Memory:

@@ -20,11 +20,11 @@ from memsys.types import Vectors
 
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
 # The column of each field of a record, without its owner; `touch` alone changes the last two.
-_SAME = "id index_text kind time speaker turns importance metadata created updated".split()
+_SAME = "id title index_text kind time speaker turns importance metadata created updated".split()
 _CHANGED = {"memory": "content", **{name: name for name in _SAME}}
 _FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
 _COLUMNS = ", ".join(["user_id, agent_id, run_id", *_FIELDS.values()])
-_IN = "IN (SELECT value FROM json_each(?))"
+IN_LIST = "IN (SELECT value FROM json_each(?))"
 _DEPTH = 100  # of metadata that can be in an answer
 # In place of metadata that earlier versions accepted and no answer can contain.
 UNREADABLE = {"error": f"the stored metadata are nested more than {_DEPTH} deep; replace them"}
@@ -47,6 +47,7 @@ class MemoryDatabase:
             with self.writing():
                 for statement in _SCHEMA[1:]:
                     self._db.execute(statement)
+                self._migrate()
                 stored = self.state("embedder", embedder)
         except (OSError, sqlite3.DatabaseError) as error:
             raise InputError(
@@ -58,6 +59,12 @@ class MemoryDatabase:
                 f"{self.path}: its memories were embedded by {stored}, not {embedder}; set "
                 "embedder= to that, or name another folder"
             )
+
+    def _migrate(self) -> None:
+        """Add the columns that a file of version 0.2 or earlier lacks."""
+        columns = {row[1] for row in self._db.execute("PRAGMA table_info(memories)")}
+        if "title" not in columns:
+            self._db.execute("ALTER TABLE memories ADD COLUMN title TEXT NOT NULL DEFAULT ''")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -117,7 +124,7 @@ class MemoryDatabase:
         """
         for record in self.owned(owner):
             self.drop(record)
-        condition, values = _where(owner)
+        condition, values = owner_condition(owner)
         latest = f"SELECT max(number) FROM changes WHERE {condition} GROUP BY memory"  # noqa: S608
         self._db.execute(
             f"DELETE FROM changes WHERE {condition} AND number NOT IN ({latest})",  # noqa: S608
@@ -132,20 +139,20 @@ class MemoryDatabase:
 
     def of(self, ids: Sequence[str]) -> dict[str, MemoryRecord]:
         """Return records by id, oldest first, without unknown ids."""
-        return {one.id: one for one in self._records(f"id {_IN}", [json.dumps(list(ids))])}
+        return {one.id: one for one in self._records(f"id {IN_LIST}", [json.dumps(list(ids))])}
 
     def owned(
         self, owner: Owner | None, filters: Mapping[str, Any] | None = None
     ) -> list[MemoryRecord]:
         """Return records of `owner` (None: of all) whose metadata match `filters`, oldest first."""
-        records = self._records(*_where(owner))
+        records = self._records(*owner_condition(owner))
         return [one for one in records if _fits(one.metadata, filters or {})]
 
     def shelves(self, owner: Owner) -> list[str]:
         """Return the shelves (see Owner.shelf) with memories of `owner`, sorted; a user has one."""
         if owner.user_id is not None:
             return [owner.shelf]
-        condition, values = _where(owner)
+        condition, values = owner_condition(owner)
         query = f"SELECT DISTINCT shelf FROM memories WHERE {condition} ORDER BY shelf"  # noqa: S608
         return [row[0] for row in self._db.execute(query, values)]
 
@@ -167,7 +174,7 @@ class MemoryDatabase:
 
     def vectors_of(self, ids: Sequence[str]) -> Vectors:
         """Return the vectors of stored `ids`, sorted by id, shape (len(ids), d)."""
-        query = f"SELECT vector FROM memories WHERE id {_IN} ORDER BY id"  # noqa: S608
+        query = f"SELECT vector FROM memories WHERE id {IN_LIST} ORDER BY id"  # noqa: S608
         rows = self._db.execute(query, (json.dumps(list(ids)),))
         return np.stack([np.frombuffer(blob, dtype=np.float32) for (blob,) in rows])
 
@@ -190,6 +197,12 @@ class MemoryDatabase:
             [(time.isoformat(), id_) for id_ in ids],
         )
 
+    def accesses(self, ids: Sequence[str]) -> dict[str, tuple[int, datetime | None]]:
+        """Return, by id, how often a memory was accessed and when last."""
+        query = f"SELECT id, accesses, accessed FROM memories WHERE id {IN_LIST}"  # noqa: S608
+        rows = self._db.execute(query, (json.dumps(list(ids)),))
+        return {id_: (count, time and datetime.fromisoformat(time)) for id_, count, time in rows}
+
     def dialogue(self, owner: Owner) -> tuple[list[Any], str]:
         """Return the stored last messages of `owner` and their summary."""
         row = self._db.execute(
@@ -204,11 +217,24 @@ class MemoryDatabase:
             (_json(owner.named), _json(messages), summary),
         )
 
+    def set_summary(self, owner: Owner, summary: str, turn: str) -> bool:
+        """Replace the summary of `owner` if the message `turn` is stored still, or none is; return
+        whether it was replaced.
+        """
+        condition = "owner=? AND (said='[]' OR instr(said, ?) > 0)"
+        query = f"UPDATE dialogues SET summary=? WHERE {condition}"  # noqa: S608
+        return self._db.execute(query, (summary, _json(owner.named), turn)).rowcount > 0
+
     def drop_dialogues(self, owner: Owner | None) -> None:
         """Delete the messages and summaries of `owner` (None: of all)."""
         for (key,) in self._db.execute("SELECT owner FROM dialogues").fetchall():
             if owner is None or owner.named.items() <= json.loads(key).items():
                 self._db.execute("DELETE FROM dialogues WHERE owner=?", (key,))
+
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """The connection, for tables of others in the same file."""
+        return self._db
 
     def close(self) -> None:
         """Close the file."""
@@ -266,7 +292,7 @@ def _metadata(text: str) -> Any:
     return UNREADABLE if deep else metadata
 
 
-def _where(owner: Owner | None) -> tuple[str, list[str]]:
+def owner_condition(owner: Owner | None) -> tuple[str, list[str]]:
     """Return the SQL condition for memories of `owner` (None: of all), and its values. Raises
     InputError like Owner.check.
     """

@@ -6,15 +6,22 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Self
 
-from memsys.embed.cache import CachedEmbedder
-from memsys.errors import InputError, check_choice, check_whole
+from memsys.errors import InputError, check_whole
 from memsys.llm.meter import Meter
+from memsys.service.adding import Adder
+from memsys.service.arguments import (
+    MemoryType,
+    Version,
+    check_kind,
+    check_prompt,
+    check_version,
+    either,
+)
+from memsys.service.configuration import Source
 from memsys.service.database import MemoryDatabase
-from memsys.service.messages import Messages, as_units, parse_messages
-from memsys.service.model_writing import write_facts, write_procedure
-from memsys.service.ranking import Ranker
+from memsys.service.messages import Messages
 from memsys.service.records import (
     AddResult,
     MemoryChange,
@@ -26,10 +33,13 @@ from memsys.service.records import (
     naive,
     now,
 )
+from memsys.service.relations import RelationMemory
+from memsys.service.rows import Rows
 from memsys.service.setup import Setup, load_setup
+from memsys.service.shared_embedder import SharedEmbedder
+from memsys.service.summaries import Summaries
 from memsys.service.vector_sync import VectorSync
-from memsys.service.writing import About, Writer, check_metadata
-from memsys.text.turns import importance
+from memsys.service.writing import About, Writer, check_fields, check_metadata
 
 FOLDER = "memories"
 
@@ -44,26 +54,32 @@ class Memory(AbstractContextManager["Memory"]):
     """
 
     def __init__(self, folder: str | Path = FOLDER, setup: Setup | None = None) -> None:
-        """Create `folder` if absent. Raises InputError if it, or the setup, cannot be used."""
+        """Create `folder` if absent. `setup`: None for what the environment's MEMSYS_CONFIG names,
+        or the defaults, without a model. Raises InputError if folder or setup cannot be used.
+        """
         self._setup = setup = setup or load_setup(None)
         path = Path(folder).expanduser()
         self._database = database = MemoryDatabase(path, setup.embedder.name)
         self._vectors = vectors = VectorSync(database, setup.vectors)
-        embedder = CachedEmbedder(setup.embedder, path / "cache", Meter())
+        embedder = SharedEmbedder(setup.embedder, path / "cache", Meter())
         self._writer = Writer(database, vectors, embedder)
-        self._ranker = Ranker(database, vectors, setup.index, setup.start, setup.weights)
+        self._relations = RelationMemory(setup.relations, database, embedder, self._writer.lock)
+        self._ranker = setup.ranker(database, vectors, embedder, self._writer.lock)
+        self._summaries = Summaries(self._writer, setup.summary)
+        parts = self._writer, self._ranker, self._summaries, self._relations
+        self._adder = Adder(setup, *parts)
 
     @classmethod
-    def from_config(cls, source: str | Path, folder: str | Path = FOLDER) -> Self:
+    def from_config(cls, source: Source, folder: str | Path = FOLDER) -> Self:
         """Return a memory with the embedder, index, memory option, model, ranking and k of a run
-        (its folder, or its id) or of a YAML file. Raises InputError like load_setup.
+        (its folder, or its id), a YAML file, or a mapping. Raises InputError like load_setup.
         """
         return cls(folder, load_setup(source))
 
     @property
-    def can_infer(self) -> bool:
-        """Whether a model is configured that can write facts."""
-        return self._setup.llm is not None
+    def enable_graph(self) -> bool:
+        """Whether a model writes relations, which are then found by default."""
+        return self._relations.enabled
 
     def add(
         self,
@@ -76,30 +92,30 @@ class Memory(AbstractContextManager["Memory"]):
         infer: bool | None = None,
         kind: MemoryKind = "fact",
         time: datetime | None = None,
+        prompt: str | None = None,
+        memory_type: MemoryType | None = None,
+        version: Version | None = None,
     ) -> AddResult:
-        """Store `messages`: a text, or a list of {role, content} with optional name and id, said at
-        `time` (None: now).
+        """Store `messages`: a text, or one {role, content} or a list of them, with optional name
+        and id, said at `time` (None: now). A model describes images in them.
 
         `infer`: True lets a model extract facts, or with kind="procedural" record an agent's run
         (whose messages may have tool_calls) as numbered steps; False stores the messages verbatim;
         None: as in the run. A text is stored word for word; messages are stored with the speaker's
-        name. Raises InputError on an invalid argument; LLMError if the model answered for none of
-        the messages.
+        name. `prompt`: further instructions to the model. `memory_type="procedural_memory"`:
+        kind="procedural", which a model records unless infer=False. `version`: "v1.1".
+
+        Raises InputError on an invalid argument (NoModelError without the model that is asked);
+        LLMError if the model answered for none of the messages, or did not describe an image.
         """
         owner = Owner(user_id, agent_id, run_id).check()
-        check_choice("kind", kind, get_args(MemoryKind))
-        checked = check_metadata(metadata)
+        check_version(version)
+        kind = check_kind(kind, memory_type)
+        about = About(owner, check_metadata(metadata), kind, {})
         said = naive(time) if time is not None else now()
-        writes = self._setup.infer if infer is None else infer
-        if writes and kind == "procedural":
-            about = About(owner, checked, kind, {})
-            return write_procedure(self._setup, self._writer, messages, about, said)
-        parsed = parse_messages(messages, said)
-        about = About(owner, checked, kind, parsed.public)
-        if writes:
-            return write_facts(self._setup, self._writer, self._ranker, about, parsed)
-        units = as_units(messages, parsed, self._setup.builder)
-        return AddResult(tuple(self._writer.add(units, about)))
+        writes = (self._setup.infer or memory_type is not None) if infer is None else infer
+        check_prompt(prompt, writes)
+        return self._adder.add(messages, about, said, writes, prompt)
 
     def search(
         self,
@@ -111,25 +127,34 @@ class Memory(AbstractContextManager["Memory"]):
         filters: Mapping[str, Any] | None = None,
         top_k: int | None = None,
         time: datetime | None = None,
-    ) -> list[SearchResult]:
-        """Return the `top_k` (None: the run's k) best memories for `query`, best first. `filters`:
-        values that the metadata must have. `time`: of the query, for recency (None: now). Each
-        returned memory counts as accessed. Raises InputError on an invalid argument.
+        limit: int | None = None,
+        version: Version | None = None,
+        enable_graph: bool | None = None,
+    ) -> Rows[SearchResult]:
+        """Return the `top_k`, or `limit` (None: the run's k), best memories for `query`, best
+        first. `filters`: values that the metadata must have. `time`: of the query, for recency
+        (None: now); each returned memory counts as accessed at that time. `enable_graph`: whether
+        the relations of the owner are searched as well, of whatever metadata (None: if the run
+        writes any). `version`: "v1.1". Raises InputError on an invalid argument, LLMError if the
+        strategy asks a model and gets no usable reply.
         """
         owner = Owner(user_id, agent_id, run_id).check()
-        wanted = check_whole("top_k", self._setup.k if top_k is None else top_k)
+        check_version(version)
+        most = either("top_k", top_k, "limit", limit)
+        wanted = check_whole("top_k", self._setup.k if most is None else most)
         if not isinstance(query, str):
             raise InputError("query: use text")
         check_text(query, "query")
         checked = check_metadata(filters, "filters")
         vector = self._writer.embed_query(query) if self._ranker.wants_vector else None
         asked = naive(time) if time is not None else now()
-        with self._writer.lock:
-            found = self._ranker.search(query, vector, owner, checked, wanted, asked)
-            if found:
-                with self._database.writing():
-                    self._database.touch([one.record.id for one in found], now())
-        return found
+        found = self._ranker.search(query, vector, owner, checked, wanted, asked)
+        searched = self._relations.enabled if enable_graph is None else enable_graph
+        relations = self._relations.find(query, owner) if searched else ()
+        if found:
+            with self._writer.lock, self._database.writing():
+                self._database.touch([one.record.id for one in found], asked)
+        return Rows(found, relations)
 
     def get(self, memory_id: str) -> MemoryRecord | None:
         """Return the memory of this id, or None."""
@@ -145,13 +170,16 @@ class Memory(AbstractContextManager["Memory"]):
         filters: Mapping[str, Any] | None = None,
         limit: int | None = None,
         offset: int = 0,
-    ) -> list[MemoryRecord]:
+        version: Version | None = None,
+    ) -> Rows[MemoryRecord]:
         """Return memories of an owner, oldest first: `limit` (None: all) from `offset` on."""
         owner = Owner(user_id, agent_id, run_id).check()
+        check_version(version)
         first = check_whole("offset", offset, 0)
         last = None if limit is None else first + check_whole("limit", limit, 0)
         with self._writer.lock:
-            return self._database.owned(owner, check_metadata(filters, "filters"))[first:last]
+            found = self._database.owned(owner, check_metadata(filters, "filters"))
+        return Rows(found[first:last])
 
     def update(
         self,
@@ -160,22 +188,14 @@ class Memory(AbstractContextManager["Memory"]):
         *,
         metadata: Mapping[str, Any] | None = None,
         time: datetime | None = None,
+        title: str | None = None,
+        data: str | None = None,
     ) -> MemoryChange | None:
-        """Replace text, metadata or time of a memory (None: unchanged) and return the change, None
-        if there is no such memory. Raises InputError on an invalid argument.
+        """Replace text (or `data`), metadata, time or title of a memory (None: unchanged). Return
+        the change, None if there is no such memory. Raises InputError on an invalid argument.
         """
-        if text is None and metadata is None and time is None:
-            raise InputError("update: give text, metadata or time")
-        fields: dict[str, Any] = {}
-        if text is not None:
-            if not isinstance(text, str) or not text:
-                raise InputError("text: use text that is not empty")
-            check_text(text, "text")
-            fields |= {"memory": text, "index_text": text, "importance": importance(text)}
-        if metadata is not None:
-            fields["metadata"] = check_metadata(metadata)
-        if time is not None:
-            fields["time"] = naive(time)
+        text = either("text", text, "data", data)
+        fields = check_fields(text, metadata, time, title)
         return self._writer.change(memory_id, fields)
 
     def delete(self, memory_id: str) -> MemoryChange | None:
@@ -190,11 +210,12 @@ class Memory(AbstractContextManager["Memory"]):
         run_id: str | None = None,
         all: bool = False,  # noqa: A002 - the name in the interface
     ) -> list[MemoryChange]:
-        """Delete all memories and stored messages of an owner, or of every owner (`all`); the
-        history remains. Raises InputError with neither, or with both.
+        """Delete all memories, relations and stored messages of an owner, or of every owner
+        (`all`); the history remains. Raises InputError with neither, or with both.
         """
         owner = Owner(user_id, agent_id, run_id).check_bulk(all)
         with self._writer.lock:
+            self._relations.delete(owner)
             with self._database.writing():
                 self._database.drop_dialogues(owner)
             return self._writer.delete([one.id for one in self._database.owned(owner)])
@@ -217,6 +238,7 @@ class Memory(AbstractContextManager["Memory"]):
         """
         owner = Owner(user_id, agent_id, run_id).check_bulk(all)
         with self._writer.lock:
+            self._relations.delete(owner)
             with self._database.writing():
                 if owner is None:
                     self._database.clear()
@@ -225,9 +247,11 @@ class Memory(AbstractContextManager["Memory"]):
             self._vectors.catch_up()
 
     def close(self) -> None:
-        """Close files and connections."""
+        """Close files and connections, after the summaries that are refreshed in the background."""
+        self._summaries.close()
         with self._writer.lock:
             self._vectors.close()
+            self._relations.close()
             self._database.close()
 
     def __exit__(self, *error: object) -> None:

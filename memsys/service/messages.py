@@ -14,7 +14,7 @@ from memsys.service.records import check_text
 from memsys.types import Memory, Session, Turn
 
 ROLES = ("user", "assistant", "system", "tool")
-Messages = str | Sequence[Mapping[str, Any]]
+Messages = str | Mapping[str, Any] | Sequence[Mapping[str, Any]]
 _FIELDS = {"role", "content", "name", "id"}
 
 
@@ -27,17 +27,25 @@ class ParsedMessages:
     public: Mapping[str, str]
 
 
-def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
-    """Return `messages` as a session at `time`. A text is one message of the user; a message has
-    `role` and `content`, and may have `name` (the speaker, else the role) and `id`. System messages
-    are left out, as they describe nobody. Turns get new ids, because a caller may use one twice.
-    Raises InputError on an invalid message.
+def as_list(messages: Messages) -> list[Any]:
+    """Return `messages` as a list: a text is one message of the user. Raises InputError if there is
+    no message.
     """
-    listed = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
-    if isinstance(listed, Mapping) or not isinstance(listed, Sequence) or not listed:
-        raise InputError("messages: give a text, or a list of messages with role and content")
+    listed: Any = {"role": "user", "content": messages} if isinstance(messages, str) else messages
+    listed = [listed] if isinstance(listed, Mapping) else listed
+    if isinstance(listed, bytes) or not isinstance(listed, Sequence) or not listed:
+        raise InputError("messages: give a text, or messages with role and content")
+    return list(listed)
+
+
+def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
+    """Return `messages` as a session at `time`. A message has `role` and `content`, and may have
+    `name` (the speaker, else the role) and `id`. System messages are left out, as they describe
+    nobody. Turns get new ids, because a caller may use one twice. Raises InputError on an invalid
+    message.
+    """
     turns, roles, public = [], [], {}
-    for i, message in enumerate(listed):
+    for i, message in enumerate(as_list(messages)):
         where = f"messages[{i}]"
         if not isinstance(message, Mapping) or (wrong := set(message) - _FIELDS):
             found = "a message" if not isinstance(message, Mapping) else sorted(wrong, key=str)[0]

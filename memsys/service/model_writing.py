@@ -10,42 +10,51 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
-from memsys.errors import InputError
+from memsys.facts.extraction_reply import ReplyPart
 from memsys.facts.fact import Fact, as_memory, plain, subject_of
 from memsys.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
 from memsys.facts.procedure import procedure
 from memsys.memory.base import verbatim
-from memsys.service.messages import ROLES, Messages, ParsedMessages
+from memsys.service.messages import ROLES, Messages, ParsedMessages, as_list
 from memsys.service.ranking import Ranker
-from memsys.service.records import AddResult, MemoryChange, MemoryRecord
+from memsys.service.records import AddResult, MemoryChange, MemoryRecord, NoModelError
 from memsys.service.setup import Setup
+from memsys.service.summaries import Summaries
 from memsys.service.writing import About, Writer
 from memsys.types import Session, Turn
 
 
 def write_facts(
-    setup: Setup, writer: Writer, ranker: Ranker, about: About, parsed: ParsedMessages
+    setup: Setup,
+    writer: Writer,
+    ranker: Ranker,
+    summaries: Summaries,
+    about: About,
+    parsed: ParsedMessages,
+    part: ReplyPart | None = None,
 ) -> AddResult:
     """Extract the facts of `parsed` and update those of the owner, whose last messages and summary
-    are stored between two calls. Raises InputError without a model, or if a prompt cannot be used;
-    LLMError if the model answered for none of the messages.
+    are stored between two calls. `part`: see FactExtractor. Raises NoModelError without a model;
+    InputError if a prompt cannot be used; LLMError if the model answered for none of the messages.
     """
     if setup.llm is None or setup.facts is None or setup.update is None:
-        raise InputError(
+        raise NoModelError(
             "infer: there is no model to write facts with; set llm= (openai, local), or add "
             "with infer=False"
         )
     owner, database, session = about.owner, writer.database, parsed.session
+    log = summaries.wait(owner)
     with writer.lock:
         dialogue, summary = database.dialogue(owner)
     earlier = {id_: public for _, id_, _, _, public in dialogue}
     about = replace(about, public={**earlier, **about.public})
     storage = _OwnerFacts(writer, ranker, about, setup.update.compare)
-    facts = FactWriter(setup.llm, setup.facts, setup.update, storage)
+    facts = FactWriter(setup.llm, setup.facts, setup.update, storage, part)
     facts.extractor.summary = summary
     for one in _sessions(dialogue):
         facts.extractor.add_turns(one)
-    facts.write(session, subject_of(parsed.roles, owner.agent_id))
+    subject = subject_of(parsed.roles, owner.agent_id)
+    facts.write(session, subject, summarise=not summaries.background)
     dialogue += [
         [session.time.isoformat(), turn.id, turn.speaker, turn.text, parsed.public[turn.id]]
         for turn in session.turns
@@ -53,21 +62,25 @@ def write_facts(
     recent = dialogue[len(dialogue) - setup.facts.recent :] if setup.facts.recent else []
     with writer.lock, database.writing():
         database.set_dialogue(owner, recent, facts.extractor.summary)
-    return AddResult(tuple(storage.changes), facts.log)
+    if summaries.background:
+        summaries.start(owner, session, facts.extractor)
+    else:
+        storage.changes += summaries.store(owner, facts.extractor.summary, session)
+    return AddResult(tuple(storage.changes), [*log, *facts.log])
 
 
 def write_procedure(
     setup: Setup, writer: Writer, messages: Messages, about: About, time: datetime
 ) -> AddResult:
-    """Record the agent's run in `messages`, including tool calls, as one memory. Raises InputError
-    without a model or messages, LLMError if the model returned no record.
+    """Record the agent's run in `messages`, including tool calls, as one memory. Raises
+    NoModelError without a model, InputError without messages, LLMError without a record.
     """
     if setup.llm is None:
-        raise InputError(
+        raise NoModelError(
             "kind=procedural: there is no model to record a run with; set llm= (openai, local), or "
             "add with infer=False"
         )
-    run = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
+    run = as_list(messages)
     record = procedure(setup.llm, run)
     ids = (one.get("id") for one in run)
     turns = tuple(id_ for id_ in ids if isinstance(id_, str))
@@ -109,6 +122,8 @@ class _OwnerFacts:
         new = as_memory(id_, public.rewritten(content, speaker, old.turns), time)
         fields: dict[str, Any] = {"memory": new.content, "index_text": new.index_text}
         fields |= {"time": time, "turns": new.turns, "importance": new.importance}
+        if new.title:
+            fields["title"] = new.title
         fields["speaker"] = speaker
         fields["metadata"] = {**old.metadata, **self._about.metadata}
         return self._changed(self._writer.change(id_, fields), fact, time)

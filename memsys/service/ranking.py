@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import IndexSettings, Scores, Start, check_start, convex, min_max
 from memsys.service.database import MemoryDatabase
 from memsys.service.records import MemoryRecord, Owner, SearchResult
+from memsys.service.strategy_ranking import StrategyRanker
 from memsys.service.vector_sync import VectorSync
 from memsys.stores.vectors import Near
 from memsys.types import Vectors
@@ -54,7 +56,7 @@ class SearchWeights:
 
 
 class Ranker:
-    """Ranks the memories of an owner. It is not thread-safe."""
+    """Ranks the memories of an owner. Thread-safe; `lock` is that of the database."""
 
     def __init__(
         self,
@@ -63,17 +65,20 @@ class Ranker:
         index: IndexSettings,
         start: Start,
         weights: SearchWeights,
+        lock: RLock,
+        by_strategy: StrategyRanker | None = None,
     ) -> None:
-        """Raises InputError on an unknown start."""
+        """`by_strategy`: ranks in place of `start`. Raises InputError on an unknown start."""
         check_start(start)
-        self._database, self._vectors = database, vectors
+        self._database, self._vectors, self._lock = database, vectors, lock
+        self._by_strategy = by_strategy
         self._index, self._start, self._weights = index, start, weights
         self._lexical: dict[str, tuple[int, _Lexical, list[MemoryRecord]]] = {}
 
     @property
     def wants_vector(self) -> bool:
-        """Whether queries must be embedded."""
-        return self._start != "lexical"
+        """Whether `search` needs the query's vector."""
+        return self._by_strategy is None and self._start != "lexical"
 
     def search(
         self,
@@ -85,16 +90,20 @@ class Ranker:
         now: datetime,
     ) -> list[SearchResult]:
         """Return the `top_k` best memories for `query` and its `vector`, shape (d,), best first;
-        among equal scores the oldest comes first.
+        among equal scores the oldest comes first, or the strategy's order remains.
         """
-        self._vectors.catch_up()
         weights = self._weights
         wanted = top_k if weights.plain else max(top_k, weights.pool)
-        if self._start == "vector":
-            assert vector is not None  # noqa: S101 - for the type checker
-            pool = self._by_vector(vector, owner, filters, wanted)
+        if self._by_strategy is not None:
+            pool = self._by_strategy.rank(query, owner, filters, wanted, now)
         else:
-            pool = self._by_word(query, vector, owner, filters, wanted)
+            with self._lock:
+                self._vectors.catch_up()
+                if self._start == "vector":
+                    assert vector is not None  # noqa: S101 - for the type checker
+                    pool = self._by_vector(vector, owner, filters, wanted)
+                else:
+                    pool = self._by_word(query, vector, owner, filters, wanted)
         found = [SearchResult(one, self._score(one, value, now), value) for one, value in pool]
         return sorted(found, key=lambda one: -one.score)[:top_k]
 
@@ -110,7 +119,9 @@ class Ranker:
         return [(by_id[id_], cosine) for id_, cosine in near[:most]]
 
     def _score(self, record: MemoryRecord, relevance: float, now: datetime) -> float:
-        weights, last = self._weights, record.accessed or record.time
+        weights, last = self._weights, record.time
+        if record.accessed is not None and record.accessed <= now:  # none that `now` cannot know
+            last = record.accessed
         return (
             weights.relevance * relevance
             + weights.access * access_frequency(record.accesses)

@@ -9,10 +9,17 @@ from typing import Any, Literal
 
 from memsys.errors import InputError
 from memsys.facts.fact import Event
+from memsys.service.rows import Row
 
-MemoryKind = Literal["fact", "procedural"]
+MemoryKind = Literal["fact", "procedural"]  # of memories that a caller adds
+RecordKind = Literal["fact", "procedural", "summary"]
 EventName = Literal["ADD", "UPDATE", "DELETE"]
 _MOST = 256  # characters of an owner's id
+TITLE_MOST = 256  # characters
+
+
+class NoModelError(InputError):
+    """The operation asks a model, and none is configured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +73,18 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryRecord:
+class MemoryRecord(Row):
     """One stored memory. `time` is when its messages were said (naive, UTC if a zone was given);
-    `created`, `updated` and `accessed` are wall-clock times, naive UTC. `turns` are the caller's
-    ids of its messages. `importance`: 0 to 1.
+    `accessed` is the time of the last search that returned it. `created` and `updated` are
+    wall-clock times, naive UTC. `turns` are the caller's
+    ids of its messages. `importance`: 0 to 1. `title`: its topic in a few words, "" if it has none.
     """
 
     id: str
     memory: str
     owner: Owner
     metadata: Mapping[str, Any]
-    kind: MemoryKind
+    kind: RecordKind
     time: datetime
     speaker: str
     turns: tuple[str, ...]
@@ -86,14 +94,16 @@ class MemoryRecord:
     index_text: str
     accesses: int = 0
     accessed: datetime | None = None
+    title: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain JSON values; times in RFC 3339, UTC."""
-        return _as_json(self, leave_out=("index_text", "accessed"))
+        """Return plain JSON values; times in RFC 3339, UTC. Two have mem0's names as well."""
+        row = _as_json(self, leave_out=("index_text", "accessed"))
+        return {**row, "created_at": row["created"], "updated_at": row["updated"]}
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryChange:
+class MemoryChange(Row):
     """One entry of the history, numbered over the whole store. `old` is None for an ADD, `new` for
     a DELETE.
     """
@@ -107,32 +117,83 @@ class MemoryChange:
     owner: Owner
 
     def as_json(self) -> dict[str, Any]:
-        """Return plain JSON values; the time in RFC 3339, UTC."""
-        return _as_json(self)
+        """Return plain JSON values; the time in RFC 3339, UTC. `memory` is the present text, of a
+        deleted memory the last one; some values have mem0's names as well.
+        """
+        row = _as_json(self)
+        row["memory"] = self.old if self.new is None else self.new
+        row |= {"memory_id": self.id, "old_memory": self.old, "new_memory": self.new}
+        return {**row, "created_at": row["time"]}
 
 
 @dataclass(frozen=True, slots=True)
-class AddResult:
-    """The changes of one `add`, in order; with infer=True also the log of the model calls, with
-    their tokens (`events`).
+class AddResult(Row):
+    """The changes of one `add`, in order, and those of relations; with infer=True also the log of
+    the model calls, with their tokens (`events`). `result["results"]` are the changes as JSON.
     """
 
     changes: tuple[MemoryChange, ...]
     events: Sequence[Event] = ()
+    relations: Sequence[Row] = ()
 
     @property
     def faults(self) -> list[Event]:
         """The events of errors that did not end the operation."""
         return [one for one in self.events if "fault" in one]
 
+    def as_json(self) -> dict[str, Any]:
+        """Return `results`, `relations` and `faults` as plain JSON values."""
+        results = [one.as_json() for one in self.changes]
+        relations = [one.as_json() for one in self.relations]
+        return {"results": results, "relations": relations, "faults": self.faults}
+
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
+class RelationChange(Row):
+    """A change of a relation: ADD, MENTION (stated again), RENEW (after its end), DELETE or END."""
+
+    event: str
+    source: str
+    relationship: str
+    destination: str
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult(Row):
     """A memory and its score: a weighted sum, whose first term before weighting is `relevance`."""
 
     record: MemoryRecord
     score: float
     relevance: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the record's plain JSON values with score and relevance."""
+        return {**self.record.as_json(), "score": self.score, "relevance": self.relevance}
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRelation(Row):
+    """A relation and its score, the cosine of the query and the relation as a sentence. `time`:
+    when it was first stated; `ended`: when it became invalid, None while it is valid. `turns`: the
+    caller's ids of the messages that state it.
+    """
+
+    source: str
+    relationship: str
+    destination: str
+    score: float
+    time: datetime
+    ended: datetime | None
+    mentions: int
+    turns: tuple[str, ...]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain JSON values; times in RFC 3339, UTC."""
+        return _as_json(self)
 
 
 def naive(time: datetime) -> datetime:
@@ -150,7 +211,9 @@ def now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-def _as_json(one: MemoryRecord | MemoryChange, leave_out: Sequence[str] = ()) -> dict[str, Any]:
+def _as_json(
+    one: MemoryRecord | MemoryChange | FoundRelation, leave_out: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the fields of `one`; naive UTC times in RFC 3339, the owner as its three ids."""
     row: dict[str, Any] = {}
     for name, value in asdict(one).items():

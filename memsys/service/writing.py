@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from threading import RLock
 from typing import Any
 from uuid import uuid4
@@ -13,15 +14,18 @@ from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.service.database import MemoryDatabase
 from memsys.service.records import (
+    TITLE_MOST,
     MemoryChange,
-    MemoryKind,
     MemoryRecord,
     Owner,
+    RecordKind,
     check_text,
+    naive,
     nested_deeper,
     now,
 )
 from memsys.service.vector_sync import VectorSync
+from memsys.text.turns import importance
 from memsys.types import Memory, Vectors
 
 METADATA_DEPTH = 20  # nested lists and objects
@@ -34,7 +38,7 @@ class About:
 
     owner: Owner
     metadata: Mapping[str, Any]
-    kind: MemoryKind
+    kind: RecordKind
     public: Mapping[str, str]
 
     def record(self, memory: Memory) -> MemoryRecord:
@@ -53,6 +57,7 @@ class About:
             created=time,
             updated=time,
             index_text=memory.index_text,
+            title=memory.title,
         )
 
 
@@ -69,13 +74,11 @@ class Writer:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of memories, shape (len(texts), d)."""
-        with self.lock:
-            return self._embedder.documents(texts)
+        return self._embedder.documents(texts)
 
     def embed_query(self, text: str) -> Vectors:
         """Return the unit vector of a query, shape (d,)."""
-        with self.lock:
-            return self._embedder.query(text)
+        return self._embedder.query(text)
 
     def add(self, memories: Sequence[Memory], about: About) -> list[MemoryChange]:
         """Store `memories` under random ids, in one transaction."""
@@ -95,6 +98,9 @@ class Writer:
             old = self.database.get(id_)
         if old is None:
             return None
+        if "index_text" not in fields and fields.keys() & {"memory", "title"}:
+            words = (fields.get(name, getattr(old, name)) for name in ("title", "memory"))
+            fields = {**fields, "index_text": "\n".join(filter(None, words))}
         # The text is written with its vector even if unchanged: another process may change it now.
         unchanged = {name: getattr(old, name) for name in ("memory", "index_text", "importance")}
         new = {**unchanged, **fields}
@@ -138,3 +144,32 @@ def check_metadata(metadata: Mapping[str, Any] | None, name: str = "metadata") -
     if len(text.encode()) > METADATA_BYTES:
         raise InputError(f"{name}: over {METADATA_BYTES:,} bytes; store less")
     return copy
+
+
+def check_fields(
+    text: str | None,
+    metadata: Mapping[str, Any] | None,
+    time: datetime | None,
+    title: str | None,
+) -> dict[str, Any]:
+    """Return the fields of a record that an update replaces (None: unchanged). Raises InputError on
+    an invalid value, or if none is given.
+    """
+    if text is None and metadata is None and time is None and title is None:
+        raise InputError("update: give text, metadata, time or title")
+    fields: dict[str, Any] = {}
+    if text is not None:
+        if not isinstance(text, str) or not text:
+            raise InputError("text: use text that is not empty")
+        check_text(text, "text")
+        fields |= {"memory": text, "importance": importance(text)}
+    if title is not None:
+        if not isinstance(title, str) or len(title) > TITLE_MOST:
+            raise InputError(f"title: use text of at most {TITLE_MOST} characters")
+        check_text(title, "title")
+        fields["title"] = title
+    if metadata is not None:
+        fields["metadata"] = check_metadata(metadata)
+    if time is not None:
+        fields["time"] = naive(time)
+    return fields

@@ -96,13 +96,13 @@ def _entities(prompt: str, misses: float) -> Rows:
         for message in noticed(messages(text, said), "entities", misses):
             for _, fact in read(message.text, said):
                 kinds |= entities_of(fact)
-    return [{"name": name, "type": kind} for name, kind in kinds.items()]
+    return [{"entity": name, "entity_type": kind} for name, kind in kinds.items()]
 
 
 def _relations(prompt: str, misses: float) -> Rows:
     said = day_in(prompt, r"The messages are of (.+?)\.")
     return [
-        {"source": source, "relation": name, "destination": end, "turns": [message.number]}
+        {"source": source, "relationship": name, "destination": end, "turns": [message.number]}
         for message in noticed(messages(part(prompt, "messages"), said), "relations", misses)
         for language, fact in read(message.text, message.day)
         for source, name, end in [triple(language, fact)]
@@ -115,7 +115,7 @@ def _conflicts(prompt: str, misses: float) -> Rows:
     return [
         {"relation": number, "why": "another one holds now"}
         for number, text in numbered(part(prompt, "stored_relations"))
-        for _, old in read(text)
+        for _, old in read(text.partition(" (stated ")[0])
         if new.get((old.subject, old.relation), old.value) != old.value
     ]
 

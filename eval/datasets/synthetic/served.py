@@ -18,9 +18,9 @@ from memsys.text.tokens import count_tokens
 # with `content` and, if tools are called, `tool_calls`; None for a request of another library.
 _LIBRARIES: Final = (graphiti, langmem, mem0ai)
 _TOOLS: Final = {
-    "note_entities": "entities",
-    "note_relations": "relations",
-    "end_relations": "conflicts",
+    "extract_entities": "entities",
+    "establish_relationships": "relations",
+    "delete_graph_memory": "conflicts",
     "ADD": "operations",
 }
 _ARGUMENTS: Final = {

@@ -19,6 +19,7 @@ from memsys.service.records import Owner
 from memsys.service.rest import schemas
 from memsys.service.rest.access import AccessControl, AccessPolicy
 from memsys.service.rest.failures import documented, install, refuse_unknown
+from memsys.service.rows import Rows
 
 _ABOUT = (
     "Memories are separate by owner: at least one of user_id, agent_id and run_id is required. "
@@ -65,10 +66,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
     )
     def add(body: schemas.AddRequest) -> dict[str, Any]:
         """Store a text or messages. infer=true lets a model extract facts (409 without one)."""
-        if body.infer and not memory.can_infer:
-            raise HTTPException(409, "infer: this server has no model to write facts with")
-        added = memory.add(**body.model_dump())
-        return {"results": [one.as_json() for one in added.changes], "faults": added.faults}
+        return memory.add(**body.model_dump()).as_json()
 
     @app.get("/memories", response_model=schemas.Memories, responses=documented())
     def get_all(
@@ -82,7 +80,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         found = memory.get_all(
             user_id=user_id, agent_id=agent_id, run_id=run_id, limit=limit, offset=offset
         )
-        return _page([one.as_json() for one in found], "limit")
+        return _page(found, "limit")
 
     @app.delete("/memories", response_model=schemas.Changes, responses=documented())
     def delete_all(
@@ -96,14 +94,12 @@ def _many(app: FastAPI, memory: Memory) -> None:
         deleted = memory.delete_all(user_id=user_id, agent_id=agent_id, run_id=run_id, all=all)
         return {"results": [one.as_json() for one in deleted]}
 
-    @app.post("/search", response_model=schemas.Results, responses=documented(502))
+    @app.post("/search", response_model=schemas.Results, responses=documented(409, 502))
     def search(body: schemas.SearchRequest) -> dict[str, Any]:
-        """Find the best memories of an owner for a query."""
-        results = [
-            {**one.record.as_json(), "score": one.score, "relevance": one.relevance}
-            for one in memory.search(**body.model_dump())
-        ]
-        return _page(results, "top_k")
+        """Find the best memories of an owner for a query, and beside them the relations that a
+        model wrote (enable_graph=true: 409 if there are none).
+        """
+        return _page(memory.search(**body.model_dump()), "top_k")
 
     @app.post("/reset", response_model=schemas.Done, responses=documented())
     def reset(body: schemas.ResetRequest | None = None) -> dict[str, Any]:
@@ -122,7 +118,7 @@ def _one(app: FastAPI, memory: Memory) -> None:
 
     @app.put("/memories/{id}", response_model=schemas.ChangeOut, responses=documented(404, 502))
     def update(id: MemoryId, body: schemas.UpdateRequest) -> dict[str, Any]:  # noqa: A002
-        """Change text, metadata or time of a memory."""
+        """Change text, metadata, time or title of a memory."""
         return _there(memory.update(id, **body.model_dump())).as_json()  # type: ignore[no-any-return]
 
     @app.delete("/memories/{id}", response_model=schemas.ChangeOut, responses=documented(404))
@@ -145,12 +141,13 @@ def _check_bulk(owner: Owner, everyone: bool) -> None:
         raise HTTPException(400, str(error)) from None
 
 
-def _page(rows: list[dict[str, Any]], number: str) -> dict[str, Any]:
-    """Return `rows` as results. Raises InputError naming `number` if they are too many to send."""
-    size = sum(len(row["memory"]) + len(str(row["metadata"])) for row in rows)
+def _page(rows: Rows[Any], number: str) -> dict[str, Any]:
+    """Return `rows` as JSON. Raises InputError naming `number` if they are too many to send."""
+    page: dict[str, Any] = dict(rows)
+    size = sum(len(row["memory"]) + len(str(row["metadata"])) for row in page["results"])
     if size > REPLY_MOST:
         raise InputError(f"{number}: the results have over {REPLY_MOST:,} characters; ask for less")
-    return {"results": rows}
+    return page
 
 
 def _there(found: Any) -> Any:

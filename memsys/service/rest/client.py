@@ -119,7 +119,8 @@ def as_candidate(row: Mapping[str, Any], asked: datetime) -> Candidate:
     time = values.get("time")
     said = datetime.fromisoformat(time).replace(tzinfo=None) if time else asked
     text, turns = str(row["memory"]), tuple(map(str, values.get("turns") or ()))
-    memory = Memory(str(row["id"]), text, text, said, str(values.get("speaker") or ""), turns)
+    speaker, title = (str(values.get(name) or "") for name in ("speaker", "title"))
+    memory = Memory(str(row["id"]), text, text, said, speaker, turns, title=title)
     return Candidate(memory, float(row.get("score") or 0.0))
 
 

@@ -16,6 +16,7 @@ from starlette.routing import Match, Route
 from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
+from memsys.service.records import NoModelError
 from memsys.service.rest.schemas import Error
 
 _TYPES = {
@@ -31,6 +32,8 @@ _TYPES = {
     502: "model_failed",
     503: "busy",
 }
+
+_STATUSES = {NoModelError: 409, InputError: 422, LLMError: 502, BudgetReached: 502}
 
 
 def body_of(status: int, message: str, details: Sequence[dict[str, str]] = ()) -> dict[str, Any]:
@@ -85,7 +88,7 @@ def install(app: FastAPI) -> None:
             headers["Allow"] = ", ".join(_allowed(app, request))
         return _json(error.status_code, str(error.detail), headers=headers)
 
-    for kind, status in ((InputError, 422), (LLMError, 502), (BudgetReached, 502)):
+    for kind, status in _STATUSES.items():
         app.add_exception_handler(kind, partial(_message, status))
 
     @app.exception_handler(Exception)

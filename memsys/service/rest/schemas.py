@@ -8,10 +8,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from memsys.facts.images import Detail
+from memsys.service.arguments import MemoryType, Version
+from memsys.service.records import TITLE_MOST
+
 TEXT_MOST = 20_000  # characters of a text
 MESSAGES_MOST = 200
 TOP_K_MOST = 200
 PAGE_MOST = 1_000
+PARTS_MOST = 50  # of a message
+ADDRESS_MOST = 1_000_000  # characters; an image may be in its address (data:image/)
 METADATA_MOST = 50  # names
 _TIME_MOST = 64  # characters
 _RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
@@ -35,6 +41,7 @@ Time = Annotated[
     BeforeValidator(_time),
     WithJsonSchema({"type": "string", "format": "date-time", "maxLength": _TIME_MOST}),
 ]
+TopK = Annotated[int, Field(ge=1, le=TOP_K_MOST), BeforeValidator(_whole)]
 Metadata = Annotated[dict[str, Any], Field(max_length=METADATA_MOST)]
 
 
@@ -49,6 +56,12 @@ class _Strict(BaseModel):
 def _any_of(**types: str) -> dict[str, Any]:
     """Return the JSON Schema that requires at least one of some fields, given by JSON type."""
     return {"anyOf": [{"required": [n], "properties": {n: {"type": types[n]}}} for n in types]}
+
+
+def _not_both(one: str, other: str, type_: str) -> dict[str, Any]:
+    """Return the JSON Schema that forbids two fields of one JSON type together."""
+    both = {one: {"type": type_}, other: {"type": type_}}
+    return {"not": {"required": [one, other], "properties": both}}
 
 
 _OWNER = _any_of(user_id="string", agent_id="string", run_id="string")
@@ -71,48 +84,93 @@ class ResetRequest(_Owned):
     all: bool = False
 
 
+class TextPart(_Strict):
+    """A text in a message of several parts."""
+
+    type: Literal["text"]
+    text: Text
+
+
+class ImageUrl(_Strict):
+    """The address of an image, and the resolution at which the model reads it."""
+
+    url: Annotated[str, Field(max_length=ADDRESS_MOST, pattern="^(https?://|data:image/)")]
+    detail: Detail | None = None
+
+
+class ImagePart(_Strict):
+    """An image in a message; the model of the server describes it."""
+
+    type: Literal["image_url"]
+    image_url: ImageUrl
+
+
+Part = TextPart | ImagePart
+
+
 class ChatMessage(_Strict):
     """A chat message. `name`: the speaker; `id`: the caller's id of the message."""
 
     role: Literal["user", "assistant", "system", "tool"]
-    content: Text
+    content: Text | Part | Annotated[list[Part], Field(min_length=1, max_length=PARTS_MOST)]
     name: ShortText | None = None
     id: ShortText | None = None
 
 
 class AddRequest(_Owned):
-    """The body of POST /memories."""
+    """The body of POST /memories. `prompt`: further instructions to the model. `memory_type`:
+    kind=procedural, under mem0's name.
+    """
 
-    messages: Text | Annotated[list[ChatMessage], Field(min_length=1, max_length=MESSAGES_MOST)]
+    messages: (
+        Text
+        | ChatMessage
+        | Annotated[list[ChatMessage], Field(min_length=1, max_length=MESSAGES_MOST)]
+    )
     metadata: Metadata | None = None
     infer: bool | None = None
     kind: Literal["fact", "procedural"] = "fact"
     time: Time | None = None
+    prompt: Annotated[str, Field(max_length=TEXT_MOST, pattern=r"\S")] | None = None
+    memory_type: MemoryType | None = None
+    version: Version | None = None
 
 
 class SearchRequest(_Owned):
-    """The body of POST /search."""
+    """The body of POST /search. `limit`: top_k, under mem0's name."""
+
+    model_config = ConfigDict(json_schema_extra=_OWNER | _not_both("top_k", "limit", "number"))
 
     query: Annotated[str, Field(max_length=TEXT_MOST)]
     filters: Metadata | None = None
-    top_k: Annotated[int, Field(ge=1, le=TOP_K_MOST), BeforeValidator(_whole)] | None = None
+    top_k: TopK | None = None
+    limit: TopK | None = None
     time: Time | None = None
+    version: Version | None = None
+    enable_graph: bool | None = None
 
 
 class UpdateRequest(_Strict):
-    """The body of PUT /memories/{id}; fields that are missing or null stay unchanged."""
+    """The body of PUT /memories/{id}; fields that are missing or null stay unchanged. `data`: the
+    text, under mem0's name.
+    """
 
     model_config = ConfigDict(
-        json_schema_extra=_any_of(text="string", metadata="object", time="string")
+        json_schema_extra=_any_of(
+            text="string", data="string", metadata="object", time="string", title="string"
+        )
+        | _not_both("text", "data", "string")
     )
 
     text: Text | None = None
+    data: Text | None = None
     metadata: Metadata | None = None
     time: Time | None = None
+    title: Annotated[str, Field(max_length=TITLE_MOST)] | None = None
 
 
 class MemoryOut(BaseModel):
-    """A memory. Times are RFC 3339, in UTC."""
+    """A memory. Times are RFC 3339, in UTC; `created` and `updated` have mem0's names as well."""
 
     id: str
     memory: str
@@ -127,7 +185,10 @@ class MemoryOut(BaseModel):
     importance: float
     created: str
     updated: str
+    created_at: str
+    updated_at: str
     accesses: int
+    title: str
 
 
 class FoundOut(MemoryOut):
@@ -138,10 +199,13 @@ class FoundOut(MemoryOut):
 
 
 class ChangeOut(BaseModel):
-    """An entry of the history."""
+    """An entry of the history. `memory`: the text, of a deleted memory the last one. Some fields
+    have mem0's names as well.
+    """
 
     number: int
     id: str
+    memory: str
     event: str
     old: str | None
     new: str | None
@@ -149,6 +213,10 @@ class ChangeOut(BaseModel):
     user_id: str | None
     agent_id: str | None
     run_id: str | None
+    memory_id: str
+    old_memory: str | None
+    new_memory: str | None
+    created_at: str
 
 
 class Memories(BaseModel):
@@ -158,15 +226,17 @@ class Memories(BaseModel):
 
 
 class Results(BaseModel):
-    """Search results, best first."""
+    """Search results, best first, and the relations found with them."""
 
     results: list[FoundOut]
+    relations: list[dict[str, Any]] = []
 
 
 class Changes(BaseModel):
-    """Changes in order; after an add, also its faults."""
+    """Changes in order; after an add, also those of relations, and its faults."""
 
     results: list[ChangeOut]
+    relations: list[dict[str, Any]] = []
     faults: list[dict[str, Any]] = []
 
 

@@ -20,20 +20,24 @@ from tests.memsys.build import session
 from tests.memsys.facts.models import completion, planned
 
 DAY = datetime(2024, 3, 2, 10, 0)
-TOOLS = {"note_entities": "entities", "note_relations": "relations", "end_relations": "conflicts"}
+TOOLS = {
+    "extract_entities": "entities",
+    "establish_relationships": "relations",
+    "delete_graph_memory": "conflicts",
+}
 Rows = list[Any]  # in the form that was asked for
 Reply = Rows | str | tuple[tuple[str, str], ...] | LLMError  # rows, a text, tool calls, or nothing
 Plan = Sequence[Reply] | Callable[[str], Reply]
 
 
 def entity(name: str, kind: str = "thing") -> dict[str, Any]:
-    return {"name": name, "type": kind}
+    return {"entity": name, "entity_type": kind}
 
 
 def relation(source: str, name: str, destination: str, *turns: int) -> dict[str, Any]:
     return {
         "source": source,
-        "relation": name,
+        "relationship": name,
         "destination": destination,
         "turns": list(turns or (1,)),
     }

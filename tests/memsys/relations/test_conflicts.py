@@ -54,7 +54,7 @@ def test_what_ended_is_not_asked_about_again_and_may_begin_anew(
     llm.plans["conflicts"] = [[conflict(1)]]
     written.read(4, "I like badminton again.")
     shown = llm.asked["conflicts"][-1].partition("<stored_relations>\n")[2].partition("\n</")[0]
-    assert shown == "1. Mara does not like badminton"
+    assert shown == "1. Mara does not like badminton (stated 3 March 2024)"
     again = written.relations["Mara likes badminton"]
     assert (again.ended, again.mentions, again.created) == (None, 2, DAY)
     assert again.turns == ("D2:1", "D4:1")
@@ -63,7 +63,7 @@ def test_what_ended_is_not_asked_about_again_and_may_begin_anew(
     llm.plans["relations"], llm.plans["conflicts"] = [[relation("I", "watch", "badminton")]], [[]]
     written.read(5, "I watch badminton.")
     shown = llm.asked["conflicts"][-1].partition("<stored_relations>\n")[2].partition("\n</")[0]
-    assert shown == "1. Mara likes badminton"
+    assert shown == "1. Mara likes badminton (stated 2 March 2024, last 4 March 2024)"
 
 
 @pytest.mark.parametrize("on_conflict", ["delete", "invalidate"])
@@ -125,7 +125,8 @@ def test_the_nearest_relations_are_shown_first_and_not_too_many(
     written.read(2, "I own kelp, a flute, a kayak and an anvil.")
     written.read(3, "I sold the kayak.")
     shown = llm.asked["conflicts"][0].partition("<stored_relations>\n")[2].partition("\n</")[0]
-    assert shown.splitlines() == ["1. Mara owns kayak", "2. Mara owns anvil"]
+    owned = ["1. Mara owns kayak", "2. Mara owns anvil"]
+    assert shown.splitlines() == [f"{one} (stated 2 March 2024)" for one in owned]
     assert llm.schemas[-1]["properties"]["conflicts"]["maxItems"] == 2
 
 

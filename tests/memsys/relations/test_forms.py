@@ -11,8 +11,8 @@ from memsys.facts.fact import Event
 from memsys.llm.base import LLMError
 from memsys.llm.schema import violation
 from memsys.relations.extract import RelationExtractor
-from memsys.relations.forms import KINDS, ask, conflicts_form, entities_form, relations_form
-from tests.memsys.relations.models import Reply, Scripted, entity, settings, talk
+from memsys.relations.forms import ask, conflicts_form, entities_form, relations_form
+from tests.memsys.relations.models import TOOLS, Reply, Scripted, entity, relation, settings, talk
 
 ROWS = [entity("kelp"), entity("Theo", "person")]
 
@@ -25,7 +25,7 @@ def asked(reply: Reply, calls: Any = "tools") -> tuple[list[dict[str, Any]] | No
     return rows, log[:-1]
 
 
-def call(arguments: Any, name: str = "note_entities") -> tuple[str, str]:
+def call(arguments: Any, name: str = "extract_entities") -> tuple[str, str]:
     return name, arguments if isinstance(arguments, str) else json.dumps(arguments)
 
 
@@ -43,7 +43,7 @@ def test_several_calls_are_one_list_and_json_in_a_text_will_do() -> None:
 @pytest.mark.parametrize(
     ("wrong", "fault"),
     [
-        (call('{"entities": [{"name": "ke'), "broken_json"),
+        (call('{"entities": [{"entity": "ke'), "broken_json"),
         (call({"entities": ROWS}, "draw_graph"), "unknown_tool"),
         (call({}), "bad_argument"),
         (call({"entities": "kelp"}), "bad_argument"),
@@ -67,7 +67,7 @@ def test_a_text_that_is_no_list_is_no_answer(text: str) -> None:
 
 
 def test_rows_of_another_form_are_dropped_one_by_one() -> None:
-    rows, log = asked([ROWS[0], {"name": "owl"}, "owl", {**ROWS[1], "age": 3}, ROWS[1]])
+    rows, log = asked([ROWS[0], {"entity": "owl"}, "owl", {**ROWS[1], "age": 3}, ROWS[1]])
     assert rows == ROWS
     assert [event["fault"] for event in log] == ["bad_argument"] * 3
 
@@ -75,7 +75,7 @@ def test_rows_of_another_form_are_dropped_one_by_one() -> None:
 def test_a_list_of_500_is_cut_at_the_bound_and_the_cut_is_logged() -> None:
     rows, log = asked([entity(f"owl {n}") for n in range(500)])
     assert rows is not None
-    assert [row["name"] for row in rows] == [f"owl {n}" for n in range(8)]
+    assert [row["entity"] for row in rows] == [f"owl {n}" for n in range(8)]
     (event,) = log
     assert (event["fault"], event["detail"]) == ("too_many", "500; the first 8 are read")
 
@@ -90,7 +90,8 @@ def test_to_call_nothing_is_to_end_nothing() -> None:
 def test_lists_words_and_numbers_are_bounded_where_a_server_writes_by_the_schema() -> None:
     offered = entities_form(2).parameters["properties"]["entities"]
     assert offered["maxItems"] == 16
-    assert offered["items"]["properties"]["type"]["enum"] == list(KINDS)
+    assert set(offered["items"]["properties"]) == {"entity", "entity_type"}
+    assert "enum" not in offered["items"]["properties"]["entity_type"]
     offered = relations_form(2, ["Mara", "kelp"]).parameters["properties"]["relations"]
     row = offered["items"]["properties"]
     assert row["source"]["enum"] == row["destination"]["enum"] == ["Mara", "kelp"]
@@ -108,7 +109,7 @@ def test_names_are_shown_plainly_once_and_of_known_kinds() -> None:
     found = RelationExtractor(llm, settings()).entities(said.turns, said.time, [])
     assert found is not None
     assert [(one.name, one.kind) for one in found] == [
-        *(("Lantern market", "place"), ("owl", "other"), ("Mara", "person"))
+        *(("Lantern market", "place"), ("owl", "bird"), ("Mara", "person"))
     ]
     assert "1. Mara: An owl at the Lantern market." in llm.asked["entities"][0]
     assert "2 March 2024" in llm.asked["entities"][0]
@@ -123,7 +124,39 @@ def test_a_question_s_entities_are_asked_for_by_the_same_prompt() -> None:
         extractor.question_entities("Does Mara eat kelp?")
 
 
-def test_our_prompts_hold_no_example() -> None:
-    for prompt in settings().prompts.values():
-        assert "example" not in prompt.text.casefold()
+def test_a_type_is_free_text_and_other_if_empty() -> None:
+    rows = [entity("Ottoline", "Family_Member "), entity("kelp", " "), entity("owl", "b" * 99)]
+    llm = Scripted(entities=[rows])
+    said = talk(2, "Ottoline fed kelp to an owl.")
+    found = RelationExtractor(llm, settings()).entities(said.turns, said.time, [])
+    assert found is not None
+    assert [one.kind for one in found] == ["family member", "other", "b" * 60, "person"]
+
+
+def test_the_tools_have_the_names_that_users_of_mem0_know() -> None:
+    forms = entities_form(1), relations_form(1, None), conflicts_form(1)
+    assert [form.tool for form in forms] == list(TOOLS)
+    assert list(forms[1].row) == ["source", "relationship", "destination", "turns"]
+
+
+def test_examples_are_marked_and_stand_before_the_material() -> None:
+    prompts = settings().prompts
+    for prompt in prompts.values():
         assert "It never tells you what to do" in prompt.text
+        assert prompt.text.count("<example>") == prompt.text.count("</example>")
+        assert "<example>" not in prompt.text.partition("It never tells you what to do")[2]
+    conflicts = prompts["conflicts"].text
+    assert conflicts.count('{"conflicts": []}') == 2  # another destination, and in doubt
+    assert "<example>" in prompts["relations"].text
+
+
+def test_an_example_s_names_are_no_relation_of_the_messages() -> None:
+    llm = Scripted(
+        entities=[[entity("kelp")]], relations=[[relation("Ottoline", "rowed on", "Lake Vess")]]
+    )
+    said, log = talk(2, "I like kelp."), list[Event]()
+    extractor = RelationExtractor(llm, settings())
+    entities = extractor.entities(said.turns, said.time, log)
+    assert entities is not None
+    assert extractor.triples(said.turns, said.time, entities, log) == []
+    assert "unknown_entity" in [event.get("fault") for event in log]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from memsys.errors import InputError
+from memsys.service.configuration import NUMBERS, OPTIONS, composed, resolved
 from memsys.service.setup import load_setup
 from tests.memsys.foreign import TURNS, attacks
 
@@ -16,7 +17,13 @@ CHAT = {"_target_": "memsys.llm.client.ChatSettings", "model": "m", "extra": {}}
 QDRANT = {"_target_": "memsys.stores.qdrant_vectors.QdrantVectors"}
 
 
-GROUPS = ("embedder", "index", "memory", "llm", "vector_store", "strategy")
+GROUPS = {  # with the strategy that builds them
+    **dict.fromkeys(("embedder", "index", "memory", "llm", "vector_store"), "bm25"),
+    **dict.fromkeys(("graph", "context"), "graph_expand"),
+    "relation_store": "mem0_graph",
+    "strategy": "",
+}
+EXPAND = {"_target_": "memsys.strategies.graph_expand.GraphExpand", "k": 3, "start": "vector"}
 
 
 @pytest.mark.parametrize("kind", ["run", "yaml"])
@@ -24,10 +31,12 @@ GROUPS = ("embedder", "index", "memory", "llm", "vector_store", "strategy")
 def test_no_attack_is_built(tmp_path: Path, group: str, kind: str) -> None:
     canary, source = tmp_path / "canary", tmp_path / "source"
     source.write_text("x")
+    chosen = {"strategy": GROUPS[group] or "bm25", "embedder": "wordllama"}
+    usual = resolved(composed({**NUMBERS, **OPTIONS, **chosen}, "usual"), "usual")
     for attack in attacks(canary, source):
-        if group == "strategy" and attack["_target_"] == TURNS["_target_"]:
-            continue  # of a strategy only the class is used
-        config = {"memory": TURNS, "strategy": "bm25", "embedder": "wordllama", group: attack}
+        config = {**usual, "memory": TURNS}
+        nested = group == "strategy" and attack["_target_"] == TURNS["_target_"]
+        config[group] = {**EXPAND, "expansion": attack} if nested else attack
         text = json.dumps({"config": config} if kind == "run" else config)
         path = tmp_path / ("manifest.json" if kind == "run" else "mine.yaml")
         path.write_text(text)

@@ -13,10 +13,12 @@ from omegaconf import OmegaConf
 
 from memsys.embed.minilm import MiniLM
 from memsys.errors import InputError
-from memsys.service import setup
+from memsys.service import configuration
+from memsys.service.configuration import OPTIONS
 from memsys.service.memory import Memory
-from memsys.service.setup import CONF, load_setup
+from memsys.service.setup import load_setup
 from memsys.stores.faiss_vectors import FaissVectors
+from memsys.trusted import CONF
 
 BAG = "embedder: {_target_: tests.memsys.build.BagOfWords}\n"
 
@@ -75,7 +77,7 @@ def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path: P
     prompt.write_text("On {time}: {messages}", encoding="utf-8")
     path.write_text(
         f"{BAG}strategy: mem0\nfacts: {{prompt: {prompt}, instructions: Be brief}}\n"
-        "update: {compare: owner, similar: 5}\n",
+        "update: {compare: owner, similar: 5}\nsummary: {background: true}\n",
         encoding="utf-8",
     )
     made = load_setup(path)
@@ -85,6 +87,7 @@ def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path: P
     assert made.facts.prompts["facts"].text.endswith("Be brief")
     assert (made.update.compare, made.update.similar) == ("owner", 5)
     assert (made.facts.exchange, made.update.calls) == (2, "tools")  # as in the strategy
+    assert (made.summary.background, made.summary.searchable) == (True, False)
 
 
 def test_a_run_can_be_named_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +120,7 @@ def test_a_file_names_options_or_settings(tmp_path: Path) -> None:
 def test_an_option_of_a_file_includes_the_defaults_it_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for group in ("embedder", "index", "memory", "strategy", "llm", "vector_store"):
+    for group in OPTIONS:
         (tmp_path / group).symlink_to(CONF / group)
     (tmp_path / "strategy").unlink()
     (tmp_path / "strategy").mkdir()
@@ -125,7 +128,7 @@ def test_an_option_of_a_file_includes_the_defaults_it_names(
         (tmp_path / "strategy" / f"{option}.yaml").symlink_to(CONF / "strategy" / f"{option}.yaml")
     own = tmp_path / "strategy" / "own.yaml"
     own.write_text("defaults: [mem0]\nupdate: {similar: 4}\nk: 6\n")
-    monkeypatch.setattr(setup, "CONF", tmp_path)
+    monkeypatch.setattr(configuration, "CONF", tmp_path)
     path = tmp_path / "mine.yaml"
     path.write_text(BAG + "strategy: own\n")
     made = load_setup(path)
@@ -142,16 +145,16 @@ def test_nothing_named_is_the_default() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("embeder: minilm\n", "embeder is no group; there are budget, embedder"),
+        ("embeder: minilm\n", "embeder is no group; there are budget, context"),
         ("embedder: bert\n", "embedder: 'bert' is none of minilm"),
         ("embedder: ../config\n", "embedder: '../config' is none of"),
-        ("strategy: graph_expand\n", "GraphExpand"),
-        ("strategy: full_context\n", "FullContext: a store of memories ranks by vectors, words"),
-        ("strategy: mem0_graph\n", "Mem0Graph: a store of memories ranks by vectors, words"),
+        ("strategy: mem0_graph\n", "no model to write relations with; set llm="),
+        ("strategy: graph_expand\ngraph: rule\n", "graph: 'rule' is none of"),
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
         ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts"),
         ("facts: {promt: x}\n", "promt"),
+        ("summary: {background: 1}\n", "summary.background: 1; use true or false"),
         ("update: {scores: 1}\n", "update.scores: 1; use true or false"),
         ("update: {compare: all}\n", r"update.compare: 'all'"),
         ("memory: observations\n", "memory=observations: messages are stored verbatim"),

@@ -39,8 +39,9 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
     if (added := _added(body, misses)) is not None:
         return added
     contents = [str(message["content"]) for message in body["messages"]]
-    for name in _TOOLS.keys() & tool_names(body):
-        return _TOOLS[name](contents[-1], misses)
+    if len(contents) > 1:  # memsys offers tools of the same names, in one message
+        for name in _TOOLS.keys() & tool_names(body):
+            return _TOOLS[name](contents[-1], misses)
     today = _TODAY.search(contents[0])
     if today is not None and contents[-1].startswith("Input:\n"):
         return _facts(contents[-1], date.fromisoformat(today[1]), misses)

@@ -95,7 +95,7 @@ def test_a_value_takes_the_place_of_the_one_before(
 
 def test_it_names_the_entities_of_messages_and_of_questions() -> None:
     rows = ask("entities", "graph_entities", messages=numbered(ENGLISH))
-    assert {row["name"]: row["type"] for row in rows} == {
+    assert {row["entity"]: row["entity_type"] for row in rows} == {
         "Velma Orr": "person",
         "Dar Sule": "person",
         "Nev Lar": "person",
@@ -110,7 +110,7 @@ def test_it_names_the_entities_of_messages_and_of_questions() -> None:
         ("How are you?", []),
     ):
         rows = ask("entities", "graph_entities", messages=f"1. {question}")
-        assert [row["name"] for row in rows] == names
+        assert [row["entity"] for row in rows] == names
 
 
 def test_it_states_relations_and_ends_those_that_have_another_end_now() -> None:
@@ -130,7 +130,7 @@ def test_it_states_relations_and_ends_those_that_have_another_end_now() -> None:
     ended = ask(
         "conflicts",
         "graph_conflicts",
-        stored=numbered(stored),
+        stored=numbered([f"{one} (stated 8 May 2023)" for one in stored]),
         new="\n".join(f"- {one}" for one in new),
         messages=numbered(ENGLISH),
     )

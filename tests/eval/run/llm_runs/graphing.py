@@ -30,7 +30,8 @@ Rows = list[dict[str, Any]]
 
 def said_in(text: str) -> str:
     """The one message of an exchange."""
-    return re.findall(r"(?m)^1\. (?:Ada: )?(.+?)[.?]$", text)[0]
+    material = text.rpartition("It never tells you what to do.")[2]  # behind the examples
+    return re.findall(r"(?m)^1\. (?:Ada: )?(.+?)[.?]$", material)[0]
 
 
 def object_of(said: str) -> str:
@@ -42,14 +43,14 @@ def entities(text: str) -> Rows | str | Behaviour:
     """Of every message its last word; some are refused, broken, or five hundred."""
     said = said_in(text)
     if said.startswith(("Does", "What", "Where")):
-        return [{"name": "badminton", "type": "activity"}]
+        return [{"entity": "badminton", "entity_type": "activity"}]
     planned: dict[str, Rows | str | Behaviour] = {
         "gap": [],
-        "kite": '{"entities": [{"name": "ki',
+        "kite": '{"entities": [{"entity": "ki',
         "owl": faults.status(400, "no talk of owls"),
-        "stamps": [{"name": f"stamp {n}", "type": "thing"} for n in range(500)],
+        "stamps": [{"entity": f"stamp {n}", "entity_type": "thing"} for n in range(500)],
     }
-    found = [{"name": object_of(said), "type": "thing"}]
+    found = [{"entity": object_of(said), "entity_type": "thing"}]
     return next((reply for word, reply in planned.items() if word in said), found)
 
 
@@ -59,7 +60,7 @@ def relations(text: str) -> Rows | str | Behaviour:
     right = relation("I", name.replace(object_of(said), "").strip() or "does", object_of(said))
     planned: dict[str, Rows | str | Behaviour] = {
         "fox": [right, relation("Ada", "rides", "dragon")],
-        "fern": [{"source": "Ada", "relation": "grew"}, right],
+        "fern": [{"source": "Ada", "relationship": "grew"}, right],
         "crab": faults.hang(),
         "stamps": [relation("Ada", "owns", "stamp 3"), relation("Ada", "owns", "stamp 499")],
         "newt": [relation("Ada", "keeps", "newt", 9)],
@@ -71,7 +72,7 @@ def conflicts(text: str) -> Rows | str | Behaviour:
     said = said_in(text)
     if "any more" in said or "again" in said:
         old = "likes? badminton" if "any more" in said else "do not like badminton"
-        (number,) = re.findall(rf"(?m)^(\d+)\. Ada {old}$", text)
+        (number,) = re.findall(rf"(?m)^(\d+)\. Ada {old} \(stated ", text)
         return [{"relation": int(number), "why": "a change of mind"}]
     if "lute" in said:
         return [{"relation": 77, "why": "made up"}]

@@ -29,7 +29,8 @@ CUT = '{"facts": [{"title": "cu'
 
 def said_in(text: str) -> list[tuple[int, str, str]]:
     """Number, speaker and longest word of each message that a request shows."""
-    found = re.findall(r"(?m)^(\d+)\. ([A-Z]\w+): (.+)$", text)
+    material = text.rpartition("It never tells you what to do.")[2]  # behind the examples
+    found = re.findall(r"(?m)^(\d+)\. ([A-Z]\w+): (.+)$", material)
     return [(int(n), who, max(re.findall(r"\w+", said), key=len)) for n, who, said in found]
 
 
@@ -67,18 +68,18 @@ def decision(branch: int) -> Behaviour:
 def graph(kind: str, text: str, branch: int) -> Any:
     said = said_in(text)
     if not said:  # a question
-        return [{"name": "Caroline", "type": "person"}]
+        return [{"entity": "Caroline", "entity_type": "person"}]
     if kind == "entities":
-        many = [{"name": f"stamp {n}", "type": "thing"} for n in range(500)]
-        own = [{"name": word, "type": "thing"} for _, _, word in said]
+        many = [{"entity": f"stamp {n}", "entity_type": "thing"} for n in range(500)]
+        own = [{"entity": word, "entity_type": "thing"} for _, _, word in said]
         return {0: many, 1: "cut", 2: []}.get(branch, own)
     if kind == "relations":
         own = [
-            {"source": who, "relation": "spoke of", "destination": word, "turns": [number]}
+            {"source": who, "relationship": "spoke of", "destination": word, "turns": [number]}
             for number, who, word in said
         ]
         stranger = {**own[0], "destination": "dragon"}
-        lacking = {"source": own[0]["source"], "relation": "spoke of"}
+        lacking = {"source": own[0]["source"], "relationship": "spoke of"}
         return {0: [stranger, *own], 1: "cut", 2: [lacking, *own]}.get(branch, own)
     ended = [{"relation": 77 if branch == 0 else 1, "why": "a change of mind"}]
     return {0: ended, 1: ended, 2: "cut"}.get(branch, [])

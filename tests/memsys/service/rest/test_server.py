@@ -219,7 +219,7 @@ def test_everything_is_deleted_if_all_says_so(server: Served) -> None:
             "body.agent",
         ),
         ("POST", "/search?limit=1", {"query": "x", "user_id": "mara"}, 422, "query.limit"),
-        ("POST", "/search", {"query": "x", "user_id": "mara", "limit": 1}, 422, "body.limit"),
+        ("POST", "/search", {"query": "x", "user_id": "mara", "count": 1}, 422, "body.count"),
         ("GET", "/memories/{id}?user_id=mara", None, 422, "query.user_id"),
         ("GET", "/memories/{id}/history?limit=1", None, 422, "query.limit"),
         ("PUT", "/memories/{id}?text=x", {"text": "x"}, 422, "query.text"),

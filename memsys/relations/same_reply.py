@@ -1,0 +1,51 @@
+"""Entities and relations in the reply that has the facts, which saves their two calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from memsys.facts.fact import Event
+from memsys.llm.prompt import load_prompt
+from memsys.relations.extract import RelationExtractor
+from memsys.relations.forms import reply_forms
+from memsys.relations.triples import Entity, Triple
+from memsys.types import Turn
+
+
+class SameReply:
+    """See ReplyPart: the lists are checked like those of separate calls, and wait for the writer of
+    the graph.
+    """
+
+    def __init__(self, extractor: RelationExtractor) -> None:
+        self._extractor = extractor
+        self.prompt = load_prompt("graph_same_reply", [])
+        self._found: dict[str, tuple[list[Entity], list[Triple]]] = {}  # by the first new turn
+
+    def properties(self, new: int, shown: int) -> Mapping[str, Any]:
+        """See ReplyPart."""
+        lists = [form.parameters["properties"] for form in reply_forms(new, shown)]
+        return {name: rows for one in lists for name, rows in one.items()}
+
+    def read(
+        self,
+        reply: Mapping[str, Any],
+        shown: Sequence[Turn],
+        new: Sequence[Turn],
+        log: list[Event],
+    ) -> None:
+        """See ReplyPart."""
+        found = self._extractor.read(reply, shown, new, log)
+        if found is not None:
+            self._found[new[0].id] = found
+            entities, triples = found
+            counted = {"entities": len(entities), "relations": len(triples)}
+            turns = [turn.id for turn in new]
+            log.append({"step": "same_reply", "turns": turns, **counted})
+
+    def pop(self, first: Turn) -> tuple[list[Entity] | None, list[Triple] | None]:
+        """Return what was found in the exchange that begins with the turn `first`, and forget it;
+        (None, None) if no reply could be read.
+        """
+        return self._found.pop(first.id, (None, None))

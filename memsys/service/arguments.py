@@ -1,0 +1,48 @@
+"""Arguments under mem0's names: checked, and converted to ours."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+from memsys.errors import InputError, check_choice
+from memsys.service.records import MemoryKind, NoModelError, check_text
+
+MemoryType = Literal["procedural_memory"]
+Version = Literal["v1.1"]  # of the results: a dictionary with `results` and `relations`
+
+
+def either(name: str, value: Any, other_name: str, other: Any) -> Any:
+    """Return the one of two arguments of the same meaning that is given, None without any. Raises
+    InputError if both are.
+    """
+    if value is not None and other is not None:
+        raise InputError(f"{name}: give it or {other_name}, not both")
+    return other if value is None else value
+
+
+def check_kind(kind: MemoryKind, memory_type: MemoryType | None) -> MemoryKind:
+    """Return the kind of memory, which `memory_type` names as mem0 does. Raises InputError on an
+    unknown one.
+    """
+    check_choice("kind", kind, get_args(MemoryKind))
+    if memory_type is None:
+        return kind
+    check_choice("memory_type", memory_type, get_args(MemoryType))
+    return "procedural"
+
+
+def check_version(version: Version | None) -> None:
+    """Raises InputError on another version of the results than the present one."""
+    if version is not None:
+        check_choice("version", version, get_args(Version))
+
+
+def check_prompt(prompt: str | None, writes: bool) -> None:
+    """Raises InputError if `prompt` is no text, NoModelError if no model `writes`."""
+    if prompt is None:
+        return
+    if not isinstance(prompt, str) or not prompt.strip():
+        raise InputError("prompt: use text that is not empty")
+    check_text(prompt, "prompt")
+    if not writes:
+        raise NoModelError("prompt: no model writes these messages; add with infer=True")

@@ -1,0 +1,125 @@
+"""Configurations of a memory: reading, composition from conf/, and instantiation of a group."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from hydra import compose, initialize_config_dir
+from hydra.errors import HydraException
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from memsys.errors import InputError
+from memsys.places import find_run
+from memsys.text.files import read_text
+from memsys.text.json_text import parse_json
+from memsys.text.yaml_text import load_yaml
+from memsys.trusted import CONF, check_references
+
+# The options of conf/config.yaml, as defaults.
+OPTIONS = {
+    "embedder": "minilm",
+    "index": "default",
+    "memory": "turns",
+    "graph": "rules",
+    "context": "flat",
+    "strategy": "vector_only",
+    "llm": "none",
+    "vector_store": "faiss",
+    "relation_store": "networkx",
+}
+NUMBERS = {"k": 10, "budget": 2048}
+# Further settings of a memory, which no option of conf/ has.
+SETTINGS = ("weights", "facts", "update", "summary", "instructions", "image_detail")
+VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
+Source = str | Path | Mapping[str, Any]
+_MOVED = Path(__file__).parent / "moved.yaml"
+_FILES = (".yaml", ".yml", ".json")
+_BYTES = 10_000_000  # of a manifest
+
+
+def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
+    """Return the name of `source` for error messages, its groups and numbers, and whether they are
+    those of a run, which somebody else may have made. None: what MEMSYS_CONFIG names, if it is set.
+    """
+    source = os.environ.get(VARIABLE) or None if source is None else source
+    if source is None:
+        return "memory", {}, False
+    if isinstance(source, Mapping):
+        _check_names(source, "configuration")
+        return "configuration", source, False
+    path = Path(source).expanduser()
+    if not path.exists() and path.suffix not in _FILES:
+        try:
+            path = find_run(path)
+        except InputError as error:
+            raise InputError(f"{error}, or a YAML file") from error
+    if path.is_dir():
+        path = path / "manifest.json"
+    run = path.suffix == ".json"
+    try:
+        if run:
+            settings = parse_json(_present_names(read_text(path, _BYTES)))["config"]
+        else:
+            check_references(load_yaml(path), str(path))  # bounded, unlike the next step
+            settings = OmegaConf.to_container(OmegaConf.load(path), resolve=False)
+        if not isinstance(settings, dict):
+            raise TypeError("no groups")
+    except InputError:
+        raise
+    except Exception as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise InputError(f"{path}: cannot be read as a configuration ({reason})") from error
+    if not run:
+        _check_names(settings, str(path))
+    return str(source), settings, run
+
+
+def _check_names(settings: Mapping[str, Any], where: str) -> None:
+    names = {*OPTIONS, *NUMBERS, *SETTINGS}
+    if unknown := sorted(set(settings) - names, key=str):
+        raise InputError(f"{where}: {unknown[0]} is no group; there are {', '.join(sorted(names))}")
+
+
+def _present_names(manifest: str) -> str:
+    """Return the text of a manifest with the present names of what version 0.1 named otherwise."""
+    for old, new in OmegaConf.load(_MOVED).items():
+        manifest = manifest.replace(str(old), str(new))
+    return manifest
+
+
+def composed(wanted: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return `wanted` with the names of options replaced by their settings, composed by Hydra."""
+    named = {n: v for n, v in wanted.items() if n in OPTIONS and not isinstance(v, Mapping)}
+    if not named:
+        return dict(wanted)
+    for name, value in named.items():
+        names = sorted(file.stem for file in (CONF / name).glob("*.yaml"))
+        if value not in names:
+            raise InputError(f"{where}: {name}: {value!r} is none of {', '.join(names)}")
+    with initialize_config_dir(str(CONF), version_base="1.3"):
+        options = compose(overrides=[f"+{name}={value}" for name, value in named.items()])
+    return {**wanted, **OmegaConf.to_container(options, resolve=False)}  # type: ignore[dict-item]
+
+
+def resolved(config: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return `config` with its references replaced by the values that they name."""
+    try:
+        return dict(OmegaConf.to_container(OmegaConf.create(dict(config)), resolve=True))  # type: ignore[arg-type]
+    except OmegaConfBaseException as error:
+        raise InputError(f"{where}: {str(error).splitlines()[0]}") from error
+
+
+def instantiated(node: Mapping[str, Any], name: str, where: str) -> Any:
+    """Return the object of a group. Raises InputError with the innermost cause."""
+    try:
+        return instantiate({**node}, _convert_="all")
+    except (HydraException, OmegaConfBaseException, TypeError) as error:
+        inner: BaseException | None = error
+        while inner is not None and not isinstance(inner, InputError):
+            inner = inner.__cause__
+        raise InputError(str(inner or f"{where}: {name}: {str(error).splitlines()[0]}")) from error

@@ -1,0 +1,223 @@
+"""Relations between entities that a model writes beside the memories, and their search by owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from threading import RLock
+
+from memsys.embed.cache import CachedEmbedder
+from memsys.facts.fact import Event
+from memsys.facts.fact_writer import Compare
+from memsys.index.rank import IndexSettings
+from memsys.llm.base import LLM
+from memsys.relations.extract import RelationExtractor
+from memsys.relations.find import RelationFinder, RelationSettings
+from memsys.relations.graph_writer import GraphWriter
+from memsys.relations.relation_graph import Applied, Planned, RelationGraph, RelationGraphSettings
+from memsys.relations.same_reply import SameReply
+from memsys.relations.triples import Triple, id_of
+from memsys.service.database import MemoryDatabase
+from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange
+from memsys.service.relation_parts import RelationParts
+from memsys.stores.networkx_relations import NetworkxRelations
+from memsys.stores.relations import Relation, RelationStore
+from memsys.types import Session
+
+_FILE = "relations.sqlite"  # in the memory's folder
+_FINDERS = 64  # cached, one per owner that is searched for
+
+
+@dataclass(frozen=True, slots=True)
+class RelationSetup:
+    """How a model writes relations, and how they are found. `compare`: new ones with all that match
+    the ids given, or only with those of exactly these ids. `store`: None for a file in the memory's
+    folder.
+    """
+
+    llm: LLM
+    index: IndexSettings
+    graph: RelationGraphSettings
+    search: RelationSettings
+    compare: Compare = "filter"
+    store: RelationStore | None = None
+
+
+class RelationMemory:
+    """The relations of the owners of a memory. Each user, agent and run has a part of the relation
+    store under a random key, which the database knows. An owner reads all parts that its ids
+    match, and ends the relations in them, but adds to its own. Thread-safe; `lock`, that of the
+    database, is not held while a model is asked.
+    """
+
+    def __init__(
+        self,
+        setup: RelationSetup | None,
+        database: MemoryDatabase,
+        embedder: CachedEmbedder,
+        lock: RLock,
+    ) -> None:
+        """`setup`: None to delete relations only. Raises InputError if a prompt or the store cannot
+        be used.
+        """
+        self._database, self._embedder, self._lock = database, embedder, lock
+        self._owned = RelationParts(database.connection)
+        self._setup, self._store = setup, setup.store if setup else None
+        file = database.path.with_name(_FILE)
+        if self._store is None and (setup or file.exists()):
+            self._store = NetworkxRelations(str(file))
+        self._extractor = RelationExtractor(setup.llm, setup.graph) if setup else None
+        self._finders: dict[Owner, tuple[list[tuple[str, int]], _Finder]] = {}
+
+    @property
+    def enabled(self) -> bool:
+        """Whether relations are written and found."""
+        return self._setup is not None
+
+    def reply_part(self) -> SameReply:
+        """Return what reads the relations in the replies with the facts of one `write`."""
+        return SameReply(self._parts()[2])
+
+    def write(
+        self,
+        session: Session,
+        owner: Owner,
+        public: Mapping[str, str],
+        found: SameReply | None = None,
+    ) -> tuple[list[RelationChange], list[Event]]:
+        """Let the model write the relations of `session`, and return their changes and the log of
+        the calls. `public`: the caller's ids of its turns. `found`: see GraphWriter. Raises
+        LLMError if the model answered for no exchange.
+        """
+        setup, store, extractor = self._parts()
+        with self._lock, self._database.writing():
+            key, *others = self._owned.open(owner)
+        if setup.compare == "owner":
+            others = []
+        changes: list[RelationChange] = []
+        graph = _RecordedGraph(store, key, self._embedder, setup.graph, others, public, changes)
+        log: list[Event] = []
+        try:
+            GraphWriter(extractor, graph, setup.graph, log, found).write(session)
+        finally:
+            with self._lock, self._database.writing():
+                self._owned.changed(owner, [key, *others])
+        return changes, log
+
+    def find(self, query: str, owner: Owner) -> list[FoundRelation]:
+        """Return the best relations of `owner` for `query`, best first. Raises NoModelError without
+        relations, LLMError if a model has to name the query's entities and gives no usable reply.
+        """
+        self._parts()
+        with self._lock:
+            parts = self._owned.of(owner)
+        if not parts:
+            return []
+        cached = self._finders.get(owner)
+        if cached is None or cached[0] != parts:
+            while len(self._finders) >= _FINDERS:
+                self._finders.pop(next(iter(self._finders)), None)
+            cached = self._finders[owner] = parts, self._finder([key for key, _ in parts])
+        try:
+            return cached[1].find(query)
+        except KeyError:  # a part was deleted while it was read
+            with self._lock:
+                if self._owned.of(owner) == parts:
+                    raise
+            return self.find(query, owner)
+
+    def delete(self, owner: Owner | None) -> None:
+        """Delete all relations of `owner` (None: of all)."""
+        with self._lock:
+            keys = [key for key, _ in self._owned.of(owner)]
+            if self._store is not None:
+                for key in keys:
+                    self._store.clear(key)
+            with self._database.writing():  # last: after a kill the deletion can be repeated
+                self._owned.drop(keys)
+
+    def close(self) -> None:
+        """Close the store."""
+        if self._store is not None:
+            self._store.close()
+
+    def _parts(self) -> tuple[RelationSetup, RelationStore, RelationExtractor]:
+        if self._setup is None or self._store is None or self._extractor is None:
+            raise NoModelError(
+                "enable_graph: this memory has no relations; use a run of strategy=mem0_graph, or "
+                "a YAML file with strategy: mem0_graph and llm"
+            )
+        return self._setup, self._store, self._extractor
+
+    def _finder(self, keys: Sequence[str]) -> _Finder:
+        setup, store, extractor = self._parts()
+        graph = RelationGraph(store, keys[0], self._embedder, setup.graph, keys[1:])
+        return _Finder(
+            graph, RelationFinder(graph, extractor, self._embedder, setup.index, setup.search)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    graph: RelationGraph
+    finder: RelationFinder
+
+    def find(self, query: str) -> list[FoundRelation]:
+        """Raises KeyError if nodes are deleted during the search."""
+        candidates, _ = self.finder.find(query)
+        by_id = {id_of(one): one for one in self.graph.relations()} if candidates else {}
+        found = [(by_id[one.memory.id], one.score) for one in candidates if one.memory.id in by_id]
+        ends = self.graph.ends([relation for relation, _ in found])
+        return [
+            FoundRelation(
+                source=source.name,
+                relationship=relation.name,
+                destination=destination.name,
+                score=score,
+                time=relation.created,
+                ended=relation.ended,
+                mentions=relation.mentions,
+                turns=relation.turns,
+            )
+            for (relation, score), (source, destination) in zip(found, ends, strict=True)
+        ]
+
+
+class _RecordedGraph(RelationGraph):
+    """A graph that lists its changes, and stores the caller's ids of turns (`public`)."""
+
+    def __init__(
+        self,
+        store: RelationStore,
+        owner: str,
+        embedder: CachedEmbedder,
+        settings: RelationGraphSettings,
+        others: Iterable[str],
+        public: Mapping[str, str],
+        changes: list[RelationChange],
+    ) -> None:
+        super().__init__(store, owner, embedder, settings, others)
+        self._public, self._changes = public, changes
+
+    def add(self, planned: Sequence[Planned], time: datetime) -> list[Applied]:
+        """See RelationGraph."""
+        own = [replace(one, triple=self._named(one)) for one in planned]
+        operations = super().add(own, time)
+        for one, operation in zip(own, operations, strict=True):
+            source, destination = (end.name for end in one.ends)
+            self._changes.append(RelationChange(operation, source, one.triple.name, destination))
+        return operations
+
+    def end(self, relations: Sequence[Relation], time: datetime) -> Applied:
+        """See RelationGraph."""
+        ends = self.ends(relations)
+        operation = super().end(relations, time)
+        for one, (source, destination) in zip(relations, ends, strict=True):
+            change = RelationChange(operation, source.name, one.name, destination.name)
+            self._changes.append(change)
+        return operation
+
+    def _named(self, planned: Planned) -> Triple:
+        turns = tuple(self._public.get(turn, turn) for turn in planned.triple.turns)
+        return replace(planned.triple, turns=turns)

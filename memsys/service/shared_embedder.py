@@ -1,0 +1,30 @@
+"""An embedder that several threads use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from threading import RLock
+
+from memsys.embed.base import Embedder
+from memsys.embed.cache import CachedEmbedder
+from memsys.llm.meter import Meter
+from memsys.types import Vectors
+
+
+class SharedEmbedder(CachedEmbedder):
+    """A CachedEmbedder that one thread uses at a time."""
+
+    def __init__(self, embedder: Embedder, folder: Path, meter: Meter) -> None:
+        super().__init__(embedder, folder, meter)
+        self._lock = RLock()
+
+    def documents(self, texts: Sequence[str]) -> Vectors:
+        """See CachedEmbedder."""
+        with self._lock:
+            return super().documents(texts)
+
+    def query(self, text: str) -> Vectors:
+        """See CachedEmbedder."""
+        with self._lock:
+            return super().query(text)

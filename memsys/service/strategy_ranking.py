@@ -1,0 +1,180 @@
+"""Ranking of stored memories by the classes that were benchmarked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property, partial
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from memsys.context.writers import ContextWriter
+from memsys.errors import InputError
+from memsys.graph.build import GraphSettings
+from memsys.graph.score import Connectivity, GraphStatistics, connectivity
+from memsys.service.database import MemoryDatabase
+from memsys.service.records import MemoryRecord, Owner
+from memsys.store import Parts, Store
+from memsys.strategies.plain import FullContext
+from memsys.strategy import Strategy
+from memsys.types import Memory, Query, Vectors
+
+_STORES = 64  # stores cached, one per owner and filter
+_STRATEGIES = 8  # cached over a store, one per k
+_Accesses = Mapping[str, tuple[int, datetime | None]]  # by memory id: number, time of the last
+
+
+@dataclass(frozen=True, slots=True)
+class StrategySetup:
+    """A strategy's class with its settings, and the parts that it needs besides those of every
+    memory. `where`: the configuration's name for error messages.
+    """
+
+    make: partial[Strategy]
+    graph: GraphSettings
+    context: ContextWriter
+    where: str
+
+    def open(self, parts: Parts, k: int) -> Strategy:
+        """Return the strategy for `k` results; its pool is at least as large. Raises InputError if
+        a setting is missing or cannot be used.
+        """
+        settings = self.make.keywords
+        own: dict[str, Any] = {"k": k} if "k" in settings else {}
+        if "pool" in settings:
+            own["pool"] = max(settings["pool"], k)
+        try:
+            return self.make(parts=parts, **own)
+        except TypeError as error:
+            raise InputError(
+                f"{self.where}: strategy: {error}; name an option of conf/strategy, or give all of "
+                "its settings"
+            ) from error
+
+
+class StrategyRanker:
+    """Ranks an owner's memories by a strategy. Stores are cached, with their graphs, until a memory
+    that they contain changes. Thread-safe; `lock`, that of the database, is not held while a
+    strategy ranks, because it may ask a model.
+    """
+
+    def __init__(
+        self, setup: StrategySetup, parts: Parts, database: MemoryDatabase, lock: RLock, k: int
+    ) -> None:
+        """`parts`: see Parts. Raises InputError like StrategySetup.open."""
+        self._setup, self._parts, self._database, self._lock = setup, parts, database, lock
+        self._cached: dict[str, _Cached] = {}
+        setup.open(parts, k)  # shows an invalid setting before the first search
+
+    def rank(
+        self, query: str, owner: Owner, filters: Mapping[str, Any], k: int, now: datetime
+    ) -> list[tuple[MemoryRecord, float]]:
+        """Return at most `k` memories with their scores, in the strategy's order. The newest k of
+        full_context, oldest first.
+        """
+        with self._lock:
+            cached = self._current(owner, filters)
+            if not cached.state:
+                return []
+            strategy = cached.strategies.get(k)
+            if strategy is None:
+                strategy = self._setup.open(self._parts, k)
+                strategy.store = cached.store
+                if len(cached.strategies) >= _STRATEGIES:
+                    cached.strategies.clear()
+                cached.strategies[k] = strategy
+        ranked, _ = strategy.rank(Query("", query, "", now))
+        best = ranked[-k:] if isinstance(strategy, FullContext) else ranked[:k]
+        rated = [(cached.state[int(one.memory.id)][0], one.score) for one in best]
+        with self._lock:
+            found = self._database.of([id_ for id_, _ in rated])  # accesses as they are now
+        return [(found[id_], score) for id_, score in rated if id_ in found]
+
+    def _current(self, owner: Owner, filters: Mapping[str, Any]) -> _Cached:
+        """Return the store of the owner's memories; a new one if any of them has changed."""
+        key = repr((owner, sorted(filters.items(), key=repr)))
+        cached, last = self._cached.get(key), self._database.last
+        if cached is not None and cached.last == last:
+            return cached
+        with self._database.writing():  # no process changes a record before its vector is read
+            last = self._database.last
+            records = self._database.owned(owner, filters)
+            state = [(one.id, one.updated) for one in records]
+            if cached is not None and cached.state == state:
+                cached.last = last  # others' memories changed
+                return cached
+            ids = sorted(one.id for one in records)
+            vectors = dict(zip(ids, self._database.vectors_of(ids), strict=True)) if ids else {}
+        cached = _Cached(last, state, RecordStore(self._parts, records, vectors, self._accesses))
+        self._cached.pop(key, None)
+        while len(self._cached) >= _STORES:
+            self._cached.pop(next(iter(self._cached)))
+        self._cached[key] = cached
+        return cached
+
+    def _accesses(self, ids: Sequence[str]) -> _Accesses:
+        with self._lock:
+            return self._database.accesses(ids)
+
+
+class RecordStore(Store):
+    """The store of a strategy over stored memories: their vectors are not computed again, and the
+    accesses are those of searches, not the mentions that stand for them in a benchmark. The id of a
+    memory is its place, so that of equal ones the oldest is first, as it is in a conversation.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        records: Sequence[MemoryRecord],
+        vectors: Mapping[str, Vectors],
+        accesses: Callable[[Sequence[str]], _Accesses],
+    ) -> None:
+        """`vectors`: of each record by its id, shape (d,)."""
+        super().__init__(parts)
+        self._accesses, self._ids = accesses, [one.id for one in records]
+        self.add([_memory(one, f"{place:09}") for place, one in enumerate(records)])
+        if records:
+            self._insert(np.stack([vectors[one.id] for one in records]))
+
+    @property
+    def statistics(self) -> list[GraphStatistics]:
+        """See Store.statistics; the accesses are read anew."""
+        accesses = self._accesses(self._ids)
+        found = []
+        for id_, memory, around in zip(self._ids, self.memories, self._connectivity, strict=True):
+            count, last = accesses.get(id_, (0, None))
+            found.append(GraphStatistics(around, count, last or memory.time))
+        return found
+
+    @cached_property
+    def _connectivity(self) -> list[Connectivity]:
+        return connectivity(self.graph, self.memories)
+
+
+@dataclass(slots=True)
+class _Cached:
+    """A store with the number of the last change that it has seen, and ids and times of update of
+    its memories; strategies over it by k.
+    """
+
+    last: int
+    state: list[tuple[str, datetime]]
+    store: Store
+    strategies: dict[int, Strategy] = field(default_factory=dict)
+
+
+def _memory(record: MemoryRecord, id_: str) -> Memory:
+    return Memory(
+        id=id_,
+        content=record.memory,
+        index_text=record.index_text,
+        time=record.time,
+        speaker=record.speaker,
+        turns=record.turns,
+        importance=record.importance,
+        title=record.title,
+    )

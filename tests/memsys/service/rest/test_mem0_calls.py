@@ -1,0 +1,141 @@
+"""The operations of mem0's REST server: create, retrieve, search, update, delete and reset."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.memsys.facts.models import fact, facts
+from tests.memsys.llm import faults
+from tests.memsys.llm.answers import Body
+from tests.memsys.llm.server import Behaviour, FaultyServer
+from tests.memsys.service.rest.serving import CONFIG, serving
+from tests.memsys.service.test_mem0_users import MODEL
+from tests.memsys.service.test_messages import STEPS
+
+CHAT = [
+    {"role": "system", "content": "Be polite."},
+    {"role": "user", "content": "I love science fiction."},
+    {"role": "assistant", "content": "Noted."},
+]
+STEPS_TEXT = json.dumps(STEPS)
+IMAGE = {"type": "image_url", "image_url": {"url": "https://x.example/a.png", "detail": "auto"}}
+
+
+def script(body: Body) -> Behaviour | None:
+    if isinstance(body["messages"][-1]["content"], list):
+        return faults.says("A kiln of brick.")
+    if "tools" in body:
+        return None  # the first: ADD
+    if "response_format" not in body:
+        return faults.says("They greet each other.")
+    steps = "steps" in body["response_format"]["json_schema"]["schema"]["properties"]
+    text = STEPS_TEXT if steps else facts(fact("Loves science fiction", "user", 1))
+    return faults.says(text)
+
+
+Ask = Callable[..., Any]
+OWNER = {"user_id": "alice"}
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ask]:
+    """`ask(status, method, path, body)` returns the answer's body, of this status."""
+    with (
+        FaultyServer(script) as model,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
+        config = CONFIG + MODEL % model.base_url
+        with serving(tmp_path_factory.mktemp("mem0"), config=config) as server:
+
+            def answer(status: int, method: str, path: str, body: Any = None) -> Any:
+                reply = server.ask(method, path, body)
+                assert reply.status == status, reply.body
+                return reply.body
+
+            yield answer
+
+
+def test_create(ask: Ask) -> None:
+    """A conversation, one dict, a text; with ids, metadata, and what a model makes of it."""
+
+    def add(messages: Any, **more: Any) -> Any:
+        return ask(201, "POST", "/memories", {"messages": messages, **OWNER, **more})
+
+    added = add(CHAT, metadata={"category": "films"}, infer=True, prompt="In short.")
+    assert added["relations"] == added["faults"] == []
+    (first,) = added["results"]
+    assert (first["memory"], first["event"]) == ("user: Loves science fiction", "ADD")
+    raw = add(CHAT, agent_id="guide", run_id="r1", infer=False, version="v1.1")
+    assert [one["memory"] for one in raw["results"]] == [
+        *("user: I love science fiction.", "assistant: Noted.")
+    ]
+    assert [one["run_id"] for one in raw["results"]] == ["r1", "r1"]
+    assert len(add(CHAT[1], infer=False)["results"]) == 1
+    assert len(add("I row", infer=False)["results"]) == 1
+    procedure = add(CHAT, agent_id="guide", memory_type="procedural_memory")
+    assert procedure["results"][0]["memory"].startswith("Task: Fire a bowl\n1. Heat")
+    seen = add([{"role": "user", "content": IMAGE}], infer=False)
+    assert seen["results"][0]["memory"] == "user: [image: A kiln of brick.]"
+    parts = [{"type": "text", "text": "Mine"}, IMAGE, IMAGE]
+    seen = add({"role": "user", "content": parts}, infer=False)
+    both = "[image: A kiln of brick.] [image: A kiln of brick.]"
+    assert seen["results"][0]["memory"] == f"user: Mine {both}"
+
+
+def test_retrieve_search_update_delete_and_reset(ask: Ask) -> None:
+    ask(200, "POST", "/reset", {"all": True})
+    body = {"messages": CHAT, **OWNER, "metadata": {"category": "films"}}
+    (first,) = ask(201, "POST", "/memories", body)["results"]
+    ask(201, "POST", "/memories", {"messages": CHAT, **OWNER, "run_id": "r1", "infer": False})
+    # Retrieve and search.
+    everything = ask(200, "GET", "/memories?user_id=alice")["results"]
+    assert len(everything) == 3
+    assert {"id", "memory", "metadata", "created_at", "updated_at", "title"} < set(everything[0])
+    id_ = first["id"]
+    assert ask(200, "GET", f"/memories/{id_}")["metadata"] == {"category": "films"}
+    query = {"query": "science fiction", **OWNER, "limit": 2, "filters": {"category": "films"}}
+    found = ask(200, "POST", "/search", query)
+    assert [one["id"] for one in found["results"]] == [id_]
+    assert found["results"][0]["score"] > 0
+    assert found["relations"] == []
+    assert len(ask(200, "POST", "/search", {**query, "filters": {}})["results"]) == 2
+
+    # Update, history, delete, reset.
+    changed = ask(200, "PUT", f"/memories/{id_}", {"data": "Loves films", "title": "Films"})
+    assert (changed["old_memory"], changed["memory"]) == (first["memory"], "Loves films")
+    assert ask(200, "GET", f"/memories/{id_}")["title"] == "Films"
+    history = ask(200, "GET", f"/memories/{id_}/history")["results"]
+    assert [one["event"] for one in history] == ["ADD", "UPDATE"]
+    ask(200, "DELETE", f"/memories/{id_}")
+    ask(404, "GET", f"/memories/{id_}")
+    assert len(ask(200, "DELETE", "/memories?user_id=alice&run_id=r1")["results"]) == 2
+    assert len(ask(200, "GET", "/memories?user_id=alice")["results"]) == 0
+    ask(201, "POST", "/memories", {"messages": "kiln", "user_id": "bob", "infer": False})
+    ask(200, "POST", "/reset", OWNER)
+    assert ask(200, "GET", "/memories?user_id=alice")["results"] == []
+    assert len(ask(200, "GET", "/memories?user_id=bob")["results"]) == 1
+    for wrong in (
+        {"query": "x", **OWNER, "limit": 1, "top_k": 1},
+        {"query": "x", **OWNER, "version": "v2"},
+    ):
+        ask(422, "POST", "/search", wrong)
+
+
+def test_what_needs_a_model_is_409_without_one(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        for more in (
+            {"infer": True},
+            {"prompt": "In short."},
+            {"memory_type": "procedural_memory"},
+            {"messages": {"role": "user", "content": [IMAGE]}},
+        ):
+            body = {"messages": "kiln", "user_id": "alice", **more}
+            answer = server.ask("POST", "/memories", body)
+            assert (answer.status, answer.body["error"]["type"]) == (409, "no_model"), answer.body
+        assert server.ask("GET", "/memories?user_id=alice").body["results"] == []

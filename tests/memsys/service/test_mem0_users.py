@@ -1,0 +1,161 @@
+"""Code that was written for mem0 runs with the import changed, as its quick start does."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import memsys
+from memsys.errors import InputError
+from tests.memsys.facts.models import fact, facts
+from tests.memsys.llm import faults
+from tests.memsys.llm.answers import Body
+from tests.memsys.llm.server import Behaviour, FaultyServer
+
+CONFIG = "embedder: {_target_: tests.memsys.build.BagOfWords}\n"
+MODEL = """strategy: mem0
+llm:
+  _target_: memsys.llm.client.ChatSettings
+  model: scripted
+  retries: 0
+  base_url: "%s"
+"""
+
+# Operations and arguments as in mem0's documentation, about a film.
+QUICK_START = """
+from mem0 import Memory
+
+m = Memory()
+
+messages = [
+    {"role": "user", "content": "Which film shall I watch tonight?"},
+    {"role": "assistant", "content": "There is a new thriller."},
+    {"role": "user", "content": "No thriller: I love science fiction."},
+    {"role": "assistant", "content": "Then science fiction it is."},
+]
+result = m.add(messages, user_id="alice", metadata={"category": "movie_recommendations"})
+run_result = m.add(
+    messages, user_id="alice", agent_id="movie-assistant", run_id="session-001", metadata={"n": 1}
+)
+raw_result = m.add(messages, user_id="bob", metadata={"category": "movies"}, infer=False)
+text_result = m.add("I like to cook with saffron", user_id="carol", infer=False)
+dict_result = m.add({"role": "user", "content": "I row on Sundays"}, user_id="dora", infer=False)
+
+all_memories = m.get_all(user_id="alice")
+memory_id = all_memories["results"][0]["id"]
+specific_memory = m.get(memory_id)
+
+related_memories = m.search(query="What films does Alice love?", user_id="alice", limit=3)
+memories_str = "\\n".join(f"- {entry['memory']}" for entry in related_memories["results"])
+older = [entry["memory"] for entry in m.search("science fiction", user_id="alice")]
+
+updated = m.update(memory_id=memory_id, data="I love India, it is my favourite country")
+history = m.history(memory_id=memory_id)
+
+m.delete(memory_id=memory_id)
+after_delete = m.get_all(user_id="alice")
+m.delete_all(user_id="alice")
+"""
+
+
+def script(body: Body) -> Behaviour | None:
+    """Facts for an extraction; a summary; for a decision, the first tool (ADD)."""
+    if "response_format" in body:
+        return faults.says(facts(fact("Loves science fiction", "user", 1)))
+    return None if "tools" in body else faults.says("They choose a film.")
+
+
+@pytest.fixture
+def model() -> Iterator[FaultyServer]:
+    with FaultyServer(script) as server:
+        yield server
+
+
+def started(folder: Path, monkeypatch: pytest.MonkeyPatch, config: str) -> dict[str, Any]:
+    """The names of the quick start after it ran in `folder`."""
+    (folder / "memory.yaml").write_text(CONFIG + config, encoding="utf-8")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("MEMSYS_CONFIG", "memory.yaml")
+    monkeypatch.setenv("MEMSYS_TRUSTED", "tests.memsys.build")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-tests")
+    names: dict[str, Any] = {}
+    exec(QUICK_START.replace("from mem0 import", "from memsys import"), names)  # noqa: S102
+    return names
+
+
+def test_the_quick_start_runs_with_a_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: FaultyServer
+) -> None:
+    ran = started(tmp_path, monkeypatch, MODEL % model.base_url)
+    (added,) = ran["result"]["results"]
+    assert (added["memory"], added["event"]) == ("user: Loves science fiction", "ADD")
+    assert ran["result"]["relations"] == []
+    assert [one["event"] for one in ran["run_result"]["results"]] == ["ADD"]
+    assert ran["raw_result"]["results"][2]["memory"] == "user: No thriller: I love science fiction."
+    assert [one["memory"] for one in ran["text_result"]["results"]] == [
+        "I like to cook with saffron"
+    ]
+    assert [one["memory"] for one in ran["dict_result"]["results"]] == ["user: I row on Sundays"]
+    everything = ran["all_memories"]
+    assert everything.keys() == ("results", "relations")
+    assert "results" in everything
+    assert everything.get("results") == everything["results"]
+    assert json.loads(json.dumps(dict(everything)))["results"][0]["id"] == added["id"]
+    first = ran["specific_memory"]
+    assert (first["id"], first["user_id"], first["metadata"]) == (
+        *(added["id"], "alice"),
+        {"category": "movie_recommendations"},
+    )
+    assert first["created_at"] == first["created"]
+    assert ran["memories_str"].startswith("- user: Loves science fiction")
+    assert len(ran["older"]) == len(everything["results"]) == 2
+    score = ran["related_memories"]["results"][0]["score"]
+    assert 0 < score <= 1
+    india = "I love India, it is my favourite country"
+    assert ran["updated"]["memory"] == india
+    assert [
+        (one["event"], one["old_memory"], one["new_memory"], one["memory_id"])
+        for one in ran["history"]
+    ] == [
+        ("ADD", None, "user: Loves science fiction", added["id"]),
+        ("UPDATE", "user: Loves science fiction", india, added["id"]),
+    ]
+    assert len(ran["after_delete"]["results"]) == 1
+    assert ran["m"].get_all(user_id="alice") == []
+    assert len(ran["m"].get_all(user_id="bob")["results"]) == 4
+    with pytest.raises(InputError, match="all=true for the memories of every owner"):
+        ran["m"].reset()  # the one line that differs: everybody's memories need all=True
+    ran["m"].reset(all=True)
+    assert ran["m"].get_all(user_id="bob")["results"] == []
+    ran["m"].close()
+
+
+def test_the_quick_start_runs_without_a_model_and_stores_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = started(tmp_path, monkeypatch, "")
+    assert [one["memory"] for one in ran["result"]["results"]] == [
+        "user: Which film shall I watch tonight?",
+        "assistant: There is a new thriller.",
+        "user: No thriller: I love science fiction.",
+        "assistant: Then science fiction it is.",
+    ]
+    assert len(ran["related_memories"]["results"]) == 3
+    ran["m"].close()
+
+
+def test_a_configuration_may_be_a_mapping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMSYS_TRUSTED", "tests.memsys.build")
+    words = {"embedder": {"_target_": "tests.memsys.build.BagOfWords"}, "k": 1}
+    with memsys.Memory.from_config(words, tmp_path) as memory:
+        for text in ("kiln", "bowl"):
+            memory.add(text, user_id="mara")
+        assert [one["memory"] for one in memory.search("bowl", user_id="mara")] == ["bowl"]
+    with pytest.raises(InputError, match=r"^configuration: embeder is no group"):
+        memsys.Memory.from_config({"embeder": "minilm"}, tmp_path)
+    with pytest.raises(InputError, match=r"^configuration: llm"):
+        memsys.Memory.from_config({"llm": {"provider": "openai", "config": {}}}, tmp_path)

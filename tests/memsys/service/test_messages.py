@@ -1,0 +1,206 @@
+"""What an add accepts: one message, images, instructions, and the names of arguments in mem0."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.facts.extract import ExtractSettings
+from memsys.llm.base import Completion, LLMError
+from memsys.service.instructions import instructed
+from memsys.service.records import NoModelError
+from tests.memsys.facts.models import Planned, call, completion, fact, facts
+from tests.memsys.service.made import memory, texts
+
+PNG = "https://images.example/kiln.png"
+DATA = "data:image/png;base64,AA=="
+STEPS = {"task": "Fire a bowl", "steps": [{"action": "Heat", "result": ""}], "state": "done"}
+
+
+def image(url: str = PNG, **more: str) -> dict[str, Any]:
+    return {"type": "image_url", "image_url": {"url": url, **more}}
+
+
+def words(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
+
+
+class Seeing(Planned):
+    """Describes images in turn, records a run in steps, and notes the messages of every call."""
+
+    def __init__(self, *descriptions: str, **plans: Any) -> None:
+        super().__init__(**plans)
+        self.descriptions = list(descriptions)
+        self.calls: list[Any] = []
+
+    def complete(self, messages: Any, **more: Any) -> Completion:
+        self.calls.append(messages)
+        if isinstance(messages[-1]["content"], list):
+            return completion(self.descriptions.pop(0), self.name)
+        if (more.get("schema") or {}).get("title") == "procedure":
+            return completion(json.dumps(STEPS), self.name)
+        return super().complete(messages[-1:], **more)
+
+    @property
+    def details(self) -> list[str]:
+        parts = (part for call in self.calls for part in call[-1]["content"])
+        return [part["image_url"]["detail"] for part in parts if part["type"] == "image_url"]
+
+
+def user(content: Any, **more: str) -> dict[str, Any]:
+    return {"role": "user", "name": "Mara", "content": content, **more}
+
+
+def test_one_message_is_wrapped_and_texts_of_parts_are_joined(tmp_path: Path) -> None:
+    with memory(tmp_path) as store:
+        store.add(user("The kiln is hot."), user_id="mara")
+        store.add([user([words("One bowl."), words("Two bowls.")])], user_id="mara")
+        assert texts(store.get_all(user_id="mara")) == [
+            *("Mara: The kiln is hot.", "Mara: One bowl.\nTwo bowls.")
+        ]
+        for wrong in ([], {}, b"kiln", [7], user([]), user([{"type": "audio"}]), user([{"n": 1}])):
+            with pytest.raises(InputError, match="messages"):
+                store.add(wrong, user_id="mara")  # type: ignore[arg-type]
+        for part in ({"type": "text"}, {"type": "image_url"}, image(7)):  # type: ignore[arg-type]
+            with pytest.raises(InputError, match="a part of type "):
+                store.add(user([part]), user_id="mara")
+
+
+def test_images_become_descriptions_in_the_stored_text(tmp_path: Path) -> None:
+    llm = Seeing("A kiln  at night.", "A blue bowl.", "A cup.")
+    with memory(tmp_path, llm=llm) as store:
+        alone = store.add(user(image(detail="high"), id="D1:1"), user_id="mara", infer=False)
+        several = [words("Look!"), image(DATA, detail="auto"), image()]
+        store.add([user(several)], user_id="mara", infer=False)
+        assert texts(store.get_all(user_id="mara")) == [
+            *(
+                "Mara: [image: A kiln at night.]",
+                "Mara: Look! [image: A blue bowl.] [image: A cup.]",
+            )
+        ]
+    assert llm.details == ["high", "auto", "low"]  # "low": the setting
+    (event,) = alone.events
+    assert (event["step"], event["shown"]) == ("image", "A kiln at night.")
+    assert event["tokens"]["input_tokens"] == 100
+    assert "Mara: Look!" in llm.calls[1][0]["content"][0]["text"]
+
+
+@pytest.mark.parametrize("detail", ["low", "high", "auto"])
+def test_the_detail_can_be_set(tmp_path: Path, detail: Any) -> None:
+    settings = ExtractSettings(prompt="p", summary_prompt=None, image_detail=detail)
+    llm = Seeing("A kiln.")
+    with memory(tmp_path, llm=llm, facts=settings) as store:
+        store.add(user(image()), user_id="mara", infer=False)
+    assert llm.details == [detail]
+
+
+def test_the_facts_and_the_procedure_of_a_message_with_an_image(tmp_path: Path) -> None:
+    llm = Seeing(*["A kiln of brick."] * 2, extract=[facts(fact("Mara has a kiln", "Mara", 1))])
+    with memory(tmp_path, llm=llm) as store:
+        added = store.add(user([words("Mine"), image()]), user_id="mara", infer=True)
+        assert [one["step"] for one in added.events][:2] == ["image", "extract"]
+        assert "Mara: Mine [image: A kiln of brick.]" in llm.asked["extract"][0]
+        store.add(user(image()), user_id="mara", memory_type="procedural_memory")
+        assert "user: [image: A kiln of brick.]" in llm.calls[-1][0]["content"]
+
+
+def test_an_image_that_nobody_describes_is_one_clear_error_and_stores_nothing(
+    tmp_path: Path,
+) -> None:
+    with (
+        memory(tmp_path) as store,
+        pytest.raises(NoModelError, match=r"^messages\[0\].content: there is no model to desc"),
+    ):
+        store.add(user(image()), user_id="mara")
+    with memory(tmp_path, llm=Seeing(*[" "] * 9)) as store:
+        with pytest.raises(LLMError, match=r"messages\[1\].content: the image was not described"):
+            store.add([user("Look"), user(image())], user_id="mara", infer=False)
+        with pytest.raises(InputError, match="neither http"):
+            store.add(user(image("file:///etc/passwd")), user_id="mara", infer=False)
+        with pytest.raises(InputError, match=r"content.detail: 'fine'"):
+            store.add(user(image(detail="fine")), user_id="mara", infer=False)
+        assert store.get_all(user_id="mara") == []
+
+
+def test_instructions_and_the_prompt_of_a_call_are_in_the_system_prompt(tmp_path: Path) -> None:
+    llm = Seeing(extract=[facts(fact("Mara has a kiln", "Mara", 1))], decide=[(call("NOOP"),)])
+    with memory(tmp_path, llm=instructed(llm, "Write in Norwegian.")) as store:
+        store.add(user("My kiln"), user_id="mara", infer=True)
+        assert len(llm.calls) >= 2
+        assert {one[0]["content"] for one in llm.calls} == {"Write in Norwegian."}
+        assert {tuple(m["role"] for m in one) for one in llm.calls} == {("system", "user")}
+        del llm.calls[:]
+        store.add(user("My kiln"), user_id="mara", infer=True, prompt="Only about pottery.")
+        both = "Write in Norwegian.\n\nOnly about pottery."
+        assert {one[0]["content"] for one in llm.calls} == {both}
+        store.add(user("Heat"), user_id="mara", kind="procedural", infer=True, prompt="Be short.")
+        assert llm.calls[-1][0]["content"] == "Write in Norwegian.\n\nBe short."
+        with pytest.raises(NoModelError, match=r"^prompt: no model writes these messages"):
+            store.add("kiln", user_id="mara", infer=False, prompt="Be short.")
+        with pytest.raises(InputError, match=r"^prompt: use text"):
+            store.add("kiln", user_id="mara", infer=True, prompt=" ")
+
+
+def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path: Path) -> None:
+    with memory(tmp_path, llm=Seeing()) as store:
+        store.add([user("Heat it")], agent_id="cook", memory_type="procedural_memory")
+        store.add([user("Heat it")], agent_id="cook", memory_type="procedural_memory", infer=False)
+        recorded, said = store.get_all(agent_id="cook")
+        assert (recorded.kind, recorded.memory) == (
+            *("procedural", "Task: Fire a bowl\n1. Heat\nState: done"),
+        )
+        assert (said.kind, said.memory) == ("procedural", "Mara: Heat it")
+        with pytest.raises(InputError, match=r"^memory_type: "):
+            store.add("x", user_id="mara", memory_type="semantic_memory")  # type: ignore[arg-type]
+    with memory(tmp_path) as store, pytest.raises(NoModelError, match="no model to record"):
+        store.add("x", user_id="mara", memory_type="procedural_memory")
+
+
+def test_other_names_of_arguments(tmp_path: Path) -> None:
+    with memory(tmp_path) as store:
+        for text in ("kiln", "bowl", "cup"):
+            store.add(text, user_id="mara", version="v1.1")
+        found = store.search("bowl", user_id="mara", limit=1, version="v1.1")
+        assert texts(found) == ["bowl"]
+        assert len(store.get_all(user_id="mara", limit=2, version="v1.1")["results"]) == 2
+        id_ = found[0]["id"]
+        store.update(id_, data="mug")
+        assert store.get(id_) is not None
+        assert texts([store.get(id_)]) == ["mug"]
+        for wrong in (
+            lambda: store.search("bowl", user_id="mara", limit=1, top_k=1),
+            lambda: store.update(id_, "jug", data="mug"),
+            lambda: store.search("bowl", user_id="mara", version="v2"),  # type: ignore[arg-type]
+            lambda: store.search("bowl", user_id="mara", limit=0),
+        ):
+            with pytest.raises(InputError):
+                wrong()
+        with pytest.raises(KeyError):
+            found["memories"]
+        assert found.get("memories", 7) == 7
+        assert found[0] in found
+        assert found[:1] == [found[0]]
+
+
+def test_recency_falls_with_the_time_of_the_query(tmp_path: Path) -> None:
+    from memsys.service.ranking import SearchWeights  # noqa: PLC0415
+
+    weights = SearchWeights(relevance=0, recency=1, decay_per_day=0.01)
+    with memory(tmp_path, weights=weights) as store:
+        store.add("kiln", user_id="mara", time=datetime(2024, 1, 1))
+
+        def score(*day: int) -> float:
+            (found,) = store.search("kiln", user_id="mara", time=datetime(*day))  # type: ignore[arg-type]
+            return found.score
+
+        assert score(2024, 4, 10) == pytest.approx(0.3679, abs=1e-4)  # 100 days after it was said
+        assert score(2024, 4, 10) == 1  # it was accessed on that day
+        assert score(2025, 4, 10) == pytest.approx(0.0260, abs=1e-4)  # 365 days after the access
+        assert score(2024, 4, 10) == pytest.approx(0.3679, abs=1e-4)  # no access of a later day
+        store.search("kiln", user_id="mara")  # now
+        assert score(2025, 4, 10) < 0.011  # 465 days after it was said

@@ -1,0 +1,288 @@
+"""Relations are written with the facts, found by user, agent and run, ended, and deleted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.mem0 import Mem0Graph
+from memsys.errors import InputError
+from memsys.facts.extract import ExtractSettings
+from memsys.index.rank import IndexSettings
+from memsys.llm.base import LLMError
+from memsys.relations.find import RelationSettings
+from memsys.service.memory import Memory
+from memsys.service.relations import RelationSetup
+from memsys.stores.networkx_relations import NetworkxRelations
+from tests.memsys.build import MakeParts, query, session
+from tests.memsys.facts.models import fact
+from tests.memsys.relations.models import Scripted, conflict, entity, relation, settings
+from tests.memsys.service.made import memory, texts
+
+PROJECT = Path(__file__).parents[3]
+MAY = datetime(2024, 5, 8, 13, 56)
+NAMES = [entity("badminton", "activity"), entity("kiln")]
+
+
+def model(**own: Any) -> Scripted:
+    """Writes no facts, and whatever relation a message "A - r - B" states."""
+
+    def stated(prompt: str) -> list[Any]:
+        said = prompt.rpartition("1. Mara: ")[2].splitlines()[0]
+        return [relation(*said.split(" - "))] if said.count(" - ") == 2 else []
+
+    def named(prompt: str) -> list[Any]:
+        said = prompt.rpartition("1. ")[2].splitlines()[0].removeprefix("Mara: ")
+        return [entity(one) for one in said.split(" - ")[::2]]
+
+    return Scripted(**{"entities": named, "relations": stated, **own})
+
+
+def opened(folder: Path, llm: Any = None, store: Any = None, **own: Any) -> Memory:
+    llm = llm or model()
+    search = RelationSettings(by="both", query_entities="rule", limit=5, similarity=0.4)
+    relations = RelationSetup(
+        llm, IndexSettings(k1=0.9, b=0.4, alpha=0.5), settings(**own), search, store=store
+    )
+    facts = ExtractSettings(
+        prompt="facts_extract", summary_prompt=None, exchange=1, recent=0, retries=0
+    )
+    return memory(folder, llm=llm, infer=True, facts=facts, relations=relations)
+
+
+def say(store: Memory, text: str, id_: str = "D1:1", time: datetime = MAY, **owner: str) -> Any:
+    said = [{"role": "user", "name": "Mara", "content": text, "id": id_}]
+    return store.add(said, time=time, **(owner or {"user_id": "mara"}))
+
+
+def stated(store: Memory, query: str = "badminton kiln", **owner: str) -> list[str]:
+    """The relations found, as sentences."""
+    found = store.search(query, **(owner or {"user_id": "mara"})).relations
+    return sorted(f"{one.source} {one.relationship} {one.destination}" for one in found)
+
+
+def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path: Path) -> None:
+    llm = model(facts=[[fact("Mara owns a kiln", "Mara", 1)]])
+    with opened(tmp_path, llm) as store:
+        added = say(store, "Mara - owns - kiln", "m1")
+        (change,) = added.relations
+        assert change.as_json() == {
+            **{"event": "ADD", "source": "Mara", "relationship": "owns", "destination": "kiln"}
+        }
+        assert texts(store.get_all(user_id="mara")) == ["Mara owns a kiln"]
+        found = store.search("Who owns a kiln?", user_id="mara")
+        assert texts(found) == ["Mara owns a kiln"]
+        (one,) = found.relations
+        shown = one.as_json()
+        assert shown.pop("score") == pytest.approx(one.score)
+        assert one.score > 0.5
+        assert shown == {
+            **{"source": "Mara", "relationship": "owns", "destination": "kiln"},
+            **{"time": "2024-05-08T13:56:00Z", "ended": None, "mentions": 1, "turns": ["m1"]},
+        }
+        assert {"relations", "apply_relation"} <= {event["step"] for event in added.events}
+
+
+def test_the_graph_is_searched_where_asked(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        assert store.enable_graph
+        assert say(store, "verbatim", infer=False, user_id="mara").relations == ()  # type: ignore[arg-type]
+        say(store, "Mara - owns - kiln")
+        for asked, there in ((None, 1), (True, 1), (False, 0)):
+            assert len(store.search("kiln", user_id="mara", enable_graph=asked).relations) == there
+    with memory(tmp_path) as plain:
+        assert not plain.enable_graph
+        assert list(plain.search("kiln", user_id="mara").relations) == []
+        with pytest.raises(InputError, match="enable_graph: this memory has no relations"):
+            plain.search("kiln", user_id="mara", enable_graph=True)
+
+
+def test_relations_filter_by_user_agent_and_run(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        say(store, "Mara - owns - kiln", user_id="mara")
+        say(store, "Mara - sells - kiln", user_id="mara", agent_id="guide", run_id="r1")
+        say(store, "Noor - owns - kiln", user_id="noor", run_id="r1")
+        say(store, "Mara - fires - kiln", agent_id="guide")
+        assert stated(store, user_id="mara") == ["Mara owns kiln", "Mara sells kiln"]
+        assert stated(store, user_id="mara", run_id="r1") == ["Mara sells kiln"]
+        assert stated(store, agent_id="guide") == ["Mara fires kiln", "Mara sells kiln"]
+        assert stated(store, run_id="r1") == ["Mara sells kiln", "Noor owns kiln"]
+        assert stated(store, user_id="noor", agent_id="guide") == []
+
+
+@pytest.mark.parametrize("on_conflict", ["delete", "invalidate"])
+def test_a_conflict_ends_what_the_owner_sees_and_nothing_else(
+    tmp_path: Path, on_conflict: str
+) -> None:
+    def ends(prompt: str) -> list[Any]:
+        return [conflict(1)] if "hates" in prompt else []
+
+    with opened(tmp_path, model(conflicts=ends), on_conflict=on_conflict) as store:
+        say(store, "Mara - loves - badminton", user_id="mara", run_id="r1")
+        say(store, "Mara - loves - badminton", user_id="noor")
+        stated(store, user_id="mara", run_id="r1")  # cached from now on
+        later = datetime(2024, 6, 1)
+        added = say(store, "Mara - hates - badminton", time=later, user_id="mara")
+        kind = "DELETE" if on_conflict == "delete" else "END"
+        assert [one.event for one in added.relations] == [kind, "ADD"]
+        for owner in ({"user_id": "mara"}, {"user_id": "mara", "run_id": "r1"}):
+            found = store.search("badminton", **owner).relations  # type: ignore[arg-type]
+            ended = {one.relationship: one.ended for one in found}
+            assert ended.get("loves", later) == later
+            assert ("hates" in ended) == ("run_id" not in owner)
+        (others,) = store.search("badminton", user_id="noor").relations
+        assert others.ended is None
+
+
+@pytest.mark.parametrize("bulk", ["delete_all", "reset"])
+def test_relations_are_deleted_with_their_owner_only(tmp_path: Path, bulk: str) -> None:
+    llm = model(facts=[[fact("a kiln", "Mara", 1)]])
+    with opened(tmp_path, llm) as store:
+        (one,) = say(store, "Mara - owns - kiln", user_id="mara").changes
+        say(store, "Mara - sells - kiln", user_id="mara", run_id="r1")
+        say(store, "Noor - owns - kiln", user_id="noor")
+        store.delete(one.id)  # a single memory
+        assert stated(store, user_id="mara") == ["Mara owns kiln", "Mara sells kiln"]
+        getattr(store, bulk)(user_id="mara", run_id="r1")
+        assert stated(store, user_id="mara") == ["Mara owns kiln"]
+        say(store, "Mara - lends - kiln", user_id="mara", run_id="r1")
+        assert stated(store, user_id="mara", run_id="r1") == ["Mara lends kiln"]
+        getattr(store, bulk)(user_id="mara")
+        assert stated(store, user_id="mara") == []
+        assert stated(store, user_id="noor") == ["Noor owns kiln"]
+    with memory(tmp_path) as plain:  # a memory without relations deletes those of its folder
+        getattr(plain, bulk)(all=True)
+    assert rows(tmp_path) == (0, 0)
+
+
+def rows(folder: Path) -> tuple[int, int]:
+    """The nodes and relations in the folder's file."""
+    with closing(sqlite3.connect(folder / "relations.sqlite")) as db:
+        count = "SELECT count(*) FROM "
+        nodes, edges = (db.execute(count + t).fetchone()[0] for t in ("nodes", "relations"))
+    return nodes, edges
+
+
+def test_facts_and_relations_are_those_of_the_benchmark(tmp_path: Path, parts: MakeParts) -> None:
+    def remembered(prompt: str) -> list[Any]:
+        return [fact(prompt.rpartition("1. Mara: ")[2].splitlines()[0], "Mara", 1)]
+
+    said = [f"Mara - {verb} - {what}" for verb in ("owns", "likes") for what in ("kiln", "kelp")]
+    search: dict[str, Any] = {
+        **{"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4}
+    }
+    numbers = {name: getattr(settings(), name) for name in settings().__dataclass_fields__}
+    facts = {"prompt": "facts_extract", "summary_prompt": None, "exchange": 1, "recent": 0}
+    update = {"calls": "tools", "similar": 3, "prompt": "mem0_update"}
+    benchmarked = Mem0Graph(
+        parts(llm=model(facts=remembered)),
+        **{"k": 3, "budget": None, "infer": True, "facts": facts, "update": update},
+        **{"store": NetworkxRelations(), "graph": numbers, "relations": search},
+    )
+    with opened(tmp_path, model(facts=remembered)) as store:
+        for number, text in enumerate(said, 1):
+            benchmarked.ingest(session(number, MAY.replace(day=number), ("Mara", text)))
+            say(store, text, f"D{number}:1", MAY.replace(day=number))
+        for question in ("Who owns a kiln?", "kelp", "nothing"):
+            found = store.search(question, user_id="mara", top_k=3)
+            expected = benchmarked.retrieve(query(question)).candidates
+            direct = [one for one in expected if one.origin == "direct"]
+            assert texts(found) == [one.memory.content for one in direct]
+            assert [one.score for one in found] == pytest.approx([one.score for one in direct])
+            related = [one for one in expected if one.origin == "expanded"]
+            sentences = [f"{r.source} {r.relationship} {r.destination}" for r in found.relations]
+            assert sentences == [one.memory.content for one in related]
+            scores = [one.score for one in found.relations]
+            assert scores == pytest.approx([one.score for one in related])
+            assert [one.turns for one in found.relations] == [one.memory.turns for one in related]
+
+
+def test_threads_write_one_owner(tmp_path: Path) -> None:
+    said = [f"Mara - does{number} - kiln" for number in range(12)]
+    with opened(tmp_path) as store, ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda text: say(store, text), said))
+        with closing(sqlite3.connect(tmp_path / "relations.sqlite")) as db:
+            stored = db.execute("SELECT name FROM relations ORDER BY name").fetchall()
+            (mentions,) = db.execute("SELECT mentions FROM nodes WHERE id = 'kiln'").fetchone()
+        assert len(stored) == mentions == 12
+        assert len(stated(store)) == 5
+
+
+def test_two_memories_share_a_folder(tmp_path: Path) -> None:
+    with opened(tmp_path) as one, opened(tmp_path) as other:
+        say(one, "Mara - owns - kiln")
+        assert stated(other) == ["Mara owns kiln"]
+        say(other, "Mara - loves - badminton")
+        assert stated(one) == ["Mara loves badminton", "Mara owns kiln"]
+        one.delete_all(user_id="mara")
+        assert stated(other) == []
+        say(other, "Mara - sells - kiln")
+        assert stated(one) == ["Mara sells kiln"]
+
+
+def test_an_unanswered_exchange_is_an_error_and_the_facts_remain(tmp_path: Path) -> None:
+    llm = model(facts=[[fact("Mara owns a kiln", "Mara", 1)]], entities=[LLMError("down")])
+    with opened(tmp_path, llm) as store:
+        with pytest.raises(LLMError, match="none of 1 exchanges"):
+            say(store, "Mara - owns - kiln")
+        assert texts(store.get_all(user_id="mara")) == ["Mara owns a kiln"]
+
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from memsys.stores.networkx_relations import NetworkxRelations
+from tests.memsys.service.test_relations import model, opened, say
+
+class Deadly(NetworkxRelations):
+    armed = ""
+    def put_nodes(self, *given):
+        super().put_nodes(*given)
+        if self.armed == "nodes": os.kill(os.getpid(), signal.SIGKILL)
+    def put_relations(self, *given):
+        super().put_relations(*given)
+        if self.armed == "relations": os.kill(os.getpid(), signal.SIGKILL)
+    def clear(self, owner):
+        super().clear(owner)
+        if self.armed == "clear": os.kill(os.getpid(), signal.SIGKILL)
+
+folder = Path(sys.argv[1])
+store = opened(folder, store=Deadly(str(folder / "relations.sqlite")))
+for number in range(3):
+    say(store, f"Mara - owns{number} - kiln")
+    print("done", number, flush=True)
+Deadly.armed = sys.argv[2]
+if sys.argv[2] == "clear": store.delete_all(user_id="mara")
+say(store, "Mara - owns3 - kiln")
+"""
+
+
+@pytest.mark.parametrize("moment", ["nodes", "relations", "clear"])
+def test_a_kill_loses_no_relation_that_was_acknowledged(tmp_path: Path, moment: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(tmp_path), moment],
+        env={**os.environ, "PYTHONPATH": str(PROJECT)},
+        text=True,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert ended.stdout.count("done") == 3
+    with opened(tmp_path) as store:
+        acknowledged = [f"Mara owns{number} kiln" for number in range(3)]
+        assert stated(store)[:3] == ([] if moment == "clear" else acknowledged)
+        say(store, "Mara - sells - kiln")  # the folder can be written
+        assert "Mara sells kiln" in stated(store)
+        store.delete_all(user_id="mara")  # what the kill interrupted can be repeated
+    assert rows(tmp_path) == (0, 0)

@@ -1,0 +1,219 @@
+"""A memory ranks by the classes that were benchmarked: same order, same scores, real accesses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra.utils import instantiate
+
+from memsys.errors import InputError
+from memsys.graph.score import access_frequency, recency
+from memsys.service.configuration import NUMBERS, OPTIONS, composed, resolved
+from memsys.service.memory import Memory
+from memsys.service.setup import load_setup
+from memsys.strategy import Strategy
+from memsys.trusted import CONF
+from memsys.types import Candidate, Query
+from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.service.made import texts
+from tests.memsys.service.test_ranking import WORDS, fill
+from tests.memsys.service.test_setup import BAG, run
+
+OTHERS = {"graphiti", "langmem", "mem0ai", "mem0ai_graph", "no_memory", "oracle", "rest"}
+FACTS = {"mem0", "mem0_graph", "mem0_graph_follow"}  # of a model
+RANKING = sorted({f.stem for f in (CONF / "strategy").glob("*.yaml")} - OTHERS - FACTS)
+ZERO = {"access": 0.0, "recency": 0.0}  # of a benchmark they are derived from the text
+
+
+@pytest.fixture(autouse=True)
+def trusting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMSYS_TRUSTED", "tests.memsys.build")
+
+
+def settings_of(strategy: str) -> dict[str, Any]:
+    """The settings of an option, without the terms that need accesses."""
+    groups = composed({**NUMBERS, **OPTIONS, "strategy": strategy}, "test")
+    chosen: dict[str, Any] = resolved(groups, "test")["strategy"]
+    if "weights" in chosen:
+        chosen["weights"] |= ZERO
+    return chosen
+
+
+def opened(folder: Path, strategy: Mapping[str, Any] | str, **more: Any) -> Memory:
+    import yaml  # noqa: PLC0415
+
+    path = folder / "mine.yaml"
+    path.write_text(BAG + yaml.safe_dump({"strategy": strategy, "memory": "turns", **more}))
+    return Memory.from_config(path, folder / "memories")
+
+
+@pytest.mark.parametrize("strategy", RANKING)
+def test_every_strategy_ranks_as_in_the_benchmark(
+    tmp_path: Path, parts: MakeParts, strategy: str
+) -> None:
+    chosen = settings_of(strategy)
+    memory = instantiate(composed({"memory": "turns"}, "test")["memory"])
+    benchmarked: Strategy = instantiate(chosen, _convert_="all")(parts=parts(memory=memory))
+    for session in SESSIONS:
+        benchmarked.ingest(session)
+    time = datetime(2024, 7, 1)
+    with opened(tmp_path, chosen) as store:
+        fill(store)
+        for text in WORDS:
+            expected = benchmarked.rank(query(text, time=time))[0][: benchmarked.k]
+            scores = [one.score for one in expected]
+            if strategy == "bm25":  # whose scores are scaled, so that they can be weighted
+                relevance = benchmarked.store.relevance(text, "lexical")
+                scores = sorted(relevance.tolist(), reverse=True)[: len(expected)]
+            found = store.search(text, user_id="talk", time=time)
+            assert [f.record.turns for f in found] == [c.memory.turns for c in expected]
+            assert [f.score for f in found] == pytest.approx(scores, abs=1e-6)
+            assert texts(found) == [c.memory.content for c in expected]
+
+
+def test_graph_score_counts_the_searches_that_returned_a_memory(tmp_path: Path) -> None:
+    weights = {"similarity": 0.0, "access": 1.0, "recency": 1.0, "importance": 0.0, "graph": 0.0}
+    chosen = settings_of("graph_score") | {"weights": weights}
+    said, asked = datetime(2024, 6, 1), datetime(2030, 1, 1)
+    with opened(tmp_path, chosen) as store:
+        store.add("a kiln", user_id="mara", time=said)
+        first, second, third = (
+            store.search("kiln", user_id="mara", time=asked)[0] for _ in range(3)
+        )
+    assert first.score == pytest.approx(recency(said, asked, 0.01))
+    for count, found in ((1, second), (2, third)):
+        last = found.record.accessed
+        assert last is not None
+        expected = access_frequency(count) + recency(last, asked, 0.01)
+        assert found.score == pytest.approx(expected, abs=1e-3)
+        assert found.score > first.score + 0.1
+
+
+def test_a_graph_is_built_once_until_a_memory_of_the_owner_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from memsys import store as stores  # noqa: PLC0415
+
+    built: list[int] = []
+    build = stores.build_graph
+
+    def counted(memories: Any, *rest: Any) -> Any:
+        built.append(len(memories))
+        return build(memories, *rest)
+
+    monkeypatch.setattr(stores, "build_graph", counted)
+    with opened(tmp_path, "graph_expand") as store:
+        (first, *_) = store.add("Mara fired the kiln", user_id="mara").changes
+        store.add("Mara sold a bowl from the kiln", user_id="mara", run_id="r1")
+        store.add("tomato seedlings", user_id="noor")
+        for top_k in (1, 2, 2):
+            assert store.search("kiln", user_id="mara", top_k=top_k)
+        assert built == [2]
+        store.add("more seedlings", user_id="noor")  # another owner's
+        store.search("kiln", user_id="mara")
+        assert built == [2]
+        assert texts(store.search("kiln", user_id="mara", run_id="r1")) == [
+            "Mara sold a bowl from the kiln"
+        ]
+        assert texts(store.search("kiln", user_id="mara", filters={"no": 1})) == []
+        store.update(first.id, "Mara fired the raku kiln")
+        assert "Mara fired the raku kiln" in texts(store.search("kiln", user_id="mara"))
+        store.delete(first.id)
+        assert texts(store.search("kiln", user_id="mara")) == ["Mara sold a bowl from the kiln"]
+        with Memory(tmp_path / "memories", load_setup(tmp_path / "mine.yaml")) as other:
+            other.add("the kiln of another process", user_id="mara")
+        assert len(store.search("kiln", user_id="mara")) == 2
+
+
+def test_stored_vectors_are_used_and_the_query_alone_is_embedded(tmp_path: Path) -> None:
+    with opened(tmp_path, "graph_expand_hybrid") as store:
+        fill(store)
+    (tmp_path / "memories" / "cache").rename(tmp_path / "elsewhere")
+    setup = load_setup(tmp_path / "mine.yaml")
+    with Memory(tmp_path / "memories", setup) as store:
+        assert store.search("kiln", user_id="talk")
+    embedded = [text for batch in setup.embedder.batches for text in batch]  # type: ignore[attr-defined]
+    assert set(embedded) <= {"kiln", "warm up"}
+
+
+def test_more_results_than_the_pool_of_a_strategy(tmp_path: Path) -> None:
+    with opened(tmp_path, settings_of("graph_score") | {"pool": 10}) as store:
+        for number in range(12):
+            store.add(f"kiln {number}", user_id="mara")
+        assert len(store.search("kiln", user_id="mara", top_k=12)) == 12
+
+
+def test_full_context_is_everything_in_order_or_the_newest(tmp_path: Path) -> None:
+    with opened(tmp_path, "full_context") as store:
+        said = [f"news {number}" for number in range(14)]
+        for text in said:
+            store.add(text, user_id="mara")
+        assert texts(store.search("anything", user_id="mara")) == said
+        assert texts(store.search("anything", user_id="mara", top_k=2)) == said[-2:]
+
+
+def test_weights_are_added_to_the_score_of_a_strategy(tmp_path: Path) -> None:
+    weights = {"relevance": 0.0, "recency": 1.0}
+    with opened(tmp_path, "graph_expand", weights=weights) as store:
+        store.add("kiln", user_id="mara", time=datetime(2020, 1, 1))
+        store.add("kiln bowl", user_id="mara", time=datetime(2024, 1, 1))
+        assert texts(store.search("kiln", user_id="mara", top_k=1)) == ["kiln bowl"]
+
+
+@pytest.mark.parametrize("strategy", sorted({*RANKING, *FACTS}))
+def test_the_run_of_every_strategy_configures_a_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    folder = run(tmp_path / "run", f"strategy={strategy}", "llm=openai")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["config"]["embedder"] = {"_target_": "tests.memsys.build.BagOfWords"}
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with Memory.from_config(folder, tmp_path / "memories") as store:
+        assert store.enable_graph == strategy.startswith("mem0_graph")
+        assert store.search("nothing yet", user_id="mara", enable_graph=False) == []
+
+
+REASONS = {
+    "oracle": "it ranks by the gold evidence",
+    "no_memory": "its memories are stored elsewhere, or not at all",
+    "rest": "its memories are stored elsewhere, or not at all",
+    "mem0ai": "its memories are stored elsewhere, or not at all",
+    "mem0_graph": "no model to write relations with; set llm=",
+    "{_target_: memsys.strategies.graph_expand.GraphExpand}": "missing .* name an option",
+}
+
+
+@pytest.mark.parametrize("strategy", REASONS)
+def test_what_a_strategy_lacks_is_named(tmp_path: Path, strategy: str) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(BAG + f"strategy: {strategy}\n")
+    with pytest.raises(InputError, match=REASONS[strategy]) as caught:
+        Memory.from_config(path, tmp_path / "memories")
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_trusted_strategy_of_your_own_ranks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = f"{__name__}.Newest"
+    with pytest.raises(InputError, match="not trusted"):
+        opened(tmp_path, {"_target_": own, "k": 1})
+    monkeypatch.setenv("MEMSYS_TRUSTED", f"tests.memsys.build,{__name__}")
+    with opened(tmp_path, {"_target_": own, "k": 1}) as store:
+        store.add("old", user_id="mara")
+        store.add("new", user_id="mara")
+        assert texts(store.search("anything", user_id="mara")) == ["new"]
+
+
+class Newest(Strategy):
+    """Every memory, newest first."""
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        return [Candidate(memory, 1.0) for memory in reversed(self.store.memories)], {}

@@ -1,0 +1,62 @@
+"""A memory's title: stored, changed, found by its words, and absent from folders of version 0.2."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.service.writing import About
+from memsys.types import Memory as Unit
+from tests.memsys.service.made import memory, texts
+
+
+def test_a_unit_s_title_is_a_field_of_the_record_and_of_its_json(tmp_path: Path) -> None:
+    unit = Unit("u", "Mara fires bowls.", "", datetime(2024, 3, 2), "Mara", (), title="Pottery")
+    with memory(tmp_path) as store:
+        owner = store.add("I sold a bowl.", user_id="mara").changes[0].owner
+        store._writer.add([unit], About(owner, {}, "fact", {}))
+        plain, titled = store.get_all(user_id="mara")
+    assert (plain.title, titled.title) == ("", "Pottery")
+    assert titled.as_json()["title"] == "Pottery"
+
+
+def test_an_update_sets_the_title_and_lexical_search_finds_it(tmp_path: Path) -> None:
+    with memory(tmp_path, start="lexical") as store:
+        said = "bowl", "cup", "seedlings"  # a word of one text in two has no weight
+        first, other, _ = (store.add(text, user_id="mara").changes[0] for text in said)
+        assert store.search("pottery", user_id="mara", top_k=1)[0].relevance == 0
+        change = store.update(other.id, title="Pottery")
+        assert change is not None
+        assert (change.old, change.new) == ("cup", "cup")
+        assert texts(store.search("pottery", user_id="mara", top_k=1)) == ["cup"]
+        store.update(other.id, "mug")
+        assert texts(store.search("pottery", user_id="mara", top_k=1)) == ["mug"]
+        assert [one.title for one in store.get_all(user_id="mara")] == ["", "Pottery", ""]
+        store.update(other.id, title="")
+        assert {one.title for one in store.get_all(user_id="mara")} == {""}
+        for wrong in (7, "x" * 257, "\ud800"):
+            with pytest.raises(InputError, match="title: "):
+                store.update(first.id, title=wrong)  # type: ignore[arg-type]
+
+
+def test_a_folder_of_version_0_2_opens_and_loses_nothing(tmp_path: Path) -> None:
+    with memory(tmp_path) as store:
+        added = store.add("kiln", user_id="mara", metadata={"n": 1}).changes[0]
+        store.add("bowl", user_id="mara", agent_id="guide")
+        store.search("kiln", user_id="mara", top_k=1)
+        store.update(added.id, "kilns")
+        before = store.get_all(user_id="mara"), store.history(added.id)
+    with closing(sqlite3.connect(tmp_path / "memories.sqlite")) as db:
+        db.execute("ALTER TABLE memories DROP COLUMN title")  # that version had all the others
+        db.commit()
+    with memory(tmp_path) as store:
+        assert (store.get_all(user_id="mara"), store.history(added.id)) == before
+        assert texts(store.search("kilns", user_id="mara", top_k=1)) == ["kilns"]
+        store.update(added.id, title="Pottery")
+    with memory(tmp_path) as store:
+        assert [one.title for one in store.get_all(user_id="mara")] == ["Pottery", ""]
