@@ -11,7 +11,9 @@ from memsys.strategies.hybrid_gate import Decision, Gate, spans_domains
 from memsys.types import Usage
 
 CONF = Path(__file__).parents[3] / "conf" / "strategy" / "hybrid_gate.yaml"
-GATE = Gate(english=["suggest", "other", "also", "how about"], chinese=["建议", "其他"], similarity=0.7)
+GATE = Gate(
+    english=["suggest", "other", "also", "how about"], chinese=["建议", "其他"], similarity=0.7
+)
 FOUND = (0.9, 0.8)  # mean .85: similarity keeps the gate shut
 
 

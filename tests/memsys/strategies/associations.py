@@ -84,7 +84,9 @@ class Writer(Scripted):
 
     def _rows(self, table: Rows, prompt: str) -> list[tuple[int, str, Sequence[str]]]:
         """The number and the speaker of a turn, and a row of the table."""
-        numbered = re.findall(r"^(\d+)\. (.+)$", prompt.rpartition("<new_messages>")[2], re.MULTILINE)
+        numbered = re.findall(
+            r"^(\d+)\. (.+)$", prompt.rpartition("<new_messages>")[2], re.MULTILINE
+        )
         return [
             (int(number), text.partition(": ")[0], row[len(row) // 2 :] if self._second else row)
             for number, text in numbered
@@ -187,4 +189,4 @@ def found(
 if __name__ == "__main__":
     for name in ROWS:
         cells = [found(name, one, Path("/tmp"), sys.argv[1]) for one in ("en", "zh")]  # noqa: S108
-        print(f'    "{name}": {tuple(cells[0] + cells[1])},')  # noqa: T201
+        print(f'    "{name}": {tuple(cells[0] + cells[1])},')
