@@ -35,10 +35,12 @@ class Adder:
         time: datetime,
         infer: bool,
         prompt: str | None,
+        relate: bool,
     ) -> AddResult:
         """Store `messages`, said at `time`, of the owner, metadata and kind of `about`. `infer`:
-        whether a model writes; `prompt`: further instructions to it, or the prompt of a procedure.
-        Raises as Memory.add does.
+        whether a model writes facts or a procedure; `relate`: whether it writes the relations that
+        link memories, if it writes neither; `prompt`: further instructions to it, or the prompt of
+        a procedure. Raises as Memory.add does.
         """
         setup, log = self.setup, list[Event]()
         texts = messages if isinstance(messages, str) else as_texts(setup, as_list(messages), log)
@@ -50,10 +52,18 @@ class Adder:
         about = replace(about, public=parsed.public)
         if not infer:
             units = as_units(texts, parsed, setup.builder)
-            return AddResult(tuple(self.writer.add(units, about)), log)
-        added = write_facts(setup, self.writer, self.ranker, self.summaries, about, parsed)
+            added = AddResult(tuple(self.writer.add(units, about)), log)
+            if not (relate and self.relations.links):
+                return added
+            changes, more = self.relations.write(parsed.session, about.owner, parsed.public)
+            return replace(added, events=[*log, *more], relations=changes)
+        part = self.relations.reply_part() if self.relations.enabled else None
+        with self.writer.lock:
+            dialogue, _ = self.writer.database.dialogue(about.owner)
+        public = {**{id_: named for _, id_, _, _, named in dialogue}, **parsed.public}
+        added = write_facts(setup, self.writer, self.ranker, self.summaries, about, parsed, part)
         log += added.events
         if not self.relations.enabled:
             return replace(added, events=log)
-        changes, more = self.relations.write(parsed.session, about.owner, parsed.public)
+        changes, more = self.relations.write(parsed.session, about.owner, public, part)
         return replace(added, events=[*log, *more], relations=changes)

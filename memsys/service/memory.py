@@ -64,7 +64,7 @@ class Memory(AbstractContextManager["Memory"]):
         embedder = SharedEmbedder(setup.embedder, path / "cache", Meter())
         self._writer = Writer(database, vectors, embedder)
         self._relations = RelationMemory(setup.relations, database, embedder, self._writer.lock)
-        self._ranker = setup.ranker(database, vectors, embedder, self._writer.lock)
+        self._ranker = setup.ranker(database, vectors, embedder, self._writer.lock, self._relations)
         self._summaries = Summaries(self._writer, setup.summary)
         parts = self._writer, self._ranker, self._summaries, self._relations
         self._adder = Adder(setup, *parts)
@@ -78,8 +78,8 @@ class Memory(AbstractContextManager["Memory"]):
 
     @property
     def enable_graph(self) -> bool:
-        """Whether a model writes relations, which are then found by default."""
-        return self._relations.enabled
+        """Whether a model writes relations that are found beside the memories by default."""
+        return self._relations.enabled and not self._relations.links
 
     def add(
         self,
@@ -116,7 +116,7 @@ class Memory(AbstractContextManager["Memory"]):
         said = naive(time) if time is not None else now()
         writes = (self._setup.infer or memory_type is not None) if infer is None else infer
         check_prompt(prompt, writes)
-        return self._adder.add(messages, about, said, writes, prompt)
+        return self._adder.add(messages, about, said, writes, prompt, infer is not False)
 
     def search(
         self,
@@ -150,7 +150,7 @@ class Memory(AbstractContextManager["Memory"]):
         vector = self._writer.embed_query(query) if self._ranker.wants_vector else None
         asked = naive(time) if time is not None else now()
         found = self._ranker.search(query, vector, owner, checked, wanted, asked)
-        searched = self._relations.enabled if enable_graph is None else enable_graph
+        searched = self.enable_graph if enable_graph is None else enable_graph
         relations = self._relations.find(query, owner) if searched else ()
         if found:
             with self._writer.lock, self._database.writing():

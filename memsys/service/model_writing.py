@@ -10,6 +10,7 @@ from datetime import datetime
 from itertools import groupby
 from typing import Any
 
+from memsys.facts.extraction_reply import ReplyPart
 from memsys.facts.fact import Fact, as_memory, plain, subject_of
 from memsys.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
 from memsys.facts.procedure import procedure
@@ -31,10 +32,11 @@ def write_facts(
     summaries: Summaries,
     about: About,
     parsed: ParsedMessages,
+    part: ReplyPart | None = None,
 ) -> AddResult:
     """Extract the facts of `parsed` and update those of the owner, whose last messages and summary
-    are stored between two calls. Raises NoModelError without a model; InputError if a prompt cannot
-    be used; LLMError if the model answered for none of the messages.
+    are stored between two calls. `part`: see FactExtractor. Raises NoModelError without a model;
+    InputError if a prompt cannot be used; LLMError if the model answered for none of the messages.
     """
     if setup.llm is None or setup.facts is None or setup.update is None:
         raise NoModelError(
@@ -48,7 +50,7 @@ def write_facts(
     earlier = {id_: public for _, id_, _, _, public in dialogue}
     about = replace(about, public={**earlier, **about.public})
     storage = _OwnerFacts(writer, ranker, about, setup.update.compare)
-    facts = FactWriter(setup.llm, setup.facts, setup.update, storage)
+    facts = FactWriter(setup.llm, setup.facts, setup.update, storage, part)
     facts.extractor.summary = summary
     for one in _sessions(dialogue):
         facts.extractor.add_turns(one)

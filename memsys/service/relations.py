@@ -9,13 +9,16 @@ from threading import RLock
 
 from memsys.embed.cache import CachedEmbedder
 from memsys.facts.fact import Event
+from memsys.facts.fact_writer import Compare
 from memsys.index.rank import IndexSettings
 from memsys.llm.base import LLM
 from memsys.relations.extract import RelationExtractor
 from memsys.relations.find import RelationFinder, RelationSettings
 from memsys.relations.graph_writer import GraphWriter
 from memsys.relations.relation_graph import Applied, Planned, RelationGraph, RelationGraphSettings
+from memsys.relations.same_reply import SameReply
 from memsys.relations.triples import Triple, id_of
+from memsys.relations.written_graph import WrittenGraph
 from memsys.service.database import MemoryDatabase
 from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange
 from memsys.service.relation_parts import RelationParts
@@ -29,7 +32,9 @@ _FINDERS = 64  # cached, one per owner that is searched for
 
 @dataclass(frozen=True, slots=True)
 class RelationSetup:
-    """How a model writes relations, and how they are found. `store`: None for a file in the
+    """How a model writes relations, and how they are found. `compare`: new ones with all that match
+    the ids given, or only with those of exactly these ids. `max_share`: see link_memories; None if
+    the relations are found beside memories, which they do not link. `store`: None for a file in the
     memory's folder.
     """
 
@@ -37,6 +42,8 @@ class RelationSetup:
     index: IndexSettings
     graph: RelationGraphSettings
     search: RelationSettings
+    compare: Compare = "filter"
+    max_share: float | None = None
     store: RelationStore | None = None
 
 
@@ -68,24 +75,51 @@ class RelationMemory:
 
     @property
     def enabled(self) -> bool:
-        """Whether relations are written and found."""
+        """Whether relations are written."""
         return self._setup is not None
 
+    @property
+    def links(self) -> bool:
+        """Whether relations link memories, for strategies over a graph."""
+        return self._setup is not None and self._setup.max_share is not None
+
+    def parts(self, owner: Owner) -> list[tuple[str, int]]:
+        """Return keys and versions of the parts of `owner`: equal ones have equal relations."""
+        with self._lock:
+            return self._owned.of(owner)
+
+    def linking(self, keys: Sequence[str]) -> WrittenGraph:
+        """Return the graph that links memories by the relations of the parts `keys`."""
+        setup, store, extractor = self._parts()
+        first = keys[0] if keys else "nobody"
+        graph = RelationGraph(store, first, self._embedder, setup.graph, keys[1:])
+        return WrittenGraph(extractor, graph, setup.graph, setup.max_share or 0.0, [])
+
+    def reply_part(self) -> SameReply:
+        """Return what reads the relations in the replies with the facts of one `write`."""
+        return SameReply(self._parts()[2])
+
     def write(
-        self, session: Session, owner: Owner, public: Mapping[str, str]
+        self,
+        session: Session,
+        owner: Owner,
+        public: Mapping[str, str],
+        found: SameReply | None = None,
     ) -> tuple[list[RelationChange], list[Event]]:
         """Let the model write the relations of `session`, and return their changes and the log of
-        the calls. `public`: the caller's ids of its turns. Raises LLMError if the model answered
-        for no exchange.
+        the calls. `public`: the caller's ids of its turns. `found`: see GraphWriter. Raises
+        LLMError if the model answered for no exchange.
         """
         setup, store, extractor = self._parts()
         with self._lock, self._database.writing():
             key, *others = self._owned.open(owner)
+        if setup.compare == "owner":
+            others = []
         changes: list[RelationChange] = []
         graph = _RecordedGraph(store, key, self._embedder, setup.graph, others, public, changes)
         log: list[Event] = []
         try:
-            GraphWriter(extractor, graph, setup.graph, log).write(session)
+            GraphWriter(extractor, graph, setup.graph, log, found).write(session)
         finally:
             with self._lock, self._database.writing():
                 self._owned.changed(owner, [key, *others])
@@ -96,8 +130,7 @@ class RelationMemory:
         relations, LLMError if a model has to name the query's entities and gives no usable reply.
         """
         self._parts()
-        with self._lock:
-            parts = self._owned.of(owner)
+        parts = self.parts(owner)
         if not parts:
             return []
         cached = self._finders.get(owner)
@@ -108,9 +141,8 @@ class RelationMemory:
         try:
             return cached[1].find(query)
         except KeyError:  # a part was deleted while it was read
-            with self._lock:
-                if self._owned.of(owner) == parts:
-                    raise
+            if self.parts(owner) == parts:
+                raise
             return self.find(query, owner)
 
     def delete(self, owner: Owner | None) -> None:
