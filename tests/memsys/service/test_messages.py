@@ -123,6 +123,11 @@ def test_an_image_that_nobody_describes_is_one_clear_error_and_stores_nothing(
     with memory(tmp_path, llm=Seeing(*[" "] * 9)) as store:
         with pytest.raises(LLMError, match=r"messages\[1\].content: the image was not described"):
             store.add([user("Look"), user(image())], user_id="mara", infer=False)
+        system = {"role": "system", "content": [words("Be brief"), image()]}
+        store.add([system, user("Look")], agent_id="guide", infer=False)
+        assert texts(store.get_all(agent_id="guide")) == [
+            "Mara: Look"
+        ]
         with pytest.raises(InputError, match="neither http"):
             store.add(user(image("file:///etc/passwd")), user_id="mara", infer=False)
         with pytest.raises(InputError, match=r"content.detail: 'fine'"):
