@@ -86,18 +86,19 @@ class Strategy(MemoryStrategy):
         for name, value in (("k", k), ("budget", budget)):
             if value is not None:
                 check_whole(name, value)
-        memory = builder_for(parts.memory, parts.llm)
-        self.parts, self.k, self.budget = replace(parts, memory=memory), k, budget
+        self._written: WrittenGraph | None = None
+        if self.uses_graph and isinstance(parts.graph, WrittenByModel):
+            self._written = parts.graph.open(parts.llm, parts.embedder)
+        memory = builder_for(parts.memory, parts.llm, self._written)
+        graph = self._written or parts.graph
+        self.parts, self.k, self.budget = replace(parts, memory=memory, graph=graph), k, budget
         self.prompts = memory.prompts
         self._summariser = parts.context.summariser(parts.llm)
         if self._summariser is not None:
             self.prompts = {**self.prompts, "memory_summary": self._summariser.prompt}
         if memory is not parts.memory:  # a builder without a state is shared by all conversations
             self.events = memory.events
-        self._written: WrittenGraph | None = None
-        if self.uses_graph and isinstance(parts.graph, WrittenByModel):
-            self._written = parts.graph.open(parts.llm, parts.embedder, self.events)
-            self.parts = replace(self.parts, graph=self._written)
+        if self._written is not None:
             self.prompts = {**self.prompts, **self._written.prompts}
         self.store = Store(self.parts)
 
@@ -114,7 +115,7 @@ class Strategy(MemoryStrategy):
         """See MemoryStrategy."""
         memories = self.parts.memory.build(session)
         if self._written is not None:
-            self._written.write(session)
+            self._written.write(session, self.events)
         self.store.add(memories)
         return len(memories)
 

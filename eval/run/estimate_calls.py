@@ -109,10 +109,9 @@ class Estimator:
         library = settings["name"] if issubclass(kind, LibraryMemory) else None
         writes = (kind.writes_memory or library is not None) and settings.get("infer", True)
         judged = list(self._judging_calls())
-        if writes and self.llm is None:
-            return StrategyCalls(judged, "a model writes its memories; add llm=openai")
-        if self._links(kind) and self.llm is None:
-            return StrategyCalls(judged, "a model writes its graph; add llm=openai")
+        if self.llm is None and (writes or self._links(kind)):
+            what = "memories" if writes else "graph"
+            return StrategyCalls(judged, f"a model writes its {what}; add llm=openai")
         if issubclass(kind, Rest):
             return StrategyCalls(judged, "the memory service calls models by itself")
         if writes and library is not None and library not in LIBRARIES:
@@ -239,20 +238,22 @@ class Estimator:
             calls.append(
                 decision_calls(conversations, limit, settings["facts"], settings["update"])
             )
-            if "graph" in settings:
-                calls.append(graph_calls(conversations, limit, settings["graph"]))
+            if graph := settings.get("graph"):
+                same = _same_reply(settings["facts"])
+                calls.append(graph_calls(conversations, limit, graph, same_reply=same))
             if settings.get("relations", {}).get("query_entities") == "llm":
                 texts = [question.text for question in self.dataset.questions]
                 texts += [""] * len(conversations)  # the warm-up queries
                 yield Stage("retrieve", llm.model, entity_calls(texts, limit, settings["graph"]))
-        elif self._is_written:
-            given: Any = OmegaConf.to_container(self._config.memory, resolve=True)
+        given: Any = OmegaConf.to_container(self._config.memory, resolve=True)
+        if not writes and self._is_written:
             facts = {
                 name: value for name, value in given.items() if name not in {"_target_", "name"}
             }
             calls += fact_calls(conversations, limit, {**facts, "place": "memory"})
         if self._links(kind):
-            calls.append(graph_calls(conversations, limit, self._config.graph))
+            same = self._is_written and _same_reply(given)
+            calls.append(graph_calls(conversations, limit, self._config.graph, same_reply=same))
         for one in calls:
             yield Stage("ingest", llm.model, one)
 
@@ -271,6 +272,10 @@ class Estimator:
             if isinstance(one, LLMJudgeSettings) and self._judging is not None:
                 calls = verdict_calls(self.dataset.questions, one, limit_of(self._judging))
                 yield Stage("judge", one.model or self._judging.model, calls)
+
+
+def _same_reply(facts: Mapping[str, Any]) -> bool:
+    return facts.get("relations") == "same_reply"
 
 
 def _expands(settings: Mapping[str, Any]) -> bool:

@@ -28,6 +28,7 @@ _RELATIONS = 60  # output tokens of a reply on the graph
 _LISTED = 150  # tokens of the entities or relations in such a call's prompt
 _NUMBER = 4  # tokens around a message: its number and the end of its line
 _IMAGE, _SENTENCE = 2_833, 30  # input tokens of an image at most, output tokens of its description
+_SAME_REPLY = "graph_same_reply"  # prompt that is added to that for facts
 _GRAPH_CALLS = 3  # an exchange, at most: entities, relations, conflicts
 
 # Calls and input tokens of an exchange of two messages, and calls of a question: docs/libraries.md.
@@ -132,19 +133,27 @@ def decision_calls(
 
 
 def graph_calls(
-    conversations: Sequence[Conversation], limit: int, graph: Mapping[str, Any]
+    conversations: Sequence[Conversation],
+    limit: int,
+    graph: Mapping[str, Any],
+    *,
+    same_reply: bool,
 ) -> Calls:
     """Return the calls of a graph of relations besides the facts, at most as many as an exchange
-    can cause. Raises InputError on an unusable prompt.
+    can cause: one, if entities and relations are in the `same_reply` as the facts. Raises
+    InputError on an unusable prompt.
     """
-    names = (graph["entities"], graph["relations"], graph["conflicts"])
-    frame = sum(_size(load_prompt(name, ["messages"])) for name in names)
+    names = (graph["entities"], graph["relations"])
+    names = (graph["conflicts"], *((_SAME_REPLY,) if same_reply else names))
+    frame = sum(_size(load_prompt(name, [])) for name in names)
     sessions = [session for conversation in conversations for session in conversation.sessions]
     exchanges = sum(len(list(_exchanges(s.turns, graph["exchange"]))) for s in sessions)
     said = sum(count_tokens(line(turn)) + _NUMBER for s in sessions for turn in s.turns)
-    calls, fixed = _GRAPH_CALLS * exchanges, exchanges * frame + _GRAPH_CALLS * said
+    each = 1 if same_reply else _GRAPH_CALLS
+    calls, fixed = each * exchanges, exchanges * frame + each * said
     read, most_read = fixed + calls * _LISTED, fixed + calls * limit
-    return _calls(calls, read, calls * _RELATIONS, calls, most_read, limit)
+    written = _GRAPH_CALLS * exchanges * _RELATIONS  # in which replies does not matter
+    return _calls(calls, read, written, calls, most_read, limit)
 
 
 def entity_calls(questions: Sequence[str], limit: int, graph: Mapping[str, Any]) -> Calls:

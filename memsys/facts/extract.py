@@ -113,7 +113,7 @@ class FactExtractor:
         elif settings.relations == "same_reply":
             raise InputError(
                 f"{settings.place}.relations: same_reply: no relations are stored here; use "
-                "strategy=mem0_graph, or separate"
+                "graph=relations, strategy=mem0_graph, or separate"
             )
         self._described: set[str] = set()  # ids of turns whose image was described
         self._dialogue: list[TimedTurn] = []

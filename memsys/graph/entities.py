@@ -13,11 +13,16 @@ from functools import lru_cache
 from typing import Literal, Protocol, TypeVar
 
 from memsys.text.terms import QUOTED, STOPWORDS, cjk_terms, is_cjk, stem
+from memsys.text.titles import SMALL_TALK
 
 EntityKind = Literal["name", "phrase", "keyword"]
 Key = TypeVar("Key", bound=Hashable)
 
 _TOKEN = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]|\n")
+_NO_ENTITY = STOPWORDS | SMALL_TALK
+# Pronouns, particles, adverbs and a measure word: a bigram with one of them links what has no topic
+# in common. Characters that are also common in nouns (都, 有, 过) are absent.
+_CJK_FUNCTION = frozenset("我你您他她它咱们这那哪谁什么怎的了吗呢啊呀哦嗯很也是又还就不没个")
 _WORD_BITS = 32  # of a NumberedKeys number
 _SENTENCE_END = frozenset(".!?。！？:：\n[")
 
@@ -98,9 +103,9 @@ def key_of(text: str) -> str:
 def read(token: str) -> tuple[str | None, Sequence[str], bool, bool]:
     """See Keys."""
     if is_cjk(token):
-        return None, cjk_terms(token), False, False
+        return None, [p for p in cjk_terms(token) if _CJK_FUNCTION.isdisjoint(p)], False, False
     word = token.lower().replace("’", "'")
-    content = token[0].isalnum() and len(word) > 2 and not word.isdigit() and word not in STOPWORDS
+    content = token[0].isalnum() and len(word) > 2 and not word.isdigit() and word not in _NO_ENTITY
     key = stem(word) if content else ""
     return key or None, (), token[0].isupper(), token in _SENTENCE_END
 

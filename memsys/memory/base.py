@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt
+from memsys.relations.written_graph import WrittenGraph
 from memsys.text.titles import title_of
 from memsys.text.turns import importance
 from memsys.types import Conversation, Memory, Session
@@ -44,8 +45,10 @@ class WrittenByModel(Protocol):
 
     name: str
 
-    def open(self, llm: LLM | None) -> MemoryBuilder:
-        """Return a builder for one conversation. Raises InputError if it needs a model."""
+    def open(self, llm: LLM | None, graph: WrittenGraph | None = None) -> MemoryBuilder:
+        """Return a builder for one conversation; `graph`: the graph that a model writes of it, if
+        any. Raises InputError if it needs a model.
+        """
 
 
 def verbatim(id_: str, text: str, time: datetime, speaker: str, turns: tuple[str, ...]) -> Memory:
@@ -54,8 +57,10 @@ def verbatim(id_: str, text: str, time: datetime, speaker: str, turns: tuple[str
     return Memory(id_, text, text, time, speaker, turns, importance(text), title)
 
 
-def builder_for(memory: MemoryBuilder | WrittenByModel, llm: LLM | None) -> MemoryBuilder:
-    """Return the builder of one conversation: `memory` itself if it has no state. Raises InputError
-    like WrittenByModel.open.
+def builder_for(
+    memory: MemoryBuilder | WrittenByModel, llm: LLM | None, graph: WrittenGraph | None = None
+) -> MemoryBuilder:
+    """Return the builder of one conversation: `memory` itself if it has no state. `graph` and
+    errors: see WrittenByModel.open.
     """
-    return memory.open(llm) if isinstance(memory, WrittenByModel) else memory
+    return memory.open(llm, graph) if isinstance(memory, WrittenByModel) else memory

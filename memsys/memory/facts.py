@@ -7,11 +7,13 @@ from typing import Any
 
 from memsys.errors import InputError
 from memsys.facts.extract import ExtractSettings, FactExtractor
+from memsys.facts.extraction_reply import ReplyPart
 from memsys.facts.fact import Fact, as_memory, plain
 from memsys.facts.fact_writer import FactChange, applied
 from memsys.facts.session_reader import Outcome, SessionReader
 from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
+from memsys.relations.written_graph import WrittenGraph
 from memsys.types import Conversation, Memory, Session
 
 
@@ -28,23 +30,34 @@ class Facts:
     def check(self, conversation: Conversation) -> None:
         """Accept every conversation."""
 
-    def open(self, llm: LLM | None) -> FactMemoryBuilder:
-        """Return a builder for one conversation. Raises InputError without a model, or if a setting
-        or prompt cannot be used.
+    def open(self, llm: LLM | None, graph: WrittenGraph | None = None) -> FactMemoryBuilder:
+        """Return a builder for one conversation. With `relations: same_reply` the entities and
+        relations of a reply are those of `graph`. Raises InputError without a model, or if a
+        setting or prompt cannot be used.
         """
         if llm is None:
             raise InputError(
                 f"memory={self.name}: no model to write the facts; add llm=openai or llm=local"
             )
-        return FactMemoryBuilder(self.name, llm, ExtractSettings(**self._settings))
+        settings = ExtractSettings(**self._settings)
+        if graph is None:
+            return FactMemoryBuilder(self.name, llm, settings)
+        if settings.relations == "same_reply" and settings.exchange != graph.exchange:
+            raise InputError(
+                "graph.exchange: relations come with the facts (same_reply); use the "
+                f"{settings.exchange} of memory.exchange"
+            )
+        return FactMemoryBuilder(self.name, llm, settings, graph.part)
 
 
 class FactMemoryBuilder(MemoryBuilder):
     """Builds the memories of one conversation, one per distinct fact; logs the extraction."""
 
-    def __init__(self, name: str, llm: LLM, settings: ExtractSettings) -> None:
-        """Raises InputError if a prompt cannot be used."""
-        extractor = FactExtractor(llm, settings)
+    def __init__(
+        self, name: str, llm: LLM, settings: ExtractSettings, part: ReplyPart | None = None
+    ) -> None:
+        """`part`: see FactExtractor. Raises InputError if a prompt cannot be used."""
+        extractor = FactExtractor(llm, settings, part)
         self.name, self.prompts = name, extractor.prompts
         self._reader = SessionReader(extractor, self._add, self.events, settings.retries)
         self._seen: set[tuple[str, str]] = set()  # speaker and words

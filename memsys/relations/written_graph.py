@@ -16,6 +16,7 @@ from memsys.relations.extract import RelationExtractor
 from memsys.relations.graph_writer import GraphWriter
 from memsys.relations.memory_graph import link_memories
 from memsys.relations.relation_graph import RelationGraph, RelationGraphSettings
+from memsys.relations.same_reply import SameReply
 from memsys.stores.relations import RelationStore
 from memsys.types import Memory, Session
 
@@ -35,9 +36,9 @@ class WrittenByModel:
         self._settings = {**settings, "place": "graph"}
         signature(RelationGraphSettings).bind(**self._settings)
 
-    def open(self, llm: LLM | None, embedder: CachedEmbedder, log: list[Event]) -> WrittenGraph:
-        """Return an empty graph, whose writing is logged in `log`. Raises InputError without a
-        model, or if a setting or prompt cannot be used.
+    def open(self, llm: LLM | None, embedder: CachedEmbedder) -> WrittenGraph:
+        """Return an empty graph. Raises InputError without a model, or if a setting or a prompt
+        cannot be used.
         """
         if llm is None:
             raise InputError(
@@ -48,11 +49,15 @@ class WrittenByModel:
         settings = RelationGraphSettings(**self._settings)
         extractor = RelationExtractor(llm, settings)
         graph = RelationGraph(self._store, uuid4().hex, embedder, settings)
-        return WrittenGraph(extractor, graph, settings, self._max_share, log)
+        return WrittenGraph(extractor, graph, settings, self._max_share)
 
 
 class WrittenGraph:
-    """The entities and relations of one conversation, and the links that they make."""
+    """The entities and relations of one conversation, and the links that they make.
+
+    `part` reads entities and relations from a reply with the facts of `exchange` messages (see
+    ReplyPart); an exchange without such a reply is extracted by calls.
+    """
 
     def __init__(
         self,
@@ -60,14 +65,20 @@ class WrittenGraph:
         relations: RelationGraph,
         settings: RelationGraphSettings,
         max_share: float,
-        log: list[Event],
     ) -> None:
-        self.prompts, self._relations, self._max_share = extractor.prompts, relations, max_share
-        self._writer = GraphWriter(extractor, relations, settings, log)
+        self.prompts, self.exchange = extractor.prompts, settings.exchange
+        self.part = SameReply(extractor)
+        self._relations, self._max_share = relations, max_share
+        self._events: list[Event] = []
+        self._writer = GraphWriter(extractor, relations, settings, self._events, self.part)
 
-    def write(self, session: Session) -> None:
-        """See GraphWriter.write."""
-        self._writer.write(session)
+    def write(self, session: Session, log: list[Event]) -> None:
+        """Add what `session` states, and log the steps; see GraphWriter.write."""
+        try:
+            self._writer.write(session)
+        finally:
+            log += self._events
+            self._events.clear()
 
     def build(self, memories: Sequence[Memory]) -> MemoryGraph:
         """Return the graph over `memories`; see link_memories."""

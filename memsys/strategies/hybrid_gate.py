@@ -75,9 +75,9 @@ class Gate:
     """Opens on an association word or when the mean similarity of the direct results is low.
 
     `similarity`: mean cosine from which the direct results are trusted; None takes the embedder's
-    typical value, since cosines of different models are on different scales. English words match
-    whole words, Chinese ones any part of the text. `domains`: prompt to ask a model if the other
-    rules leave the gate closed; None: never ask.
+    typical value, since cosines of different models are on different scales. English words and
+    phrases match whole words, Chinese ones any part of the text. `domains`: prompt to ask a model
+    if the other rules leave the gate closed; None: never ask.
     """
 
     english: Sequence[str]
@@ -92,8 +92,8 @@ class Gate:
     def decide(self, query: str, similarities: Sequence[float], typical: float) -> Decision:
         """Return the decision for `query`, given the cosines of its direct results."""
         mean = fmean(similarities) if similarities else 0.0
-        present = set(words(query))
-        hits = [word for word in self.english if word in present]
+        present = f" {' '.join(words(query))} "
+        hits = [word for word in self.english if f" {word} " in present]
         hits += [word for word in self.chinese if is_cjk(query) and word in query]
         if hits:
             return Decision(True, f"word:{hits[0]}", mean)

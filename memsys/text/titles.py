@@ -16,7 +16,7 @@ _WORDS, _CHARACTERS = 3, 8  # length of a title, in English words and in Chinese
 _SHORT = 2  # letters of a word that is never a title
 _NAME, _CHARACTER, _QUOTE = 2, 4, 1000  # weights; that of a common letter is 1
 # Words of small talk, which are about nothing: "thanks", "anything", "yesterday".
-_SMALL_TALK = frozenset(Path(__file__).with_name("small_talk.txt").read_text("utf-8").split())
+SMALL_TALK = frozenset(Path(__file__).with_name("small_talk.txt").read_text("utf-8").split())
 # Chinese has no spaces: text between pronouns and particles is taken as a phrase, without verbs and
 # prepositions of one character at its ends.
 _CJK_BREAKS = re.compile("[我你您他她它们咱的了是吗呢吧啊呀哦嗯也都就还又很和跟与在这那把被让着]+")
@@ -77,5 +77,5 @@ def _is_content(piece: str, ignored: frozenset[str]) -> bool:
     if not word[0].isalnum() or len(bare) <= _SHORT or bare.isdigit():
         return False
     return not any(
-        one in words for one in (word, bare) for words in (STOPWORDS, _SMALL_TALK, ignored)
+        one in words for one in (word, bare) for words in (STOPWORDS, SMALL_TALK, ignored)
     )

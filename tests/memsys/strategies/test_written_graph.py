@@ -1,0 +1,197 @@
+"""graph=relations: strategies over the graph that a model writes."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from baselines.rankings import GraphWalk
+from memsys.errors import InputError
+from memsys.llm.base import LLMError
+from memsys.memory.facts import Facts
+from memsys.relations.written_graph import WrittenByModel
+from memsys.store import Parts
+from memsys.stores.networkx_relations import NetworkxRelations
+from memsys.strategies.plain import VectorOnly
+from memsys.strategy import Strategy
+from tests.memsys.build import MakeParts, Planned, ids, query, session
+from tests.memsys.contract import Contract
+from tests.memsys.facts.models import fact
+from tests.memsys.relations.models import Reply, Scripted, entity, relation
+from tests.memsys.strategies import make
+
+NUMBERS: dict[str, Any] = {"threshold": 0.7, "merge": 0.9, "nodes": 10, "shown": 20}
+# The first leads to the third by what the second says, which shares no word with it
+TALK = session(
+    1,
+    datetime(2024, 3, 2),
+    ("Mara", "What shall I cook tonight?"),
+    ("Mara", "Osha comes for dinner."),
+    ("Mara", "Prawns make him ill."),
+    ("Mara", "Winter was early."),
+)
+COSINES = {
+    "Mara: What shall I cook tonight?": 0.9,
+    "Mara: Osha comes for dinner.": 0.8,
+    "Mara: Prawns make him ill.": 0.3,
+    "Mara: Winter was early.": 0.4,
+    **{"Osha": 0.0, "dinner": 0.5, "prawns": -0.5, "Mara": -1.0},  # no two names are alike
+}
+ENTITIES: list[Reply] = [[], [entity("Osha", "person"), entity("dinner")], [entity("prawns")], []]
+RELATED: list[Reply] = [
+    [relation("Osha", "comes for", "dinner")],
+    [relation("prawns", "make ill", "Mara")],
+]
+
+
+def written(store: NetworkxRelations | None = None, **own: Any) -> WrittenByModel:
+    given: dict[str, Any] = {"calls": "tools", "on_conflict": "delete", "exchange": 1, **NUMBERS}
+    given |= {"max_share": 0.5, **own}
+    return WrittenByModel("relations", relation_store=store or NetworkxRelations(), **given)
+
+
+def model(**own: Any) -> Scripted:
+    return Scripted(**{"entities": ENTITIES, "relations": RELATED, **own})
+
+
+def osha(relations: str = "separate", **own: Any) -> dict[str, Any]:
+    """Parts whose facts name Osha in two of three."""
+    facts = [
+        [fact("What to cook tonight?", "Mara", 1)],
+        [fact("Osha comes for dinner", "Mara", 1)],
+        [fact("Prawns make Osha ill", "Mara", 1)],
+        [],
+    ]
+    unit = Facts(
+        name="facts",
+        **{"prompt": "facts_extract", "summary_prompt": None, "exchange": 1, "recent": 0},
+        relations=relations,  # type: ignore[arg-type]
+    )
+    return {"memory": unit, "graph": written(), "llm": model(facts=facts), **own}
+
+
+def ingested(strategy: Strategy) -> Strategy:
+    strategy.ingest(TALK)
+    return strategy
+
+
+class TestContract(Contract):
+    """A strategy like any other, if the model writes nothing."""
+
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
+        fields = {name: getattr(parts, name) for name in Parts.__dataclass_fields__}
+        with_model = Parts(**{**fields, "graph": written(), "llm": Scripted(entities=[[]])})
+        return make.graph_expand(with_model, k, budget)
+
+
+def test_expansion_follows_what_the_model_wrote(parts: MakeParts) -> None:
+    replies: list[Reply] = [
+        [relation("Osha", "comes for", "dinner")],
+        [relation("prawns", "make ill", "Osha")],
+    ]
+    entities: list[Reply] = [*ENTITIES[:2], [entity("prawns"), entity("Osha")], []]
+    llm = model(entities=entities, relations=replies)
+    given = parts(Planned(COSINES), graph=written(), llm=llm)
+    strategy = ingested(make.graph_expand(given, 3, seeds=2, threshold=0.0, edge_weight=1.0))
+    found = strategy.retrieve(query("?"))
+    (added,) = found.trace["expansion"]
+    assert (added["memory"], added["seed"]) == ("D1:3", "D1:2")  # and not the winter
+    assert added["via"] == "e:osha"
+    assert "D1:3" in ids(found)
+    rules = ingested(make.graph_expand(parts(Planned(COSINES)), 3, seeds=2, threshold=0.0))
+    assert rules.retrieve(query("?")).trace["expansion"] == []
+
+
+@pytest.mark.parametrize("name", ["graph_expand", "graph_score", "hybrid_gate"])
+def test_every_strategy_over_a_graph_has_its_prompts_events_and_size(
+    parts: MakeParts, name: str
+) -> None:
+    store = NetworkxRelations()
+    given = parts(graph=written(store), llm=model())
+    strategy = ingested(getattr(make, name)(given, 3))
+    assert {"entities", "relations", "conflicts"} <= strategy.prompts.keys()
+    assert {"entities", "relations", "apply_relation", "graph"} <= {
+        event["step"] for event in strategy.events
+    }
+    strategy.retrieve(query("Who comes?"))
+    size, graph = strategy.size(), strategy.store.graph.store.size()
+    assert (size["nodes"], size["edges"]) == (graph["nodes"], graph["edges"])
+    # Beside the links: the entities with their vectors, and the relations
+    plain = ingested(VectorOnly(parts(), 3))
+    plain.retrieve(query("Who comes?"))
+    assert size["bytes"] - plain.size()["bytes"] - graph["bytes"] > 3 * 64 * 4
+    (owner,) = store._graphs
+    assert len(store.relations(owner)) == 2
+    strategy.close()
+    assert store.nodes(owner) == []
+
+
+def test_facts_are_linked_by_their_turns_and_words(parts: MakeParts) -> None:
+    strategy = ingested(make.graph_expand(parts(**osha())))
+    (edges,) = strategy.store.graph.store.neighbours(["e:osha"])
+    mentioning = {edge.node for edge in edges if edge.kind == "mentions"}
+    assert mentioning == {"m:f2", "m:f3"}  # f3 by its words alone
+    steps = [event["step"] for event in strategy.events]
+    assert steps.index("session") < steps.index("graph")
+    assert len(strategy.parts.llm.asked["entities"]) == 4  # type: ignore[union-attr]
+
+
+def test_one_reply_can_have_facts_and_relations(parts: MakeParts) -> None:
+    both = {
+        "facts": [fact("Osha comes for dinner", "Mara", 1)],
+        "entities": [entity("Osha", "person"), entity("dinner")],
+        "relations": [relation("Osha", "comes for", "dinner")],
+    }
+    none: dict[str, Any] = {"facts": [], "entities": [], "relations": []}
+    llm = Scripted(facts=[json.dumps(one) for one in (none, both, none)])
+    strategy = ingested(make.graph_expand(parts(**osha("same_reply", llm=llm))))
+    assert llm.asked.keys() == {"facts"}
+    (edges,) = strategy.store.graph.store.neighbours(["e:osha"])
+    assert {edge.node for edge in edges} == {"m:f1", "e:dinner", strategy.store.graph.titles["f1"]}
+    assert "same_reply" in strategy.prompts
+
+
+def test_one_reply_needs_equal_exchanges(parts: MakeParts) -> None:
+    with pytest.raises(InputError, match=r"^graph.exchange: relations come with the facts .* 1 of"):
+        make.graph_expand(parts(**osha("same_reply", graph=written(exchange=2))))
+    with pytest.raises(InputError, match=r"same_reply: no relations .* use graph=relations"):
+        VectorOnly(parts(**osha("same_reply")), 3)
+
+
+def test_strategies_without_a_graph_ask_nothing(parts: MakeParts) -> None:
+    llm = Scripted()
+    ingested(VectorOnly(parts(graph=written(), llm=llm), 3))
+    assert llm.asked == {}
+
+
+def test_later_sessions_change_the_graph(parts: MakeParts) -> None:
+    llm = model(entities=[*ENTITIES, [entity("Osha"), entity("beans")]])
+    llm.plans["relations"] = [*RELATED, [relation("Osha", "likes", "beans")]]
+    strategy = ingested(make.graph_expand(parts(graph=written(), llm=llm)))
+    before = strategy.store.graph.store.size()["nodes"]
+    strategy.ingest(session(2, datetime(2024, 4, 1), ("Mara", "He likes beans.")))
+    assert strategy.store.graph.store.size()["nodes"] > before
+
+
+def test_a_model_that_is_down_fails_the_session_and_is_logged(parts: MakeParts) -> None:
+    llm = Scripted(entities=[LLMError("down")])
+    strategy = make.graph_expand(parts(graph=written(), llm=llm))
+    with pytest.raises(LLMError, match="none of 4 exchanges"):
+        strategy.ingest(TALK)
+    assert [event.get("fault") for event in strategy.events] == [*["no_answer"] * 4, None]
+
+
+def test_what_cannot_be_used_is_named(parts: MakeParts) -> None:
+    with pytest.raises(InputError, match=r"^graph=relations: no model .* add llm=openai"):
+        make.graph_expand(parts(graph=written()))
+    for field, value in (("exchange", 0), ("merge", 2), ("max_share", 2), ("calls", "x")):
+        with pytest.raises(InputError, match=rf"^graph\.{field}"):
+            make.graph_expand(parts(graph=written(**{field: value}), llm=model()))
+    with pytest.raises(TypeError, match="hops"):
+        written(hops=3)
+    walk = {"start": "vector", "seeds": 1, "damping": 0.5, "steps": 1, "weight": 0.5}
+    with pytest.raises(InputError, match=r"^strategy=graph_walk: .* graph=rules"):
+        GraphWalk(parts(graph=written(), llm=model()), 3, None, **walk)  # type: ignore[arg-type]
