@@ -102,8 +102,9 @@ class Memory(AbstractContextManager["Memory"]):
         `infer`: True lets a model extract facts, or with kind="procedural" record an agent's run
         (whose messages may have tool_calls) as numbered steps; False stores the messages verbatim;
         None: as in the run. A text is stored word for word; messages are stored with the speaker's
-        name. `prompt`: further instructions to the model. `memory_type="procedural_memory"`:
-        kind="procedural", which a model records unless infer=False. `version`: "v1.1".
+        name. `prompt`: further instructions to the model; of a procedure, its system prompt.
+        `memory_type="procedural_memory"`: kind="procedural", which a model records unless
+        infer=False. `version`: "v1.1".
 
         Raises InputError on an invalid argument (NoModelError without the model that is asked);
         LLMError if the model answered for none of the messages, or did not describe an image.

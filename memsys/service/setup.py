@@ -153,9 +153,9 @@ def load_setup(source: Source | None) -> Setup:
     model = instantiated(config["llm"], "llm", where)
     if not isinstance(model, ChatSettings | NoModel):
         raise InputError(f"{where}: llm: {type(model).__name__} is no chat model")
-    own = {} if foreign else settings  # somebody else's run gives no instructions
-    llm = instructed(model.open(off, Meter(), None), own.get("instructions"))
-    images = {name: own[name] for name in ("image_detail",) if name in own}
+    llm: LLM | None = model.open(off, Meter(), None)
+    if not foreign:  # somebody else's run gives no instructions
+        llm = instructed(llm, settings.get("instructions"))
     facts = strategy if kind.writes_memory else composed({"strategy": "mem0"}, where)["strategy"]
     k = _ALL if kind is FullContext else strategy.get("k") or config["k"]
     try:
@@ -169,9 +169,7 @@ def load_setup(source: Source | None) -> Setup:
             k=check_whole(f"{where}: k", k),
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
-            facts=for_roles(
-                ExtractSettings(**facts["facts"] | (settings.get("facts") or {}) | images)
-            ),
+            facts=for_roles(ExtractSettings(**facts["facts"] | (settings.get("facts") or {}))),
             update=update,
             relations=(
                 _relations(config, built, links, llm, update, where)

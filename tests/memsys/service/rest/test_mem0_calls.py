@@ -79,7 +79,7 @@ def test_create(ask: Ask) -> None:
     assert len(add(CHAT[1], infer=False)["results"]) == 1
     assert len(add("I row", infer=False)["results"]) == 1
     procedure = add(CHAT, agent_id="guide", memory_type="procedural_memory")
-    assert procedure["results"][0]["memory"].startswith("Task: Fire a bowl\n1. Heat")
+    assert procedure["results"][0]["memory"].startswith("Objective: Fire a bowl\n")
     seen = add([{"role": "user", "content": IMAGE}], infer=False)
     assert seen["results"][0]["memory"] == "user: [image: A kiln of brick.]"
     parts = [{"type": "text", "text": "Mine"}, IMAGE, IMAGE]
