@@ -93,7 +93,7 @@ class RelationMemory:
         setup, store, extractor = self._parts()
         first = keys[0] if keys else "nobody"
         graph = RelationGraph(store, first, self._embedder, setup.graph, keys[1:])
-        return WrittenGraph(extractor, graph, setup.graph, setup.max_share or 0.0, [])
+        return WrittenGraph(extractor, graph, setup.graph, setup.max_share or 0.0)
 
     def reply_part(self) -> SameReply:
         """Return what reads the relations in the replies with the facts of one `write`."""

@@ -89,6 +89,7 @@ class StrategyRanker:
         with self._lock:
             cached = self._current(owner, filters)
             if not cached.state:
+                self._parts.embedder.query(query)  # the first search loads the model, as by vectors
                 return []
             strategy = cached.strategies.get(k)
             if strategy is None:

@@ -143,6 +143,14 @@ def test_stored_vectors_are_used_and_the_query_alone_is_embedded(tmp_path: Path)
     assert set(embedded) <= {"kiln", "warm up"}
 
 
+def test_a_first_search_loads_the_embedder(tmp_path: Path) -> None:
+    opened(tmp_path, "graph_expand").close()
+    setup = load_setup(tmp_path / "mine.yaml")
+    with Memory(tmp_path / "memories", setup) as store:
+        assert store.search("of nobody", user_id="nobody") == []
+    assert ["of nobody"] in setup.embedder.batches  # type: ignore[attr-defined]
+
+
 def test_more_results_than_the_pool_of_a_strategy(tmp_path: Path) -> None:
     with opened(tmp_path, settings_of("graph_score") | {"pool": 10}) as store:
         for number in range(12):
