@@ -34,7 +34,7 @@ OPTIONS = {
 }
 NUMBERS = {"k": 10, "budget": 2048}
 # Further settings of a memory, which no option of conf/ has.
-SETTINGS = ("weights", "facts", "update", "summary", "instructions", "image_detail")
+SETTINGS = ("weights", "facts", "update", "summary", "instructions")
 VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
 Source = str | Path | Mapping[str, Any]
 _MOVED = Path(__file__).parent / "moved.yaml"

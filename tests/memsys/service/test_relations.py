@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -48,7 +50,9 @@ def model(**own: Any) -> Scripted:
     return Scripted(**{"entities": named, "relations": stated, **own})
 
 
-def opened(folder: Path, llm: Any = None, store: Any = None, **own: Any) -> Memory:
+def opened(
+    folder: Path, llm: Any = None, store: Any = None, more: Any = None, **own: Any
+) -> Memory:
     llm = llm or model()
     search = RelationSettings(by="both", query_entities="rule", limit=5, similarity=0.4)
     relations = RelationSetup(
@@ -57,7 +61,8 @@ def opened(folder: Path, llm: Any = None, store: Any = None, **own: Any) -> Memo
     facts = ExtractSettings(
         prompt="facts_extract", summary_prompt=None, exchange=1, recent=0, retries=0
     )
-    return memory(folder, llm=llm, infer=True, facts=facts, relations=relations)
+    fields = {"llm": llm, "infer": True, "facts": facts, "relations": relations}
+    return memory(folder, **{**fields, **(more or {})})
 
 
 def say(store: Memory, text: str, id_: str = "D1:1", time: datetime = MAY, **owner: str) -> Any:
@@ -215,6 +220,40 @@ def test_facts_and_relations_are_those_of_the_benchmark(tmp_path: Path, parts: M
             scores = [one.score for one in found.relations]
             assert scores == pytest.approx([one.score for one in related])
             assert [one.turns for one in found.relations] == [one.memory.turns for one in related]
+
+
+def test_relations_may_come_in_the_reply_that_has_the_facts(tmp_path: Path) -> None:
+    reply = {
+        "facts": [fact("Mara owns a kiln", "Mara", 1)],
+        "entities": [entity("kiln")],
+        "relations": [relation("Mara", "owns", "kiln")],
+    }
+    llm = model(facts=[json.dumps(reply)])
+    facts = ExtractSettings(
+        **{"prompt": "facts_extract", "summary_prompt": None, "exchange": 1, "recent": 0},
+        relations="same_reply",
+    )
+    with opened(tmp_path, llm, more={"facts": facts}) as store:
+        say(store, "I own a kiln", "m1")
+        assert stated(store) == ["Mara owns kiln"]
+        (found,) = store.search("kiln", user_id="mara").relations
+        assert found.turns == ("m1",)
+    assert {kind: len(prompts) for kind, prompts in llm.asked.items()} == {"facts": 1}
+
+
+@pytest.mark.parametrize(
+    ("compare", "left"), [("filter", ["hates"]), ("owner", ["hates", "loves"])]
+)
+def test_what_a_new_relation_is_compared_with_can_be_set(
+    tmp_path: Path, compare: Any, left: list[str]
+) -> None:
+    llm = model(conflicts=lambda prompt: [conflict(1)] if "hates" in prompt else [])
+    with opened(tmp_path, llm) as store:
+        store._relations._setup = replace(store._relations._setup, compare=compare)  # type: ignore[type-var]
+        say(store, "Mara - loves - badminton", user_id="mara", run_id="r1")
+        say(store, "Mara - hates - badminton", user_id="mara")
+        found = store.search("badminton", user_id="mara").relations
+        assert sorted(one.relationship for one in found) == left
 
 
 def test_threads_write_one_owner(tmp_path: Path) -> None:
