@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from memsys.errors import InputError, check_whole
+from memsys.errors import check_whole
 from memsys.llm.meter import Meter
 from memsys.service.adding import Adder
 from memsys.service.arguments import (
@@ -16,6 +16,7 @@ from memsys.service.arguments import (
     Version,
     check_kind,
     check_prompt,
+    check_query,
     check_version,
     either,
 )
@@ -29,9 +30,7 @@ from memsys.service.records import (
     MemoryRecord,
     Owner,
     SearchResult,
-    check_text,
     naive,
-    now,
 )
 from memsys.service.relations import RelationMemory
 from memsys.service.rows import Rows
@@ -113,10 +112,9 @@ class Memory(AbstractContextManager["Memory"]):
         check_version(version)
         kind = check_kind(kind, memory_type)
         about = About(owner, check_metadata(metadata), kind, {})
-        said = naive(time) if time is not None else now()
         writes = (self._setup.infer or memory_type is not None) if infer is None else infer
         check_prompt(prompt, writes)
-        return self._adder.add(messages, about, said, writes, prompt, infer is not False)
+        return self._adder.add(messages, about, naive(time), writes, prompt, infer is not False)
 
     def search(
         self,
@@ -143,12 +141,10 @@ class Memory(AbstractContextManager["Memory"]):
         check_version(version)
         most = either("top_k", top_k, "limit", limit)
         wanted = check_whole("top_k", self._setup.k if most is None else most)
-        if not isinstance(query, str):
-            raise InputError("query: use text")
-        check_text(query, "query")
+        check_query(query)
         checked = check_metadata(filters, "filters")
         vector = self._writer.embed_query(query) if self._ranker.wants_vector else None
-        asked = naive(time) if time is not None else now()
+        asked = naive(time)
         found = self._ranker.search(query, vector, owner, checked, wanted, asked)
         searched = self.enable_graph if enable_graph is None else enable_graph
         relations = self._relations.find(query, owner) if searched else ()

@@ -123,6 +123,9 @@ def test_an_image_that_nobody_describes_is_one_clear_error_and_stores_nothing(
     with memory(tmp_path, llm=Seeing(*[" "] * 9)) as store:
         with pytest.raises(LLMError, match=r"messages\[1\].content: the image was not described"):
             store.add([user("Look"), user(image())], user_id="mara", infer=False)
+        system = {"role": "system", "content": [words("Be brief"), image()]}
+        store.add([system, user("Look")], agent_id="guide", infer=False)
+        assert texts(store.get_all(agent_id="guide")) == ["Mara: Look"]
         with pytest.raises(InputError, match="neither http"):
             store.add(user(image("file:///etc/passwd")), user_id="mara", infer=False)
         with pytest.raises(InputError, match=r"content.detail: 'fine'"):
@@ -197,6 +200,8 @@ def test_other_names_of_arguments(tmp_path: Path) -> None:
             lambda: store.update(id_, "jug", data="mug"),
             lambda: store.search("bowl", user_id="mara", version="v2"),  # type: ignore[arg-type]
             lambda: store.search("bowl", user_id="mara", limit=0),
+            lambda: store.search("bowl", user_id="mara", time="2024"),  # type: ignore[arg-type]
+            lambda: store.add("bowl", user_id="mara", time=7),  # type: ignore[arg-type]
         ):
             with pytest.raises(InputError):
                 wrong()

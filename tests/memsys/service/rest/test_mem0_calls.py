@@ -138,4 +138,8 @@ def test_what_needs_a_model_is_409_without_one(tmp_path: Path) -> None:
             body = {"messages": "kiln", "user_id": "alice", **more}
             answer = server.ask("POST", "/memories", body)
             assert (answer.status, answer.body["error"]["type"]) == (409, "no_model"), answer.body
+        many = [{"role": "user", "content": [IMAGE] * 26}] * 2
+        answer = server.ask("POST", "/memories", {"messages": many, "user_id": "alice"})
+        assert answer.status == 422
+        assert "over 50 images" in answer.body["error"]["message"]
         assert server.ask("GET", "/memories?user_id=alice").body["results"] == []
