@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
-from hydra.utils import get_class
-
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
@@ -29,10 +27,13 @@ from memsys.service.configuration import (
     OPTIONS,
     SETTINGS,
     Source,
+    check_foreign,
     composed,
     instantiated,
     read,
     resolved,
+    store_of,
+    strategy_class,
 )
 from memsys.service.database import MemoryDatabase
 from memsys.service.instructions import instructed
@@ -46,8 +47,7 @@ from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.vectors import VectorStore
 from memsys.strategies.plain import FullContext
-from memsys.strategy import MemoryStrategy, Strategy
-from memsys.trusted import addresses, check_addresses, check_config, check_references
+from memsys.trusted import addresses, check_config, check_references
 
 _ALL = 10**9  # memories: full_context has no k
 
@@ -122,7 +122,7 @@ def load_setup(source: Source | None) -> Setup:
     wanted = {**NUMBERS, **OPTIONS, **{k: v for k, v in settings.items() if k not in SETTINGS}}
     config = composed({name: wanted[name] for name in (*NUMBERS, *OPTIONS)}, where)
     check_references(config, where)
-    kind = _strategy_class(config["strategy"], where)
+    kind = strategy_class(config["strategy"], where)
     config = resolved(config, where)
     strategy = config["strategy"]
     built = {name: config[name] for name in OPTIONS if name != "strategy"}
@@ -139,7 +139,7 @@ def load_setup(source: Source | None) -> Setup:
     for name, group in built.items():
         check_config(group, name, where)
     if foreign:
-        _check_foreign(built, where)
+        check_foreign(built, where)
     builder = instantiated(config["memory"], "memory", where)
     if isinstance(builder, Observations | WrittenByModel):
         raise InputError(
@@ -181,7 +181,7 @@ def load_setup(source: Source | None) -> Setup:
                 if kind.writes_relations or links
                 else None
             ),
-            vectors=_store(built, "vector_store", FaissVectors, where),
+            vectors=store_of(built, "vector_store", FaissVectors, where),
             weights=SearchWeights(**(settings.get("weights") or {})),
             summary=SummarySettings(**(settings.get("summary") or {})),
             calls=tuple(
@@ -189,40 +189,13 @@ def load_setup(source: Source | None) -> Setup:
                 for place, server, key in addresses(built)
             ),
         )
-    except (KeyError, TypeError) as error:
+    except KeyError as error:
+        raise InputError(
+            f"{where}: strategy: {error} is missing; name an option of conf/strategy, or give all "
+            "of its settings"
+        ) from error
+    except TypeError as error:
         raise InputError(f"{where}: {error}") from error
-
-
-def _check_foreign(built: Mapping[str, Any], where: str) -> None:
-    """Raise InputError if `built` names a server that is not trusted, or a file."""
-    check_addresses(built, where)
-    for name in ("vector_store", "relation_store"):
-        if path := built.get(name, {}).get("path"):
-            raise InputError(
-                f"{where}: {name}.path: {path!r:.80}: a file outside of the run; name it in "
-                "a YAML file of your own"
-            )
-
-
-def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
-    """Return the strategy's class. Raises InputError, with the reason, unless the stored memories
-    of an owner can be ranked by it.
-    """
-    target = str(strategy.get("_target_"))
-    check_config({"_target_": target}, "strategy", where)
-    try:
-        kind = get_class(target)
-    except Exception as error:
-        raise InputError(f"{where}: strategy: {error}") from error
-    if not issubclass(kind, MemoryStrategy):
-        reason = "it is not derived from memsys.strategy.Strategy"
-    elif kind.sees_evidence:
-        reason = "it ranks by the gold evidence of a benchmark's questions, which no memory has"
-    elif issubclass(kind, Strategy) and (kind.start or kind.ingest is Strategy.ingest):
-        return kind
-    else:
-        reason = "its memories are stored elsewhere, or not at all"
-    raise InputError(f"{where}: strategy {target}: {reason}; set strategy= to another option")
 
 
 def _ranked_by(config: Mapping[str, Any], links: bool, where: str) -> StrategySetup:
@@ -264,16 +237,5 @@ def _relations(
         search=RelationSettings(**strategy["strategy"]["relations"]),
         compare=update.compare,
         max_share=share,
-        store=_store(built, "relation_store", NetworkxRelations, where),
+        store=store_of(built, "relation_store", NetworkxRelations, where),
     )
-
-
-def _store(built: Mapping[str, Any], group: str, usual: type, where: str) -> Any:
-    """Return the store of `group`; None for one of the class `usual` without a path, which the
-    memory opens in its folder.
-    """
-    config = built[group]
-    is_usual = config.get("_target_") == f"{usual.__module__}.{usual.__qualname__}"
-    if is_usual and config.get("path") is None:
-        return None
-    return instantiated(config, group, where)

@@ -27,12 +27,13 @@ from memsys.service.memory import Memory
 from memsys.service.relations import RelationSetup
 from memsys.stores.networkx_relations import NetworkxRelations
 from tests.memsys.build import MakeParts, query, session
-from tests.memsys.facts.models import fact
+from tests.memsys.facts.models import call, fact
 from tests.memsys.relations.models import Scripted, conflict, entity, relation, settings
 from tests.memsys.service.made import memory, texts
 
 PROJECT = Path(__file__).parents[3]
 MAY = datetime(2024, 5, 8, 13, 56)
+ADD = (call("ADD"),)
 NAMES = [entity("badminton", "activity"), entity("kiln")]
 
 
@@ -47,7 +48,12 @@ def model(**own: Any) -> Scripted:
         said = prompt.rpartition("1. ")[2].splitlines()[0].removeprefix("Mara: ")
         return [entity(one) for one in said.split(" - ")[::2]]
 
-    return Scripted(**{"entities": named, "relations": stated, **own})
+    return Scripted(**{"entities": named, "relations": stated, "operations": [ADD], **own})
+
+
+def remembered(prompt: str) -> list[Any]:
+    """A fact that is the message."""
+    return [fact(prompt.rpartition("1. Mara: ")[2].splitlines()[0], "Mara", 1)]
 
 
 def opened(
@@ -189,9 +195,6 @@ def rows(folder: Path) -> tuple[int, int]:
 
 
 def test_facts_and_relations_are_those_of_the_benchmark(tmp_path: Path, parts: MakeParts) -> None:
-    def remembered(prompt: str) -> list[Any]:
-        return [fact(prompt.rpartition("1. Mara: ")[2].splitlines()[0], "Mara", 1)]
-
     said = [f"Mara - {verb} - {what}" for verb in ("owns", "likes") for what in ("kiln", "kelp")]
     search: dict[str, Any] = {
         **{"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4}
@@ -291,7 +294,7 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 from memsys.stores.networkx_relations import NetworkxRelations
-from tests.memsys.service.test_relations import model, opened, say
+from tests.memsys.service.test_relations import model, opened, remembered, say
 
 class Deadly(NetworkxRelations):
     armed = ""
@@ -306,7 +309,7 @@ class Deadly(NetworkxRelations):
         if self.armed == "clear": os.kill(os.getpid(), signal.SIGKILL)
 
 folder = Path(sys.argv[1])
-store = opened(folder, store=Deadly(str(folder / "relations.sqlite")))
+store = opened(folder, model(facts=remembered), store=Deadly(str(folder / "relations.sqlite")))
 for number in range(3):
     say(store, f"Mara - owns{number} - kiln")
     print("done", number, flush=True)
@@ -331,7 +334,10 @@ def test_a_kill_loses_no_relation_that_was_acknowledged(tmp_path: Path, moment: 
     with opened(tmp_path) as store:
         acknowledged = [f"Mara owns{number} kiln" for number in range(3)]
         assert stated(store)[:3] == ([] if moment == "clear" else acknowledged)
+        facts = [f"Mara - owns{number} - kiln" for number in range(3)]
+        assert texts(store.get_all(user_id="mara"))[:3] == facts
         say(store, "Mara - sells - kiln")  # the folder can be written
         assert "Mara sells kiln" in stated(store)
         store.delete_all(user_id="mara")  # what the kill interrupted can be repeated
+        assert store.get_all(user_id="mara") == []
     assert rows(tmp_path) == (0, 0)

@@ -158,7 +158,7 @@ def test_nothing_named_is_the_default() -> None:
         ("strategy: graph_expand\ngraph: rule\n", "graph: 'rule' is none of"),
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
-        ("strategy: {_target_: baselines.mem0.Mem0}\n", "update"),
+        ("strategy: {_target_: baselines.mem0.Mem0}\n", "'update' is missing; name an option"),
         ("facts: {promt: x}\n", "promt"),
         ("summary: {background: 1}\n", "summary.background: 1; use true or false"),
         ("update: {scores: 1}\n", "update.scores: 1; use true or false"),
