@@ -50,7 +50,7 @@ class Adder:
         if not infer:
             units = as_units(texts, parsed, setup.builder)
             return AddResult(tuple(self.writer.add(units, about)), log)
-        part = self.relations.reply_part() if self.relations.enabled else None
+        part = self.relations.reply_part(about.owner) if self.relations.enabled else None
         with self.writer.lock:
             dialogue, _ = self.writer.database.dialogue(about.owner)
         public = {**{id_: named for _, id_, _, _, named in dialogue}, **parsed.public}
