@@ -18,6 +18,7 @@ from memsys.relations.graph_writer import GraphWriter
 from memsys.relations.relation_graph import Applied, Planned, RelationGraph, RelationGraphSettings
 from memsys.relations.same_reply import SameReply
 from memsys.relations.triples import Triple, id_of
+from memsys.relations.written_graph import WrittenGraph
 from memsys.service.database import MemoryDatabase
 from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange
 from memsys.service.relation_parts import RelationParts
@@ -32,8 +33,9 @@ _FINDERS = 64  # cached, one per owner that is searched for
 @dataclass(frozen=True, slots=True)
 class RelationSetup:
     """How a model writes relations, and how they are found. `compare`: new ones with all that match
-    the ids given, or only with those of exactly these ids. `store`: None for a file in the memory's
-    folder.
+    the ids given, or only with those of exactly these ids. `max_share`: see link_memories; None if
+    the relations are found beside memories, which they do not link. `store`: None for a file in the
+    memory's folder.
     """
 
     llm: LLM
@@ -41,6 +43,7 @@ class RelationSetup:
     graph: RelationGraphSettings
     search: RelationSettings
     compare: Compare = "filter"
+    max_share: float | None = None
     store: RelationStore | None = None
 
 
@@ -48,7 +51,8 @@ class RelationMemory:
     """The relations of the owners of a memory. Each user, agent and run has a part of the relation
     store under a random key, which the database knows. An owner reads all parts that its ids
     match, and ends the relations in them, but adds to its own. Thread-safe; `lock`, that of the
-    database, is not held while a model is asked.
+    database, is not held while a model is asked. Messages without a name are the user's: "I" in
+    them, and in a query, is the node of the user_id.
     """
 
     def __init__(
@@ -67,17 +71,36 @@ class RelationMemory:
         file = database.path.with_name(_FILE)
         if self._store is None and (setup or file.exists()):
             self._store = NetworkxRelations(str(file))
-        self._extractor = RelationExtractor(setup.llm, setup.graph) if setup else None
+        if setup is not None:
+            self._extractor(setup, Owner())  # its prompts are checked now
         self._finders: dict[Owner, tuple[list[tuple[str, int]], _Finder]] = {}
 
     @property
     def enabled(self) -> bool:
-        """Whether relations are written and found."""
+        """Whether relations are written."""
         return self._setup is not None
 
-    def reply_part(self) -> SameReply:
+    @property
+    def links(self) -> bool:
+        """Whether relations link memories, for strategies over a graph."""
+        return self._setup is not None and self._setup.max_share is not None
+
+    def parts(self, owner: Owner) -> list[tuple[str, int]]:
+        """Return keys and versions of the parts of `owner`: equal ones have equal relations."""
+        with self._lock:
+            return self._owned.of(owner)
+
+    def linking(self, keys: Sequence[str]) -> WrittenGraph:
+        """Return the graph that links memories by the relations of the parts `keys`."""
+        setup, store = self._parts()
+        extractor = self._extractor(setup, Owner())
+        first = keys[0] if keys else "nobody"
+        graph = RelationGraph(store, first, self._embedder, setup.graph, keys[1:])
+        return WrittenGraph(extractor, graph, setup.graph, setup.max_share or 0.0)
+
+    def reply_part(self, owner: Owner) -> SameReply:
         """Return what reads the relations in the replies with the facts of one `write`."""
-        return SameReply(self._parts()[2])
+        return SameReply(self._extractor(self._parts()[0], owner))
 
     def write(
         self,
@@ -90,7 +113,8 @@ class RelationMemory:
         the calls. `public`: the caller's ids of its turns. `found`: see GraphWriter. Raises
         LLMError if the model answered for no exchange.
         """
-        setup, store, extractor = self._parts()
+        setup, store = self._parts()
+        extractor = self._extractor(setup, owner)
         with self._lock, self._database.writing():
             key, *others = self._owned.open(owner)
         if setup.compare == "owner":
@@ -110,21 +134,19 @@ class RelationMemory:
         relations, LLMError if a model has to name the query's entities and gives no usable reply.
         """
         self._parts()
-        with self._lock:
-            parts = self._owned.of(owner)
+        parts = self.parts(owner)
         if not parts:
             return []
         cached = self._finders.get(owner)
         if cached is None or cached[0] != parts:
             while len(self._finders) >= _FINDERS:
                 self._finders.pop(next(iter(self._finders)), None)
-            cached = self._finders[owner] = parts, self._finder([key for key, _ in parts])
+            cached = self._finders[owner] = parts, self._finder([key for key, _ in parts], owner)
         try:
             return cached[1].find(query)
         except KeyError:  # a part was deleted while it was read
-            with self._lock:
-                if self._owned.of(owner) == parts:
-                    raise
+            if self.parts(owner) == parts:
+                raise
             return self.find(query, owner)
 
     def delete(self, owner: Owner | None) -> None:
@@ -142,16 +164,21 @@ class RelationMemory:
         if self._store is not None:
             self._store.close()
 
-    def _parts(self) -> tuple[RelationSetup, RelationStore, RelationExtractor]:
-        if self._setup is None or self._store is None or self._extractor is None:
+    def _parts(self) -> tuple[RelationSetup, RelationStore]:
+        if self._setup is None or self._store is None:
             raise NoModelError(
                 "enable_graph: this memory has no relations; use a run of strategy=mem0_graph, or "
                 "a YAML file with strategy: mem0_graph and llm"
             )
-        return self._setup, self._store, self._extractor
+        return self._setup, self._store
 
-    def _finder(self, keys: Sequence[str]) -> _Finder:
-        setup, store, extractor = self._parts()
+    @staticmethod
+    def _extractor(setup: RelationSetup, owner: Owner) -> RelationExtractor:
+        return RelationExtractor(setup.llm, setup.graph, owner.user_id)
+
+    def _finder(self, keys: Sequence[str], owner: Owner) -> _Finder:
+        setup, store = self._parts()
+        extractor = self._extractor(setup, owner)
         graph = RelationGraph(store, keys[0], self._embedder, setup.graph, keys[1:])
         return _Finder(
             graph, RelationFinder(graph, extractor, self._embedder, setup.index, setup.search)
