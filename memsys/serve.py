@@ -19,9 +19,10 @@ _HELP = f"""Serve the memory operations (docs/memory-api.md) over HTTP: JSON in 
 OpenAPI document at /openapi.json, and as a page at /docs that needs no network.
 
 With --config, the embedder, index, ranking, k and model are those of a benchmarked run or of a YAML
-file with the same groups; without it, those of conf/config.yaml. Only classes of the options in
-conf/ are built, and those of modules in MEMSYS_TRUSTED. The servers that receive texts are printed,
-with the variables of their keys; a run's must be in conf/, on this machine or in MEMSYS_TRUSTED.
+file with the same groups; without it, those of what MEMSYS_CONFIG names, else of conf/config.yaml.
+Only classes of the options in conf/ are built, and those of modules in MEMSYS_TRUSTED. The servers
+that receive texts are printed, with the variables of their keys; a run's must be in conf/, on this
+machine or in MEMSYS_TRUSTED.
 
 If the environment variable {KEY} is set, every request must send its value (X-API-Key, or
 Authorization: Bearer). It is required unless the server listens on a loopback address. There is no

@@ -35,21 +35,28 @@ class Adder:
         time: datetime,
         infer: bool,
         prompt: str | None,
+        relate: bool,
     ) -> AddResult:
         """Store `messages`, said at `time`, of the owner, metadata and kind of `about`. `infer`:
-        whether a model writes; `prompt`: further instructions to it. Raises as Memory.add does.
+        whether a model writes facts or a procedure; `relate`: whether it writes the relations that
+        link memories, if it writes neither; `prompt`: further instructions to it, or the prompt of
+        a procedure. Raises as Memory.add does.
         """
-        setup = replace(self.setup, llm=instructed(self.setup.llm, prompt))
-        log: list[Event] = []
+        setup, log = self.setup, list[Event]()
         texts = messages if isinstance(messages, str) else as_texts(setup, as_list(messages), log)
         if infer and about.kind == "procedural":
-            added = write_procedure(setup, self.writer, texts, about, time)
+            added = write_procedure(setup, self.writer, texts, about, time, prompt)
             return replace(added, events=[*log, *added.events])
+        setup = replace(setup, llm=instructed(setup.llm, prompt))
         parsed = parse_messages(texts, time)
         about = replace(about, public=parsed.public)
         if not infer:
             units = as_units(texts, parsed, setup.builder)
-            return AddResult(tuple(self.writer.add(units, about)), log)
+            added = AddResult(tuple(self.writer.add(units, about)), log)
+            if not (relate and self.relations.links):
+                return added
+            changes, more = self.relations.write(parsed.session, about.owner, parsed.public)
+            return replace(added, events=[*log, *more], relations=changes)
         part = self.relations.reply_part(about.owner) if self.relations.enabled else None
         with self.writer.lock:
             dialogue, _ = self.writer.database.dialogue(about.owner)

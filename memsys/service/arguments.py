@@ -37,6 +37,13 @@ def check_version(version: Version | None) -> None:
         check_choice("version", version, get_args(Version))
 
 
+def check_query(query: str) -> None:
+    """Raises InputError if `query` is no text."""
+    if not isinstance(query, str):
+        raise InputError("query: use text")
+    check_text(query, "query")
+
+
 def check_prompt(prompt: str | None, writes: bool) -> None:
     """Raises InputError if `prompt` is no text, NoModelError if no model `writes`."""
     if prompt is None:

@@ -9,16 +9,17 @@ from typing import Any
 
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
-from hydra.utils import instantiate
+from hydra.utils import get_class, instantiate
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from memsys.errors import InputError
 from memsys.places import find_run
+from memsys.strategy import MemoryStrategy, Strategy
 from memsys.text.files import read_text
 from memsys.text.json_text import parse_json
 from memsys.text.yaml_text import load_yaml
-from memsys.trusted import CONF, check_references
+from memsys.trusted import CONF, check_addresses, check_config, check_references
 
 # The options of conf/config.yaml, as defaults.
 OPTIONS = {
@@ -34,7 +35,7 @@ OPTIONS = {
 }
 NUMBERS = {"k": 10, "budget": 2048}
 # Further settings of a memory, which no option of conf/ has.
-SETTINGS = ("weights", "facts", "update", "summary", "instructions", "image_detail")
+SETTINGS = ("weights", "facts", "update", "summary", "instructions")
 VARIABLE = "MEMSYS_CONFIG"  # of the environment: the configuration of Memory()
 Source = str | Path | Mapping[str, Any]
 _MOVED = Path(__file__).parent / "moved.yaml"
@@ -74,7 +75,9 @@ def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{path}: cannot be read as a configuration ({reason})") from error
-    if not run:
+    if run:  # it has no settings of a memory, unless somebody wrote them into it
+        settings = {name: one for name, one in settings.items() if name not in SETTINGS}
+    else:
         _check_names(settings, str(path))
     return str(source), settings, run
 
@@ -123,3 +126,46 @@ def instantiated(node: Mapping[str, Any], name: str, where: str) -> Any:
         while inner is not None and not isinstance(inner, InputError):
             inner = inner.__cause__
         raise InputError(str(inner or f"{where}: {name}: {str(error).splitlines()[0]}")) from error
+
+
+def check_foreign(built: Mapping[str, Any], where: str) -> None:
+    """Raise InputError if `built` names a server that is not trusted, or a file."""
+    check_addresses(built, where)
+    for name in ("vector_store", "relation_store"):
+        if path := built.get(name, {}).get("path"):
+            raise InputError(
+                f"{where}: {name}.path: {path!r:.80}: a file outside of the run; name it in "
+                "a YAML file of your own"
+            )
+
+
+def strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
+    """Return the strategy's class. Raises InputError, with the reason, unless the stored memories
+    of an owner can be ranked by it.
+    """
+    target = str(strategy.get("_target_"))
+    check_config({"_target_": target}, "strategy", where)
+    try:
+        kind = get_class(target)
+    except Exception as error:
+        raise InputError(f"{where}: strategy: {error}") from error
+    if not issubclass(kind, MemoryStrategy):
+        reason = "it is not derived from memsys.strategy.Strategy"
+    elif kind.sees_evidence:
+        reason = "it ranks by the gold evidence of a benchmark's questions, which no memory has"
+    elif issubclass(kind, Strategy) and (kind.start or kind.ingest is Strategy.ingest):
+        return kind
+    else:
+        reason = "its memories are stored elsewhere, or not at all"
+    raise InputError(f"{where}: strategy {target}: {reason}; set strategy= to another option")
+
+
+def store_of(built: Mapping[str, Any], group: str, usual: type, where: str) -> Any:
+    """Return the store of `group`; None for one of the class `usual` without a path, which the
+    memory opens in its folder.
+    """
+    config = built[group]
+    is_usual = config.get("_target_") == f"{usual.__module__}.{usual.__qualname__}"
+    if is_usual and config.get("path") is None:
+        return None
+    return instantiated(config, group, where)

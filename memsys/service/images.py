@@ -33,7 +33,8 @@ def _as_text(setup: Setup, message: Any, where: str, log: list[Event]) -> Any:
     parts = [content] if isinstance(content, Mapping) else content
     if not isinstance(parts, list) or not parts or not all(map(_is_known, parts)):
         return message
-    images = [one for one in parts if one["type"] == "image_url"]
+    system = message.get("role") == "system"  # which is not stored
+    images = [one for one in parts if one["type"] == "image_url" and not system]
     words = "\n".join(_words(one, where) for one in parts if one["type"] == "text")
     speaker = message.get("name") or message.get("role")
     turn = Turn(where, str(speaker), words)

@@ -10,7 +10,7 @@ from memsys.llm.base import LLM, Completion, Message, Tool
 
 
 class InstructedLLM:
-    """A model whose every request begins with `instructions` as its system prompt."""
+    """A model whose every request has `instructions` in its system prompt, at the end."""
 
     def __init__(self, llm: LLM, instructions: str) -> None:
         self.name, self.llm, self.instructions = llm.name, llm, instructions
@@ -24,8 +24,11 @@ class InstructedLLM:
         sample: int = 0,
     ) -> Completion:
         """See LLM."""
-        system = {"role": "system", "content": self.instructions}
-        return self.llm.complete([system, *messages], schema=schema, tools=tools, sample=sample)
+        first = [one for one in messages[:1] if one["role"] == "system"]
+        texts = [*(str(one["content"]) for one in first), self.instructions]
+        system = {"role": "system", "content": "\n\n".join(texts)}
+        rest = messages[len(first) :]
+        return self.llm.complete([system, *rest], schema=schema, tools=tools, sample=sample)
 
     def forward(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """See LLM; `body` is sent as it is."""

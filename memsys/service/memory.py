@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from memsys.errors import InputError, check_whole
+from memsys.errors import check_whole
 from memsys.llm.meter import Meter
 from memsys.service.adding import Adder
 from memsys.service.arguments import (
@@ -16,6 +16,7 @@ from memsys.service.arguments import (
     Version,
     check_kind,
     check_prompt,
+    check_query,
     check_version,
     either,
 )
@@ -29,9 +30,7 @@ from memsys.service.records import (
     MemoryRecord,
     Owner,
     SearchResult,
-    check_text,
     naive,
-    now,
 )
 from memsys.service.relations import RelationMemory
 from memsys.service.rows import Rows
@@ -64,7 +63,7 @@ class Memory(AbstractContextManager["Memory"]):
         embedder = SharedEmbedder(setup.embedder, path / "cache", Meter())
         self._writer = Writer(database, vectors, embedder)
         self._relations = RelationMemory(setup.relations, database, embedder, self._writer.lock)
-        self._ranker = setup.ranker(database, vectors, embedder, self._writer.lock)
+        self._ranker = setup.ranker(database, vectors, embedder, self._writer.lock, self._relations)
         self._summaries = Summaries(self._writer, setup.summary)
         parts = self._writer, self._ranker, self._summaries, self._relations
         self._adder = Adder(setup, *parts)
@@ -78,8 +77,8 @@ class Memory(AbstractContextManager["Memory"]):
 
     @property
     def enable_graph(self) -> bool:
-        """Whether a model writes relations, which are then found by default."""
-        return self._relations.enabled
+        """Whether a model writes relations that are found beside the memories by default."""
+        return self._relations.enabled and not self._relations.links
 
     def add(
         self,
@@ -102,8 +101,9 @@ class Memory(AbstractContextManager["Memory"]):
         `infer`: True lets a model extract facts, or with kind="procedural" record an agent's run
         (whose messages may have tool_calls) as numbered steps; False stores the messages verbatim;
         None: as in the run. A text is stored word for word; messages are stored with the speaker's
-        name. `prompt`: further instructions to the model. `memory_type="procedural_memory"`:
-        kind="procedural", which a model records unless infer=False. `version`: "v1.1".
+        name. `prompt`: further instructions to the model; of a procedure, its system prompt.
+        `memory_type="procedural_memory"`: kind="procedural", which a model records unless
+        infer=False. `version`: "v1.1".
 
         Raises InputError on an invalid argument (NoModelError without the model that is asked);
         LLMError if the model answered for none of the messages, or did not describe an image.
@@ -112,10 +112,9 @@ class Memory(AbstractContextManager["Memory"]):
         check_version(version)
         kind = check_kind(kind, memory_type)
         about = About(owner, check_metadata(metadata), kind, {})
-        said = naive(time) if time is not None else now()
         writes = (self._setup.infer or memory_type is not None) if infer is None else infer
         check_prompt(prompt, writes)
-        return self._adder.add(messages, about, said, writes, prompt)
+        return self._adder.add(messages, about, naive(time), writes, prompt, infer is not False)
 
     def search(
         self,
@@ -142,14 +141,12 @@ class Memory(AbstractContextManager["Memory"]):
         check_version(version)
         most = either("top_k", top_k, "limit", limit)
         wanted = check_whole("top_k", self._setup.k if most is None else most)
-        if not isinstance(query, str):
-            raise InputError("query: use text")
-        check_text(query, "query")
+        check_query(query)
         checked = check_metadata(filters, "filters")
         vector = self._writer.embed_query(query) if self._ranker.wants_vector else None
-        asked = naive(time) if time is not None else now()
+        asked = naive(time)
         found = self._ranker.search(query, vector, owner, checked, wanted, asked)
-        searched = self._relations.enabled if enable_graph is None else enable_graph
+        searched = self.enable_graph if enable_graph is None else enable_graph
         relations = self._relations.find(query, owner) if searched else ()
         if found:
             with self._writer.lock, self._database.writing():

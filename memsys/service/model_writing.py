@@ -14,6 +14,7 @@ from memsys.facts.extraction_reply import ReplyPart
 from memsys.facts.fact import Fact, as_memory, plain, subject_of
 from memsys.facts.fact_writer import Compare, FactChange, FactWriter, StoredFact
 from memsys.facts.procedure import procedure
+from memsys.llm.prompt import Prompt
 from memsys.memory.base import verbatim
 from memsys.service.messages import ROLES, Messages, ParsedMessages, as_list
 from memsys.service.ranking import Ranker
@@ -70,10 +71,16 @@ def write_facts(
 
 
 def write_procedure(
-    setup: Setup, writer: Writer, messages: Messages, about: About, time: datetime
+    setup: Setup,
+    writer: Writer,
+    messages: Messages,
+    about: About,
+    time: datetime,
+    prompt: str | None = None,
 ) -> AddResult:
-    """Record the agent's run in `messages`, including tool calls, as one memory. Raises
-    NoModelError without a model, InputError without messages, LLMError without a record.
+    """Record the agent's run in `messages`, including tool calls, as one memory. `prompt`: system
+    prompt in place of the shipped one. Raises NoModelError without a model, InputError without
+    messages, LLMError without a record.
     """
     if setup.llm is None:
         raise NoModelError(
@@ -81,7 +88,7 @@ def write_procedure(
             "add with infer=False"
         )
     run = as_list(messages)
-    record = procedure(setup.llm, run)
+    record = procedure(setup.llm, run, Prompt("prompt", prompt) if prompt else "procedure")
     ids = (one.get("id") for one in run)
     turns = tuple(id_ for id_ in ids if isinstance(id_, str))
     unit = verbatim("new", record.text, time, "assistant", turns)

@@ -196,8 +196,14 @@ class FoundRelation(Row):
         return _as_json(self)
 
 
-def naive(time: datetime) -> datetime:
-    """Return `time` in UTC without its zone; a time without a zone is returned unchanged."""
+def naive(time: datetime | None) -> datetime:
+    """Return `time` in UTC without its zone; a time without a zone is returned unchanged, None is
+    now. Raises InputError on another value.
+    """
+    if time is None:
+        return now()
+    if not isinstance(time, datetime):
+        raise InputError(f"time: {time!r:.40}; use a datetime")
     if time.tzinfo is None:
         return time
     try:

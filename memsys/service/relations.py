@@ -18,6 +18,7 @@ from memsys.relations.graph_writer import GraphWriter
 from memsys.relations.relation_graph import Applied, Planned, RelationGraph, RelationGraphSettings
 from memsys.relations.same_reply import SameReply
 from memsys.relations.triples import Triple, id_of
+from memsys.relations.written_graph import WrittenGraph
 from memsys.service.database import MemoryDatabase
 from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange
 from memsys.service.relation_parts import RelationParts
@@ -32,8 +33,9 @@ _FINDERS = 64  # cached, one per owner that is searched for
 @dataclass(frozen=True, slots=True)
 class RelationSetup:
     """How a model writes relations, and how they are found. `compare`: new ones with all that match
-    the ids given, or only with those of exactly these ids. `store`: None for a file in the memory's
-    folder.
+    the ids given, or only with those of exactly these ids. `max_share`: see link_memories; None if
+    the relations are found beside memories, which they do not link. `store`: None for a file in the
+    memory's folder.
     """
 
     llm: LLM
@@ -41,6 +43,7 @@ class RelationSetup:
     graph: RelationGraphSettings
     search: RelationSettings
     compare: Compare = "filter"
+    max_share: float | None = None
     store: RelationStore | None = None
 
 
@@ -74,8 +77,26 @@ class RelationMemory:
 
     @property
     def enabled(self) -> bool:
-        """Whether relations are written and found."""
+        """Whether relations are written."""
         return self._setup is not None
+
+    @property
+    def links(self) -> bool:
+        """Whether relations link memories, for strategies over a graph."""
+        return self._setup is not None and self._setup.max_share is not None
+
+    def parts(self, owner: Owner) -> list[tuple[str, int]]:
+        """Return keys and versions of the parts of `owner`: equal ones have equal relations."""
+        with self._lock:
+            return self._owned.of(owner)
+
+    def linking(self, keys: Sequence[str]) -> WrittenGraph:
+        """Return the graph that links memories by the relations of the parts `keys`."""
+        setup, store = self._parts()
+        extractor = self._extractor(setup, Owner())
+        first = keys[0] if keys else "nobody"
+        graph = RelationGraph(store, first, self._embedder, setup.graph, keys[1:])
+        return WrittenGraph(extractor, graph, setup.graph, setup.max_share or 0.0)
 
     def reply_part(self, owner: Owner) -> SameReply:
         """Return what reads the relations in the replies with the facts of one `write`."""
@@ -113,8 +134,7 @@ class RelationMemory:
         relations, LLMError if a model has to name the query's entities and gives no usable reply.
         """
         self._parts()
-        with self._lock:
-            parts = self._owned.of(owner)
+        parts = self.parts(owner)
         if not parts:
             return []
         cached = self._finders.get(owner)
@@ -125,9 +145,8 @@ class RelationMemory:
         try:
             return cached[1].find(query)
         except KeyError:  # a part was deleted while it was read
-            with self._lock:
-                if self._owned.of(owner) == parts:
-                    raise
+            if self.parts(owner) == parts:
+                raise
             return self.find(query, owner)
 
     def delete(self, owner: Owner | None) -> None:

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Any
 
-from hydra.utils import get_class
-
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.endpoint import EndpointEmbedder
-from memsys.errors import InputError, check_whole
+from memsys.errors import InputError, check_number, check_whole
 from memsys.facts.extract import ExtractSettings, for_roles
 from memsys.facts.fact_writer import UpdateSettings
 from memsys.index.rank import IndexSettings, Start
@@ -29,15 +27,18 @@ from memsys.service.configuration import (
     OPTIONS,
     SETTINGS,
     Source,
+    check_foreign,
     composed,
     instantiated,
     read,
     resolved,
+    store_of,
+    strategy_class,
 )
 from memsys.service.database import MemoryDatabase
 from memsys.service.instructions import instructed
 from memsys.service.ranking import Ranker, SearchWeights
-from memsys.service.relations import RelationSetup
+from memsys.service.relations import RelationMemory, RelationSetup
 from memsys.service.strategy_ranking import StrategyRanker, StrategySetup
 from memsys.service.summaries import SummarySettings
 from memsys.service.vector_sync import VectorSync
@@ -46,8 +47,7 @@ from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.vectors import VectorStore
 from memsys.strategies.plain import FullContext
-from memsys.strategy import MemoryStrategy, Strategy
-from memsys.trusted import addresses, check_addresses, check_config, check_references
+from memsys.trusted import addresses, check_config, check_references
 
 _ALL = 10**9  # memories: full_context has no k
 
@@ -78,13 +78,19 @@ class Setup:
     calls: tuple[str, ...] = ()
 
     def ranker(
-        self, database: MemoryDatabase, vectors: VectorSync, embedder: CachedEmbedder, lock: RLock
+        self,
+        database: MemoryDatabase,
+        vectors: VectorSync,
+        embedder: CachedEmbedder,
+        lock: RLock,
+        relations: RelationMemory,
     ) -> Ranker:
         """Return the ranker of stored memories. Raises InputError if a setting of the strategy
         cannot be used.
         """
         by_strategy = None
         if self.strategy is not None:
+            linking = relations if self.strategy.graph is None else None
             by_strategy = StrategyRanker(
                 self.strategy,
                 Parts(
@@ -92,12 +98,13 @@ class Setup:
                     embedder=embedder,
                     context=self.strategy.context,
                     index=self.index,
-                    graph=self.strategy.graph,
+                    graph=self.strategy.graph or relations.linking([]),
                     llm=self.llm,
                 ),
                 database,
                 lock,
                 self.k,
+                linking,
             )
         settings = self.index, self.start, self.weights
         return Ranker(database, vectors, *settings, lock, by_strategy)
@@ -115,18 +122,24 @@ def load_setup(source: Source | None) -> Setup:
     wanted = {**NUMBERS, **OPTIONS, **{k: v for k, v in settings.items() if k not in SETTINGS}}
     config = composed({name: wanted[name] for name in (*NUMBERS, *OPTIONS)}, where)
     check_references(config, where)
-    kind = _strategy_class(config["strategy"], where)
+    kind = strategy_class(config["strategy"], where)
     config = resolved(config, where)
     strategy = config["strategy"]
     built = {name: config[name] for name in OPTIONS if name != "strategy"}
+    # Of graph=relations, which a model writes.
+    linking = built["graph"] = {**built["graph"]}
+    store = linking.pop("relation_store", None)
+    links = store is not None and kind.uses_graph
     if kind.writes_relations:
-        built["relation_store"] = strategy.get("store") or config["relation_store"]
+        store = strategy.get("store") or config["relation_store"]
+    if kind.writes_relations or links:
+        built["relation_store"] = store
     else:
         del built["relation_store"]
     for name, group in built.items():
         check_config(group, name, where)
     if foreign:
-        _check_foreign(built, where)
+        check_foreign(built, where)
     builder = instantiated(config["memory"], "memory", where)
     if isinstance(builder, Observations | WrittenByModel):
         raise InputError(
@@ -140,10 +153,15 @@ def load_setup(source: Source | None) -> Setup:
     model = instantiated(config["llm"], "llm", where)
     if not isinstance(model, ChatSettings | NoModel):
         raise InputError(f"{where}: llm: {type(model).__name__} is no chat model")
-    own = {} if foreign else settings  # somebody else's run gives no instructions
-    llm = instructed(model.open(off, Meter(), None), own.get("instructions"))
-    images = {name: own[name] for name in ("image_detail",) if name in own}
+    llm: LLM | None = model.open(off, Meter(), None)
+    if not foreign:  # somebody else's run gives no instructions
+        llm = instructed(llm, settings.get("instructions"))
     facts = strategy if kind.writes_memory else composed({"strategy": "mem0"}, where)["strategy"]
+    if foreign and facts.get("facts", {}).get("instructions"):
+        raise InputError(
+            f"{where}: strategy.facts.instructions: a text of the run would be in every request; "
+            "write it into a YAML file of your own"
+        )
     k = _ALL if kind is FullContext else strategy.get("k") or config["k"]
     try:
         update = UpdateSettings(**facts["update"] | (settings.get("update") or {}))
@@ -152,18 +170,18 @@ def load_setup(source: Source | None) -> Setup:
             index=instantiated(config["index"], "index", where),
             builder=builder,
             start=kind.start or "vector",
-            strategy=None if kind.start else _ranked_by(config, where),
+            strategy=None if kind.start else _ranked_by(config, links, where),
             k=check_whole(f"{where}: k", k),
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
-            facts=for_roles(
-                ExtractSettings(**facts["facts"] | (settings.get("facts") or {}) | images)
-            ),
+            facts=for_roles(ExtractSettings(**facts["facts"] | (settings.get("facts") or {}))),
             update=update,
             relations=(
-                _relations(config, built, llm, update, where) if kind.writes_relations else None
+                _relations(config, built, links, llm, update, where)
+                if kind.writes_relations or links
+                else None
             ),
-            vectors=_store(built, "vector_store", FaissVectors, where),
+            vectors=store_of(built, "vector_store", FaissVectors, where),
             weights=SearchWeights(**(settings.get("weights") or {})),
             summary=SummarySettings(**(settings.get("summary") or {})),
             calls=tuple(
@@ -171,49 +189,22 @@ def load_setup(source: Source | None) -> Setup:
                 for place, server, key in addresses(built)
             ),
         )
-    except (KeyError, TypeError) as error:
+    except KeyError as error:
+        raise InputError(
+            f"{where}: strategy: {error} is missing; name an option of conf/strategy, or give all "
+            "of its settings"
+        ) from error
+    except TypeError as error:
         raise InputError(f"{where}: {error}") from error
 
 
-def _check_foreign(built: Mapping[str, Any], where: str) -> None:
-    """Raise InputError if `built` names a server that is not trusted, or a file."""
-    check_addresses(built, where)
-    for name in ("vector_store", "relation_store"):
-        if path := built.get(name, {}).get("path"):
-            raise InputError(
-                f"{where}: {name}.path: {path!r:.80}: a file outside of the run; name it in "
-                "a YAML file of your own"
-            )
-
-
-def _strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
-    """Return the strategy's class. Raises InputError, with the reason, unless the stored memories
-    of an owner can be ranked by it.
-    """
-    target = str(strategy.get("_target_"))
-    check_config({"_target_": target}, "strategy", where)
-    try:
-        kind = get_class(target)
-    except Exception as error:
-        raise InputError(f"{where}: strategy: {error}") from error
-    if not issubclass(kind, MemoryStrategy):
-        reason = "it is not derived from memsys.strategy.Strategy"
-    elif kind.sees_evidence:
-        reason = "it ranks by the gold evidence of a benchmark's questions, which no memory has"
-    elif issubclass(kind, Strategy) and (kind.start or kind.ingest is Strategy.ingest):
-        return kind
-    else:
-        reason = "its memories are stored elsewhere, or not at all"
-    raise InputError(f"{where}: strategy {target}: {reason}; set strategy= to another option")
-
-
-def _ranked_by(config: Mapping[str, Any], where: str) -> StrategySetup:
+def _ranked_by(config: Mapping[str, Any], links: bool, where: str) -> StrategySetup:
     """Return the strategy of `config` with the parts that it alone needs."""
     strategy = config["strategy"]
     check_config(strategy, "strategy", where)
     return StrategySetup(
         make=instantiated({**strategy, "_partial_": True}, "strategy", where),
-        graph=instantiated(config["graph"], "graph", where),
+        graph=None if links else instantiated(config["graph"], "graph", where),
         context=instantiated(config["context"], "context", where),
         where=where,
     )
@@ -222,32 +213,29 @@ def _ranked_by(config: Mapping[str, Any], where: str) -> StrategySetup:
 def _relations(
     config: Mapping[str, Any],
     built: Mapping[str, Any],
+    links: bool,
     llm: LLM | None,
     update: UpdateSettings,
     where: str,
 ) -> RelationSetup:
-    """Return how relations are written and found. Raises KeyError on a missing setting, InputError
-    without a model.
+    """Return how relations are written and found, or link memories (`links`). Raises KeyError on a
+    missing setting, InputError without a model.
     """
     if llm is None:
         raise InputError(f"{where}: no model to write relations with; set llm= (openai, local)")
-    strategy = config["strategy"]
+    strategy = composed({"strategy": "mem0_graph"}, where) if links else config
+    graph, share = strategy["strategy"]["graph"], None
+    if links:
+        written = {n: v for n, v in built["graph"].items() if n not in ("_target_", "name")}
+        share = written.pop("max_share")
+        check_number(f"{where}: graph.max_share", share, 0, 1)
+        graph = {**written, "place": "graph"}
     return RelationSetup(
         llm=llm,
         index=instantiated(config["index"], "index", where),
-        graph=RelationGraphSettings(**strategy["graph"]),
-        search=RelationSettings(**strategy["relations"]),
+        graph=RelationGraphSettings(**graph),
+        search=RelationSettings(**strategy["strategy"]["relations"]),
         compare=update.compare,
-        store=_store(built, "relation_store", NetworkxRelations, where),
+        max_share=share,
+        store=store_of(built, "relation_store", NetworkxRelations, where),
     )
-
-
-def _store(built: Mapping[str, Any], group: str, usual: type, where: str) -> Any:
-    """Return the store of `group`; None for one of the class `usual` without a path, which the
-    memory opens in its folder.
-    """
-    config = built[group]
-    is_usual = config.get("_target_") == f"{usual.__module__}.{usual.__qualname__}"
-    if is_usual and config.get("path") is None:
-        return None
-    return instantiated(config, group, where)

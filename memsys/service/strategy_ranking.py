@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
 from threading import RLock
@@ -17,6 +17,7 @@ from memsys.graph.build import GraphSettings
 from memsys.graph.score import Connectivity, GraphStatistics, connectivity
 from memsys.service.database import MemoryDatabase
 from memsys.service.records import MemoryRecord, Owner
+from memsys.service.relations import RelationMemory
 from memsys.store import Parts, Store
 from memsys.strategies.plain import FullContext
 from memsys.strategy import Strategy
@@ -30,11 +31,12 @@ _Accesses = Mapping[str, tuple[int, datetime | None]]  # by memory id: number, t
 @dataclass(frozen=True, slots=True)
 class StrategySetup:
     """A strategy's class with its settings, and the parts that it needs besides those of every
-    memory. `where`: the configuration's name for error messages.
+    memory. `graph`: None if relations link the memories. `where`: the configuration's name for
+    error messages.
     """
 
     make: partial[Strategy]
-    graph: GraphSettings
+    graph: GraphSettings | None
     context: ContextWriter
     where: str
 
@@ -62,10 +64,19 @@ class StrategyRanker:
     """
 
     def __init__(
-        self, setup: StrategySetup, parts: Parts, database: MemoryDatabase, lock: RLock, k: int
+        self,
+        setup: StrategySetup,
+        parts: Parts,
+        database: MemoryDatabase,
+        lock: RLock,
+        k: int,
+        relations: RelationMemory | None,
     ) -> None:
-        """`parts`: see Parts. Raises InputError like StrategySetup.open."""
+        """`parts`: see Parts; `relations`: those that link the memories, if any do. Raises
+        InputError like StrategySetup.open.
+        """
         self._setup, self._parts, self._database, self._lock = setup, parts, database, lock
+        self._relations = relations
         self._cached: dict[str, _Cached] = {}
         setup.open(parts, k)  # shows an invalid setting before the first search
 
@@ -78,6 +89,7 @@ class StrategyRanker:
         with self._lock:
             cached = self._current(owner, filters)
             if not cached.state:
+                self._parts.embedder.query(query)  # the first search loads the model, as by vectors
                 return []
             strategy = cached.strategies.get(k)
             if strategy is None:
@@ -97,18 +109,25 @@ class StrategyRanker:
         """Return the store of the owner's memories; a new one if any of them has changed."""
         key = repr((owner, sorted(filters.items(), key=repr)))
         cached, last = self._cached.get(key), self._database.last
-        if cached is not None and cached.last == last:
+        linked = self._relations.parts(owner) if self._relations else []
+        if cached is not None and (cached.last, cached.linked) == (last, linked):
             return cached
         with self._database.writing():  # no process changes a record before its vector is read
             last = self._database.last
             records = self._database.owned(owner, filters)
             state = [(one.id, one.updated) for one in records]
-            if cached is not None and cached.state == state:
+            if cached is not None and (cached.state, cached.linked) == (state, linked):
                 cached.last = last  # others' memories changed
                 return cached
             ids = sorted(one.id for one in records)
             vectors = dict(zip(ids, self._database.vectors_of(ids), strict=True)) if ids else {}
-        cached = _Cached(last, state, RecordStore(self._parts, records, vectors, self._accesses))
+        parts = self._parts
+        if self._relations is not None:
+            parts = replace(parts, graph=self._relations.linking([one for one, _ in linked]))
+        store = RecordStore(parts, records, vectors, self._accesses)
+        if self._relations is not None and records:
+            _ = store.graph  # built while no relation can be deleted
+        cached = _Cached(last, state, linked, store)
         self._cached.pop(key, None)
         while len(self._cached) >= _STORES:
             self._cached.pop(next(iter(self._cached)))
@@ -157,12 +176,13 @@ class RecordStore(Store):
 
 @dataclass(slots=True)
 class _Cached:
-    """A store with the number of the last change that it has seen, and ids and times of update of
-    its memories; strategies over it by k.
+    """A store with the number of the last change that it has seen, ids and times of update of its
+    memories, and the parts of the relations that link them; strategies over it by k.
     """
 
     last: int
     state: list[tuple[str, datetime]]
+    linked: list[tuple[str, int]]
     store: Store
     strategies: dict[int, Strategy] = field(default_factory=dict)
 

@@ -25,6 +25,7 @@ from memsys.service.records import (
     now,
 )
 from memsys.service.vector_sync import VectorSync
+from memsys.text.titles import title_of
 from memsys.text.turns import importance
 from memsys.types import Memory, Vectors
 
@@ -93,14 +94,18 @@ class Writer:
         return changes
 
     def change(self, id_: str, fields: Mapping[str, Any]) -> MemoryChange | None:
-        """Replace `fields` of the record `id_`. Return None if there is no such memory."""
+        """Replace `fields` of the record `id_`; a new text without a title gets one by rule, and
+        lexical search matches title and text. Return None if there is no such memory.
+        """
         with self.lock:
             old = self.database.get(id_)
         if old is None:
             return None
-        if "index_text" not in fields and fields.keys() & {"memory", "title"}:
-            words = (fields.get(name, getattr(old, name)) for name in ("title", "memory"))
-            fields = {**fields, "index_text": "\n".join(filter(None, words))}
+        if "title" not in fields and "memory" in fields:
+            fields = {**fields, "title": title_of(fields["memory"], frozenset({old.speaker}))}
+        if "title" in fields and "index_text" not in fields:
+            title, text = fields["title"], fields.get("memory", old.memory)
+            fields = {**fields, "index_text": text if title in text else f"{title}\n{text}"}
         # The text is written with its vector even if unchanged: another process may change it now.
         unchanged = {name: getattr(old, name) for name in ("memory", "index_text", "importance")}
         new = {**unchanged, **fields}

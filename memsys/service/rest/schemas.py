@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, field_validator
 
 from memsys.facts.images import Detail
 from memsys.service.arguments import MemoryType, Version
@@ -17,6 +17,7 @@ MESSAGES_MOST = 200
 TOP_K_MOST = 200
 PAGE_MOST = 1_000
 PARTS_MOST = 50  # of a message
+IMAGES_MOST = 50  # of a request: the model is asked about each
 ADDRESS_MOST = 1_000_000  # characters; an image may be in its address (data:image/)
 METADATA_MOST = 50  # names
 _TIME_MOST = 64  # characters
@@ -118,8 +119,8 @@ class ChatMessage(_Strict):
 
 
 class AddRequest(_Owned):
-    """The body of POST /memories. `prompt`: further instructions to the model. `memory_type`:
-    kind=procedural, under mem0's name.
+    """The body of POST /memories. `prompt`: further instructions to the model, or the system
+    prompt of a procedure. `memory_type`: kind=procedural, under mem0's name.
     """
 
     messages: (
@@ -134,6 +135,16 @@ class AddRequest(_Owned):
     prompt: Annotated[str, Field(max_length=TEXT_MOST, pattern=r"\S")] | None = None
     memory_type: MemoryType | None = None
     version: Version | None = None
+
+    @field_validator("messages")
+    @classmethod
+    def _few_images(cls, messages: str | ChatMessage | list[ChatMessage]) -> Any:
+        listed = messages if isinstance(messages, list) else [messages]
+        contents = [one.content for one in listed if isinstance(one, ChatMessage)]
+        parts = [part for one in contents for part in (one if isinstance(one, list) else [one])]
+        if sum(isinstance(part, ImagePart) for part in parts) > IMAGES_MOST:
+            raise ValueError(f"over {IMAGES_MOST} images; add them in several requests")
+        return messages
 
 
 class SearchRequest(_Owned):

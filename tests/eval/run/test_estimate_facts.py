@@ -61,6 +61,23 @@ def test_facts_as_memories_count_for_every_strategy(start: Start, small: tuple[s
     assert ended.err.startswith("error: memory=facts: no model")
 
 
+def test_a_written_graph_counts_for_strategies_over_a_graph(
+    start: Start, small: tuple[str, ...]
+) -> None:
+    names = ask("vector_only", "graph_expand", "hybrid_gate", "mem0")
+    plain = estimated(start(*names, *MODELS, *small))
+    found = estimated(start(*names, *MODELS, *small, "graph=relations"))
+    for name, more in (("vector_only", 0), ("graph_expand", 3), ("hybrid_gate", 3), ("mem0", 0)):
+        assert number(found[name]["calls"]) == number(plain[name]["calls"]) + more * EXCHANGES
+    facts = estimated(start(*names, *MODELS, *small, "graph=relations", "memory=facts"))
+    own = ("graph=relations", "memory=facts", "+memory.relations=same_reply")
+    same = estimated(start(*ask("graph_expand"), *MODELS, *small, *own))
+    saved = number(facts["graph_expand"]["calls"]) - number(same["graph_expand"]["calls"])
+    assert saved == 2 * EXCHANGES
+    ended = start("estimate=true", "strategy=graph_expand", *small, "graph=relations")
+    assert "graph_expand: unknown, as a model writes its graph; add llm=openai" in ended.out
+
+
 class Verbose:
     """A server's script: three facts a message, each as long as a full reply allows."""
 

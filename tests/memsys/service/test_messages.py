@@ -10,16 +10,19 @@ from typing import Any
 import pytest
 
 from memsys.errors import InputError
+from memsys.facts import procedure
 from memsys.facts.extract import ExtractSettings
 from memsys.llm.base import Completion, LLMError
-from memsys.service.instructions import instructed
+from memsys.service.instructions import InstructedLLM, instructed
 from memsys.service.records import NoModelError
+from memsys.service.setup import load_setup
 from tests.memsys.facts.models import Planned, call, completion, fact, facts
 from tests.memsys.service.made import memory, texts
 
 PNG = "https://images.example/kiln.png"
 DATA = "data:image/png;base64,AA=="
-STEPS = {"task": "Fire a bowl", "steps": [{"action": "Heat", "result": ""}], "state": "done"}
+STEP = {"action": "Heat"} | dict.fromkeys(("result", *procedure._DETAILS), "")
+STEPS = {"objective": "Fire a bowl", "progress": "half", "steps": [STEP], "next": ""}
 
 
 def image(url: str = PNG, **more: str) -> dict[str, Any]:
@@ -106,7 +109,7 @@ def test_the_facts_and_the_procedure_of_a_message_with_an_image(tmp_path: Path) 
         assert [one["step"] for one in added.events][:2] == ["image", "extract"]
         assert "Mara: Mine [image: A kiln of brick.]" in llm.asked["extract"][0]
         store.add(user(image()), user_id="mara", memory_type="procedural_memory")
-        assert "user: [image: A kiln of brick.]" in llm.calls[-1][0]["content"]
+        assert "user: [image: A kiln of brick.]" in llm.calls[-1][-1]["content"]
 
 
 def test_an_image_that_nobody_describes_is_one_clear_error_and_stores_nothing(
@@ -120,6 +123,9 @@ def test_an_image_that_nobody_describes_is_one_clear_error_and_stores_nothing(
     with memory(tmp_path, llm=Seeing(*[" "] * 9)) as store:
         with pytest.raises(LLMError, match=r"messages\[1\].content: the image was not described"):
             store.add([user("Look"), user(image())], user_id="mara", infer=False)
+        system = {"role": "system", "content": [words("Be brief"), image()]}
+        store.add([system, user("Look")], agent_id="guide", infer=False)
+        assert texts(store.get_all(agent_id="guide")) == ["Mara: Look"]
         with pytest.raises(InputError, match="neither http"):
             store.add(user(image("file:///etc/passwd")), user_id="mara", infer=False)
         with pytest.raises(InputError, match=r"content.detail: 'fine'"):
@@ -139,11 +145,28 @@ def test_instructions_and_the_prompt_of_a_call_are_in_the_system_prompt(tmp_path
         both = "Write in Norwegian.\n\nOnly about pottery."
         assert {one[0]["content"] for one in llm.calls} == {both}
         store.add(user("Heat"), user_id="mara", kind="procedural", infer=True, prompt="Be short.")
-        assert llm.calls[-1][0]["content"] == "Write in Norwegian.\n\nBe short."
+        system, run = llm.calls[-1]
+        assert system["content"] == "Be short.\n\nWrite in Norwegian."
+        assert "user: Heat" in run["content"]
         with pytest.raises(NoModelError, match=r"^prompt: no model writes these messages"):
             store.add("kiln", user_id="mara", infer=False, prompt="Be short.")
         with pytest.raises(InputError, match=r"^prompt: use text"):
             store.add("kiln", user_id="mara", infer=True, prompt=" ")
+
+
+def test_a_configuration_has_instructions_but_not_that_of_a_run(tmp_path: Path) -> None:
+    chat = {"_target_": "memsys.llm.client.ChatSettings", "model": "m", "extra": {}}
+    chat["base_url"] = "http://127.0.0.1:9/v1"
+    config = {"llm": chat, "strategy": "bm25", "embedder": "wordllama", "instructions": "Be short."}
+    mine = load_setup(config).llm
+    assert isinstance(mine, InstructedLLM)
+    assert mine.instructions == "Be short."
+    with pytest.raises(InputError, match=r"^instructions: 7; use text"):
+        load_setup({**config, "instructions": 7})
+    (tmp_path / "manifest.json").write_text(json.dumps({"config": config}))
+    theirs = load_setup(tmp_path).llm
+    assert theirs is not None
+    assert not isinstance(theirs, InstructedLLM)
 
 
 def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path: Path) -> None:
@@ -152,7 +175,7 @@ def test_memory_type_is_a_procedure_that_a_model_writes(tmp_path: Path) -> None:
         store.add([user("Heat it")], agent_id="cook", memory_type="procedural_memory", infer=False)
         recorded, said = store.get_all(agent_id="cook")
         assert (recorded.kind, recorded.memory) == (
-            *("procedural", "Task: Fire a bowl\n1. Heat\nState: done"),
+            *("procedural", "Objective: Fire a bowl\nProgress: half\n1. Heat"),
         )
         assert (said.kind, said.memory) == ("procedural", "Mara: Heat it")
         with pytest.raises(InputError, match=r"^memory_type: "):
@@ -177,6 +200,8 @@ def test_other_names_of_arguments(tmp_path: Path) -> None:
             lambda: store.update(id_, "jug", data="mug"),
             lambda: store.search("bowl", user_id="mara", version="v2"),  # type: ignore[arg-type]
             lambda: store.search("bowl", user_id="mara", limit=0),
+            lambda: store.search("bowl", user_id="mara", time="2024"),  # type: ignore[arg-type]
+            lambda: store.add("bowl", user_id="mara", time=7),  # type: ignore[arg-type]
         ):
             with pytest.raises(InputError):
                 wrong()

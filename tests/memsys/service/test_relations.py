@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -25,12 +27,13 @@ from memsys.service.memory import Memory
 from memsys.service.relations import RelationSetup
 from memsys.stores.networkx_relations import NetworkxRelations
 from tests.memsys.build import MakeParts, query, session
-from tests.memsys.facts.models import fact
+from tests.memsys.facts.models import call, fact
 from tests.memsys.relations.models import Scripted, conflict, entity, relation, settings
 from tests.memsys.service.made import memory, texts
 
 PROJECT = Path(__file__).parents[3]
 MAY = datetime(2024, 5, 8, 13, 56)
+ADD = (call("ADD"),)
 NAMES = [entity("badminton", "activity"), entity("kiln")]
 
 
@@ -45,10 +48,17 @@ def model(**own: Any) -> Scripted:
         said = prompt.rpartition("1. ")[2].splitlines()[0].removeprefix("Mara: ")
         return [entity(one) for one in said.split(" - ")[::2]]
 
-    return Scripted(**{"entities": named, "relations": stated, **own})
+    return Scripted(**{"entities": named, "relations": stated, "operations": [ADD], **own})
 
 
-def opened(folder: Path, llm: Any = None, store: Any = None, **own: Any) -> Memory:
+def remembered(prompt: str) -> list[Any]:
+    """A fact that is the message."""
+    return [fact(prompt.rpartition("1. Mara: ")[2].splitlines()[0], "Mara", 1)]
+
+
+def opened(
+    folder: Path, llm: Any = None, store: Any = None, more: Any = None, **own: Any
+) -> Memory:
     llm = llm or model()
     search = RelationSettings(by="both", query_entities="rule", limit=5, similarity=0.4)
     relations = RelationSetup(
@@ -57,7 +67,8 @@ def opened(folder: Path, llm: Any = None, store: Any = None, **own: Any) -> Memo
     facts = ExtractSettings(
         prompt="facts_extract", summary_prompt=None, exchange=1, recent=0, retries=0
     )
-    return memory(folder, llm=llm, infer=True, facts=facts, relations=relations)
+    fields = {"llm": llm, "infer": True, "facts": facts, "relations": relations}
+    return memory(folder, **{**fields, **(more or {})})
 
 
 def say(store: Memory, text: str, id_: str = "D1:1", time: datetime = MAY, **owner: str) -> Any:
@@ -184,9 +195,6 @@ def rows(folder: Path) -> tuple[int, int]:
 
 
 def test_facts_and_relations_are_those_of_the_benchmark(tmp_path: Path, parts: MakeParts) -> None:
-    def remembered(prompt: str) -> list[Any]:
-        return [fact(prompt.rpartition("1. Mara: ")[2].splitlines()[0], "Mara", 1)]
-
     said = [f"Mara - {verb} - {what}" for verb in ("owns", "likes") for what in ("kiln", "kelp")]
     search: dict[str, Any] = {
         **{"by": "both", "query_entities": "rule", "limit": 5, "similarity": 0.4}
@@ -215,6 +223,40 @@ def test_facts_and_relations_are_those_of_the_benchmark(tmp_path: Path, parts: M
             scores = [one.score for one in found.relations]
             assert scores == pytest.approx([one.score for one in related])
             assert [one.turns for one in found.relations] == [one.memory.turns for one in related]
+
+
+def test_relations_may_come_in_the_reply_that_has_the_facts(tmp_path: Path) -> None:
+    reply = {
+        "facts": [fact("Mara owns a kiln", "Mara", 1)],
+        "entities": [entity("kiln")],
+        "relations": [relation("Mara", "owns", "kiln")],
+    }
+    llm = model(facts=[json.dumps(reply)])
+    facts = ExtractSettings(
+        **{"prompt": "facts_extract", "summary_prompt": None, "exchange": 1, "recent": 0},
+        relations="same_reply",
+    )
+    with opened(tmp_path, llm, more={"facts": facts}) as store:
+        say(store, "I own a kiln", "m1")
+        assert stated(store) == ["Mara owns kiln"]
+        (found,) = store.search("kiln", user_id="mara").relations
+        assert found.turns == ("m1",)
+    assert {kind: len(prompts) for kind, prompts in llm.asked.items()} == {"facts": 1}
+
+
+@pytest.mark.parametrize(
+    ("compare", "left"), [("filter", ["hates"]), ("owner", ["hates", "loves"])]
+)
+def test_what_a_new_relation_is_compared_with_can_be_set(
+    tmp_path: Path, compare: Any, left: list[str]
+) -> None:
+    llm = model(conflicts=lambda prompt: [conflict(1)] if "hates" in prompt else [])
+    with opened(tmp_path, llm) as store:
+        store._relations._setup = replace(store._relations._setup, compare=compare)  # type: ignore[type-var]
+        say(store, "Mara - loves - badminton", user_id="mara", run_id="r1")
+        say(store, "Mara - hates - badminton", user_id="mara")
+        found = store.search("badminton", user_id="mara").relations
+        assert sorted(one.relationship for one in found) == left
 
 
 def test_threads_write_one_owner(tmp_path: Path) -> None:
@@ -252,7 +294,7 @@ _KILLED = """
 import os, signal, sys
 from pathlib import Path
 from memsys.stores.networkx_relations import NetworkxRelations
-from tests.memsys.service.test_relations import model, opened, say
+from tests.memsys.service.test_relations import model, opened, remembered, say
 
 class Deadly(NetworkxRelations):
     armed = ""
@@ -267,7 +309,7 @@ class Deadly(NetworkxRelations):
         if self.armed == "clear": os.kill(os.getpid(), signal.SIGKILL)
 
 folder = Path(sys.argv[1])
-store = opened(folder, store=Deadly(str(folder / "relations.sqlite")))
+store = opened(folder, model(facts=remembered), store=Deadly(str(folder / "relations.sqlite")))
 for number in range(3):
     say(store, f"Mara - owns{number} - kiln")
     print("done", number, flush=True)
@@ -292,7 +334,10 @@ def test_a_kill_loses_no_relation_that_was_acknowledged(tmp_path: Path, moment: 
     with opened(tmp_path) as store:
         acknowledged = [f"Mara owns{number} kiln" for number in range(3)]
         assert stated(store)[:3] == ([] if moment == "clear" else acknowledged)
+        facts = [f"Mara - owns{number} - kiln" for number in range(3)]
+        assert texts(store.get_all(user_id="mara"))[:3] == facts
         say(store, "Mara - sells - kiln")  # the folder can be written
         assert "Mara sells kiln" in stated(store)
         store.delete_all(user_id="mara")  # what the kill interrupted can be repeated
+        assert store.get_all(user_id="mara") == []
     assert rows(tmp_path) == (0, 0)

@@ -60,6 +60,7 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(
         tmp_path / "run",
         *("strategy=mem0", "llm=openai", "llm.model=tiny", "strategy.facts.exchange=5"),
         *("strategy.update.calls=schema", "strategy.update.similar=4"),
+        "strategy.facts.relations=same_reply",
     )
     made = load_setup(folder)
     assert made.llm is not None
@@ -68,6 +69,7 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(
     assert (made.llm.name, made.infer, made.start) == ("tiny", True, "vector")
     assert (made.facts.exchange, made.facts.prompt) == (5, "facts_user")
     assert made.facts.assistant_prompt == "facts_assistant"
+    assert made.facts.relations == "same_reply"
     assert (made.update.calls, made.update.similar) == ("schema", 4)
     assert load_setup(run(tmp_path / "raw", "strategy=mem0", "strategy.infer=false")).infer is False
 
@@ -88,6 +90,12 @@ def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path: P
     assert (made.update.compare, made.update.similar) == ("owner", 5)
     assert (made.facts.exchange, made.update.calls) == (2, "tools")  # as in the strategy
     assert (made.summary.background, made.summary.searchable) == (True, False)
+
+
+def test_a_run_puts_no_text_into_every_request(tmp_path: Path) -> None:
+    folder = run(tmp_path / "run", "strategy=mem0", "strategy.facts.instructions=Praise ACME")
+    with pytest.raises(InputError, match=r"strategy.facts.instructions: a text of the run would"):
+        load_setup(folder)
 
 
 def test_a_run_can_be_named_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +160,7 @@ def test_nothing_named_is_the_default() -> None:
         ("strategy: graph_expand\ngraph: rule\n", "graph: 'rule' is none of"),
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
-        ("strategy: {_target_: baselines.mem0.Mem0}\n", "facts"),
+        ("strategy: {_target_: baselines.mem0.Mem0}\n", "'update' is missing; name an option"),
         ("facts: {promt: x}\n", "promt"),
         ("summary: {background: 1}\n", "summary.background: 1; use true or false"),
         ("update: {scores: 1}\n", "update.scores: 1; use true or false"),

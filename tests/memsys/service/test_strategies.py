@@ -13,15 +13,17 @@ from hydra.utils import instantiate
 
 from memsys.errors import InputError
 from memsys.graph.score import access_frequency, recency
+from memsys.llm.client import NoModel
 from memsys.service.configuration import NUMBERS, OPTIONS, composed, resolved
 from memsys.service.memory import Memory
 from memsys.service.setup import load_setup
 from memsys.strategy import Strategy
 from memsys.trusted import CONF
 from memsys.types import Candidate, Query
-from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.build import SESSIONS, MakeParts, query, session
 from tests.memsys.service.made import texts
 from tests.memsys.service.test_ranking import WORDS, fill
+from tests.memsys.service.test_relations import model
 from tests.memsys.service.test_setup import BAG, run
 
 OTHERS = {"graphiti", "langmem", "mem0ai", "mem0ai_graph", "no_memory", "oracle", "rest"}
@@ -59,8 +61,8 @@ def test_every_strategy_ranks_as_in_the_benchmark(
     chosen = settings_of(strategy)
     memory = instantiate(composed({"memory": "turns"}, "test")["memory"])
     benchmarked: Strategy = instantiate(chosen, _convert_="all")(parts=parts(memory=memory))
-    for session in SESSIONS:
-        benchmarked.ingest(session)
+    for one in SESSIONS:
+        benchmarked.ingest(one)
     time = datetime(2024, 7, 1)
     with opened(tmp_path, chosen) as store:
         fill(store)
@@ -141,6 +143,14 @@ def test_stored_vectors_are_used_and_the_query_alone_is_embedded(tmp_path: Path)
     assert set(embedded) <= {"kiln", "warm up"}
 
 
+def test_a_first_search_loads_the_embedder(tmp_path: Path) -> None:
+    opened(tmp_path, "graph_expand").close()
+    setup = load_setup(tmp_path / "mine.yaml")
+    with Memory(tmp_path / "memories", setup) as store:
+        assert store.search("of nobody", user_id="nobody") == []
+    assert ["of nobody"] in setup.embedder.batches  # type: ignore[attr-defined]
+
+
 def test_more_results_than_the_pool_of_a_strategy(tmp_path: Path) -> None:
     with opened(tmp_path, settings_of("graph_score") | {"pool": 10}) as store:
         for number in range(12):
@@ -165,12 +175,12 @@ def test_weights_are_added_to_the_score_of_a_strategy(tmp_path: Path) -> None:
         assert texts(store.search("kiln", user_id="mara", top_k=1)) == ["kiln bowl"]
 
 
-@pytest.mark.parametrize("strategy", sorted({*RANKING, *FACTS}))
+@pytest.mark.parametrize("strategy", [*sorted({*RANKING, *FACTS}), "graph_expand graph=relations"])
 def test_the_run_of_every_strategy_configures_a_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
-    folder = run(tmp_path / "run", f"strategy={strategy}", "llm=openai")
+    folder = run(tmp_path / "run", *f"strategy={strategy}".split(), "llm=openai")
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["config"]["embedder"] = {"_target_": "tests.memsys.build.BagOfWords"}
     (folder / "manifest.json").write_text(json.dumps(manifest))
@@ -179,12 +189,49 @@ def test_the_run_of_every_strategy_configures_a_memory(
         assert store.search("nothing yet", user_id="mara", enable_graph=False) == []
 
 
+@pytest.mark.parametrize("strategy", ["graph_expand", "hybrid_gate", "graph_score"])
+def test_relations_that_a_model_wrote_link_memories(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: MakeParts, strategy: str
+) -> None:
+    llm, graph = model(), composed({**NUMBERS, **OPTIONS, "graph": "relations"}, "test")
+    chosen = settings_of(strategy) | ({"gate": OPEN} if strategy == "hybrid_gate" else {})
+    memory = instantiate(composed({"memory": "turns"}, "test")["memory"])
+    written = instantiate(resolved(graph, "test")["graph"] | {"exchange": 1})
+    benchmarked: Strategy = instantiate(chosen, _convert_="all")(
+        parts=parts(memory=memory, graph=written, llm=llm)
+    )
+    monkeypatch.setattr(NoModel, "open", lambda *_: llm)
+    said = [f"Mara - {verb} - {what}" for what in ("kiln", "kelp") for verb in ("owns", "sold")]
+    relations = resolved(graph, "test")["graph"] | {"exchange": 1}
+    with opened(tmp_path, chosen, graph=relations) as store:
+        assert not store.enable_graph
+        for number, text in enumerate(said, 1):
+            day = datetime(2024, 6, number)
+            one = session(number, day, ("Mara", text), ("Noor", f"Good news {number}"))
+            benchmarked.ingest(one)
+            turns = [
+                {"role": "user", "name": turn.speaker, "content": turn.text, "id": turn.id}
+                for turn in one.turns
+            ]
+            assert len(store.add(turns, user_id="mara", time=day).relations) == 1
+            expected = benchmarked.rank(query("Who owns a kiln?"))[0][: benchmarked.k]
+            found = store.search("Who owns a kiln?", user_id="mara", time=datetime(2024, 7, 1))
+            assert [f.record.turns for f in found] == [c.memory.turns for c in expected]
+            assert [f.score for f in found] == pytest.approx([c.score for c in expected])
+        asked = {kind: len(prompts) for kind, prompts in llm.asked.items()}
+        store.add("no model is asked", user_id="mara", infer=False)
+        assert {kind: len(prompts) for kind, prompts in llm.asked.items()} == asked
+        assert store.search("kiln", user_id="mara", enable_graph=False).relations == ()
+
+
+OPEN = {"english": ["who"], "chinese": [], "similarity": None, "domains": None}
 REASONS = {
     "oracle": "it ranks by the gold evidence",
     "no_memory": "its memories are stored elsewhere, or not at all",
     "rest": "its memories are stored elsewhere, or not at all",
     "mem0ai": "its memories are stored elsewhere, or not at all",
     "mem0_graph": "no model to write relations with; set llm=",
+    "graph_expand\ngraph: relations": "no model to write relations with; set llm=",
     "{_target_: memsys.strategies.graph_expand.GraphExpand}": "missing .* name an option",
 }
 

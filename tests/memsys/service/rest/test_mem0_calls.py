@@ -79,7 +79,7 @@ def test_create(ask: Ask) -> None:
     assert len(add(CHAT[1], infer=False)["results"]) == 1
     assert len(add("I row", infer=False)["results"]) == 1
     procedure = add(CHAT, agent_id="guide", memory_type="procedural_memory")
-    assert procedure["results"][0]["memory"].startswith("Task: Fire a bowl\n1. Heat")
+    assert procedure["results"][0]["memory"].startswith("Objective: Fire a bowl\n")
     seen = add([{"role": "user", "content": IMAGE}], infer=False)
     assert seen["results"][0]["memory"] == "user: [image: A kiln of brick.]"
     parts = [{"type": "text", "text": "Mine"}, IMAGE, IMAGE]
@@ -138,4 +138,8 @@ def test_what_needs_a_model_is_409_without_one(tmp_path: Path) -> None:
             body = {"messages": "kiln", "user_id": "alice", **more}
             answer = server.ask("POST", "/memories", body)
             assert (answer.status, answer.body["error"]["type"]) == (409, "no_model"), answer.body
+        many = [{"role": "user", "content": [IMAGE] * 26}] * 2
+        answer = server.ask("POST", "/memories", {"messages": many, "user_id": "alice"})
+        assert answer.status == 422
+        assert "over 50 images" in answer.body["error"]["message"]
         assert server.ask("GET", "/memories?user_id=alice").body["results"] == []
