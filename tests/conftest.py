@@ -51,7 +51,13 @@ SLOW = (
         "eval/run",
     ),
     *("eval/studies", "eval/tabulate", "eval/test_api", "memsys/embed", "memsys/llm"),
-    *("memsys/facts/test_session_reader", "memsys/service", "memsys/stores", "notebooks"),
+    *(
+        "memsys/facts/test_session_reader",
+        "memsys/strategies/test_associations",
+        "memsys/service",
+        "memsys/stores",
+        "notebooks",
+    ),
     "test_readme.py",
     # Whole data sets, or many resamples.
     *("eval/answers", "eval/compare/test_compar", "eval/datasets/synthetic", "eval/report"),

@@ -118,7 +118,7 @@ class Record(TypedDict):
     judge_source: NotRequired[str | None]
     """`as reported` where the verdict came with imported answers."""
     trace: dict[str, Any]
-    """Decisions of the strategy: the rule that opened the gate, the paths of the expansion."""
+    """Decisions of the strategy: gate, paths of the expansion, terms of the memory score."""
     usage: NotRequired[dict[str, Any] | None]
     """Calls and tokens by phase (`retrieve`, `answer`, `judge`) as reported by the endpoint, and
     `by_model` where models have names; null where not known."""

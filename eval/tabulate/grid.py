@@ -128,5 +128,6 @@ def _load(job: Job, folder: Path, factor: str) -> Run:
     run = load_run(folder, label=label)
     for record in run.records.values():
         record["retrieved"] = None  # no table needs it; frees most of the memory of many runs
-        record["trace"].pop("expansion", None)
+        for name in ("expansion", "memory_score"):
+            record["trace"].pop(name, None)
     return run

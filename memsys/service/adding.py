@@ -57,7 +57,7 @@ class Adder:
                 return added
             changes, more = self.relations.write(parsed.session, about.owner, parsed.public)
             return replace(added, events=[*log, *more], relations=changes)
-        part = self.relations.reply_part() if self.relations.enabled else None
+        part = self.relations.reply_part(about.owner) if self.relations.enabled else None
         with self.writer.lock:
             dialogue, _ = self.writer.database.dialogue(about.owner)
         public = {**{id_: named for _, id_, _, _, named in dialogue}, **parsed.public}

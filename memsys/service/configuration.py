@@ -75,7 +75,9 @@ def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
     except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InputError(f"{path}: cannot be read as a configuration ({reason})") from error
-    if not run:
+    if run:  # it has no settings of a memory, unless somebody wrote them into it
+        settings = {name: one for name, one in settings.items() if name not in SETTINGS}
+    else:
         _check_names(settings, str(path))
     return str(source), settings, run
 

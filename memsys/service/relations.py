@@ -51,7 +51,8 @@ class RelationMemory:
     """The relations of the owners of a memory. Each user, agent and run has a part of the relation
     store under a random key, which the database knows. An owner reads all parts that its ids
     match, and ends the relations in them, but adds to its own. Thread-safe; `lock`, that of the
-    database, is not held while a model is asked.
+    database, is not held while a model is asked. Messages without a name are the user's: "I" in
+    them, and in a query, is the node of the user_id.
     """
 
     def __init__(
@@ -70,7 +71,8 @@ class RelationMemory:
         file = database.path.with_name(_FILE)
         if self._store is None and (setup or file.exists()):
             self._store = NetworkxRelations(str(file))
-        self._extractor = RelationExtractor(setup.llm, setup.graph) if setup else None
+        if setup is not None:
+            self._extractor(setup, Owner())  # its prompts are checked now
         self._finders: dict[Owner, tuple[list[tuple[str, int]], _Finder]] = {}
 
     @property
@@ -90,14 +92,15 @@ class RelationMemory:
 
     def linking(self, keys: Sequence[str]) -> WrittenGraph:
         """Return the graph that links memories by the relations of the parts `keys`."""
-        setup, store, extractor = self._parts()
+        setup, store = self._parts()
+        extractor = self._extractor(setup, Owner())
         first = keys[0] if keys else "nobody"
         graph = RelationGraph(store, first, self._embedder, setup.graph, keys[1:])
         return WrittenGraph(extractor, graph, setup.graph, setup.max_share or 0.0)
 
-    def reply_part(self) -> SameReply:
+    def reply_part(self, owner: Owner) -> SameReply:
         """Return what reads the relations in the replies with the facts of one `write`."""
-        return SameReply(self._parts()[2])
+        return SameReply(self._extractor(self._parts()[0], owner))
 
     def write(
         self,
@@ -110,7 +113,8 @@ class RelationMemory:
         the calls. `public`: the caller's ids of its turns. `found`: see GraphWriter. Raises
         LLMError if the model answered for no exchange.
         """
-        setup, store, extractor = self._parts()
+        setup, store = self._parts()
+        extractor = self._extractor(setup, owner)
         with self._lock, self._database.writing():
             key, *others = self._owned.open(owner)
         if setup.compare == "owner":
@@ -137,7 +141,7 @@ class RelationMemory:
         if cached is None or cached[0] != parts:
             while len(self._finders) >= _FINDERS:
                 self._finders.pop(next(iter(self._finders)), None)
-            cached = self._finders[owner] = parts, self._finder([key for key, _ in parts])
+            cached = self._finders[owner] = parts, self._finder([key for key, _ in parts], owner)
         try:
             return cached[1].find(query)
         except KeyError:  # a part was deleted while it was read
@@ -160,16 +164,21 @@ class RelationMemory:
         if self._store is not None:
             self._store.close()
 
-    def _parts(self) -> tuple[RelationSetup, RelationStore, RelationExtractor]:
-        if self._setup is None or self._store is None or self._extractor is None:
+    def _parts(self) -> tuple[RelationSetup, RelationStore]:
+        if self._setup is None or self._store is None:
             raise NoModelError(
                 "enable_graph: this memory has no relations; use a run of strategy=mem0_graph, or "
                 "a YAML file with strategy: mem0_graph and llm"
             )
-        return self._setup, self._store, self._extractor
+        return self._setup, self._store
 
-    def _finder(self, keys: Sequence[str]) -> _Finder:
-        setup, store, extractor = self._parts()
+    @staticmethod
+    def _extractor(setup: RelationSetup, owner: Owner) -> RelationExtractor:
+        return RelationExtractor(setup.llm, setup.graph, owner.user_id)
+
+    def _finder(self, keys: Sequence[str], owner: Owner) -> _Finder:
+        setup, store = self._parts()
+        extractor = self._extractor(setup, owner)
         graph = RelationGraph(store, keys[0], self._embedder, setup.graph, keys[1:])
         return _Finder(
             graph, RelationFinder(graph, extractor, self._embedder, setup.index, setup.search)

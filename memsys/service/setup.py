@@ -157,6 +157,11 @@ def load_setup(source: Source | None) -> Setup:
     if not foreign:  # somebody else's run gives no instructions
         llm = instructed(llm, settings.get("instructions"))
     facts = strategy if kind.writes_memory else composed({"strategy": "mem0"}, where)["strategy"]
+    if foreign and facts.get("facts", {}).get("instructions"):
+        raise InputError(
+            f"{where}: strategy.facts.instructions: a text of the run would be in every request; "
+            "write it into a YAML file of your own"
+        )
     k = _ALL if kind is FullContext else strategy.get("k") or config["k"]
     try:
         update = UpdateSettings(**facts["update"] | (settings.get("update") or {}))

@@ -52,12 +52,15 @@ class ScoreTerms(NamedTuple):
         )
 
 
+_TRACED = [*ScoreTerms._fields, "n", "e", "w"]
+
+
 class GraphScore(Strategy):
     """The `pool` best of the start ranking, reordered by the memory score, then cut to k.
 
     Memory score = similarity, access frequency, recency, importance and connectivity g, times their
-    weights; see memsys.graph.score for the formulas. The trace has the terms of every memory that
-    is returned, and the n, e and w of its g.
+    weights; see memsys.graph.score for the formulas. The trace names the terms, and has their
+    values with the n, e and w of g for each of the k best.
     """
 
     uses_graph: ClassVar[bool] = True
@@ -107,11 +110,9 @@ class GraphScore(Strategy):
                 importance=memory.importance,
                 g=graph.around.g,
             )
-            terms_of[memory.id] = terms._asdict() | graph.around._asdict()
+            n, e, w, _ = graph.around
+            terms_of[memory.id] = [round(value, _DIGITS) for value in (*terms, n, e, w)]
             scored.append(replace(candidate, score=terms.weighted(self._weights)))
         scored.sort(key=lambda candidate: -candidate.score)
-        trace = {
-            one.memory.id: {name: round(x, _DIGITS) for name, x in terms_of[one.memory.id].items()}
-            for one in scored[: self.k]
-        }
-        return scored, {"memory_score": trace}
+        found = {one.memory.id: terms_of[one.memory.id] for one in scored[: self.k]}
+        return scored, {"memory_score": {"terms": _TRACED, "of": found}}

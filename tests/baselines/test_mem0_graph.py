@@ -119,7 +119,7 @@ def test_relations_take_part_in_the_budget_and_are_escaped(parts: MakeParts) -> 
     given = parts(llm=model(), context=Layered("layered"))
     strategy = ingested(strategy_of(given, k=3, infer=False))
     whole = strategy.retrieve(query("Who owns a kiln?"))
-    assert "Mara owns kiln &lt;small&gt;</memory>" in whole.context
+    assert "Mara owns kiln &lt;small&gt;</content>" in whole.context
     assert "<small>" not in whole.context
     related = whole.context.partition("<related_context")[2]
     assert "Mara owns kiln" in related

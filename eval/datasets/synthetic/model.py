@@ -85,16 +85,16 @@ def _operation(kind: str, number: int = 0, content: str = "", *, why: str) -> di
 
 
 def _entities(prompt: str, misses: float) -> Rows:
-    text = part(prompt, "text")
+    text = _material(prompt, "text")
     kinds: dict[str, str] = {}
     for _, line in numbered(text):
         if (question := parse_question(line)) is not None:
             subject, (first, *_), _ = question[1]
             kinds |= entities_of(WorldFact(subject, first, ""))
     said = day_in(prompt, r"The text is of (.+?)\.")
-    if not kinds and said is not None:
+    if not kinds and (said is not None or text.startswith("[")):
         for message in noticed(messages(text, said), "entities", misses):
-            for _, fact in read(message.text, said):
+            for _, fact in read(message.text, message.day):
                 kinds |= entities_of(fact)
     return [{"entity": name, "entity_type": kind} for name, kind in kinds.items()]
 
@@ -103,10 +103,18 @@ def _relations(prompt: str, misses: float) -> Rows:
     said = day_in(prompt, r"The messages are of (.+?)\.")
     return [
         {"source": source, "relationship": name, "destination": end, "turns": [message.number]}
-        for message in noticed(messages(part(prompt, "messages"), said), "relations", misses)
+        for message in noticed(messages(_material(prompt, "messages"), said), "relations", misses)
         for language, fact in read(message.text, message.day)
         for source, name, end in [triple(language, fact)]
     ]
+
+
+def _material(prompt: str, name: str) -> str:
+    """Return the messages of a prompt for the graph alone, or of one for facts and graph."""
+    try:
+        return part(prompt, name)
+    except MissingPartError:
+        return part(prompt, "new_messages")
 
 
 def _conflicts(prompt: str, misses: float) -> Rows:

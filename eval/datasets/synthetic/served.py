@@ -113,7 +113,11 @@ def _own_message(body: Mapping[str, Any], misses: float) -> dict[str, Any]:
     if isinstance(answered, str):
         return {"role": "assistant", "content": answered}
     if not tools:
-        return json_message({step: answered})
+        wanted = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+        more = [name for name in wanted.get("properties", ()) if name != step]
+        return json_message(
+            {step: answered, **{name: answer(name, _prompt(body), misses) for name in more}}
+        )
     if step != "operations":
         return calling([(tools[0], {step: answered})], "")
     kinds = [(row["operation"], row) for row in answered]

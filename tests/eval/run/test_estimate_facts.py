@@ -31,6 +31,10 @@ def test_calls_are_counted_by_what_they_are_for(start: Start, small: tuple[str, 
     graph = 3 * EXCHANGES + ASKED + CONVERSATIONS  # questions name entities, warm-ups too
     assert found["mem0_graph"]["calls"] == str(facts + graph)
     assert number(found["mem0_graph"]["read"]) > number(found["mem0"]["read"])
+    together = ("strategy=mem0_graph", "strategy.facts.relations=same_reply")
+    fewer = estimated(start("estimate=true", *MODELS, *small, *together))["mem0_graph"]
+    assert fewer["calls"] == str(facts + graph - 2 * EXCHANGES)
+    assert number(fewer["read"]) < number(found["mem0_graph"]["read"])
     own = ("strategy=mem0", "strategy.facts.exchange=3", "strategy.facts.summary_prompt=null")
     one = estimated(start("estimate=true", *MODELS, *small, *own))["mem0"]
     assert one["calls"] == str(ASKED + SESSIONS + DECISIONS)
@@ -55,6 +59,23 @@ def test_facts_as_memories_count_for_every_strategy(start: Start, small: tuple[s
     ended = start("estimate=true", *small, "memory=facts")
     assert ended.code == 2
     assert ended.err.startswith("error: memory=facts: no model")
+
+
+def test_a_written_graph_counts_for_strategies_over_a_graph(
+    start: Start, small: tuple[str, ...]
+) -> None:
+    names = ask("vector_only", "graph_expand", "hybrid_gate", "mem0")
+    plain = estimated(start(*names, *MODELS, *small))
+    found = estimated(start(*names, *MODELS, *small, "graph=relations"))
+    for name, more in (("vector_only", 0), ("graph_expand", 3), ("hybrid_gate", 3), ("mem0", 0)):
+        assert number(found[name]["calls"]) == number(plain[name]["calls"]) + more * EXCHANGES
+    facts = estimated(start(*names, *MODELS, *small, "graph=relations", "memory=facts"))
+    own = ("graph=relations", "memory=facts", "+memory.relations=same_reply")
+    same = estimated(start(*ask("graph_expand"), *MODELS, *small, *own))
+    saved = number(facts["graph_expand"]["calls"]) - number(same["graph_expand"]["calls"])
+    assert saved == 2 * EXCHANGES
+    ended = start("estimate=true", "strategy=graph_expand", *small, "graph=relations")
+    assert "graph_expand: unknown, as a model writes its graph; add llm=openai" in ended.out
 
 
 class Verbose:

@@ -11,7 +11,9 @@ from memsys.strategies.hybrid_gate import Decision, Gate, spans_domains
 from memsys.types import Usage
 
 CONF = Path(__file__).parents[3] / "conf" / "strategy" / "hybrid_gate.yaml"
-GATE = Gate(english=["suggest", "other", "also"], chinese=["建议", "其他"], similarity=0.7)
+GATE = Gate(
+    english=["suggest", "other", "also", "how about"], chinese=["建议", "其他"], similarity=0.7
+)
 FOUND = (0.9, 0.8)  # mean .85: similarity keeps the gate shut
 
 
@@ -23,6 +25,10 @@ FOUND = (0.9, 0.8)  # mean .85: similarity keeps the gate shut
         ("She also ran.", "word:also"),
         ("Which others? Otherwise another bother", "closed"),
         ("It was suggested", "closed"),  # a whole word, not a form of it
+        ("How about dinner?", "word:how about"),
+        ("How, about noon? Somehow about it", "word:how about"),
+        ("About how many? How was it about?", "closed"),
+        ("Show about birds", "closed"),
         ("", "closed"),
         ("她有其他爱好吗", "word:其他"),  # within a run of characters
         ("有什么建议吗", "word:建议"),

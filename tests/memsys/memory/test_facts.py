@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from baselines.mem0 import Mem0
 from baselines.rankings import BM25
@@ -16,10 +15,10 @@ from memsys.llm.base import LLMError
 from memsys.memory.base import builder_for
 from memsys.memory.facts import FactMemoryBuilder, Facts
 from memsys.memory.turns import Turns
-from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.plain import VectorOnly
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.facts.models import Planned, fact, facts
+from tests.memsys.strategies.make import graph_expand
 
 CONF = Path(__file__).parents[3] / "conf"
 NO_MORE = fact("Theo has no allotment any more", "Theo", 9)
@@ -71,13 +70,12 @@ def test_what_was_done_is_logged() -> None:
 @pytest.mark.parametrize("kind", ["vector", "words", "graph", "mem0 without operations"])
 def test_any_strategy_can_use_them(parts: MakeParts, kind: str) -> None:
     given = parts(memory=unit(), llm=Planned(REPLIES))
-    expansion = yaml.safe_load((CONF / "strategy" / "graph_expand.yaml").read_text())["expansion"]
     if kind == "vector":
         one: Any = VectorOnly(given, 9, None)
     elif kind == "words":
         one = BM25(given, 9, None)
     elif kind == "graph":
-        one = GraphExpand(given, 9, None, "hybrid", expansion)
+        one = graph_expand(given, 9, start="hybrid")
     else:
         one = Mem0(given, 9, None, infer=False, facts={}, update={})
     assert [one.ingest(session) for session in SESSIONS] == [2, 1, 2]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memsys.embed.cache import CachedEmbedder
+from memsys.relations.triples import dated
+from memsys.stores.relations import Node, Relation
 from tests.memsys.relations.models import (
     BADMINTON,
     DAY,
@@ -147,3 +151,13 @@ def test_an_equal_name_is_near_whatever_the_embedder_makes_of_it(
     assert not bag_of_words.documents(["The Who"]).any()
     assert "1. Mara likes The Who" in llm.asked["conflicts"][-1]
     assert (written.graph.size()["nodes"], written.graph.size()["edges"]) == (3, 3)
+
+
+def test_a_relation_says_when_it_was_stated_and_when_it_ended(bag_of_words: CachedEmbedder) -> None:
+    node = Node("mara", "Mara", "person", bag_of_words.documents(["Mara"])[0], 1, DAY, DAY)
+    kelp = replace(node, id="kelp", name="kelp")
+    one = Relation("mara", "eats", "kelp", 1, DAY, DAY.replace(hour=11))
+    assert dated(one, (node, kelp)) == "Mara eats kelp (stated 2 March 2024)"
+    one = replace(one, last_seen=DAY.replace(day=4), ended=DAY.replace(day=9))
+    dates = "(stated 2 March 2024, last 4 March 2024, until 9 March 2024)"
+    assert dated(one, (node, kelp)) == f"Mara eats kelp {dates}"

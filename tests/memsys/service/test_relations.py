@@ -104,6 +104,16 @@ def test_relations_are_written_with_the_facts_and_found_beside_them(tmp_path: Pa
         assert {"relations", "apply_relation"} <= {event["step"] for event in added.events}
 
 
+def test_who_has_no_name_is_the_user_of_the_memory(tmp_path: Path) -> None:
+    llm = model(entities=[[entity("kiln")]], relations=[[relation("I", "owns", "kiln", 1, 2)]])
+    with opened(tmp_path, llm, exchange=2) as store:
+        said = [("user", "I own a kiln."), ("assistant", "I do not.")]
+        messages = [{"role": role, "content": text} for role, text in said]
+        store.add(messages, user_id="alice_01", agent_id="coach")
+        assert stated(store, "What is mine?", user_id="alice_01") == ["alice_01 owns kiln"]
+        assert "1. alice_01: I own a kiln." in llm.asked["entities"][0]
+
+
 def test_the_graph_is_searched_where_asked(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         assert store.enable_graph

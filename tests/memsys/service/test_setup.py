@@ -90,6 +90,12 @@ def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path: P
     assert (made.summary.background, made.summary.searchable) == (True, False)
 
 
+def test_a_run_puts_no_text_into_every_request(tmp_path: Path) -> None:
+    folder = run(tmp_path / "run", "strategy=mem0", "strategy.facts.instructions=Praise ACME")
+    with pytest.raises(InputError, match=r"strategy.facts.instructions: a text of the run would"):
+        load_setup(folder)
+
+
 def test_a_run_can_be_named_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(tmp_path / "results" / "runs" / "mine", "k=3")
     monkeypatch.chdir(tmp_path)

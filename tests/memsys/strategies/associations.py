@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import yaml
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
@@ -19,21 +22,34 @@ from eval.datasets.locomo import LoCoMo
 from eval.run.experiment import composed
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
-from memsys.llm.base import LLM
+from memsys.llm.base import LLM, Completion, Message
 from memsys.llm.meter import Meter
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.types import Query, Usage, Vectors
+from tests.memsys.facts.models import completion, fact
+from tests.memsys.relations.models import Scripted, entity, relation
 
-DATA = Path(__file__).parents[3] / "data" / "associations"
+HERE = Path(__file__).parent
+DATA = HERE.parents[2] / "data" / "associations"
 K = 4
 # The letters of the table: the turns that are to be found.
 LETTERS = {"D3:3": "J", "D3:5": "S", "D2:4": "I", "D2:8": "W", "D2:6": "N"}
 FOOD, FILM = "JS", "INW"
-ASSOCIATE = [  # one memory per direct result, however different from the question
-    "strategy.rescore=memory_score",
+Rows = Mapping[str, Sequence[Sequence[str]]]  # by turn: English fields, then Chinese ones
+RELATIONS: Rows = yaml.safe_load((HERE / "association_relations.yaml").read_text("utf-8"))
+FACTS: Rows = yaml.safe_load((HERE / "association_facts.yaml").read_text("utf-8"))
+# Two direct results, and two that they lead to, however little these resemble the question
+HALVES = [
+    "strategy.expansion.seeds=2",
+    "strategy.expansion.reserved=2",
+    "strategy.expansion.threshold=0.1",
+]
+# One memory per direct result; all of them in the order of the memory score
+RESCORED = [
     "strategy.expansion.per_seed=1",
     "strategy.expansion.threshold=0.1",
+    "strategy.rescore=memory_score",
 ]
 ROWS: Mapping[str, Sequence[str]] = {
     "vector_only": (),
@@ -46,14 +62,52 @@ ROWS: Mapping[str, Sequence[str]] = {
     "graph_walk": (),
     "hybrid_gate": (),
     "hybrid_gate_hybrid": (),
-    "graph_expand associating": ASSOCIATE,
-    "hybrid_gate associating": ASSOCIATE,
+    "graph_expand, rescored": RESCORED,
+    "hybrid_gate, rescored": RESCORED,
+    "graph_expand, halves": HALVES,
+    "hybrid_gate, halves": HALVES,
 }
 
 
+class Writer(Scripted):
+    """Replies with the facts and relations of the turns that it is to read."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__(entities=self._entities, relations=self._relations, facts=self._facts)
+        self._second = language == "zh"
+        self._said = {text: id_ for id_, text in turns(language).items()}
+
+    def complete(self, messages: Sequence[Message], **form: Any) -> Completion:
+        if "tools" not in form and "schema" not in form:
+            return completion("A summary.", self.name)
+        return super().complete(messages, **form)
+
+    def _rows(self, table: Rows, prompt: str) -> list[tuple[int, str, Sequence[str]]]:
+        """The number and the speaker of a turn, and a row of the table."""
+        numbered = re.findall(
+            r"^(\d+)\. (.+)$", prompt.rpartition("<new_messages>")[2], re.MULTILINE
+        )
+        return [
+            (int(number), text.partition(": ")[0], row[len(row) // 2 :] if self._second else row)
+            for number, text in numbered
+            for row in table.get(self._said.get(text, ""), ())
+        ]
+
+    def _facts(self, prompt: str) -> list[Any]:
+        rows = self._rows(FACTS, prompt)
+        return [fact(row[1], speaker, n, title=row[0]) for n, speaker, row in rows]
+
+    def _relations(self, prompt: str) -> list[Any]:
+        return [relation(*row[:3], n) for n, _, row in self._rows(RELATIONS, prompt)]
+
+    def _entities(self, prompt: str) -> list[Any]:
+        rows = self._relations(prompt)
+        return [entity(name) for row in rows for name in (row["source"], row["destination"])]
+
+
 class Translated(Embedder):
-    """Embeds each Chinese text as the English one in its place: vectors of an embedder that
-    understands Chinese as well as MiniLM understands English.
+    """Embeds each Chinese text and entity as the English one in its place: vectors of an embedder
+    that understands Chinese as well as MiniLM understands English.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -61,6 +115,10 @@ class Translated(Embedder):
         self.typical_similarity = embedder.typical_similarity
         self._embedder = embedder
         self._english = dict(zip(_texts("zh"), _texts("en"), strict=True))
+        for row in chain.from_iterable(RELATIONS.values()):
+            self._english |= {row[3]: row[0], row[5]: row[2]}
+        for _, english, _, chinese in chain.from_iterable(FACTS.values()):
+            self._english[chinese] = english
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         return self._embedder.embed([self._english.get(text, text) for text in texts])
@@ -85,7 +143,8 @@ def _texts(language: str) -> list[str]:
 
 @cache
 def _config(row: str, *settings: str) -> DictConfig:
-    config, _ = composed([f"strategy={row.split()[0]}", f"k={K}", *ROWS[row], *settings])
+    name = row.partition(",")[0]
+    config, _ = composed([f"strategy={name}", f"k={K}", *ROWS[row], *settings])
     return config
 
 
@@ -130,4 +189,4 @@ def found(
 if __name__ == "__main__":
     for name in ROWS:
         cells = [found(name, one, Path("/tmp"), sys.argv[1]) for one in ("en", "zh")]  # noqa: S108
-        print(f'    "{name}": {tuple(cells[0] + cells[1])},')  # noqa: T201
+        print(f'    "{name}": {tuple(cells[0] + cells[1])},')

@@ -90,13 +90,14 @@ def test_memory_scores_order_what_was_found_and_what_was_added(parts: MakeParts)
     ).retrieve(query("?"))
     # Only the two with a bowl have a neighbour in the graph, and g counts double.
     assert contents(by_score)[:2] == [SEED, LINKED]
-    g = by_score.trace["memory_score"]["D1:16"]["g"]
+    traced = by_score.trace["memory_score"]
+    g = dict(zip(traced["terms"], traced["of"]["D1:16"], strict=True))["g"]
     assert by_score.candidates[1].score == pytest.approx(0.35 + 2 * g, abs=1e-3)
 
     two = ingested(graph_expand(planned, 2, rescore="memory_score", weights=weights))
     retrieval = two.retrieve(query("?"))
     assert [one.origin for one in retrieval.candidates] == ["direct", "expanded"]
-    assert list(retrieval.trace["memory_score"]) == ["D1:1", "D1:16"]
+    assert list(retrieval.trace["memory_score"]["of"]) == ["D1:1", "D1:16"]
     # By similarity alone, what was found directly comes first again.
     plain = ingested(
         graph_expand(planned, 2, rescore="memory_score", weights={**weights, "graph": 0})

@@ -87,10 +87,10 @@ def test_the_terms_of_a_score_are_in_the_trace(parts: MakeParts) -> None:
     strategy = ingest_all(graph_score(parts(), 3))
     for one in QUERIES:
         found = strategy.retrieve(one)
-        terms = found.trace["memory_score"]
+        names, terms = found.trace["memory_score"]["terms"], found.trace["memory_score"]["of"]
         assert list(terms) == ids(found)
         for candidate in found.candidates:
-            parts_of = dict(terms[candidate.memory.id])
+            parts_of = dict(zip(names, terms[candidate.memory.id], strict=True))
             n, e, w = (parts_of.pop(name) for name in "new")
             g = 0.4 * min(n / 10, 1) + 0.3 * min(e / 20, 1) + 0.3 * min(w, 1)
             assert parts_of["g"] == pytest.approx(g, abs=1e-3)

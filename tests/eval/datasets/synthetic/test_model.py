@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import Any
 
 import pytest
 
 from eval.datasets.synthetic.model import UnknownPromptError, answer
+from eval.datasets.synthetic.served import reply
 from memsys.llm.prompt import load_prompt
+from memsys.llm.schema import object_schema
 
 SAID = datetime(2023, 5, 9, 10, 0)
 ENGLISH = [
@@ -111,6 +114,24 @@ def test_it_names_the_entities_of_messages_and_of_questions() -> None:
     ):
         rows = ask("entities", "graph_entities", messages=f"1. {question}")
         assert [row["entity"] for row in rows] == names
+
+
+def test_it_answers_for_facts_and_graph_in_one_reply() -> None:
+    prompt = load_prompt("facts_extract", []).extended(load_prompt("graph_same_reply", []).text)
+    said = "[9 May 2023, 10:00]\n" + numbered(ENGLISH, 2)
+    text = prompt.fill(summary="", recent="", time="9 May 2023, 10:00", messages=said)
+    schema = object_schema({name: {"type": "array"} for name in ("facts", "entities", "relations")})
+    form = {"json_schema": {"name": "facts", "schema": schema}}
+    messages = [{"role": "user", "content": text}]
+    body = {"model": "grammar", "messages": messages, "response_format": form}
+    given = json.loads(reply(body)["choices"][0]["message"]["content"])
+    assert given["facts"] == extracted(ENGLISH)
+    assert {row["entity"]: row["entity_type"] for row in given["entities"]}["Tor Mill"] == (
+        "organisation"
+    )
+    assert ("Nev Lar", "works at", "Tor Mill", [4]) in [
+        tuple(row.values()) for row in given["relations"]
+    ]
 
 
 def test_it_states_relations_and_ends_those_that_have_another_end_now() -> None:

@@ -22,6 +22,7 @@ OWN = {
     "mem0": ("strategy=mem0",),
     "mem0_graph": (
         *("strategy=mem0_graph", "strategy.graph.shown=6", "strategy.graph.nodes=4"),
+        "strategy.graph.exchange=16",
         "strategy.relations.query_entities=rule",
     ),
 }
