@@ -89,10 +89,8 @@ class ExtractSettings:
 
 def for_roles(settings: ExtractSettings) -> ExtractSettings:
     """Return `settings` for messages with roles: the prompt for dialogues between people is
-    replaced by those for users and for agents; any other prompt is used for both. Relations are
-    extracted by separate calls.
+    replaced by those for users and for agents; any other prompt is used for both.
     """
-    settings = replace(settings, relations="separate")
     if settings.prompt != _DIALOGUE:
         return settings
     agents = settings.assistant_prompt or "facts_assistant"

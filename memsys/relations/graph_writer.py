@@ -90,7 +90,7 @@ class GraphWriter:
         """Return whether the exchange is complete in the graph. Raises LLMError without a reply."""
         time, log = session.time, self._log
         if at.entities is None and self._found is not None:
-            at.entities, at.triples = self._found.pop(turns[0])
+            at.entities, at.triples = self._found.pop(turns)
         if at.entities is None:
             at.entities = self._extractor.entities(turns, time, log)
         if not at.entities:

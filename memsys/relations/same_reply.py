@@ -21,7 +21,7 @@ class SameReply:
     def __init__(self, extractor: RelationExtractor) -> None:
         self._extractor = extractor
         self.prompt = load_prompt("graph_same_reply", [])
-        self._found: dict[str, tuple[list[Entity], list[Triple]]] = {}  # by the first new turn
+        self._found: dict[tuple[Turn, ...], tuple[list[Entity], list[Triple]]] = {}
 
     def properties(self, new: int, shown: int) -> Mapping[str, Any]:
         """See ReplyPart."""
@@ -38,14 +38,14 @@ class SameReply:
         """See ReplyPart."""
         found = self._extractor.read(reply, shown, new, log)
         if found is not None:
-            self._found[new[0].id] = found
+            self._found[tuple(new)] = found
             entities, triples = found
             counted = {"entities": len(entities), "relations": len(triples)}
             turns = [turn.id for turn in new]
             log.append({"step": "same_reply", "turns": turns, **counted})
 
-    def pop(self, first: Turn) -> tuple[list[Entity] | None, list[Triple] | None]:
-        """Return what was found in the exchange that begins with the turn `first`, and forget it;
-        (None, None) if no reply could be read.
+    def pop(self, turns: Sequence[Turn]) -> tuple[list[Entity] | None, list[Triple] | None]:
+        """Return what was found in the exchange `turns`, and forget it; (None, None) if no reply on
+        just these turns could be read.
         """
-        return self._found.pop(first.id, (None, None))
+        return self._found.pop(tuple(turns), (None, None))

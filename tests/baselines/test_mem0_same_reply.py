@@ -9,7 +9,10 @@ import pytest
 
 from baselines.mem0 import Mem0Graph
 from memsys.errors import InputError
-from tests.baselines.test_mem0_graph import FACTS, GRAPH, ingested, model, strategy_of
+from memsys.relations.extract import RelationExtractor
+from memsys.relations.relation_graph import RelationGraphSettings
+from memsys.relations.same_reply import SameReply
+from tests.baselines.test_mem0_graph import FACTS, FIRST, GRAPH, ingested, model, strategy_of
 from tests.memsys.build import MakeParts, query
 from tests.memsys.facts.models import fact
 from tests.memsys.relations.models import Scripted, conflict, entity, relation
@@ -77,3 +80,15 @@ def test_lists_are_checked_and_what_cannot_be_read_is_asked_for_apart(parts: Mak
 def test_both_read_the_same_exchanges(parts: MakeParts) -> None:
     with pytest.raises(InputError, match=r"^strategy.graph.exchange: relations come with the f"):
         strategy_of(parts(llm=talkative()), facts=SAME, graph={**GRAPH, "exchange": 2})
+
+
+def test_a_reply_on_other_turns_is_not_taken_for_an_exchange(parts: MakeParts) -> None:
+    found = SameReply(RelationExtractor(talkative(), RelationGraphSettings(**GRAPH)))
+    turns = FIRST.turns
+    lists = json.loads(reply([entity("kiln")], [relation("Mara", "owns", "kiln <small>", 2)]))
+    found.read(lists, turns, turns[1:], [])
+    assert found.pop(turns) == found.pop(turns[:1]) == (None, None)
+    entities, triples = found.pop(turns[1:])
+    assert [one.name for one in entities or ()] == ["kiln", "Mara"]
+    assert [one.turns for one in triples or ()] == [("D1:2",)]
+    assert found.pop(turns[1:]) == (None, None)

@@ -60,6 +60,7 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(
         tmp_path / "run",
         *("strategy=mem0", "llm=openai", "llm.model=tiny", "strategy.facts.exchange=5"),
         *("strategy.update.calls=schema", "strategy.update.similar=4"),
+        "strategy.facts.relations=same_reply",
     )
     made = load_setup(folder)
     assert made.llm is not None
@@ -68,6 +69,7 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(
     assert (made.llm.name, made.infer, made.start) == ("tiny", True, "vector")
     assert (made.facts.exchange, made.facts.prompt) == (5, "facts_user")
     assert made.facts.assistant_prompt == "facts_assistant"
+    assert made.facts.relations == "same_reply"
     assert (made.update.calls, made.update.similar) == ("schema", 4)
     assert load_setup(run(tmp_path / "raw", "strategy=mem0", "strategy.infer=false")).infer is False
 
