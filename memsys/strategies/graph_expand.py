@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from memsys.errors import InputError, check_choice, check_fields
+from memsys.errors import InputError, check_choice, check_fields, check_whole
 from memsys.graph.build import MEMORY, Edge, EdgeKind, MemoryGraph
 from memsys.index.rank import Ranking, Start
 from memsys.store import Parts
@@ -107,7 +107,9 @@ class GraphExpand(GraphScore):
             raise InputError(
                 f"strategy.use_graph_expansion: {use_graph_expansion!r}; use true or false"
             )
-        used = max(pool, k or 1) if use_graph_expansion else pool
+        used = pool
+        if use_graph_expansion:
+            used = max(check_whole("strategy.pool", pool), check_whole("k", k or 1))
         super().__init__(parts, k, budget, start, used, weights, decay_per_day)
         if rescore is not None:
             check_choice("strategy.rescore", rescore, ["memory_score", "null"])
