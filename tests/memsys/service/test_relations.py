@@ -259,6 +259,22 @@ def test_what_a_new_relation_is_compared_with_can_be_set(
         assert sorted(one.relationship for one in found) == left
 
 
+@pytest.mark.parametrize("bulk", ["delete_all", "reset"])
+def test_relations_deleted_while_a_conflict_is_judged_do_not_fail_the_addition(
+    tmp_path: Path, bulk: str
+) -> None:
+    def ends(prompt: str) -> list[Any]:
+        getattr(store, bulk)(user_id="mara")
+        return [conflict(1)]
+
+    with opened(tmp_path, model(conflicts=ends)) as store:
+        say(store, "Mara - loves - badminton", user_id="mara", run_id="r1")
+        say(store, "Mara - loves - badminton")
+        added = say(store, "Mara - hates - badminton")
+        assert [one.event for one in added.relations] == ["ADD"]
+        assert stated(store) == ["Mara hates badminton"]
+
+
 def test_threads_write_one_owner(tmp_path: Path) -> None:
     said = [f"Mara - does{number} - kiln" for number in range(12)]
     with opened(tmp_path) as store, ThreadPoolExecutor(4) as pool:
