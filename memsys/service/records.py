@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from memsys.errors import InputError
+from memsys.errors import InputError, check_bool
 from memsys.facts.fact import Event
 from memsys.service.rows import Row
 
@@ -47,8 +47,7 @@ class Owner:
         """Return self, or None for every owner. Raises InputError like `check`, and unless exactly
         one of an owner and `everyone`, the argument `all`, is given.
         """
-        if not isinstance(everyone, bool):
-            raise InputError(f"all: {everyone!r:.40}; use true or false")
+        check_bool("all", everyone)
         if everyone and self.named:
             raise InputError(f"all: give it or {next(iter(self.named))}, not both")
         if not everyone and not self.named:
