@@ -163,7 +163,7 @@ def load_setup(source: Source | None) -> Setup:
     k = _ALL if kind is FullContext else strategy.get("k") or config["k"]
     try:
         update = section(UpdateSettings, "update", settings, compared, where)
-        return Setup(
+        setup = Setup(
             embedder=embedder,
             index=instantiated(config["index"], "index", where),
             builder=builder,
@@ -194,6 +194,25 @@ def load_setup(source: Source | None) -> Setup:
         ) from error
     except TypeError as error:
         raise InputError(f"{where}: {error}") from error
+    _check_same_reply(setup, where)
+    return setup
+
+
+def _check_same_reply(setup: Setup, where: str) -> None:
+    """Raises InputError if relations should come with the facts, and cannot."""
+    facts, relations = setup.facts, setup.relations
+    if facts is None or facts.relations != "same_reply":
+        return
+    if relations is None:
+        raise InputError(
+            f"{where}: {facts.place}.relations: same_reply: no relations are stored here; use "
+            "strategy=mem0_graph, graph=relations, or separate"
+        )
+    if facts.exchange != relations.graph.exchange:
+        raise InputError(
+            f"{where}: {facts.place}.exchange: {facts.exchange}; with same_reply, use the "
+            f"{relations.graph.exchange} of {relations.graph.place}.exchange"
+        )
 
 
 def _ranked_by(config: Mapping[str, Any], links: bool, where: str) -> StrategySetup:

@@ -60,7 +60,6 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(
         tmp_path / "run",
         *("strategy=mem0", "llm=openai", "llm.model=tiny", "strategy.facts.exchange=5"),
         *("strategy.update.calls=schema", "strategy.update.similar=4"),
-        "strategy.facts.relations=same_reply",
     )
     made = load_setup(folder)
     assert made.llm is not None
@@ -69,7 +68,6 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(
     assert (made.llm.name, made.infer, made.start) == ("tiny", True, "vector")
     assert (made.facts.exchange, made.facts.prompt) == (5, "facts_user")
     assert made.facts.assistant_prompt == "facts_assistant"
-    assert made.facts.relations == "same_reply"
     assert (made.update.calls, made.update.similar) == ("schema", 4)
     assert load_setup(run(tmp_path / "raw", "strategy=mem0", "strategy.infer=false")).infer is False
 
@@ -164,6 +162,11 @@ def test_nothing_named_is_the_default() -> None:
         ("strategy: {k: 3}\n", "strategy: _target_ is missing; name an option"),
         ("strategy: bm25\nindex: {alpha: 1}\n", "index: _target_ is missing; name an option"),
         ("facts: {promt: x}\n", "facts.promt: no such setting; there are assistant_prompt"),
+        ("facts: {relations: same_reply}\n", "same_reply: no relations are stored here; use"),
+        (
+            "strategy: mem0_graph\nllm: grammar\nfacts: {relations: same_reply, exchange: 4}\n",
+            "strategy.facts.exchange: 4; with same_reply, use the 2 of strategy.graph.exchange",
+        ),
         ("facts: 3\n", "facts: 3; give names with values"),
         ("summary: true\n", "summary: True; give names with values"),
         ("summary: {background: 1}\n", "summary.background: 1; use true or false"),
