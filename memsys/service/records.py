@@ -75,8 +75,8 @@ class Owner:
 class MemoryRecord(Row):
     """One stored memory. `time` is when its messages were said (naive, UTC if a zone was given);
     `accessed` is the time of the last search that returned it. `created` and `updated` are
-    wall-clock times, naive UTC. `turns` are the caller's
-    ids of its messages. `importance`: 0 to 1. `title`: its topic in a few words, "" if it has none.
+    wall-clock times, naive UTC. `turns` are the caller's ids of its messages. `importance`: 0 to 1.
+    `title`: its topic in a few words, "" if it has none.
     """
 
     id: str
