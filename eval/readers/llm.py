@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from eval.metrics.abstention import abstains
 from eval.readers import Answer, Reader
 from memsys.context.writers import ContextWriter
+from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.prompt import PROMPTS, Prompt, load_prompt
 from memsys.llm.reply import without_thinking
@@ -29,11 +30,17 @@ class LLMReaderSettings:
 
     def loaded(self, context: ContextWriter) -> Prompt:
         """Return the prompt over this context. Raises InputError if it cannot be used."""
+        if self.prompt is None and not context.prompts:
+            raise InputError(
+                f"reader.prompt: context={context.name} names no prompt of its layout; set one"
+            )
         return load_prompt(context.prompts[0] if self.prompt is None else self.prompt, PLACES)
 
     def misfit(self, context: ContextWriter) -> str | None:
         """Return a warning if the prompt is a shipped one that describes another layout."""
-        if self.prompt in (None, *context.prompts) or not (PROMPTS / f"{self.prompt}.txt").exists():
+        if not context.prompts or self.prompt in (None, *context.prompts):
+            return None
+        if not (PROMPTS / f"{self.prompt}.txt").exists():
             return None
         fitting = " or ".join(context.prompts)
         return (

@@ -32,10 +32,10 @@ class ContextWriter(ABC):
 
     `root`: tags around the text. `layers`: its parts, in order; one without memories is left out.
     `prompts`: the shipped prompts that describe the layout to a model; the first is the default of
-    `reader.prompt`.
+    `reader.prompt`, which has to be set without one.
     """
 
-    prompts: ClassVar[Sequence[str]]
+    prompts: ClassVar[Sequence[str]] = ()
     root: ClassVar[tuple[str, str]] = ("", "")
     layers: ClassVar[Sequence[Layer]] = (_WHOLE,)
 

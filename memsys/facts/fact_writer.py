@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Literal, NamedTuple, Protocol, get_args
 
-from memsys.errors import InputError, check_choice, check_whole
+from memsys.errors import check_bool, check_choice, check_whole
 from memsys.facts.extract import ExtractSettings, FactExtractor
 from memsys.facts.extraction_reply import ReplyPart
 from memsys.facts.fact import Event, Fact, Subject, fault, tokens
@@ -50,8 +50,7 @@ class UpdateSettings:
         """Raises InputError on a value out of range."""
         check_choice("strategy.update.calls", self.calls, get_args(Calls))
         check_whole("strategy.update.similar", self.similar)
-        if not isinstance(self.scores, bool):
-            raise InputError(f"strategy.update.scores: {self.scores!r:.40}; use true or false")
+        check_bool("strategy.update.scores", self.scores)
         check_choice("strategy.update.compare", self.compare, get_args(Compare))
 
     @cached_property

@@ -21,7 +21,8 @@ def describe(llm: LLM, prompt: Prompt, turn: Turn, detail: Detail, log: list[Eve
     if turn.image is None:
         return None
     if not turn.image.casefold().startswith(_ADDRESSES):
-        wrong = f"{turn.image[:60]}: neither http(s) nor data:image/"
+        scheme = turn.image.partition(":")[0][:20]  # what follows it may contain a password
+        wrong = f"{scheme}: neither http(s) nor data:image/"
         log.append(fault("image", "bad_address", wrong, turn=turn.id))
         return None
     text = prompt.fill(message=f"{turn.speaker}: {turn.text}")

@@ -119,9 +119,11 @@ class GraphWriter:
         names = [entity.name for entity in at.entities or ()]
         near = [one for one, _ in self._graph.around(names)]
         open_ = [one for one in near if one.ended is None and one.key not in stated]
-        at.stored = open_[: self._settings.shown]
+        with self._graph.writing():  # none is deleted between the two reads
+            at.stored = self._graph.stored(open_[: self._settings.shown])
+            ends = self._graph.ends(at.stored)
+        listed = [dated(*one) for one in zip(at.stored, ends, strict=True)]
         new = [one.triple for one in planned]
-        listed = [dated(*one) for one in zip(at.stored, self._graph.ends(at.stored), strict=True)]
         at.ended = self._extractor.ended(turns, time, listed, new, self._log) if listed else {}
 
     def _add(self, planned: Sequence[Planned], time: datetime) -> None:
@@ -135,11 +137,15 @@ class GraphWriter:
             self._log_change(operation, id_of(one), text, triple.turns, **more)
 
     def _end(self, turns: Sequence[Turn], time: datetime, ended: Mapping[Relation, str]) -> None:
-        """End the relations `ended`, each for its reason."""
-        texts, ids = self._graph.sentences(ended), [turn.id for turn in turns]
-        operation = self._graph.end(list(ended), time)
-        for (one, why), text in zip(ended.items(), texts, strict=True):
-            self._log_change(operation, id_of(one), text, ids, why=why)
+        """End the relations `ended`, each for its reason, unless they ended or were deleted while
+        the model was asked.
+        """
+        reasons = {one.key: why for one, why in ended.items()}
+        left = [one for one in self._graph.stored(list(ended)) if one.ended is None]
+        texts, ids = self._graph.sentences(left), [turn.id for turn in turns]
+        operation = self._graph.end(left, time)
+        for one, text in zip(left, texts, strict=True):
+            self._log_change(operation, id_of(one), text, ids, why=reasons[one.key])
 
     def _log_change(
         self, operation: Applied, relation: str, text: str, turns: Sequence[str], **more: object

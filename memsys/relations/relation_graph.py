@@ -164,6 +164,12 @@ class RelationGraph:
         pairs = zip(relations, self.ends(relations), strict=True)
         return [verbalised(relation, ends) for relation, ends in pairs]
 
+    def stored(self, relations: Sequence[Relation]) -> list[Relation]:
+        """Return those of `relations` that are stored still, as they are now."""
+        ends = {end for one in relations for end in (one.source, one.target)}
+        now = {one.key: one for one in self._view.relations(ends)}
+        return [now[one.key] for one in relations if one.key in now]
+
     def plan(self, triples: Sequence[Triple], time: datetime) -> list[Planned]:
         """Resolve the ends of `triples`: an end is the stored node of its name, else the nearest
         within `merge`, else a new one. Triples of the same resolved relation are merged.

@@ -82,8 +82,10 @@ class WrittenGraph:
 
     def build(self, memories: Sequence[Memory]) -> MemoryGraph:
         """Return the graph over `memories`; see link_memories."""
-        relations = self._relations.relations()
-        pairs = zip(relations, self._relations.ends(relations), strict=True)
+        with self._relations.writing():  # none is deleted between the two reads
+            relations = self._relations.relations()
+            ends = self._relations.ends(relations)
+        pairs = zip(relations, ends, strict=True)
         return link_memories(memories, list(pairs), self._max_share)
 
     @property

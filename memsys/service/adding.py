@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -11,7 +12,7 @@ from memsys.service.instructions import instructed
 from memsys.service.messages import Messages, as_list, as_units, parse_messages
 from memsys.service.model_writing import write_facts, write_procedure
 from memsys.service.ranking import Ranker
-from memsys.service.records import AddResult
+from memsys.service.records import AddResult, RelationChange
 from memsys.service.relations import RelationMemory
 from memsys.service.setup import Setup
 from memsys.service.summaries import Summaries
@@ -52,11 +53,11 @@ class Adder:
         about = replace(about, public=parsed.public)
         if not infer:
             units = as_units(texts, parsed, setup.builder)
-            added = AddResult(tuple(self.writer.add(units, about)), log)
-            if not (relate and self.relations.links):
-                return added
-            changes, more = self.relations.write(parsed.session, about.owner, parsed.public)
-            return replace(added, events=[*log, *more], relations=changes)
+            relations: Sequence[RelationChange] = ()
+            if relate and self.relations.links:  # first: without the model, nothing is stored
+                relations, more = self.relations.write(parsed.session, about.owner, parsed.public)
+                log += more
+            return AddResult(tuple(self.writer.add(units, about)), log, relations)
         part = self.relations.reply_part(about.owner) if self.relations.enabled else None
         with self.writer.lock:
             dialogue, _ = self.writer.database.dialogue(about.owner)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hydra import compose, initialize_config_dir
 from hydra.errors import HydraException
@@ -41,6 +42,7 @@ Source = str | Path | Mapping[str, Any]
 _MOVED = Path(__file__).parent / "moved.yaml"
 _FILES = (".yaml", ".yml", ".json")
 _BYTES = 10_000_000  # of a manifest
+T = TypeVar("T")
 
 
 def read(source: Source | None) -> tuple[str, Mapping[str, Any], bool]:
@@ -117,8 +119,56 @@ def resolved(config: Mapping[str, Any], where: str) -> dict[str, Any]:
         raise InputError(f"{where}: {str(error).splitlines()[0]}") from error
 
 
+def check_target(node: Mapping[str, Any], name: str, where: str) -> None:
+    """Raises InputError if the settings of the group `name` name no class."""
+    if "_target_" not in node:
+        raise InputError(
+            f"{where}: {name}: _target_ is missing; name an option of conf/{name}, or give all of "
+            "its settings"
+        )
+
+
+def section(
+    kind: type[T], name: str, settings: Mapping[str, Any], base: Mapping[str, Any], where: str
+) -> T:
+    """Return the settings of the dataclass `kind`: those of `base`, changed by the section `name`
+    of a memory's `settings`. Raises InputError on an unknown one, TypeError on a missing one.
+    """
+    own = settings.get(name)
+    own = {} if own is None else own
+    if not isinstance(own, Mapping):
+        raise InputError(f"{where}: {name}: {own!r:.40}; give names with values")
+    known = {one.name for one in fields(kind)}  # type: ignore[arg-type]
+    if unknown := sorted({*base, *own} - known, key=str):
+        raise InputError(
+            f"{where}: {name}.{unknown[0]}: no such setting; there are {', '.join(sorted(known))}"
+        )
+    return kind(**{**base, **own})
+
+
+def writing_settings(
+    strategy: Mapping[str, Any], foreign: bool, where: str
+) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the settings `facts` and `update` of a strategy that writes facts. Raises InputError
+    if one is missing, or if a run of somebody else (`foreign`) has instructions.
+    """
+    for name in ("facts", "update"):
+        if not isinstance(strategy.get(name), Mapping):
+            raise InputError(
+                f"{where}: strategy.{name} is missing; name an option of conf/strategy, or give "
+                "all of its settings"
+            )
+    if foreign and strategy["facts"].get("instructions"):
+        raise InputError(
+            f"{where}: strategy.facts.instructions: a text of the run would be in every request; "
+            "write it into a YAML file of your own"
+        )
+    return strategy["facts"], strategy["update"]
+
+
 def instantiated(node: Mapping[str, Any], name: str, where: str) -> Any:
     """Return the object of a group. Raises InputError with the innermost cause."""
+    check_target(node, name, where)
     try:
         return instantiate({**node}, _convert_="all")
     except (HydraException, OmegaConfBaseException, TypeError) as error:
@@ -143,7 +193,8 @@ def strategy_class(strategy: Mapping[str, Any], where: str) -> type[Strategy]:
     """Return the strategy's class. Raises InputError, with the reason, unless the stored memories
     of an owner can be ranked by it.
     """
-    target = str(strategy.get("_target_"))
+    check_target(strategy, "strategy", where)
+    target = str(strategy["_target_"])
     check_config({"_target_": target}, "strategy", where)
     try:
         kind = get_class(target)

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from memsys.errors import check_whole
+from memsys.errors import check_bool, check_whole
 from memsys.llm.meter import Meter
 from memsys.service.adding import Adder
 from memsys.service.arguments import (
@@ -111,6 +111,8 @@ class Memory(AbstractContextManager["Memory"]):
         owner = Owner(user_id, agent_id, run_id).check()
         check_version(version)
         kind = check_kind(kind, memory_type)
+        if infer is not None:
+            check_bool("infer", infer)
         about = About(owner, check_metadata(metadata), kind, {})
         writes = (self._setup.infer or memory_type is not None) if infer is None else infer
         check_prompt(prompt, writes)
@@ -142,6 +144,8 @@ class Memory(AbstractContextManager["Memory"]):
         most = either("top_k", top_k, "limit", limit)
         wanted = check_whole("top_k", self._setup.k if most is None else most)
         check_query(query)
+        if enable_graph is not None:
+            check_bool("enable_graph", enable_graph)
         checked = check_metadata(filters, "filters")
         vector = self._writer.embed_query(query) if self._ranker.wants_vector else None
         asked = naive(time)

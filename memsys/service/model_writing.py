@@ -56,17 +56,19 @@ def write_facts(
         facts.extractor.add_turns(one)
     subject = subject_of(parsed.roles, owner.agent_id)
     facts.write(session, subject, summarise=not summaries.background)
-    dialogue += [
+    said = [
         [session.time.isoformat(), turn.id, turn.speaker, turn.text, parsed.public[turn.id]]
         for turn in session.turns
     ]
-    recent = dialogue[len(dialogue) - setup.facts.recent :] if setup.facts.recent else []
-    with writer.lock, database.writing():
-        database.set_dialogue(owner, recent, facts.extractor.summary)
+    with writer.lock:
+        with database.writing():  # another add may have changed them meanwhile, or a deletion
+            stored, current = database.dialogue(owner)
+            current = facts.extractor.summary if current == summary else current
+            database.set_dialogue(owner, _last([*stored, *said], setup.facts.recent), current)
+        if not summaries.background:
+            storage.changes += summaries.store(owner, current, session)
     if summaries.background:
         summaries.start(owner, session, facts.extractor)
-    else:
-        storage.changes += summaries.store(owner, facts.extractor.summary, session)
     return AddResult(tuple(storage.changes), [*log, *facts.log])
 
 
@@ -158,6 +160,11 @@ class _OwnerFacts:
             and (self._compare == "filter" or one.owner == owner)
             and (one.speaker == fact.speaker or not {one.speaker, fact.speaker}.isdisjoint(ROLES))
         ]
+
+
+def _last(messages: Sequence[Any], most: int) -> Sequence[Any]:
+    """Return the last `most` messages."""
+    return messages[max(len(messages) - most, 0) :]
 
 
 def _sessions(dialogue: Sequence[Sequence[Any]]) -> list[Session]:

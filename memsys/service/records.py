@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from memsys.errors import InputError
+from memsys.errors import InputError, check_bool
 from memsys.facts.fact import Event
 from memsys.service.rows import Row
 
@@ -47,8 +47,7 @@ class Owner:
         """Return self, or None for every owner. Raises InputError like `check`, and unless exactly
         one of an owner and `everyone`, the argument `all`, is given.
         """
-        if not isinstance(everyone, bool):
-            raise InputError(f"all: {everyone!r:.40}; use true or false")
+        check_bool("all", everyone)
         if everyone and self.named:
             raise InputError(f"all: give it or {next(iter(self.named))}, not both")
         if not everyone and not self.named:
@@ -76,8 +75,8 @@ class Owner:
 class MemoryRecord(Row):
     """One stored memory. `time` is when its messages were said (naive, UTC if a zone was given);
     `accessed` is the time of the last search that returned it. `created` and `updated` are
-    wall-clock times, naive UTC. `turns` are the caller's
-    ids of its messages. `importance`: 0 to 1. `title`: its topic in a few words, "" if it has none.
+    wall-clock times, naive UTC. `turns` are the caller's ids of its messages. `importance`: 0 to 1.
+    `title`: its topic in a few words, "" if it has none.
     """
 
     id: str

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from threading import RLock
 
 from memsys.embed.cache import CachedEmbedder
+from memsys.errors import InputError
 from memsys.facts.fact import Event
 from memsys.facts.fact_writer import Compare
 from memsys.index.rank import IndexSettings
@@ -15,15 +15,16 @@ from memsys.llm.base import LLM
 from memsys.relations.extract import RelationExtractor
 from memsys.relations.find import RelationFinder, RelationSettings
 from memsys.relations.graph_writer import GraphWriter
-from memsys.relations.relation_graph import Applied, Planned, RelationGraph, RelationGraphSettings
+from memsys.relations.relation_graph import RelationGraph, RelationGraphSettings
 from memsys.relations.same_reply import SameReply
-from memsys.relations.triples import Triple, id_of
+from memsys.relations.triples import id_of
 from memsys.relations.written_graph import WrittenGraph
 from memsys.service.database import MemoryDatabase
+from memsys.service.recorded_graph import RecordedGraph
 from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange
 from memsys.service.relation_parts import RelationParts
 from memsys.stores.networkx_relations import NetworkxRelations
-from memsys.stores.relations import Relation, RelationStore
+from memsys.stores.relations import RelationStore
 from memsys.types import Session
 
 _FILE = "relations.sqlite"  # in the memory's folder
@@ -120,7 +121,7 @@ class RelationMemory:
         if setup.compare == "owner":
             others = []
         changes: list[RelationChange] = []
-        graph = _RecordedGraph(store, key, self._embedder, setup.graph, others, public, changes)
+        graph = RecordedGraph(store, key, self._embedder, setup.graph, others, public, changes)
         log: list[Event] = []
         try:
             GraphWriter(extractor, graph, setup.graph, log, found).write(session)
@@ -137,22 +138,25 @@ class RelationMemory:
         parts = self.parts(owner)
         if not parts:
             return []
-        cached = self._finders.get(owner)
-        if cached is None or cached[0] != parts:
-            while len(self._finders) >= _FINDERS:
-                self._finders.pop(next(iter(self._finders)), None)
-            cached = self._finders[owner] = parts, self._finder([key for key, _ in parts], owner)
+        finder = self._finder(owner, parts)
         try:
-            return cached[1].find(query)
+            return finder.find(query)
         except KeyError:  # a part was deleted while it was read
             if self.parts(owner) == parts:
                 raise
             return self.find(query, owner)
 
     def delete(self, owner: Owner | None) -> None:
-        """Delete all relations of `owner` (None: of all)."""
+        """Delete all relations of `owner` (None: of all). Raises InputError if they are in a store
+        that is not configured.
+        """
         with self._lock:
             keys = [key for key, _ in self._owned.of(owner)]
+            if keys and self._store is None:
+                raise InputError(
+                    "relations: those of the owner are in a store that this configuration does not "
+                    "name; delete with that of relation_store, by which they were written"
+                )
             if self._store is not None:
                 for key in keys:
                     self._store.clear(key)
@@ -176,13 +180,21 @@ class RelationMemory:
     def _extractor(setup: RelationSetup, owner: Owner) -> RelationExtractor:
         return RelationExtractor(setup.llm, setup.graph, owner.user_id)
 
-    def _finder(self, keys: Sequence[str], owner: Owner) -> _Finder:
+    def _finder(self, owner: Owner, parts: list[tuple[str, int]]) -> _Finder:
+        """Return what finds relations in `parts`, those of `owner`; it is cached."""
         setup, store = self._parts()
-        extractor = self._extractor(setup, owner)
-        graph = RelationGraph(store, keys[0], self._embedder, setup.graph, keys[1:])
-        return _Finder(
-            graph, RelationFinder(graph, extractor, self._embedder, setup.index, setup.search)
-        )
+        with self._lock:
+            cached = self._finders.pop(owner, None)
+            if cached is None or cached[0] != parts:
+                first, *others = (key for key, _ in parts)
+                graph = RelationGraph(store, first, self._embedder, setup.graph, others)
+                extractor = self._extractor(setup, owner)
+                made = RelationFinder(graph, extractor, self._embedder, setup.index, setup.search)
+                cached = parts, _Finder(graph, made)
+            while len(self._finders) >= _FINDERS:
+                self._finders.pop(next(iter(self._finders)))
+            self._finders[owner] = cached
+        return cached[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,42 +221,3 @@ class _Finder:
             )
             for (relation, score), (source, destination) in zip(found, ends, strict=True)
         ]
-
-
-class _RecordedGraph(RelationGraph):
-    """A graph that lists its changes, and stores the caller's ids of turns (`public`)."""
-
-    def __init__(
-        self,
-        store: RelationStore,
-        owner: str,
-        embedder: CachedEmbedder,
-        settings: RelationGraphSettings,
-        others: Iterable[str],
-        public: Mapping[str, str],
-        changes: list[RelationChange],
-    ) -> None:
-        super().__init__(store, owner, embedder, settings, others)
-        self._public, self._changes = public, changes
-
-    def add(self, planned: Sequence[Planned], time: datetime) -> list[Applied]:
-        """See RelationGraph."""
-        own = [replace(one, triple=self._named(one)) for one in planned]
-        operations = super().add(own, time)
-        for one, operation in zip(own, operations, strict=True):
-            source, destination = (end.name for end in one.ends)
-            self._changes.append(RelationChange(operation, source, one.triple.name, destination))
-        return operations
-
-    def end(self, relations: Sequence[Relation], time: datetime) -> Applied:
-        """See RelationGraph."""
-        ends = self.ends(relations)
-        operation = super().end(relations, time)
-        for one, (source, destination) in zip(relations, ends, strict=True):
-            change = RelationChange(operation, source.name, one.name, destination.name)
-            self._changes.append(change)
-        return operation
-
-    def _named(self, planned: Planned) -> Triple:
-        turns = tuple(self._public.get(turn, turn) for turn in planned.triple.turns)
-        return replace(planned.triple, turns=turns)

@@ -32,8 +32,10 @@ from memsys.service.configuration import (
     instantiated,
     read,
     resolved,
+    section,
     store_of,
     strategy_class,
+    writing_settings,
 )
 from memsys.service.database import MemoryDatabase
 from memsys.service.instructions import instructed
@@ -144,7 +146,7 @@ def load_setup(source: Source | None) -> Setup:
     if isinstance(builder, Observations | WrittenByModel):
         raise InputError(
             f"{where}: memory={builder.name}: messages are stored verbatim (turns, windows), or as "
-            "facts that a model keeps up to date (a run of strategy=mem0)"
+            "facts that a model maintains (strategy=mem0)"
         )
     embedder = instantiated(config["embedder"], "embedder", where)
     off = Recording("", "off")  # never record what users say
@@ -156,16 +158,12 @@ def load_setup(source: Source | None) -> Setup:
     llm: LLM | None = model.open(off, Meter(), None)
     if not foreign:  # somebody else's run gives no instructions
         llm = instructed(llm, settings.get("instructions"))
-    facts = strategy if kind.writes_memory else composed({"strategy": "mem0"}, where)["strategy"]
-    if foreign and facts.get("facts", {}).get("instructions"):
-        raise InputError(
-            f"{where}: strategy.facts.instructions: a text of the run would be in every request; "
-            "write it into a YAML file of your own"
-        )
+    writer = strategy if kind.writes_memory else composed({"strategy": "mem0"}, where)["strategy"]
+    facts, compared = writing_settings(writer, foreign, where)
     k = _ALL if kind is FullContext else strategy.get("k") or config["k"]
     try:
-        update = UpdateSettings(**facts["update"] | (settings.get("update") or {}))
-        return Setup(
+        update = section(UpdateSettings, "update", settings, compared, where)
+        setup = Setup(
             embedder=embedder,
             index=instantiated(config["index"], "index", where),
             builder=builder,
@@ -174,7 +172,7 @@ def load_setup(source: Source | None) -> Setup:
             k=check_whole(f"{where}: k", k),
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
-            facts=for_roles(ExtractSettings(**facts["facts"] | (settings.get("facts") or {}))),
+            facts=for_roles(section(ExtractSettings, "facts", settings, facts, where)),
             update=update,
             relations=(
                 _relations(config, built, links, llm, update, where)
@@ -182,8 +180,8 @@ def load_setup(source: Source | None) -> Setup:
                 else None
             ),
             vectors=store_of(built, "vector_store", FaissVectors, where),
-            weights=SearchWeights(**(settings.get("weights") or {})),
-            summary=SummarySettings(**(settings.get("summary") or {})),
+            weights=section(SearchWeights, "weights", settings, {}, where),
+            summary=section(SummarySettings, "summary", settings, {}, where),
             calls=tuple(
                 f"{place}: {server}" + (f", with the key in {key}" if key else "")
                 for place, server, key in addresses(built)
@@ -196,6 +194,25 @@ def load_setup(source: Source | None) -> Setup:
         ) from error
     except TypeError as error:
         raise InputError(f"{where}: {error}") from error
+    _check_same_reply(setup, where)
+    return setup
+
+
+def _check_same_reply(setup: Setup, where: str) -> None:
+    """Raises InputError if relations should come with the facts, and cannot."""
+    facts, relations = setup.facts, setup.relations
+    if facts is None or facts.relations != "same_reply":
+        return
+    if relations is None:
+        raise InputError(
+            f"{where}: {facts.place}.relations: same_reply: no relations are stored here; use "
+            "strategy=mem0_graph, graph=relations, or separate"
+        )
+    if facts.exchange != relations.graph.exchange:
+        raise InputError(
+            f"{where}: {facts.place}.exchange: {facts.exchange}; with same_reply, use the "
+            f"{relations.graph.exchange} of {relations.graph.place}.exchange"
+        )
 
 
 def _ranked_by(config: Mapping[str, Any], links: bool, where: str) -> StrategySetup:

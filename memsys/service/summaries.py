@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
 
-from memsys.errors import InputError
+from memsys.errors import check_bool
 from memsys.facts.extract import FactExtractor
 from memsys.facts.fact import Event, fault
 from memsys.memory.base import verbatim
@@ -34,8 +34,7 @@ class SummarySettings:
     def __post_init__(self) -> None:
         """Raises InputError on a value that is not true or false."""
         for name, value in (("background", self.background), ("searchable", self.searchable)):
-            if not isinstance(value, bool):
-                raise InputError(f"summary.{name}: {value!r:.40}; use true or false")
+            check_bool(f"summary.{name}", value)
 
 
 class Summaries:

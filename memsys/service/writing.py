@@ -31,6 +31,7 @@ from memsys.types import Memory, Vectors
 
 METADATA_DEPTH = 20  # nested lists and objects
 METADATA_BYTES = 65_536  # as JSON in UTF-8
+_TEXTS = "memory", "title", "index_text"  # fields of a record that depend on each other
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,27 +98,23 @@ class Writer:
         """Replace `fields` of the record `id_`; a new text without a title gets one by rule, and
         lexical search matches title and text. Return None if there is no such memory.
         """
-        with self.lock:
-            old = self.database.get(id_)
-        if old is None:
-            return None
-        if "title" not in fields and "memory" in fields:
-            fields = {**fields, "title": title_of(fields["memory"], frozenset({old.speaker}))}
-        if "title" in fields and "index_text" not in fields:
-            title, text = fields["title"], fields.get("memory", old.memory)
-            fields = {**fields, "index_text": text if title in text else f"{title}\n{text}"}
-        # The text is written with its vector even if unchanged: another process may change it now.
-        unchanged = {name: getattr(old, name) for name in ("memory", "index_text", "importance")}
-        new = {**unchanged, **fields}
-        (vector,) = self.embed([new["memory"]])
-        with self.lock:
-            with self.database.writing():
+        while True:
+            with self.lock:
                 old = self.database.get(id_)
-                if old is None:  # deleted while it was embedded
-                    return None
-                change = self.database.put(replace(old, updated=now(), **new), vector)
-            self._vectors.catch_up()
-        return change
+            if old is None:
+                return None
+            new = _completed(old, fields)
+            (vector,) = self.embed([new["memory"]])  # before the transaction
+            with self.lock:
+                with self.database.writing():
+                    current = self.database.get(id_)
+                    if current is None:
+                        return None
+                    if any(getattr(current, name) != getattr(old, name) for name in _TEXTS):
+                        continue  # another update was faster: complete the fields from its text
+                    change = self.database.put(replace(current, updated=now(), **new), vector)
+                self._vectors.catch_up()
+            return change
 
     def delete(self, ids: Sequence[str]) -> list[MemoryChange]:
         """Delete those of `ids` that exist."""
@@ -127,6 +124,18 @@ class Writer:
                 changes = [self.database.drop(found[id_]) for id_ in ids if id_ in found]
             self._vectors.catch_up()
         return changes
+
+
+def _completed(old: MemoryRecord, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `fields` with the text of `old`, or what follows from the text or title in them."""
+    new = {"memory": old.memory, "importance": old.importance, "title": old.title, **fields}
+    if "title" not in fields and "memory" in fields:
+        new["title"] = title_of(new["memory"], frozenset({old.speaker}))
+    if "index_text" not in fields:
+        title, text = new["title"], new["memory"]
+        both = text if title in text else f"{title}\n{text}"
+        new["index_text"] = both if {"title", "memory"} & fields.keys() else old.index_text
+    return new
 
 
 def check_metadata(metadata: Mapping[str, Any] | None, name: str = "metadata") -> dict[str, Any]:

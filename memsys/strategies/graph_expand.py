@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from memsys.errors import InputError, check_choice, check_fields
+from memsys.errors import InputError, check_bool, check_choice, check_fields, check_whole
 from memsys.graph.build import MEMORY, Edge, EdgeKind, MemoryGraph
 from memsys.index.rank import Ranking, Start
 from memsys.store import Parts
@@ -103,11 +103,10 @@ class GraphExpand(GraphScore):
         `use_graph_expansion`. Raises InputError on an unknown start, a wrong number in `expansion`,
         or without a model to judge, if one is to.
         """
-        if not isinstance(use_graph_expansion, bool):
-            raise InputError(
-                f"strategy.use_graph_expansion: {use_graph_expansion!r}; use true or false"
-            )
-        used = max(pool, k or 1) if use_graph_expansion else pool
+        check_bool("strategy.use_graph_expansion", use_graph_expansion)
+        used = pool
+        if use_graph_expansion:
+            used = max(check_whole("strategy.pool", pool), check_whole("k", k or 1))
         super().__init__(parts, k, budget, start, used, weights, decay_per_day)
         if rescore is not None:
             check_choice("strategy.rescore", rescore, ["memory_score", "null"])

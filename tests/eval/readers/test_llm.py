@@ -89,3 +89,13 @@ def test_a_prompt_is_known_by_the_hash_of_its_text() -> None:
     one = load_prompt("short_answer", [])
     assert one.sha256 == Prompt("other name", (PROMPTS / "short_answer.txt").read_text()).sha256
     assert one.sha256 != load_prompt("layered", []).sha256
+
+
+def test_a_layout_without_a_prompt_of_its_own_needs_a_chosen_one() -> None:
+    class Plain(Flat):
+        prompts = ()
+
+    with pytest.raises(InputError, match=r"reader\.prompt: context=plain names no"):
+        LLMReaderSettings().loaded(Plain("plain"))
+    assert LLMReaderSettings("short_answer").loaded(Plain("plain")).name == "short_answer"
+    assert LLMReaderSettings("short_answer").misfit(Plain("plain")) is None

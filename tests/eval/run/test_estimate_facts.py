@@ -70,7 +70,7 @@ def test_a_written_graph_counts_for_strategies_over_a_graph(
     for name, more in (("vector_only", 0), ("graph_expand", 3), ("hybrid_gate", 3), ("mem0", 0)):
         assert number(found[name]["calls"]) == number(plain[name]["calls"]) + more * EXCHANGES
     facts = estimated(start(*names, *MODELS, *small, "graph=relations", "memory=facts"))
-    own = ("graph=relations", "memory=facts", "+memory.relations=same_reply")
+    own = ("graph=relations", "memory=facts", "memory.relations=same_reply")
     same = estimated(start(*ask("graph_expand"), *MODELS, *small, *own))
     saved = number(facts["graph_expand"]["calls"]) - number(same["graph_expand"]["calls"])
     assert saved == 2 * EXCHANGES

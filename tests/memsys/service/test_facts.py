@@ -189,3 +189,43 @@ def test_over_the_wire_and_nothing_of_it_is_recorded(folder: Path) -> None:
             assert len(add(store, "I got a kiln").changes) == 1
     assert server.requests == 2  # the facts and the summary
     assert not list(folder.rglob("calls.sqlite"))
+
+
+class Meanwhile(Planned):
+    """Runs `action` once, during the extraction that `begin` names by its number."""
+
+    def __init__(self, begin: int, *plans: Any, **named: Any) -> None:
+        super().__init__(*plans, **named)
+        self.begin, self.action = begin, lambda: None
+
+    def complete(self, messages: Any, **given: Any) -> Any:
+        reply = super().complete(messages, **given)
+        if len(self.asked["extract"]) == self.begin:
+            self.begin = 0
+            self.action()
+        return reply
+
+
+@pytest.mark.parametrize("remove", ["delete_all", "reset"])
+def test_messages_that_are_deleted_during_an_addition_do_not_return(
+    folder: Path, remove: str
+) -> None:
+    llm = Meanwhile(2, [facts()], summary=["secret one", "secret two", "last"])
+    with memory(folder, llm=llm) as store:
+        add(store, "a secret message")
+        llm.action = lambda: getattr(store, remove)(user_id="mara")
+        add(store, "word2")
+        add(store, "word3")
+    assert "secret" in llm.asked["extract"][1]
+    assert "secret" not in llm.asked["extract"][2]
+    assert "word2" in llm.asked["extract"][2]
+
+
+def test_additions_of_one_owner_at_once_lose_no_message(folder: Path) -> None:
+    llm = Meanwhile(1, [facts()])
+    with memory(folder, llm=llm) as store:
+        llm.action = lambda: add(store, "word2")
+        add(store, "word1")
+        add(store, "word3")
+    assert "word1" in llm.asked["extract"][2]
+    assert "word2" in llm.asked["extract"][2]

@@ -245,6 +245,8 @@ def nested(depth: int) -> dict[str, Any]:
         (lambda s: s.add("kiln", metadata={"a": "x" * 65_536}, **OWNED), "^metadata: over 65,536"),
         (lambda s: s.add("kiln", kind="dream", **OWNED), "^kind: 'dream' is none of"),
         (lambda s: s.add("kiln", infer=True, **OWNED), "^infer: there is no model"),
+        (lambda s: s.add("kiln", infer="false", **OWNED), "^infer: 'false'; use true or false"),
+        (lambda s: s.search("kiln", enable_graph=0, **OWNED), "^enable_graph: 0; use true or"),
         (lambda s: s.search("kiln", top_k=0, **OWNED), "^top_k: 0; use"),
         (lambda s: s.search("kiln", filters=[1], **OWNED), "^filters: not a JSON object"),
         (lambda s: s.update("x"), "^update: give text"),

@@ -186,6 +186,22 @@ def test_relations_are_deleted_with_their_owner_only(tmp_path: Path, bulk: str) 
     assert rows(tmp_path) == (0, 0)
 
 
+def test_relations_in_a_store_that_is_not_configured_are_not_forgotten(tmp_path: Path) -> None:
+    elsewhere = str(tmp_path / "elsewhere.sqlite")
+    with opened(tmp_path / "a", store=NetworkxRelations(elsewhere)) as store:
+        say(store, "Mara - owns - kiln")
+    with memory(tmp_path / "a") as plain:
+        plain.add("a kiln", user_id="noor")
+        for bulk in (plain.delete_all, plain.reset):
+            with pytest.raises(InputError, match="a store that this configuration does not name"):
+                bulk(user_id="mara")
+            bulk(user_id="noor")
+    with opened(tmp_path / "a", store=NetworkxRelations(elsewhere)) as store:
+        assert stated(store) == ["Mara owns kiln"]
+        store.reset(user_id="mara")
+        assert stated(store) == []
+
+
 def rows(folder: Path) -> tuple[int, int]:
     """The nodes and relations in the folder's file."""
     with closing(sqlite3.connect(folder / "relations.sqlite")) as db:
@@ -257,6 +273,22 @@ def test_what_a_new_relation_is_compared_with_can_be_set(
         say(store, "Mara - hates - badminton", user_id="mara")
         found = store.search("badminton", user_id="mara").relations
         assert sorted(one.relationship for one in found) == left
+
+
+@pytest.mark.parametrize("bulk", ["delete_all", "reset"])
+def test_relations_deleted_while_a_conflict_is_judged_do_not_fail_the_addition(
+    tmp_path: Path, bulk: str
+) -> None:
+    def ends(prompt: str) -> list[Any]:
+        getattr(store, bulk)(user_id="mara")
+        return [conflict(1)]
+
+    with opened(tmp_path, model(conflicts=ends)) as store:
+        say(store, "Mara - loves - badminton", user_id="mara", run_id="r1")
+        say(store, "Mara - loves - badminton")
+        added = say(store, "Mara - hates - badminton")
+        assert [one.event for one in added.relations] == ["ADD"]
+        assert stated(store) == ["Mara hates badminton"]
 
 
 def test_threads_write_one_owner(tmp_path: Path) -> None:

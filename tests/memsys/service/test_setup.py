@@ -60,7 +60,6 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(
         tmp_path / "run",
         *("strategy=mem0", "llm=openai", "llm.model=tiny", "strategy.facts.exchange=5"),
         *("strategy.update.calls=schema", "strategy.update.similar=4"),
-        "strategy.facts.relations=same_reply",
     )
     made = load_setup(folder)
     assert made.llm is not None
@@ -69,7 +68,6 @@ def test_a_run_of_mem0_gives_its_facts_and_its_model(
     assert (made.llm.name, made.infer, made.start) == ("tiny", True, "vector")
     assert (made.facts.exchange, made.facts.prompt) == (5, "facts_user")
     assert made.facts.assistant_prompt == "facts_assistant"
-    assert made.facts.relations == "same_reply"
     assert (made.update.calls, made.update.similar) == ("schema", 4)
     assert load_setup(run(tmp_path / "raw", "strategy=mem0", "strategy.infer=false")).infer is False
 
@@ -160,15 +158,24 @@ def test_nothing_named_is_the_default() -> None:
         ("strategy: graph_expand\ngraph: rule\n", "graph: 'rule' is none of"),
         ("strategy: {_target_: builtins.dict}\n", "strategy: builtins.dict is not trusted"),
         ("llm: {_target_: memsys.llm.local.LocalServer}\n", "llm: LocalServer is no chat model"),
-        ("strategy: {_target_: baselines.mem0.Mem0}\n", "'update' is missing; name an option"),
-        ("facts: {promt: x}\n", "promt"),
+        ("strategy: {_target_: baselines.mem0.Mem0}\n", "strategy.facts is missing; name an"),
+        ("strategy: {k: 3}\n", "strategy: _target_ is missing; name an option"),
+        ("strategy: bm25\nindex: {alpha: 1}\n", "index: _target_ is missing; name an option"),
+        ("facts: {promt: x}\n", "facts.promt: no such setting; there are assistant_prompt"),
+        ("facts: {relations: same_reply}\n", "same_reply: no relations are stored here; use"),
+        (
+            "strategy: mem0_graph\nllm: grammar\nfacts: {relations: same_reply, exchange: 4}\n",
+            "strategy.facts.exchange: 4; with same_reply, use the 2 of strategy.graph.exchange",
+        ),
+        ("facts: 3\n", "facts: 3; give names with values"),
+        ("summary: true\n", "summary: True; give names with values"),
         ("summary: {background: 1}\n", "summary.background: 1; use true or false"),
         ("update: {scores: 1}\n", "update.scores: 1; use true or false"),
         ("update: {compare: all}\n", r"update.compare: 'all'"),
         ("memory: observations\n", "memory=observations: messages are stored verbatim"),
         ("memory: facts\n", "memory=facts: messages are stored verbatim"),
         ("k: 0\n", "k: 0; use a whole number"),
-        ("weights: {relevanz: 1}\n", "relevanz"),
+        ("weights: {relevanz: 1}\n", "weights.relevanz: no such setting; there are access"),
         ("weights: {recency: -1}\n", "weights.recency: -1"),
         ("embedder: {_target_: no.such.Class}\n", "no.such.Class"),
         ("index: {_target_: memsys.index.rank.IndexSettings, k1: 1, b: 9, alpha: 1}\n", "b=9"),

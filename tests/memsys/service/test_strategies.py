@@ -13,6 +13,7 @@ from hydra.utils import instantiate
 
 from memsys.errors import InputError
 from memsys.graph.score import access_frequency, recency
+from memsys.llm.base import LLMError
 from memsys.llm.client import NoModel
 from memsys.service.configuration import NUMBERS, OPTIONS, composed, resolved
 from memsys.service.memory import Memory
@@ -222,6 +223,16 @@ def test_relations_that_a_model_wrote_link_memories(
         store.add("no model is asked", user_id="mara", infer=False)
         assert {kind: len(prompts) for kind, prompts in llm.asked.items()} == asked
         assert store.search("kiln", user_id="mara", enable_graph=False).relations == ()
+
+
+def test_nothing_is_stored_verbatim_if_no_relations_could_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(NoModel, "open", lambda *_: model(entities=[LLMError("down")]))
+    with opened(tmp_path, "graph_expand", graph="relations") as store:
+        with pytest.raises(LLMError, match="none of 1 exchanges"):
+            store.add("a kiln", user_id="mara")
+        assert store.get_all(user_id="mara") == []
 
 
 OPEN = {"english": ["who"], "chinese": [], "similarity": None, "domains": None}

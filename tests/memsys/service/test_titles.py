@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -66,3 +67,24 @@ def test_a_folder_of_version_0_2_opens_and_loses_nothing(tmp_path: Path) -> None
         store.update(added.id, title="Pottery")
     with memory(tmp_path) as store:
         assert [one.title for one in store.get_all(user_id="mara")] == ["Pottery", ""]
+
+
+def test_updates_of_text_and_title_at_once_lose_neither(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with memory(tmp_path) as store:
+        (one,) = store.add("Mara owns a kiln", user_id="mara").changes
+        writer, embed = store._writer, store._writer.embed
+
+        def meanwhile(texts: Any) -> Any:
+            monkeypatch.setattr(writer, "embed", embed)
+            store.update(one.id, "Mara sold the kiln")
+            return embed(texts)
+
+        monkeypatch.setattr(writer, "embed", meanwhile)
+        store.update(one.id, title="pottery", metadata={"app": 1})
+        found = store.get(one.id)
+        assert found is not None
+        assert (found.memory, found.title) == ("Mara sold the kiln", "pottery")
+        assert found.index_text == "pottery\nMara sold the kiln"
+        assert store.search("sold", user_id="mara")[0].score > 0.4  # its vector is that of the text

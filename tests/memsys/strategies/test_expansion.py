@@ -124,6 +124,8 @@ def test_without_expansion_the_ranking_is_that_of_graph_score(
         assert scored.retrieve(one).candidates
     with pytest.raises(InputError, match="use_graph_expansion: 'no'; use true or false"):
         make(parts(BagOfWords()), 3, use_graph_expansion="no")
+    with pytest.raises(InputError, match=r"strategy\.pool: 'many'; use a whole"):
+        make(parts(BagOfWords()), 3, pool="many")
 
 
 def test_an_added_memory_has_to_earn_its_place(parts: MakeParts) -> None:
