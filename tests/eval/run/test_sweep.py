@@ -79,7 +79,8 @@ def test_command_of_a_run_of_an_experiment_says_what_the_grid_gave_it(
     chosen = ("experiment=injection", "dataset=sample", *small, "strategy=bm25")
     assert start("-m", *chosen).code == 0
     commands = [run.manifest["command"] for run in runs_in(tmp_path)]
-    assert [command.split()[-1] for command in commands] == ["context=flat", "context=layered"]
+    contexts = ["context=flat", "context=layered", "context=xml"]
+    assert [command.split()[-1] for command in commands] == contexts
     assert all(command.count("strategy=bm25") == 1 for command in commands)
 
 

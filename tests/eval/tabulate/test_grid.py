@@ -61,12 +61,13 @@ def test_the_newest_complete_run_of_a_job_counts(tmp_path: Path) -> None:
     write(tmp_path / "3", "context=flat", status="interrupted")
     write(tmp_path / "4", "context=flat k=3")  # another experiment, as it were
     write(tmp_path / "5", "context=layered", experiment="memory_unit")
-    with pytest.raises(InputError, match=r"1 of 2 runs are missing .*context=layered"):
+    write(tmp_path / "6", "context=xml")
+    with pytest.raises(InputError, match=r"1 of 3 runs are missing .*context=layered"):
         find_runs(grid, tmp_path)
-    write(tmp_path / "6", "context=layered")
+    write(tmp_path / "7", "context=layered")
     runs = find_runs(grid, tmp_path)
-    assert [run.folder.name for run in runs] == ["2", "6"]
-    assert [run.label for run in runs] == ["context=flat", "context=layered"]
+    assert [run.folder.name for run in runs] == ["2", "7", "6"]
+    assert [run.label for run in runs] == ["context=flat", "context=layered", "context=xml"]
 
 
 def write(
