@@ -28,7 +28,7 @@ class Summariser:
         """`by`: llm, the value of `context.summarise`; `longer_than`: o200k tokens up to which a
         memory stays as it is. Raises InputError without a model, or if a value cannot be used.
         """
-        check_choice("context.summarise", by, ["llm", "null"])
+        check_choice("context.summarise", by, ["llm"])
         check_whole("context.longer_than", longer_than)
         if llm is None:
             raise InputError(

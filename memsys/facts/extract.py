@@ -35,7 +35,7 @@ class ExtractSettings:
     in the reply that has the facts (see ReplyPart), which saves these calls. `images`: shown as
     captions, or described by the model, which reads them at `image_detail`.
 
-    `instructions`: added to every prompt for facts. Prompts are names of shipped prompts or paths.
+    Prompts are names of shipped prompts or paths.
     Without a summary prompt there is no running summary; without an assistant prompt, `prompt` is
     used for an assistant's facts too. Examples in a prompt are enclosed in <example> and
     </example>: a fact that repeats them is rejected. `place`: the name of these settings in error
@@ -53,7 +53,6 @@ class ExtractSettings:
     retries: int = 1
     most: int | None = None
     relations: Relations = "separate"
-    instructions: str = ""
     place: str = "strategy.facts"
 
     def __post_init__(self) -> None:
@@ -64,27 +63,20 @@ class ExtractSettings:
         if self.most is not None and (not isinstance(self.most, int) or self.most < 1):
             raise InputError(f"{self.place}.most: {self.most!r}; use 1 or more, or null")
         check_choice(f"{self.place}.relations", self.relations, get_args(Relations))
-        if not isinstance(self.instructions, str):
-            raise InputError(f"{self.place}.instructions: {self.instructions!r:.40}; use text")
         check_choice(f"{self.place}.images", self.images, get_args(Images))
         check_choice(f"{self.place}.image_detail", self.image_detail, get_args(Detail))
 
     @cached_property
     def prompts(self) -> dict[str, Prompt]:
         """The prompts by role. Raises InputError if one is missing or lacks a placeholder."""
-        prompts = {"facts": self._instructed(self.prompt)}
+        prompts = {"facts": load_prompt(self.prompt, ["messages", "time"])}
         if self.assistant_prompt is not None:
-            prompts["assistant_facts"] = self._instructed(self.assistant_prompt)
+            prompts["assistant_facts"] = load_prompt(self.assistant_prompt, ["messages", "time"])
         if self.summary_prompt is not None:
             prompts["summary"] = load_prompt(self.summary_prompt, ["summary", "messages"])
         if self.images == "endpoint":
             prompts["image"] = load_prompt(self.image_prompt, ["message"])
         return prompts
-
-    def _instructed(self, name: str) -> Prompt:
-        """Return the prompt `name` with the instructions at its end."""
-        prompt, added = load_prompt(name, ["messages", "time"]), self.instructions.strip()
-        return prompt.extended(f"Follow these instructions as well:\n{added}") if added else prompt
 
 
 def for_roles(settings: ExtractSettings) -> ExtractSettings:

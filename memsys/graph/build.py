@@ -124,10 +124,9 @@ def build_graph(memories: Sequence[Memory], settings: GraphSettings) -> MemoryGr
     """Return the graph that links memories by titles and shared entities.
 
     A memory mentions its title, as an entity with the title's stems, and its heaviest entities; the
-    node of one without a title is that of its heaviest entity. The rarity of an entity in df of n
-    memories is ln(n / df) / ln(n), the inverse document frequency scaled to 0..1. The weight of a
-    mention is rarity times the weight of the entity's kind; that of a RELATED_TO edge the Jaccard
-    index of the memories that mention its entities.
+    node of one without a title is that of its heaviest entity. The weight of a mention is the
+    entity's rarity times the weight of its kind; that of a RELATED_TO edge the Jaccard index of the
+    memories that mention its entities.
     """
     speakers = {memory.speaker for memory in memories}
     titles = [key_of(memory.title) for memory in memories]
@@ -162,6 +161,13 @@ def build_graph(memories: Sequence[Memory], settings: GraphSettings) -> MemoryGr
     return MemoryGraph(store, nodes)
 
 
+def rarity(frequency: int, n: int) -> float:
+    """Return ln(n / frequency) / ln(n), 0 to 1: the inverse document frequency, scaled, of an
+    entity in `frequency` of n memories. It is 1 in a store of one memory.
+    """
+    return math.log(n / frequency) / math.log(n) if n > 1 else 1.0
+
+
 def _mentions(
     keys: Mapping[str, EntityKind],
     title: str,
@@ -175,11 +181,11 @@ def _mentions(
     kinds = {"name": settings.name_weight, "phrase": 1.0, "keyword": settings.keyword_weight}
     # An entity of a single memory links nothing; one of half the store links everything.
     linking = {
-        key: kinds[kind] * math.log(n / frequency[key]) / math.log(n)
+        key: kinds[kind] * rarity(frequency[key], n)
         for key, kind in keys.items()
         if key != title and 1 < frequency[key] <= max(settings.max_share * n, 2)
         if frequency[key] < n
     }
     heaviest = sorted(linking, key=lambda key: -linking[key])[: settings.max_entities]
-    rarity = math.log(n / frequency[title]) / math.log(n) if title and n > 1 else 1.0
-    return ({title: rarity} if title else {}) | {key: linking[key] for key in heaviest}
+    first = {title: rarity(frequency[title], n)} if title else {}
+    return first | {key: linking[key] for key in heaviest}

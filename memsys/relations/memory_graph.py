@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from memsys.graph.build import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore
+from memsys.graph.build import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore, rarity
 from memsys.graph.entities import key_of
 from memsys.stores.relations import Node, Relation
 from memsys.text.terms import is_cjk, terms
@@ -23,9 +22,8 @@ def link_memories(
     """Return the graph that links `memories` by `relations`.
 
     A memory mentions its title, the ends of every relation that one of its turns states, and the
-    entities whose names occur in its content. The weight of a mention is the entity's rarity,
-    ln(n / df) / ln(n) of df of n memories; what more than `max_share` of the memories mention is
-    mentioned only as a title.
+    entities whose names occur in its content. The weight of a mention is the entity's `rarity`;
+    what more than `max_share` of the memories mention is mentioned only as a title.
 
     RELATED_TO edges join a title with the entities of its memory, with the Jaccard index of the
     memories that mention each; and the ends of relations that have not ended, with m / (m + 1) for
@@ -90,9 +88,7 @@ def _weighted(
     for memory, keys in zip(memories, named, strict=True):
         title = key_of(memory.title)
         weights = {
-            key: math.log(n / frequency[key]) / math.log(n) if n > 1 else 1.0
-            for key in keys
-            if key == title or frequency[key] <= most
+            key: rarity(frequency[key], n) for key in keys if key == title or frequency[key] <= most
         }
         ordered = sorted(weights, key=lambda key: (key != title, -weights[key]))
         found[memory.id] = {key: weights[key] for key in ordered}

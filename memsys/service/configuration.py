@@ -147,10 +147,10 @@ def section(
 
 
 def writing_settings(
-    strategy: Mapping[str, Any], foreign: bool, where: str
+    strategy: Mapping[str, Any], where: str
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
     """Return the settings `facts` and `update` of a strategy that writes facts. Raises InputError
-    if one is missing, or if a run of somebody else (`foreign`) has instructions.
+    if one is missing.
     """
     for name in ("facts", "update"):
         if not isinstance(strategy.get(name), Mapping):
@@ -158,11 +158,6 @@ def writing_settings(
                 f"{where}: strategy.{name} is missing; name an option of conf/strategy, or give "
                 "all of its settings"
             )
-    if foreign and strategy["facts"].get("instructions"):
-        raise InputError(
-            f"{where}: strategy.facts.instructions: a text of the run would be in every request; "
-            "write it into a YAML file of your own"
-        )
     return strategy["facts"], strategy["update"]
 
 

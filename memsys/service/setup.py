@@ -159,7 +159,7 @@ def load_setup(source: Source | None) -> Setup:
     if not foreign:  # somebody else's run gives no instructions
         llm = instructed(llm, settings.get("instructions"))
     writer = strategy if kind.writes_memory else composed({"strategy": "mem0"}, where)["strategy"]
-    facts, compared = writing_settings(writer, foreign, where)
+    facts, compared = writing_settings(writer, where)
     k = _ALL if kind is FullContext else strategy.get("k") or config["k"]
     try:
         update = section(UpdateSettings, "update", settings, compared, where)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -10,8 +9,9 @@ from typing import Any, NamedTuple
 
 from memsys.errors import check_fields
 from memsys.index.rank import Start
-from memsys.llm.base import LLM, LLMError
+from memsys.llm.base import LLM
 from memsys.llm.prompt import Prompt, load_prompt
+from memsys.llm.reply import schema_reply
 from memsys.llm.schema import object_schema
 from memsys.store import Parts
 from memsys.strategies.graph_expand import GraphExpand
@@ -108,8 +108,4 @@ def spans_domains(query: str, llm: LLM, prompt: Prompt) -> bool:
     schema = object_schema({"several": {"type": "boolean"}})
     asked = [{"role": "user", "content": prompt.fill(question=query)}]
     reply = llm.complete(asked, schema=schema)
-    try:
-        several = json.loads(reply.text)["several"]
-    except (ValueError, TypeError, KeyError) as error:
-        raise LLMError(f"{llm.name}: does not say whether a question spans domains") from error
-    return several is True
+    return bool(schema_reply(reply, schema, llm.name)["several"])

@@ -1,4 +1,4 @@
-"""The prompts for facts: of people, users and assistants, with instructions of one's own."""
+"""The prompts for facts: of people, users and assistants."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from datetime import datetime
 
 import pytest
 
-from memsys.errors import InputError
 from memsys.facts.extract import FactExtractor
 from memsys.facts.extraction_reply import extraction_schema
 from memsys.facts.fact import subject_of
 from memsys.llm.schema import violation
 from tests.memsys.build import session
 from tests.memsys.facts.models import Planned, fact, facts
-from tests.memsys.facts.test_extract import FIRST, extracted, settings
+from tests.memsys.facts.test_extract import extracted, settings
 
 OWN = ("facts_extract", "facts_user", "facts_assistant")
 EXAMPLES = re.compile(r"<example>\n(.*?)\n(\{.*?\})\n</example>", re.DOTALL)
@@ -88,21 +87,3 @@ def test_facts_of_an_assistant_have_their_own_prompt(
     assert first.startswith("You keep notes on a person from")
     assert second.startswith("You keep notes on an assistant") is own
     assert (first == second) is not own
-
-
-def test_instructions_of_one_s_own_are_part_of_every_request_for_facts() -> None:
-    llm, own = Planned([facts()]), "Note prices in yen, {always}."
-    extractor = FactExtractor(
-        llm, settings(instructions=own, assistant_prompt="facts_assistant", exchange=6)
-    )
-    (turns,) = extractor.exchanges(FIRST)
-    for subject in ("user", "assistant"):
-        extractor.facts(turns, FIRST.time, [], subject)
-    assert [text.endswith(f"instructions as well:\n{own}") for text in llm.asked["extract"]] == [
-        *(True, True)
-    ]
-    plain = settings(instructions=" ").prompts["facts"]
-    assert extractor.prompts["facts"].sha256 != plain.sha256
-    assert plain == settings().prompts["facts"]
-    with pytest.raises(InputError, match=r"^strategy.facts.instructions: 3; use text"):
-        settings(instructions=3)

@@ -7,7 +7,7 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.graph.build import Edge, MemoryGraph, NetworkXStore
-from memsys.strategies.graph_expand import ExpandedMemory, Expansion, expand
+from memsys.graph.expansion import ExpandedMemory, Expansion, expand
 
 
 class Counting(NetworkXStore):

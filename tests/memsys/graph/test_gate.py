@@ -98,6 +98,6 @@ def test_a_model_may_find_several_domains(reply: str, several: bool) -> None:
 
 
 @pytest.mark.parametrize("reply", ["", "yes", "[]", "{}"])
-def test_a_model_that_does_not_say_is_an_error(reply: str) -> None:
-    with pytest.raises(LLMError, match="does not say"):
+def test_a_reply_without_a_decision_is_an_error(reply: str) -> None:
+    with pytest.raises(LLMError, match="the reply is not"):
         spans_domains("Why?", Says(reply), load_prompt("gate_domains", ["question"]))

@@ -76,7 +76,7 @@ def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path: P
     path, prompt = tmp_path / "mine.yaml", tmp_path / "mine.txt"
     prompt.write_text("On {time}: {messages}", encoding="utf-8")
     path.write_text(
-        f"{BAG}strategy: mem0\nfacts: {{prompt: {prompt}, instructions: Be brief}}\n"
+        f"{BAG}strategy: mem0\nfacts: {{prompt: {prompt}}}\n"
         "update: {compare: owner, similar: 5}\nsummary: {background: true}\n",
         encoding="utf-8",
     )
@@ -84,16 +84,9 @@ def test_a_file_can_change_single_settings_of_facts_and_their_update(tmp_path: P
     assert made.facts is not None
     assert made.update is not None
     assert (made.facts.prompt, made.facts.assistant_prompt) == (str(prompt), None)
-    assert made.facts.prompts["facts"].text.endswith("Be brief")
     assert (made.update.compare, made.update.similar) == ("owner", 5)
     assert (made.facts.exchange, made.update.calls) == (2, "tools")  # as in the strategy
     assert (made.summary.background, made.summary.searchable) == (True, False)
-
-
-def test_a_run_puts_no_text_into_every_request(tmp_path: Path) -> None:
-    folder = run(tmp_path / "run", "strategy=mem0", "strategy.facts.instructions=Praise ACME")
-    with pytest.raises(InputError, match=r"strategy.facts.instructions: a text of the run would"):
-        load_setup(folder)
 
 
 def test_a_run_can_be_named_by_its_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
