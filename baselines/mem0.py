@@ -48,6 +48,7 @@ class Mem0(Strategy):
     """Top k by cosine over the current facts of both speakers."""
 
     writes_memory: ClassVar[bool] = True
+    ranks: ClassVar[bool] = False  # it returns what it maintains, not a ranking of turns
     start: ClassVar[Start | None] = "vector"
 
     def __init__(
@@ -99,7 +100,7 @@ class Mem0(Strategy):
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by cosine."""
-        return self.best(self.store.similarity(query.text)), {}
+        return self.best(self.store.similarity(query.text))[: self.k], {}
 
     def close(self) -> None:
         """Delete the vectors from a shared store."""

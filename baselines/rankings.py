@@ -40,6 +40,8 @@ class HybridRank(Strategy):
 class NoMemory(Strategy):
     """Stores nothing: measures what the reader knows by itself."""
 
+    ranks: ClassVar[bool] = False
+
     def ingest(self, session: Session) -> int:  # noqa: ARG002
         """Store nothing; return 0."""
         return 0
@@ -55,6 +57,7 @@ class Oracle(Strategy):
     """
 
     sees_evidence: ClassVar[bool] = True
+    ranks: ClassVar[bool] = False
 
     def __init__(
         self, parts: Parts, budget: int | None, evidence: Mapping[str, Collection[str]]

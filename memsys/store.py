@@ -34,6 +34,7 @@ class Parts:
     index: IndexSettings
     graph: GraphSettings | WrittenByModel | WrittenGraph  # opened where a strategy uses it
     llm: LLM | None = None  # most strategies do not ask a model
+    depth: int = 0  # memories of each ranking that are recorded, besides those that are read
 
 
 class Store:

@@ -73,9 +73,12 @@ class Strategy(MemoryStrategy):
     """A strategy over a store: a subclass only ranks.
 
     `rank` returns candidates, best first, with a trace of plain JSON values; the k best that fit
-    `budget` o200k tokens become the context (None: no limit).
+    `budget` o200k tokens become the context (None: no limit). What follows below the k best counts
+    in the recorded ranking alone.
     """
 
+    # Whether `rank` orders memories by relevance; False where it only selects some.
+    ranks: ClassVar[bool] = True
     # Whether `rank` may use `store.graph`; its nodes and edges then count in `size`.
     uses_graph: ClassVar[bool] = False
 
@@ -102,10 +105,27 @@ class Strategy(MemoryStrategy):
             self.prompts = {**self.prompts, **self._written.prompts}
         self.store = Store(self.parts)
 
+    @property
+    def reach(self) -> int | None:
+        """Number of memories to rank: k, or the recorded depth if that is more; None for all."""
+        return None if self.k is None else max(self.k, self.parts.depth)
+
     def best(self, scores: Scores | Ranking) -> list[Candidate]:
-        """Return the k best memories by `scores`, shape (n,), or of a ranking, best first."""
+        """Return the `reach` best memories by `scores`, shape (n,), or of a ranking, best first."""
         ranking = Dense(scores) if isinstance(scores, np.ndarray) else scores
-        return [Candidate(self.store.memories[row], value) for row, value in ranking.best(self.k)]
+        found = ranking.best(self.reach)
+        return [Candidate(self.store.memories[row], value) for row, value in found]
+
+    def continued(
+        self, candidates: Sequence[Candidate], scores: Scores | Ranking
+    ) -> Sequence[Candidate]:
+        """Return `candidates`, best first, followed by the best of `scores` that are not among
+        them, to the recorded depth. Their scores may be on another scale.
+        """
+        if len(candidates) >= self.parts.depth:
+            return candidates
+        present = {candidate.memory.id for candidate in candidates}
+        return [*candidates, *(one for one in self.best(scores) if one.memory.id not in present)]
 
     @abstractmethod
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
@@ -131,7 +151,10 @@ class Strategy(MemoryStrategy):
     def retrieve(self, query: Query) -> Retrieval:
         """See MemoryStrategy."""
         ranked, trace = self.rank(query) if self.store.memories else ((), {})
-        return self.retrieval(ranked[: self.k], trace)
+        retrieval = self.retrieval(ranked[: self.k], trace)
+        if not (self.ranks and self.parts.depth):
+            return retrieval
+        return replace(retrieval, ranking=tuple(ranked[: self.parts.depth]))
 
     def retrieval(self, ranked: Sequence[Candidate], trace: Mapping[str, Any]) -> Retrieval:
         """Return the retrieval of those of `ranked`, best first, that fit the budget; long ones are

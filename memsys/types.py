@@ -102,13 +102,15 @@ class Retrieval:
     """The candidates that fit the budget, and their text for the reader.
 
     `context_tokens` counts `context` in o200k tokens. `trace` describes the strategy's decision
-    (gate, expansion) in plain JSON values.
+    (gate, expansion) in plain JSON values. `ranking`: the ranking that the candidates are the head
+    of, best first, to the depth that is recorded; None where the strategy only selects.
     """
 
     candidates: tuple[Candidate, ...]
     context: str
     context_tokens: int
     trace: Mapping[str, Any] = field(default_factory=dict)
+    ranking: tuple[Candidate, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

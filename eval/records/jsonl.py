@@ -15,8 +15,10 @@ from memsys.errors import InputError, first_problem
 from memsys.text.json_text import parse_json
 
 Row = dict[str, Any]
-RECORDS, INGEST, CALLS, CONTEXTS, SUMMARY, MANIFEST = (
+RECORDS, RANKINGS, MEMORIES, INGEST, CALLS, CONTEXTS, SUMMARY, MANIFEST = (
     "records.jsonl",
+    "rankings.jsonl",
+    "memories.jsonl",
     "ingest.jsonl",
     "calls.jsonl",
     "contexts.jsonl",

@@ -143,10 +143,27 @@ class RankingLine(TypedDict):
 
     id: str
     """Id of the question."""
+    store: str
+    """Conversation whose memories were ranked, or `pooled`."""
     selected: bool
     """True where the strategy only selects memories and does not rank the store."""
     ranking: list[tuple[str, float]]
-    """`[memory id, score]`, best first, to the recorded depth."""
+    """`[memory id, score]`, best first, to the recorded depth. The scores of one ranking may be on
+    several scales; the order is what counts."""
+
+
+@_documented
+class MemoryLine(TypedDict):
+    """A memory that occurs in a ranking: a line of memories.jsonl. Each memory occurs once."""
+
+    store: str
+    """As in the ranking."""
+    id: str
+    """Id of the memory."""
+    turns: list[str]
+    """Ids of its turns, in order."""
+    tokens: int | None
+    """o200k tokens of its content; null where it is not known."""
 
 
 @_documented
@@ -216,6 +233,18 @@ class KeyUsed(TypedDict):
 
 
 @_documented
+class RetrievalUsed(TypedDict):
+    """What the rankings of a run contain."""
+
+    depth: int | None
+    """Memories of each ranking that are recorded at most; null: all."""
+    unit: Literal["turn", "session"]
+    """What is ranked: memories of turns, or whole sessions, as in some imported rankings."""
+    rule: str
+    """How a ranking of memories becomes a ranking of turns and of sessions."""
+
+
+@_documented
 class Manifest(TypedDict):
     """What was run: manifest.json. Nothing in it is secret."""
 
@@ -266,6 +295,10 @@ class Manifest(TypedDict):
     the dates as `as_of`."""
     models: NotRequired[dict[str, str | None]]
     """Options of embedder, reader and judge."""
+    retrieval: NotRequired[RetrievalUsed | None]
+    """Rankings of the run; null where none are recorded."""
+    stores: NotRequired[dict[str, dict[str, int]]]
+    """Numbers of `turns` and `sessions` by conversation, or of the pooled store."""
     seed: int
     """Seed of the bootstrap."""
     machine: NotRequired[dict[str, Any]]
@@ -350,11 +383,12 @@ MANIFEST_DEFAULTS: Mapping[str, Any] = {
     "scoring": ["locomo"],
     **{name: {} for name in ("prompts", "models", "packages", "machine")},
     **{name: [] for name in ("repairs", "resumed", "warnings")},
-    **dict.fromkeys(("subset", "git", "llm", "judge", "pricing", "ended", "sweep")),
+    **dict.fromkeys(("subset", "git", "llm", "judge", "pricing", "ended", "sweep", "retrieval")),
+    "stores": {},
 }
 RECORD, INGEST_LINE = TypeAdapter(Record), TypeAdapter(IngestLine)
 RANKING_LINE, MANIFEST, SUMMARY = (TypeAdapter(one) for one in (RankingLine, Manifest, Summary))
-CONTEXT_LINE = TypeAdapter(ContextLine)
+CONTEXT_LINE, MEMORY_LINE = TypeAdapter(ContextLine), TypeAdapter(MemoryLine)
 
 
 def json_schema() -> dict[str, Any]:
@@ -362,6 +396,7 @@ def json_schema() -> dict[str, Any]:
     files: dict[str, TypeAdapter[Any]] = {
         "records.jsonl": RECORD,
         "rankings.jsonl": RANKING_LINE,
+        "memories.jsonl": MEMORY_LINE,
         "ingest.jsonl": INGEST_LINE,
         "contexts.jsonl": CONTEXT_LINE,
         "manifest.json": MANIFEST,

@@ -20,7 +20,7 @@ class GraphExpand(GraphScore):
     A direct result scores its relevance, an added one `edge_weight` * edge + `relevance_weight` *
     relevance: at equal k an added memory has to displace a direct one. `rescore`: memory_score
     orders both by the memory score of graph_score instead. Without `use_graph_expansion` it ranks
-    like graph_score.
+    like graph_score. Below these candidates the start ranking continues.
     """
 
     def __init__(
@@ -59,7 +59,8 @@ class GraphExpand(GraphScore):
         if not self._expands:
             return super().rank(query)
         relevance = self.store.ranking(query.text, self._start)
-        return self.finalised(*self.expanded(query, relevance), relevance, query)
+        candidates, trace = self.finalised(*self.expanded(query, relevance), relevance, query)
+        return self.continued(candidates, relevance), trace
 
     def finalised(
         self,
@@ -77,7 +78,7 @@ class GraphExpand(GraphScore):
     def expanded(self, query: Query, relevance: Ranking) -> tuple[list[Candidate], dict[str, Any]]:
         """Return direct and expanded candidates, best first, and the trace."""
         k = self.k or len(self.store.memories)
-        direct = self.best(relevance)
+        direct = self.best(relevance)[:k]
         rows = self.store.rows
 
         def relevance_of(memory: str) -> float:

@@ -56,7 +56,8 @@ _TRACED = [*ScoreTerms._fields, "n", "e", "w"]
 
 
 class GraphScore(Strategy):
-    """The `pool` best of the start ranking, reordered by the memory score, then cut to k.
+    """The `pool` best of the start ranking, reordered by the memory score, then cut to k. Below the
+    pool the start ranking continues.
 
     Memory score = similarity, access frequency, recency, importance and connectivity g, times their
     weights; see memsys.graph.score for the formulas. The trace names the terms, and has their
@@ -88,7 +89,8 @@ class GraphScore(Strategy):
         """Rank by the memory score."""
         relevance = self.store.relevance(query.text, self._start)
         pool = [Candidate(self.store.memories[row], 0.0) for row in top(relevance, self._pool)]
-        return self.rescored(pool, lambda row: float(relevance[row]), query.time)
+        rescored, trace = self.rescored(pool, lambda row: float(relevance[row]), query.time)
+        return self.continued(rescored, relevance), trace
 
     def rescored(
         self, candidates: Sequence[Candidate], similarity: Callable[[int], float], now: datetime

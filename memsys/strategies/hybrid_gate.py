@@ -57,9 +57,10 @@ class HybridGate(GraphExpand):
         if decision.open:
             candidates, trace = self.expanded(query, relevance)
         else:
-            candidates, trace = self.best(relevance), {"expansion": []}
+            candidates, trace = self.best(relevance)[: self.k], {"expansion": []}
         trace = {"gate": decision._asdict(), **trace}
-        return self.finalised(candidates, trace, relevance, query)
+        finalised, trace = self.finalised(candidates, trace, relevance, query)
+        return self.continued(finalised, relevance), trace
 
 
 class Decision(NamedTuple):

@@ -23,6 +23,8 @@ class VectorOnly(Strategy):
 class FullContext(Strategy):
     """All memories in order, or the newest that fit the budget: the ceiling of recall and cost."""
 
+    ranks: ClassVar[bool] = False
+
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:  # noqa: ARG002
         """Rank all memories with score 1, oldest first: a session is written in rank order."""
         if self.budget is None:

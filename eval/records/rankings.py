@@ -1,0 +1,128 @@
+"""Rankings behind the questions of a run, as rankings of turns and of sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, cast
+
+from eval.records.jsonl import MEMORIES, RANKINGS, read_lines
+from eval.records.schema import MEMORY_LINE, RANKING_LINE, Manifest, MemoryLine, RankingLine
+from memsys.errors import InputError
+
+RULE = (
+    "a memory stands for its turns in their order, a turn for its session; a turn or session that "
+    "occurs again counts at its first place"
+)
+SESSION = "session"  # unit of a ranking of whole sessions
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A ranking in one unit: distinct `ids`, best first, of the `size` units in the store (None:
+    unknown). `complete`: nothing follows, since the ranking contains the whole store. `tokens`:
+    o200k tokens of all memories up to the one that contributed each id; None if unknown.
+    """
+
+    ids: tuple[str, ...]
+    size: int | None
+    complete: bool
+    tokens: tuple[int, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The ranking of one question. `memories`: ids and scores, best first, of at most the recorded
+    depth. `selected`: the order means nothing, since the strategy only selects. `turns` is None
+    where sessions were ranked, `sessions` where turns belong to none.
+    """
+
+    question: str
+    store: str
+    selected: bool
+    memories: tuple[tuple[str, float], ...]
+    turns: Unit | None
+    sessions: Unit | None
+
+
+def session_of(turn: str) -> str:
+    """Return the session of a turn id, which is the session's id, a colon and a number."""
+    return turn.rpartition(":")[0]
+
+
+def load_rankings(folder: Path, manifest: Manifest) -> dict[str, Ranked]:
+    """Return the rankings of the run in `folder` by question id; {} where none are recorded.
+
+    The last line of a question counts. Raises InputError naming the line and field that are
+    invalid, or a memory that memories.jsonl lacks.
+    """
+    used = manifest.get("retrieval")
+    path = folder / RANKINGS
+    if used is None or not path.exists():
+        return {}
+    torn = manifest["status"] != "complete"
+    memories: dict[tuple[str, str], MemoryLine] = {}
+    for row in read_lines(folder / MEMORIES, torn=torn, schema=MEMORY_LINE):
+        memories[row["store"], row["id"]] = cast(MemoryLine, row)
+    found = {}
+    for line in read_lines(path, torn=torn, schema=RANKING_LINE):
+        found[line["id"]] = _ranked(cast(RankingLine, line), memories, manifest, path)
+    return found
+
+
+def _ranked(
+    line: RankingLine,
+    memories: Mapping[tuple[str, str], MemoryLine],
+    manifest: Manifest,
+    path: Path,
+) -> Ranked:
+    used = manifest["retrieval"]
+    assert used is not None  # noqa: S101 - for the type checker
+    store = line["store"]
+    try:
+        rows = [memories[store, id_] for id_, _ in line["ranking"]]
+    except KeyError as error:
+        raise InputError(
+            f"{path}: {line['id']}: {MEMORIES} lacks the memory {error.args[0][1]!r:.60}; run it "
+            "again whole"
+        ) from None
+    depth, sizes = used["depth"], manifest["stores"].get(store, {})
+    ended = not line["selected"] and (depth is None or len(rows) < depth)
+    known = [row["tokens"] for row in rows]
+    tokens = None if None in known else list(accumulate(cast(list[int], known)))
+    turns = [(turn, place) for place, row in enumerate(rows) for turn in row["turns"]]
+    sessions = [(session_of(turn), place) for turn, place in turns]
+    if used["unit"] == SESSION:
+        turns, sessions = [], [(row["id"], place) for place, row in enumerate(rows)]
+    ranked_sessions = None
+    if sizes.get("sessions") and all(session for session, _ in sessions):
+        ranked_sessions = _unit(sessions, sizes["sessions"], tokens, ended=ended)
+    return Ranked(
+        line["id"],
+        store,
+        line["selected"],
+        tuple((id_, score) for id_, score in line["ranking"]),
+        None if used["unit"] == SESSION else _unit(turns, sizes.get("turns"), tokens, ended=ended),
+        ranked_sessions,
+    )
+
+
+def _unit(
+    places: Iterable[tuple[str, int]], size: int | None, tokens: list[int] | None, *, ended: bool
+) -> Unit:
+    """Return the ranking of the ids in `places`, each with the place of its memory."""
+    first: dict[str, int] = {}
+    for id_, place in places:
+        first.setdefault(id_, place)
+    spent = None if tokens is None else tuple(tokens[place] for place in first.values())
+    return Unit(tuple(first), size, ended or len(first) == size, spent)
+
+
+def manifest_fields(depth: int | None, sizes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+    """Return the manifest's fields on recorded rankings of turns; `sizes` as in `stores`."""
+    return {
+        "retrieval": {"depth": depth, "unit": "turn", "rule": RULE},
+        "stores": {name: dict(size) for name, size in sizes.items()},
+    }
