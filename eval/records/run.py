@@ -13,6 +13,7 @@ from eval.metrics.protocols import protocols
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import INGEST, RECORDS, read_lines
 from eval.records.manifest import leaves, load_manifest
+from eval.records.rankings import Ranked, load_rankings
 from eval.records.schema import INGEST_LINE, RECORD, RECORD_DEFAULTS, IngestLine, Manifest, Record
 from memsys.errors import InputError
 from memsys.places import find_run
@@ -72,6 +73,13 @@ class Run:
         torn = self.manifest["status"] != "complete"
         rows = read_lines(self.folder / INGEST, torn=torn, schema=INGEST_LINE)
         return [cast(IngestLine, row) for row in rows]
+
+    @cached_property
+    def rankings(self) -> dict[str, Ranked]:
+        """Rankings by question id; {} where none are recorded. Raises InputError as load_rankings
+        does.
+        """
+        return load_rankings(self.folder, self.manifest)
 
     @property
     def retrieval_known(self) -> bool:

@@ -59,8 +59,8 @@ class HybridGate(GraphExpand):
         else:
             candidates, trace = self.best(relevance)[: self.k], {"expansion": []}
         trace = {"gate": decision._asdict(), **trace}
-        finalised, trace = self.finalised(candidates, trace, relevance, query)
-        return self.continued(finalised, relevance), trace
+        finalised, decided = self.finalised(candidates, trace, relevance, query)
+        return self.continued(finalised, relevance), decided
 
 
 class Decision(NamedTuple):
