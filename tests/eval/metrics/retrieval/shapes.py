@@ -14,7 +14,7 @@ def judged_of(ranked: str, relevant: str, size: int | None = None) -> Judged:
 
 def shapes(count: int = 400, seed: int = 7) -> dict[str, Judged]:
     """Rankings by question id; every evidence set has units that the ranking may lack."""
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311 - shapes, not secrets
     found = {}
     for number in range(count):
         store = [f"c:D{i // 7}:{i}" for i in range(draw.choice([1, 2, 5, 30, 130, 400]))]
