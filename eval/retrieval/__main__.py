@@ -8,11 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.cli import code_of, parser
+from eval.metrics.retrieval.registry import UNITS, parse
+from eval.records.run import load_runs
+from eval.rendering.blocks import as_text
+from eval.retrieval.choice import KINDS
+from eval.retrieval.evaluation import Request, evaluate
+from eval.retrieval.write import write
 from memsys.errors import InputError
 from memsys.places import find_run
 from memsys.text.files import is_there
 
-UNITS, KINDS = ("turn", "session"), ("fraction", "any", "all")
 _ENDINGS = {".gz", ".json", ".jsonl", ".trec", ".run", ".txt", ".tsv"}
 
 
@@ -32,16 +37,17 @@ def _parser() -> argparse.ArgumentParser:
     add = command.add_argument
     runs = "run folder, id under results/runs or a part of it, or last; or a FILE of rankings"
     add("runs", nargs="+", type=Path, metavar="RUN", help=runs)
-    add("--unit", choices=UNITS, default="turn", help="what is ranked (default: turn)")
+    add("--unit", choices=UNITS, help="what is ranked (default: turn; with --all: both)")
     kinds = "recall: the fraction of the evidence, any of it, or all of it (default: all three)"
     add("--kind", choices=KINDS, help=kinds)
-    add("--at", type=_cutoffs, metavar="N,N,...", help="cutoffs (default: 10)")
+    cutoffs = "cutoffs, as 5,10,20 (default: 10; with --all: 5,10)"
+    add("--at", type=_cutoffs, metavar="N[,N...]", help=cutoffs)
     add("--type", metavar="TYPE", help="this question type only, as multi_hop")
     measure = "measure such as recall@5, session_ndcg@10 or recall@512tokens; repeatable"
     add("--measure", action="append", default=[], metavar="NAME", help=measure)
     add("--all", action="store_true", help="every definition, side by side")
     add("--seed", type=int, default=0, help="seed of the resampling (default: 0)")
-    files = "also write retrieval.md, retrieval.csv and the curves there"
+    files = "also write there retrieval.md, retrieval.csv with every measure, and the curves"
     add("--out", type=Path, metavar="FOLDER", help=files)
     return command
 
@@ -57,8 +63,33 @@ def _cutoffs(text: str) -> tuple[int, ...]:
 
 
 def _retrieval(options: argparse.Namespace) -> None:
-    folders = [_folder(given, options) for given in options.runs]
-    print("\n".join(map(str, folders)))
+    request = _request(options)
+    runs = load_runs([_folder(given, options) for given in options.runs], complete=False)
+    found = evaluate(runs, request)
+    print(as_text(found.sections))
+    if options.out is not None:
+        print(f"\nwritten to {options.out}: {', '.join(write(options.out, found, request))}")
+
+
+def _request(options: argparse.Namespace) -> Request:
+    if options.seed < 0:
+        raise InputError(f"--seed {options.seed}: use a whole number of 0 or more")
+    if options.out is not None and options.out.exists() and not options.out.is_dir():
+        raise InputError(f"--out {options.out}: is a file; name a folder")
+    named = [f"--{name}" for name in ("unit", "kind", "at") if getattr(options, name)]
+    if options.measure and (named or options.all):
+        raise InputError(
+            f"--measure: names unit, kind and cutoff itself; leave out {[*named, '--all'][0]}"
+        )
+    return Request(
+        unit=options.unit,
+        kind=options.kind,
+        cutoffs=options.at,
+        type=options.type,
+        measures=tuple(dict.fromkeys(map(parse, options.measure))),
+        every=options.all,
+        seed=options.seed,
+    )
 
 
 def _folder(given: Path, options: argparse.Namespace) -> Path:
