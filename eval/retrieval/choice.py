@@ -64,12 +64,6 @@ def is_selected(run: Run) -> bool:
     return all(ranked.selected for ranked in run.rankings.values())
 
 
-def check(run: Run, measures: Sequence[Measure]) -> None:
-    """Raise InputError with each reason why the rankings of `run` do not determine `measures`."""
-    if reasons := unknown(run, measures):
-        raise InputError("; ".join(dict.fromkeys(reasons.values())))
-
-
 def known(run: Run, measures: Sequence[Measure]) -> list[Measure]:
     """Return those of `measures` that the rankings of `run` determine."""
     reasons = unknown(run, measures)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from statistics import fmean
 
-from eval.rendering.palette import MARKERS, PALETTE
+from eval.datasets.types import ADVERSARIAL
+from eval.metrics.retrieval.registry import BUDGETS, Unit, parse
+from eval.records.run import Run
+from eval.retrieval.choice import KINDS, known
+from eval.retrieval.measured import measured
 from eval.stats.interval import Interval
+from eval.summary.retrieval import values
+from eval.summary.summarise import OVERALL
+
+_GRID = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # cutoffs of a curve
 
 _DPI = 150
 _FORMATS = ("png", "svg")
@@ -15,71 +23,56 @@ _FORMATS = ("png", "svg")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Mean recall of a run on a question type: at a cutoff of `at` ranks, which is a context of
-    `tokens` on average (None: unknown), or within a budget of `at` tokens.
+    """Mean recall of a run on a question type, at a cutoff of `at` ranks, or `within` a budget of
+    `at` tokens. `tokens`: mean of the context at the cutoff, None where it is unknown.
     """
 
-    run: str
+    run: Run
     type: str
     at: int
+    within: bool
     tokens: float | None
     recall: Interval
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """What a chart shows: `name` of its files, title, names of the axes, and `x` of a point."""
-
-    name: str
-    title: str
-    across: str
-    up: str
-    x: Callable[[Point], float | None]
-
-
-def draw(
-    chart: Chart, lines: Sequence[Point], marks: Sequence[Point], runs: Sequence[str], folder: Path
-) -> list[str]:
-    """Write NAME.png and NAME.svg into `folder`: a line with its interval for each of `runs`, and
-    `marks` as open marks. Returns the names of the files.
+def points(run: Run, unit: Unit, kind: str, seed: int) -> list[Point]:
+    """Return the points of both curves for each question type, as far as rankings determine them;
+    `kind`: see KINDS.
     """
-    from matplotlib import rc_context  # noqa: PLC0415 - takes half a second
-    from matplotlib.figure import Figure  # noqa: PLC0415
-
-    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
-    axes = figure.subplots()
-    for i, run in enumerate(runs):
-        look = {"color": PALETTE[i % len(PALETTE)], "marker": MARKERS[i % len(MARKERS)]}
-        points = [(x, p.recall) for p in lines if p.run == run and (x := chart.x(p)) is not None]
-        across = [x for x, _ in points]
-        lows, highs = [r.low for _, r in points], [r.high for _, r in points]
-        axes.plot(across, [r.value for _, r in points], label=run, markersize=5, **look)
-        axes.fill_between(across, lows, highs, color=look["color"], alpha=0.12, linewidth=0)
-        budgets = [p for p in marks if p.run == run]
-        axes.plot(
-            *([p.at for p in budgets], [p.recall.value for p in budgets]),
-            **(look | {"linestyle": "none", "markerfacecolor": "none", "markersize": 9}),
+    name = "session_" * (unit == "session") + KINDS[kind]
+    wanted = [parse(f"{name}@{at}") for at in _GRID]
+    wanted += [parse(f"{name}@{budget}tokens") for budget in BUDGETS]
+    measures = known(run, wanted)
+    if not measures:
+        return []
+    ids = list(values(run, measures[:1])[str(measures[0])])
+    found = measured(run, measures, seed)
+    return [
+        Point(
+            run,
+            type_,
+            measure.tokens or measure.cutoff or 0,
+            measure.tokens is not None,
+            _tokens(run, [id_ for id_ in ids if _in(run, id_, type_)], unit, measure.cutoff),
+            cells[str(measure)],
         )
-    axes.set_xscale("log")
-    ticks = _ticks([x for p in lines if (x := chart.x(p)) is not None] + [p.at for p in marks])
-    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-    axes.minorticks_off()
-    axes.set_ylim(0, 1.02)
-    axes.set(xlabel=chart.across, ylabel=chart.up)
-    axes.set_title(chart.title, loc="left", fontsize=11)
-    axes.grid(color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(loc="lower right", frameon=False)
-    names = [f"{chart.name}.{ending}" for ending in _FORMATS]
-    with rc_context({"svg.hashsalt": chart.name}):  # the same ids on every day
-        for name, facts in zip(names, ({}, {"Date": None, "Title": chart.title}), strict=True):
-            figure.savefig(folder / name, dpi=_DPI, metadata=facts)
-    return names
+        for type_, cells in found.means.items()
+        for measure in measures
+    ]
 
 
-def _ticks(values: Sequence[float]) -> list[int]:
-    """Return 1, 2 and 5 times the powers of 10 from the least to the greatest of `values`."""
-    low, high = min(values), max(values)
-    ticks = [m * 10**power for power in range(8) for m in (1, 2, 5)]
-    return [tick for tick in ticks if low <= tick <= high]
+def _in(run: Run, question: str, type_: str) -> bool:
+    record = run.records[question]
+    return record["type"] == type_ or (type_ == OVERALL and record["category"] != ADVERSARIAL)
+
+
+def _tokens(run: Run, ids: Sequence[str], unit: Unit, cutoff: int | None) -> float | None:
+    """Return the mean number of tokens of the first `cutoff` ranks of the questions `ids`."""
+    spent = []
+    for id_ in ids if cutoff is not None else ():
+        ranked = run.rankings[id_]
+        ranking = ranked.turns if unit == "turn" else ranked.sessions
+        if ranking is None or ranking.tokens is None:
+            return None
+        spent.append(ranking.tokens[:cutoff][-1] if ranking.tokens else 0)
+    return fmean(spent) if spent else None

@@ -50,7 +50,8 @@ def section(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> Section:
     for rows in tables:
         parts += [rows[0].key, Table(*table(rows, runs))]
     return Section(
-        f"Differences to {runs[0].label}", [*parts, method(tables, runs), *conclusions(tables, runs)]
+        f"Differences to {runs[0].label}",
+        [*parts, method(tables, runs), *conclusions(tables, runs)],
     )
 
 
@@ -60,5 +61,8 @@ def _other_evidence(first: Run, run: Run) -> list[str]:
         id_
         for id_, one in first.records.items()
         if (other := run.records.get(id_)) is not None
-        and any(set(evidence_of(one, unit)) != set(evidence_of(other, unit)) for unit in ("turn", "session"))
+        and any(
+            set(evidence_of(one, unit)) != set(evidence_of(other, unit))
+            for unit in ("turn", "session")
+        )
     ]

@@ -26,23 +26,23 @@ class Measured:
 
     def n(self, type_: str) -> int:
         """Return the number of questions of `type_` that were measured."""
-        return max(mean.n for mean in self.means[type_].values())
+        return max((mean.n for mean in self.means.get(type_, {}).values()), default=0)
 
     def conversations(self, type_: str) -> int:
         """Return the number of their conversations."""
-        return max(mean.clusters for mean in self.means[type_].values())
+        return max((mean.clusters for mean in self.means.get(type_, {}).values()), default=0)
 
 
-def measure(run: Run, measures: Sequence[Measure], seed: int) -> Measured:
+def measured(run: Run, measures: Sequence[Measure], seed: int) -> Measured:
     """Return the means of `measures`, of types that have questions with evidence.
 
     Raises InputError where the rankings do not determine a measure, or no question has evidence.
     """
     means = {type_: cells for type_, cells in by_type(run, measures, seed).items() if cells}
-    if not means:
+    if not means and measures:
         raise InputError(
             f"{run.label}: no question has evidence, so no ranking can be measured; the data set "
-            "must name evidence turns"
+            "must name evidence turns or sessions"
         )
     units = {one.unit for one in measures if one.metric.name == FIRST_RANK}
     return Measured(run, means, {unit: first_ranks(run, unit, seed) for unit in units})
