@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.summary.measures import ADVERSARIAL, Measure, value
+from eval.summary.measures import ADVERSARIAL, Measure
 from eval.summary.summarise import OVERALL
 
 NOT_ASKED, FAILED, NO_SCORE = "not asked", "failed", "without this score"
 ANOTHER = "another question under the same id"
-Scores = Mapping[str, float | None]  # by question id
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +39,8 @@ class Shared:
         return np.asarray(mask, dtype=np.bool_)
 
 
-def share(
-    runs: Sequence[Run], measure: Measure, scores: Sequence[Scores] | None = None
-) -> Shared:
+def share(runs: Sequence[Run], measure: Measure) -> Shared:
     """Divide the questions of all runs into those that count for `measure` and those left out.
-
-    `scores`: of each run, by question id; None for those in the records.
 
     A question is left out if some runs lack the score, or if it failed in all that asked it. A
     question without the score in any run appears in neither: the score does not apply.
@@ -59,14 +54,11 @@ def share(
         record = asked[id_]
         if not _in_types(record, measure):
             continue
-        states = [
-            _state(run, record, measure.key, None if scores is None else scores[i])
-            for i, run in enumerate(runs)
-        ]
-        known = [state for state in states if isinstance(state, float)]
-        if len(known) == len(runs):
-            counted.append((record, known))
-        elif known or FAILED in states:
+        states = [_state(run, record, measure) for run in runs]
+        scores = [state for state in states if isinstance(state, float)]
+        if len(scores) == len(runs):
+            counted.append((record, scores))
+        elif scores or FAILED in states:
             left_out.append(id_)
             for run, state in zip(runs, states, strict=True):
                 if isinstance(state, str):
@@ -75,7 +67,7 @@ def share(
         tuple(record["id"] for record, _ in counted),
         np.array([record["type"] for record, _ in counted], dtype=np.str_),
         np.array([record["conversation"] for record, _ in counted], dtype=np.str_),
-        np.array([known for _, known in counted], dtype=np.float64).reshape(-1, len(runs)).T,
+        np.array([scores for _, scores in counted], dtype=np.float64).reshape(-1, len(runs)).T,
         tuple(left_out),
         {label: dict(counts) for label, counts in why.items() if counts},
     )
@@ -86,7 +78,7 @@ def _in_types(record: Record, measure: Measure) -> bool:
     return type_ in measure.types or (OVERALL in measure.types and type_ != ADVERSARIAL)
 
 
-def _state(run: Run, asked: Record, key: str, scores: Scores | None) -> float | str:
+def _state(run: Run, asked: Record, measure: Measure) -> float | str:
     """Return the run's score of the question, or the reason why there is none."""
     record = run.records.get(asked["id"])
     if record is None:
@@ -95,7 +87,7 @@ def _state(run: Run, asked: Record, key: str, scores: Scores | None) -> float | 
         return ANOTHER
     if record["status"] != "ok":
         return FAILED
-    found = value(record, key) if scores is None else scores.get(record["id"])
+    found = measure.score(run, record["id"])
     return NO_SCORE if found is None else found
 
 

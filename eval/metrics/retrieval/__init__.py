@@ -57,9 +57,8 @@ class RetrievalMetric(ABC):
 
     `name`: before the @ of a measure such as recall@10. `title`: its heading in tables. `order`:
     its place in lists. `cuts`: what may follow the name: a rank, a token budget, or nothing ("").
-    `at_evidence`: whether
-    the cutoff is R. `ordered`: whether the score depends on the order, so that a mere selection has none. `aliases`:
-    names in other tools, which error messages explain.
+    `at_evidence`: whether the cutoff is R. `ordered`: whether the score depends on the order, so
+    that a mere selection has none. `aliases`: names in other tools, which error messages explain.
     """
 
     name: str

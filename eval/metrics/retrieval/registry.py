@@ -48,6 +48,12 @@ class Measure:
         return f"{'session ' * (self.unit == 'session')}{self.metric.title}{self._end}"
 
     @property
+    def whole(self) -> bool:
+        """Whether the score depends on how deep the ranking is."""
+        cut = self.cutoff or self.tokens
+        return cut is None and self.metric.ordered and not self.metric.at_evidence
+
+    @property
     def _end(self) -> str:
         if self.tokens is not None:
             return f"@{self.tokens}tokens"
