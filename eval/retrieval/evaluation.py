@@ -10,7 +10,7 @@ from eval.records.rankings import SESSION
 from eval.records.run import Run
 from eval.rendering.blocks import Section
 from eval.retrieval import choice, tables
-from eval.retrieval.differences import differences, objections, section
+from eval.retrieval.differences import comparable, differences, objections, section
 from eval.retrieval.measured import measured
 from eval.summary.contrast import Row
 from eval.summary.measures import types_of
@@ -74,13 +74,8 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
         sections.append(Section(tables.SELECTED, tables.of_sets(found, of_sets, types)))
     rows: list[list[Row]] = []
     if len(ranked) > 1 and not request.every:
-        against = objections(ranked)
-        notes += against
-        if not against:
-            of_pairs = request.measures or choice.compared(
-                unit, request.kind, request.cutoffs or _CUTOFFS
-            )
-            rows = differences(ranked, _bounded(of_pairs), types, request.seed)
+        rows, why_none = _differences(ranked, request, unit, types)
+        notes += why_none
     if rows:
         sections.append(section(rows, ranked))
     start = Section("Runs", [tables.of_runs(runs), *(f"note: {note}" for note in notes)])
@@ -121,9 +116,16 @@ def _check(runs: Sequence[Run], measures: Sequence[Measure]) -> None:
         raise InputError("; ".join(dict.fromkeys(reasons)))
 
 
-def _bounded(measures: Sequence[Measure]) -> list[Measure]:
-    """Return the measures that have differences: scores from 0 to 1, the higher the better."""
-    return [one for one in measures if one.metric.name not in {"first_rank", "store_share"}]
+def _differences(
+    ranked: Sequence[Run], request: Request, unit: Unit, types: Sequence[str]
+) -> tuple[list[list[Row]], list[str]]:
+    """Return the differences to the first run, and notes on those that there are not."""
+    if against := objections(ranked):
+        return [], against
+    at = request.cutoffs or _CUTOFFS
+    asked = request.measures or choice.compared(unit, request.kind, at)
+    measures, notes = comparable(ranked, asked)
+    return differences(ranked, measures, types, request.seed), notes
 
 
 def _notes(runs: Sequence[Run]) -> Iterator[str]:
