@@ -21,7 +21,9 @@ TEXTS = "corpus.jsonl and queries.jsonl"
 
 
 def write(run: Run, unit: UnitName, folder: Path) -> list[str]:
-    """Write the files into `folder`; returns notes. A pooled store needs no candidates.jsonl."""
+    """Write the files into `folder`; returns notes. Without
+    candidates.jsonl, each question is ranked among all documents.
+    """
     collection = Collection(run, unit)
     records = run.records.values()
     write_lines(folder / "corpus.jsonl", _corpus(collection))
@@ -33,7 +35,7 @@ def write(run: Run, unit: UnitName, folder: Path) -> list[str]:
         for record in records:
             found = () if left_out(record) else collection.relevant(record)
             file.writelines(f"{encode(record['id'])}\t{document}\t1\n" for document in found)
-    if collection.pooled:
+    if not collection.pools:
         return []
     pools = (
         # LMEB's own programs read scene_id, copies of its data sets have query_id.
@@ -46,6 +48,6 @@ def write(run: Run, unit: UnitName, folder: Path) -> list[str]:
 
 
 def _corpus(collection: Collection) -> Iterator[dict[str, Any]]:
-    for one in collection.documents():
+    for one in collection.documents:
         metadata = {"session": one.session, "time": one.time, "speaker": ", ".join(one.speakers)}
         yield {"_id": one.id, "title": "", "text": one.text, "metadata": metadata}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
+from eval.datasets.pooled import POOLED
 from eval.datasets.reload import load_original
-from eval.datasets.types import Dataset
 from eval.records.rankings import SESSION, session_of
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.records.trec import POOLED, document_of, encode
+from eval.records.trec import document_of, encode
 from eval.summary.retrieval import evidence_of
 from memsys.errors import InputError
 from memsys.text.turns import line
@@ -22,11 +23,12 @@ UnitName = Literal["turn", "session"]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A turn or a whole session. `session`: the document id of its session. `speakers`: of its
-    turns, each once.
+    """A turn or a whole session of `conversation`. `session`: the document id of its session.
+    `speakers`: of its turns, each once.
     """
 
     id: str
+    conversation: str
     text: str
     session: str
     time: str
@@ -34,7 +36,10 @@ class Document:
 
 
 class Collection:
-    """Documents by store, and the topics of a run in the order of its records."""
+    """Documents of the stores that a run's questions are asked of, and the run's topics.
+
+    `pools`: whether a question is ranked among the documents of its conversation alone.
+    """
 
     def __init__(self, run: Run, unit: UnitName) -> None:
         """Load the data set of `run`; InputError if its files are absent or others than then."""
@@ -42,43 +47,43 @@ class Collection:
             dataset = load_original(run.manifest)
         except InputError as error:
             raise InputError(f"{run.label}: the texts cannot be exported: {error}") from error
-        self.unit = unit
-        self.pooled = POOLED in run.manifest["stores"]
+        self._unit = unit
+        self._pooled = any(one.id == POOLED for one in dataset.conversations)
         self._records = run.records
-        self._documents = self._by_store(dataset)
-
-    def documents(self) -> Iterator[Document]:
-        """Yield the documents of all stores that the run's questions are asked of."""
-        for store in dict.fromkeys(map(self.store_of, self._records.values())):
-            yield from self._documents[store]
+        asked = {self._store_of(record) for record in run.records.values()}
+        self.documents = [
+            _document(conversation.id, session, turns, unit)
+            for conversation in dataset.conversations
+            if conversation.id in asked
+            for session in conversation.sessions
+            for turns in ([session.turns] if unit == SESSION else zip(session.turns))
+        ]
+        settings = run.manifest["config"].get("dataset")
+        filtered = isinstance(settings, Mapping) and bool(settings.get("owner_filter"))
+        self.pools = filtered or not self._pooled
 
     def topics(self) -> Iterator[tuple[str, str]]:
-        """Yield id and question, each on one line."""
+        """Yield id and question, each on one line, in the order of the records."""
         for record in self._records.values():
             yield encode(record["id"]), " ".join(record["question"].split())
 
     def pool_of(self, record: Record) -> list[str]:
-        """Return the ids of the documents among which the question is ranked."""
-        return [document.id for document in self._documents[self.store_of(record)]]
+        """Return the ids of the documents of the question's conversation."""
+        return self._by_conversation[record["conversation"]]
 
     def relevant(self, record: Record) -> list[str]:
         """Return the ids of the documents that are evidence for the question."""
-        store = self.store_of(record)
-        return [document_of(store, id_) for id_ in evidence_of(record, self.unit)]
+        store = self._store_of(record)
+        return [document_of(store, id_) for id_ in evidence_of(record, self._unit)]
 
-    def store_of(self, record: Record) -> str:
-        """Return the store that the question is asked of."""
-        return POOLED if self.pooled else record["conversation"]
+    def _store_of(self, record: Record) -> str:
+        return POOLED if self._pooled else record["conversation"]
 
-    def _by_store(self, dataset: Dataset) -> dict[str, list[Document]]:
-        found: dict[str, list[Document]] = {}
-        for conversation in dataset.conversations:
-            store = POOLED if self.pooled else conversation.id
-            for session in conversation.sessions:
-                groups = [session.turns] if self.unit == SESSION else [(t,) for t in session.turns]
-                found.setdefault(store, []).extend(
-                    _document(store, session, turns, self.unit) for turns in groups
-                )
+    @cached_property
+    def _by_conversation(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for document in self.documents:
+            found.setdefault(document.conversation, []).append(document.id)
         return found
 
 
@@ -86,6 +91,7 @@ def _document(store: str, session: Session, turns: tuple[Turn, ...], unit: UnitN
     id_ = session_of(turns[0].id)
     return Document(
         document_of(store, id_ if unit == SESSION else turns[0].id),
+        session.owner or store,
         "\n".join(map(line, turns)),
         document_of(store, id_),
         session.time.isoformat(),

@@ -43,7 +43,7 @@ def write(run: Run, unit: UnitName, depth: int | None, folder: Path) -> list[str
             **{"id": one.id, "text": one.text, "session": one.session, "time": one.time},
             "speaker": ", ".join(one.speakers),
         }
-        for one in collection.documents()
+        for one in collection.documents
     )
     write_lines(folder / "corpus.jsonl", rows)
     return _notes(run)

@@ -31,26 +31,26 @@ def write(
     """
     dataset = load_dataset_of(config)
     turns = {one.id: [t.id for s in one.sessions for t in s.turns] for one in dataset.conversations}
-    sizes = {
-        one.id: {"turns": len(turns[one.id]), "sessions": len(one.sessions)}
-        for one in dataset.conversations
-    }
     factory.write_run(
         folder,
         [_record(dataset, index) for index in range(len(dataset.questions))],
         dataset=dataset.name,
         data=[asdict(file) for file in dataset.files],
         config={"dataset": dict(config), "strategy": {"name": "plain"}},
-        **manifest_fields(depth, sizes),
+        **manifest_fields(depth, dataset.conversations),
     )
     random_ = random.Random(7)  # noqa: S311 - of test data
     rankings = []
     for question in dataset.questions:
-        ids = list(turns[question.conversation])
+        ids = list(turns[question.store or question.conversation])
         random_.shuffle(ids)
         ids.sort(key=lambda id_: id_ in question.evidence and random_.random() < 0.7, reverse=True)
         ranking = [[id_, 1 / (place + 1)] for place, id_ in enumerate(ids[:depth])]
-        line = {"id": question.id, "store": question.conversation, "selected": selected}
+        line = {
+            "id": question.id,
+            "store": question.store or question.conversation,
+            "selected": selected,
+        }
         rankings.append({**line, "ranking": ranking})
     write_lines(folder / "rankings.jsonl", rankings)
     memories = [

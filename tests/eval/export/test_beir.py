@@ -69,6 +69,22 @@ def test_sessions_are_documents_with_the_lines_of_their_turns(run: Path) -> None
     assert corpus[0]["metadata"]["speaker"] == "Nadia, Tomasz"
 
 
+def test_a_pooled_store_needs_no_pools_unless_owners_are_filtered(tmp_path: Path) -> None:
+    pooled = {**ranked.SAMPLE, "pooled": True}
+    run = ranked.write(tmp_path / "all", pooled)
+    assert main([str(run), "--to", "beir"]) == 0
+    assert not (run / "beir" / "candidates.jsonl").exists()
+    qrels = (run / "beir" / "qrels" / "test.tsv").read_text(encoding="utf-8").split("\n")
+    assert qrels[1] == "harbour/0\tharbour:D1:11\t1"
+
+    own = ranked.write(tmp_path / "own", {**pooled, "owner_filter": True})
+    alone = ranked.write(tmp_path / "alone", ranked.SAMPLE)
+    for run in (own, alone):
+        assert main([str(run), "--to", "beir"]) == 0
+    files = [lines(run / "beir" / "candidates.jsonl") for run in (own, alone)]
+    assert files[0] == files[1]
+
+
 def test_a_run_without_rankings_is_a_collection_too(tmp_path: Path) -> None:
     run = ranked.write(tmp_path / "run", ranked.SAMPLE)
     for name in ("rankings.jsonl", "memories.jsonl"):

@@ -15,7 +15,7 @@ from eval.datasets.reload import load_dataset_of
 from eval.export.__main__ import main
 from eval.metrics.retrieval.registry import parse
 from eval.records.run import load_run
-from eval.records.trec import decode, read_run, split_document
+from eval.records.trec import RunLine, decode, read_run, split_document
 from eval.summary.retrieval import by_type
 from tests.eval.export import ranked
 
@@ -35,15 +35,22 @@ SAME = {
 
 def scored(qrels: Path, run: Path) -> dict[str, float]:
     """Means of ir_measures under the names of this project."""
-    read = (ir_measures.read_trec_qrels(str(qrels)), ir_measures.read_trec_run(str(run)))
-    return {SAME[name]: mean for name, mean in ir_measures.calc_aggregate(SAME, *read).items()}
+    files = (ir_measures.read_trec_qrels(str(qrels)), ir_measures.read_trec_run(str(run)))
+    return {SAME[name]: mean for name, mean in ir_measures.calc_aggregate(SAME, *files).items()}
+
+
+def read(path: Path) -> list[RunLine]:
+    return list(read_run(path.read_text(encoding="utf-8").split("\n"), path.name))
 
 
 @pytest.mark.parametrize("unit", ["turn", "session"])
 @pytest.mark.parametrize(
     "config",
-    [ranked.SAMPLE, ranked.SYNTHETIC, pytest.param(LOCOMO, marks=THERE)],
-    ids=["sample", "synthetic", "locomo"],
+    [
+        *(ranked.SAMPLE, {**ranked.SAMPLE, "pooled": True}, ranked.SYNTHETIC),
+        pytest.param(LOCOMO, marks=THERE),
+    ],
+    ids=["sample", "pooled", "synthetic", "locomo"],
 )
 def test_other_programs_compute_the_means_of_the_tables(
     tmp_path: Path, config: dict[str, Any], unit: str
@@ -57,6 +64,9 @@ def test_other_programs_compute_the_means_of_the_tables(
     measures = [parse(prefix + name) for name in SAME.values()]
     means = by_type(run, measures, 0, 10)
     assert len([name for name in means if means[name]]) >= 2
+    documents = {line.document for line in read(out / "run.trec")}
+    texts = [json.loads(line) for line in (out / "corpus.jsonl").open(encoding="utf-8")]
+    assert documents <= {one["id"] for one in texts}
     for type_, cells in means.items():
         if not cells:
             continue
@@ -71,8 +81,7 @@ def test_ids_texts_and_order_come_back(tmp_path: Path) -> None:
     run, out = load_run(folder), folder / "trec"
 
     found: dict[str, list[str]] = {}
-    lines = (out / "run.trec").read_text(encoding="utf-8").split("\n")
-    for line in sorted(read_run(lines, "run"), key=lambda line: -line.score):
+    for line in sorted(read(out / "run.trec"), key=lambda line: -line.score):
         conversation, turn = split_document(line.document)
         question = decode(line.query)
         assert conversation == run.rankings[question].store
@@ -100,10 +109,9 @@ def test_any_name_of_a_conversation_comes_back(tmp_path: Path) -> None:
     found = scored(out / "qrels" / "overall.trec", out / "run.trec")
     means = by_type(load_run(folder), [parse(name) for name in found], 0, 10)["overall"]
     assert found == pytest.approx({name: mean.value for name, mean in means.items()}, abs=1e-9)
-    lines = (out / "run.trec").read_text(encoding="utf-8").split("\n")
-    read = list(read_run(lines, "run"))
-    assert {split_document(line.document)[0] for line in read} == {name}
-    assert {decode(line.query) for line in read} == set(load_run(folder).records)
+    lines = read(out / "run.trec")
+    assert {split_document(line.document)[0] for line in lines} == {name}
+    assert {decode(line.query) for line in lines} == set(load_run(folder).records)
 
 
 def test_questions_without_evidence_are_ranked_and_not_judged(tmp_path: Path) -> None:
