@@ -91,7 +91,7 @@ class Repetition:
         if (folder / RECORDS).exists():
             return
         asked = {question.id: question for question in built.dataset.questions}
-        conversations = {question.conversation for question in asked.values()}
+        conversations = {question.searched for question in asked.values()}
         if (self.folder / CONTEXTS).exists():
             shutil.copyfile(self.folder / CONTEXTS, folder / CONTEXTS)
         steps = read_lines(self.folder / INGEST, schema=INGEST_LINE)
