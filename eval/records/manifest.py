@@ -25,6 +25,7 @@ from eval.datasets.types import Dataset
 from eval.metrics.protocols import protocol_names
 from eval.records.answer_key_views import evidence_name
 from eval.records.jsonl import MANIFEST, validate
+from eval.records.rankings import manifest_fields
 from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
 from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, Manifest
 from eval.stats.interval import RESAMPLES
@@ -44,7 +45,7 @@ OPERATIONAL_OF_MODELS = frozenset(
 # for configurations of earlier versions.
 _LATER: Mapping[str, Any] = {
     **{"metric": [], "questions": None, "resamples": RESAMPLES},
-    **{"from": None, "only": None},
+    **{"from": None, "only": None, "retrieval": {"depth": 100}},
 }
 _LATER_OF_DATASET: Mapping[str, Any] = {
     **{"subset": None, "evidence": "original", "pooled": False, "owner_filter": False},
@@ -145,6 +146,7 @@ def describe(
         "scoring": protocol_names(config["scoring"]),
         **models,
         "models": {name: _chosen(choices, name) for name in ("embedder", "reader", "judge")},
+        **manifest_fields((config.get("retrieval") or {}).get("depth"), dataset.conversations),
         "seed": seed,
         "machine": {
             "system": platform.system(),

@@ -11,11 +11,12 @@ from tqdm import tqdm
 
 from eval.datasets.pooled import POOLED, pool
 from eval.datasets.types import Dataset, Question
-from eval.metrics.registry import use_configured
+from eval.metrics.registry import of_rankings, use_configured
 from eval.records.answer_key_views import evidence_name, key_name
 from eval.records.folder import locked
 from eval.records.jsonl import MANIFEST, RECORDS, write_json, write_lines
 from eval.records.manifest import digest, git_state, now
+from eval.records.rankings import Unit
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record, Summary
 from eval.rendering.run_tables import report_md
@@ -52,8 +53,12 @@ def recompute(
     with locked(folder):
         old = list(run.records.values())
         bar = tqdm(old, desc=folder.name, unit="answer", disable=None)
+        turns = {id_: one.turns for id_, one in run.rankings.items() if not one.selected}
         recited = (_recited(record, evidence.get(record["id"])) for record in bar)
-        records = [_rescored(record, questions.get(record["id"])) for record in recited]
+        records = [
+            _rescored(record, questions.get(record["id"]), turns.get(record["id"]))
+            for record in recited
+        ]
         write_lines(folder / RECORDS, records)
         summary = write_summary(folder, manifest, records, report_md)
         if manifest.get("kind") == IMPORTED:
@@ -101,25 +106,36 @@ def _with_settings(manifest: Mapping[str, Any], settings: Mapping[str, str | Non
 
 
 def _recited(record: Record, question: Question | None) -> Record:
-    """Return `record` with the evidence of `question`, if it is given."""
+    """Return `record` with the evidence of `question`, if it is given; if that is other evidence,
+    without scores of the ranking, which may not be known any more.
+    """
     if question is None:
         return record
     others = {name: value for name, value in record.items() if name != "evidence_original"}
+    if list(question.evidence) != record["evidence"]:
+        unknown = dict.fromkeys(of_rankings(record["scores"]))
+        others["scores"] = record["scores"] | unknown
+        if original := record["scores_original"]:
+            others["scores_original"] = original | unknown
     return cast(Record, others | evidence_fields(question, record["retrieved"]))
 
 
-def _rescored(record: Record, question: Question | None) -> Record:
-    """Score `record` again, under the key that `question` was loaded with, if it is given."""
+def _rescored(record: Record, question: Question | None, ranked: Unit | None) -> Record:
+    """Score `record` again, under the key that `question` was loaded with, if it is given. Without
+    the ranking behind it, its scores remain.
+    """
     verdicts = _verdicts(record)
     if question is not None:
         record = cast(Record, record | question_fields(question))
-    key, computed = record["key"], score_record(record)
+    key, computed = record["key"], score_record(record, ranked=ranked)
     golds = {"scores": record["gold"]}
     if key is not None:
         golds["scores_original"] = key["original_gold"]
     previous = {"scores": record["scores"], "scores_original": record["scores_original"]}
     for name, gold in golds.items():
         scores = computed[name] or {}
+        if ranked is None:
+            scores |= of_rankings(previous[name] or {})
         others = {k: v for k, v in (previous[name] or {}).items() if k not in scores}
         computed[name] = others | scores | {"judge": verdicts.get(gold)}
     return cast(Record, record | computed)
