@@ -18,8 +18,9 @@ from eval.records.manifest import digest, git_state, now
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record, Summary
 from eval.rendering.run_tables import report_md
-from eval.rescore.imports import IMPORTED, add_account
+from eval.rescore.imports import add_account
 from eval.summary.closing import write_summary
+from eval.summary.imported import IMPORTED
 from eval.summary.scoring import question_fields, score_record
 from memsys.errors import InputError
 
