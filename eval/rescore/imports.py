@@ -21,6 +21,7 @@ from eval.rendering.tables import markdown
 from eval.rescore.account import account
 from eval.rescore.tables import labels_table, sentences, warnings
 from eval.summary.imported import (
+    add_sentences,
     check_empty,
     describe_import,
     unanswered,
@@ -84,12 +85,8 @@ def write_import(source: Import, folder: Path, options: Mapping[str, str]) -> Su
 def add_account(folder: Path, manifest: Manifest) -> None:
     """Append the account of the imported rows to report.md."""
     counts = manifest["matching"]
-    lines = ["", "## Import", "", *(f"- {line}" for line in sentences(counts))]
     table = labels_table(counts, markdown)
-    if table is not None:
-        lines += ["", table]
-    with (folder / "report.md").open("a", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+    add_sentences(folder, sentences(counts), *([] if table is None else [table]))
 
 
 def _manifest(source: Import, options: Mapping[str, str], counts: Mapping[str, Any]) -> Manifest:

@@ -114,3 +114,11 @@ def check_empty(folder: Path) -> None:
     """Raise InputError unless `folder` is absent or an empty folder."""
     if is_there(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: exists and is not empty; name another folder by --out")
+
+
+def add_sentences(folder: Path, sentences: Sequence[str], *more: str) -> None:
+    """Append the account of an import, and blocks of Markdown, to the report.md in `folder`."""
+    lines = ["", "## Import", "", *(f"- {line}" for line in sentences)]
+    lines += [line for block in more for line in ("", block)]
+    with (folder / "report.md").open("a", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
