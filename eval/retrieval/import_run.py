@@ -13,7 +13,7 @@ from eval.answers.ranking_files import LAYOUTS, RankingFile
 from eval.metrics.retrieval.registry import Unit
 from eval.records.rankings import RULE, Ranked, as_ranked, session_of
 from eval.records.run import Run
-from eval.records.schema import Manifest, MemoryLine, RankingLine, Record, Summary
+from eval.records.schema import Manifest, MemoryLine, RankingLine, Record
 from eval.rendering.run_tables import report_md
 from eval.retrieval.account import account, warnings
 from eval.retrieval.imports import Import
@@ -34,8 +34,8 @@ def write_import(
     folder: Path,
     config: Mapping[str, Any],
     command: Sequence[str],
-) -> Summary:
-    """Write the run folder of rankings from `file` and return its summary.
+) -> Manifest:
+    """Write the run folder of rankings from `file` and return its manifest.
 
     `config` loads the data set again; `command` repeats the import. Raises InputError if the folder
     is not empty.
@@ -47,7 +47,7 @@ def write_import(
     memories = list(_memory_lines(source))
     lines = list(_ranking_lines(source))
     records = _records(source, _ranked(lines, memories, manifest))
-    summary = write_imported(
+    write_imported(
         folder,
         manifest,
         records,
@@ -57,7 +57,7 @@ def write_import(
         memories=memories,
     )
     add_sentences(folder, manifest["matching"]["sentences"])
-    return summary
+    return manifest
 
 
 @dataclass(frozen=True)
