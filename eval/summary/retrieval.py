@@ -258,7 +258,9 @@ def _remedy(run: Run, depth: int | None) -> str:
     """Return how to get rankings to `depth`; None: any greater one."""
     if run.manifest.get("kind") == IMPORTED:
         more = f"{depth} or more ids" if depth else "more ids"
-        return f"import rankings of {more}, or add --depth if shorter ones are complete"
+        return (
+            f"import rankings of {more}, or give their depth (--depth) if shorter ones are complete"
+        )
     return (
         f"run it with retrieval.depth={depth} or more"
         if depth
