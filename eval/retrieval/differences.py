@@ -10,10 +10,11 @@ from eval.rendering.blocks import Section, Table
 from eval.rendering.contrasts import conclusions, method, table
 from eval.summary import measures as compared
 from eval.summary.contrast import Row, contrast
-from eval.summary.retrieval import evidence_of, values
+from eval.summary.retrieval import evidence_of
 from eval.summary.shared import data_files, same_data, share
 
 _SHOWN = 3  # question ids in a message
+_NO_SCORES = {"first_rank", "store_share"}
 
 
 def objections(runs: Sequence[Run]) -> list[str]:
@@ -34,14 +35,29 @@ def objections(runs: Sequence[Run]) -> list[str]:
     return found
 
 
+def comparable(runs: Sequence[Run], measures: Sequence[Measure]) -> tuple[list[Measure], list[str]]:
+    """Return the measures that have differences, scores from 0 to 1 of which more is better, and
+    notes on those of whole rankings, which have none where the recorded depths differ.
+    """
+    scores = [one for one in measures if one.metric.name not in _NO_SCORES]
+    used = [run.manifest["retrieval"] for run in runs]
+    depths = [one and one["depth"] for one in used]
+    whole = [one for one in scores if one.whole and len(set(depths)) > 1]
+    notes = [
+        f"{one}: no difference, since the rankings are of depth "
+        f"{', '.join('all' if depth is None else f'{depth:,}' for depth in depths)}; "
+        f"use {one}@{min(filter(None, depths))} or less"
+        for one in whole
+    ]
+    return [one for one in scores if one not in whole], notes
+
+
 def differences(
     runs: Sequence[Run], measures: Sequence[Measure], types: Sequence[str], seed: int
 ) -> list[list[Row]]:
     """Return a row for each of `measures` and question types, of questions that all runs ranked."""
-    scores = [values(run, measures) for run in runs]
-    named = [compared.Measure(str(measure), tuple(types)) for measure in measures]
-    counted = [(one, share(runs, one, [found[one.key] for found in scores])) for one in named]
-    return [rows for rows in contrast(counted, seed) if rows]
+    named = [compared.Measure(str(one), tuple(types), one) for one in measures]
+    return [rows for rows in contrast([(one, share(runs, one)) for one in named], seed) if rows]
 
 
 def section(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> Section:

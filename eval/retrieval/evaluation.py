@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.metrics.retrieval.registry import Measure, Unit
@@ -10,14 +10,15 @@ from eval.records.rankings import SESSION
 from eval.records.run import Run
 from eval.rendering.blocks import Section
 from eval.retrieval import choice, tables
-from eval.retrieval.differences import differences, objections, section
-from eval.retrieval.measured import measured
+from eval.retrieval.differences import comparable, differences, objections, section
+from eval.retrieval.measured import Measured, measured
 from eval.summary.contrast import Row
 from eval.summary.measures import types_of
 from eval.summary.retrieval import ended_early, unknown
 from memsys.errors import InputError
 
 _CUTOFFS = (10,)
+Reasons = Mapping[str, Mapping[str, str]]  # by run label and measure: why it is unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,28 +60,29 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
     ranked = [run for run in runs if run not in selected]
     unit = request.unit or ("session" if all(map(_of_sessions, runs)) else "turn")
     groups = list(_groups(request, unit)) if ranked else []
+    asked = list(dict.fromkeys(one for _, measures in groups for one in measures))
+    reasons = {run.label: unknown(run, asked) for run in ranked}
     if not request.every:
-        _check(ranked, [one for _, measures in groups for one in measures])
-    notes = [*_notes(runs), *_ended(ranked, groups)]
+        _refuse(reasons)
+    notes = [*_notes(runs), *_unknown(reasons), *_ended(ranked, asked, reasons)]
     sections = []
     for title, measures in groups:
-        found = [measured(run, choice.known(run, measures), request.seed) for run in ranked]
+        found = [
+            measured(run, [m for m in measures if str(m) not in reasons[run.label]], request.seed)
+            for run in ranked
+        ]
+        _check_type(found, request.type)
         table = tables.side_by_side if request.every else tables.by_type
         sections.append(Section(title, [tables.about(found, types), table(found, measures, types)]))
-        notes += [note for run in ranked for note in _unknown(run, measures)]
     if selected:
         of_sets = choice.set_measures(unit)
         found = [measured(run, of_sets, request.seed) for run in selected]
+        _check_type(found, request.type)
         sections.append(Section(tables.SELECTED, tables.of_sets(found, of_sets, types)))
     rows: list[list[Row]] = []
     if len(ranked) > 1 and not request.every:
-        against = objections(ranked)
-        notes += against
-        if not against:
-            of_pairs = request.measures or choice.compared(
-                unit, request.kind, request.cutoffs or _CUTOFFS
-            )
-            rows = differences(ranked, _bounded(of_pairs), types, request.seed)
+        rows, why_none = _differences(ranked, request, unit, types)
+        notes += why_none
     if rows:
         sections.append(section(rows, ranked))
     start = Section("Runs", [tables.of_runs(runs), *(f"note: {note}" for note in notes)])
@@ -114,16 +116,27 @@ def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]
             )
 
 
-def _check(runs: Sequence[Run], measures: Sequence[Measure]) -> None:
-    """Raise InputError with each reason why rankings do not determine `measures`."""
-    reasons = [reason for run in runs for reason in unknown(run, measures).values()]
-    if reasons:
-        raise InputError("; ".join(dict.fromkeys(reasons)))
+def _refuse(reasons: Reasons) -> None:
+    """Raise InputError with each reason why rankings do not determine a measure."""
+    if found := dict.fromkeys(text for one in reasons.values() for text in one.values()):
+        raise InputError("; ".join(found))
 
 
-def _bounded(measures: Sequence[Measure]) -> list[Measure]:
-    """Return the measures that have differences: scores from 0 to 1, the higher the better."""
-    return [one for one in measures if one.metric.name not in {"first_rank", "store_share"}]
+def _check_type(found: Sequence[Measured], type_: str | None) -> None:
+    if type_ and not any(one.n(type_) for one in found):
+        raise InputError(f"--type {type_}: no question of this type has evidence")
+
+
+def _differences(
+    ranked: Sequence[Run], request: Request, unit: Unit, types: Sequence[str]
+) -> tuple[list[list[Row]], list[str]]:
+    """Return the differences to the first run, and notes on those that there are not."""
+    if against := objections(ranked):
+        return [], against
+    at = request.cutoffs or _CUTOFFS
+    asked = request.measures or choice.compared(unit, request.kind, at)
+    measures, notes = comparable(ranked, asked)
+    return differences(ranked, measures, types, request.seed), notes
 
 
 def _notes(runs: Sequence[Run]) -> Iterator[str]:
@@ -135,22 +148,23 @@ def _notes(runs: Sequence[Run]) -> Iterator[str]:
             yield f"{run.label}: {failed:,} of {len(run.records):,} questions failed, in no mean"
 
 
-def _ended(runs: Sequence[Run], groups: Sequence[tuple[str, Sequence[Measure]]]) -> Iterator[str]:
+def _ended(runs: Sequence[Run], asked: Sequence[Measure], reasons: Reasons) -> Iterator[str]:
     """Yield a note per run and unit on rankings that end before the greatest cutoff."""
-    measures = [one for _, group in groups for one in group if one.cutoff is not None]
-    for unit in dict.fromkeys(one.unit for one in measures):
-        most = max((one for one in measures if one.unit == unit), key=lambda one: one.cutoff or 0)
-        for run in runs:
-            if short := not unknown(run, [most]) and ended_early(run, most):
+    for run in runs:
+        known = [m for m in asked if m.cutoff is not None and str(m) not in reasons[run.label]]
+        for unit in dict.fromkeys(one.unit for one in known):
+            most = max((m for m in known if m.unit == unit), key=lambda one: one.cutoff or 0)
+            if short := ended_early(run, most):
                 yield (
                     f"{run.label}: the recorded rankings of {short:,} questions contain fewer "
                     f"than {most.cutoff} {unit}s; nothing is taken to follow"
                 )
 
 
-def _unknown(run: Run, measures: Sequence[Measure]) -> Iterator[str]:
-    """Yield a note on measures that the rankings of a run do not determine."""
-    reasons = list(dict.fromkeys(unknown(run, measures).values()))
-    if reasons:
-        more = f" (and {len(reasons) - 1} more measures)" if len(reasons) > 1 else ""
-        yield f"{reasons[0]}{more}"
+def _unknown(reasons: Reasons) -> Iterator[str]:
+    """Yield a note per run on measures that its rankings do not determine."""
+    for one in reasons.values():
+        texts = list(dict.fromkeys(one.values()))
+        more = f" (and {len(texts) - 1} more measures)" if len(texts) > 1 else ""
+        if texts:
+            yield f"{texts[0]}{more}"

@@ -51,7 +51,7 @@ def draw(chart: Chart, lines: Sequence[Line], folder: Path) -> list[str]:
             "marker": MARKERS[i % len(MARKERS)],
         }
         across = [x for x, _ in line.points]
-        ends = [(mean.low, mean.high) for _, mean in line.points]
+        lows, highs = ([getattr(mean, end) for _, mean in line.points] for end in ("low", "high"))
         axes.plot(
             across,
             [mean.value for _, mean in line.points],
@@ -60,7 +60,7 @@ def draw(chart: Chart, lines: Sequence[Line], folder: Path) -> list[str]:
             linestyle=_DASHES[i // len(PALETTE) % len(_DASHES)],
             **look,
         )
-        axes.fill_between(across, *zip(*ends, strict=True), color=look["color"], alpha=0.12, lw=0)
+        axes.fill_between(across, lows, highs, color=look["color"], alpha=0.12, lw=0)
         axes.plot(
             [x for x, _ in line.marks],
             [mean.value for _, mean in line.marks],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from eval.metrics.retrieval.registry import Measure
 from eval.records.run import Run
 from eval.rendering.blocks import Table
-from eval.rendering.numbers import ABSENT, interval, number, share
+from eval.rendering.numbers import ABSENT, interval, share
 from eval.rendering.tables import type_name
 from eval.retrieval.measured import FIRST_RANK, Measured
 from eval.summary.summarise import OVERALL
@@ -66,9 +66,7 @@ def of_sets(
 ) -> list[str | Table]:
     """Return the table by type of runs that only select memories, after a sentence on it."""
     table = by_type(found, measures, types)
-    named = [one.run.label for one in found]
-    start = f"{', '.join(named)}: {'selected, not ranked'}. {_OF_SETS}"
-    return [start, table]
+    return [f"{', '.join(one.run.label for one in found)}: selected, not ranked. {_OF_SETS}", table]
 
 
 def _cell(one: Measured, type_: str, measure: Measure) -> str:
@@ -79,7 +77,8 @@ def _cell(one: Measured, type_: str, measure: Measure) -> str:
         ranks = one.first_ranks.get(measure.unit, {}).get(type_)
         if ranks is None:
             return ABSENT
-        return f"{number(ranks.median, 1)} (found in {share(ranks.found.value)})"
+        median = ABSENT if ranks.median is None else f"{ranks.median:g}"
+        return f"{median} (found in {share(ranks.found.value)})"
     mean = one.means.get(type_, {}).get(str(measure))
     if mean is not None and measure.metric.name == _SHARE:
         return share(mean.value)
@@ -90,7 +89,7 @@ def _depth(run: Run) -> str:
     used = run.manifest.get("retrieval")
     if used is None:
         return ABSENT
-    return "whole" if used["depth"] is None else f"{used['depth']:,} {used['unit']}s"
+    return "all" if used["depth"] is None else f"{used['depth']:,}"
 
 
 def _sizes(run: Run, unit: str) -> str:

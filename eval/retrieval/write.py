@@ -150,8 +150,8 @@ def _definitions(
     for type_ in found.types:
         if any(one.n(type_) for one in rows):
             table = tables.side_by_side(rows, measures, [type_])
-            parts = [tables.about(rows, [type_]), table]
-            yield Section(f"All definitions: {type_name(type_)}", parts)
+            title = f"All definitions: {type_name(type_)}"
+            yield Section(title, [tables.about(rows, [type_]), table])
 
 
 def _markdown(
