@@ -81,6 +81,11 @@ class Run:
         """
         return load_rankings(self.folder, self.manifest)
 
+    @cached_property
+    def has_answers(self) -> bool:
+        """Whether questions were answered: False where only rankings were made."""
+        return any(record["answer"] is not None for record in self.counted)
+
     @property
     def retrieval_known(self) -> bool:
         """Whether the retrieval is recorded: False for imported answers."""
