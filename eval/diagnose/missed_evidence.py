@@ -36,7 +36,9 @@ def missed_by_rank(run: Run) -> list[str | Table]:
             rows.append([type_name(name), str(len(ranks)), *map(str, columns)])
     if not rows:
         return []
-    which = "Evidence turns that are not in the context" if run.retrieval_known else "Evidence turns"
+    which = (
+        "Evidence turns that are not in the context" if run.retrieval_known else "Evidence turns"
+    )
     return [
         f"{which}, by their rank among the turns of the recorded ranking:",
         Table(["type", "turns", *names, f"not within {deepest}"], rows),

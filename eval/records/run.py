@@ -84,7 +84,8 @@ class Run:
     @cached_property
     def has_answers(self) -> bool:
         """Whether questions were answered: False where only rankings were made."""
-        return any(record["answer"] is not None for record in self.counted)
+        answers = [record["answer"] for record in self.counted]
+        return not answers or any(answer is not None for answer in answers)
 
     @property
     def retrieval_known(self) -> bool:

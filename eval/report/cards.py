@@ -95,9 +95,7 @@ def ranks_of_evidence(run: Run, id_: str) -> str:
     if found is None:
         return ""
     if found.selected:
-        places = [
-            f"{one} {'not ' * (rank is None)}selected" for one, rank in found.ranks.items()
-        ]
+        places = [f"{one} {'not ' * (rank is None)}selected" for one, rank in found.ranks.items()]
         return f"Evidence {found.unit}s, of {found.listed} without an order: {', '.join(places)}"
     absent = "not ranked" if found.complete else f"not within {found.listed}"
     places = [
