@@ -12,9 +12,8 @@ from eval.rendering.blocks import Block, Deck, Part
 from eval.rendering.numbers import signed
 from eval.report.cards import question_card
 from eval.report.runs import ReportedRun, missing_texts
-from eval.summary.measures import JUDGE, Measure, value
+from eval.summary.measures import JUDGE, UNANSWERED, Measure, value
 
-RECALL = "recall@10"
 LARGEST = 10  # gains, and losses, that are shown
 
 
@@ -57,7 +56,7 @@ def score_of(runs: Sequence[ReportedRun]) -> str:
     recall of evidence where a run has no answers.
     """
     if not all(run.has_answers for run in runs):
-        return RECALL
+        return UNANSWERED[0]
     return JUDGE if all(run.judged for run in runs) else runs[0].own_f1
 
 
