@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from eval.records.rankings import session_of
+from eval.metrics.retrieval.registry import UNITS, Unit
 from eval.records.run import Run
 from eval.records.schema import Record
+from eval.summary.retrieval import evidence_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class EvidenceRanks:
     ranking. `complete`: the ranking contains the whole store. `selected`: it has no order.
     """
 
-    unit: str
+    unit: Unit
     ranks: dict[str, int | None]
     listed: int
     complete: bool
@@ -31,14 +32,11 @@ def evidence_ranks(run: Run, record: Record) -> EvidenceRanks | None:
     ranked = run.rankings.get(record["id"])
     if ranked is None:
         return None
-    turns = list(record["evidence"])
-    sessions = record.get("evidence_sessions") or [session_of(turn) for turn in turns]
-    for name, unit, wanted in (
-        ("turn", ranked.turns, turns),
-        ("session", ranked.sessions, sessions),
-    ):
-        if unit is not None and wanted:
-            places = {id_: rank for rank, id_ in enumerate(unit.ids, 1)}
+    for unit in UNITS:
+        ranking = ranked.turns if unit == "turn" else ranked.sessions
+        wanted = evidence_of(record, unit)
+        if ranking is not None and wanted:
+            places = {id_: rank for rank, id_ in enumerate(ranking.ids, 1)}
             ranks = {id_: places.get(id_) for id_ in wanted}
-            return EvidenceRanks(name, ranks, len(unit.ids), unit.complete, ranked.selected)
+            return EvidenceRanks(unit, ranks, len(ranking.ids), ranking.complete, ranked.selected)
     return None
