@@ -10,7 +10,7 @@ import numpy as np
 from memsys.errors import InputError
 from memsys.graph.build import GraphSettings
 from memsys.graph.csr import Csr, CsrStore, build_csr
-from memsys.index.rank import Scores, Start, check_start, min_max, top
+from memsys.index.rank import Scores, Start, check_start, min_max
 from memsys.store import Parts
 from memsys.stores.size import together
 from memsys.strategy import Strategy
@@ -112,7 +112,8 @@ class GraphWalk(Strategy):
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by the combination of relevance and walk."""
         relevance = min_max(self.store.relevance(query.text, self._start))
-        restart = {row: float(relevance[row]) for row in top(relevance, self._seeds)}
+        rows = self.store.rows
+        restart = {rows[one.memory.id]: one.score for one in self.best(relevance, self._seeds)}
         walk = min_max(self._walk().scores(restart, self._damping, self._steps))
         return self.best(self._weight * relevance + (1 - self._weight) * walk), {}
 

@@ -35,6 +35,7 @@ class Parts:
     graph: GraphSettings | WrittenByModel | WrittenGraph  # opened where a strategy uses it
     llm: LLM | None = None  # most strategies do not ask a model
     depth: int = 0  # memories of each ranking that are recorded, besides those that are read
+    owner_filter: bool = False  # return only memories of the query's conversation
 
 
 class Store:
@@ -46,14 +47,16 @@ class Store:
 
     def __init__(self, parts: Parts) -> None:
         self.memories: list[Memory] = []
+        self.owners: list[str] = []  # of each memory: the owner of its session
         self._parts = parts
         # The vectors so far are these rows, or are stored only in the index of a large store.
         self._vectors: list[Vectors] = []
         self._large: LargeVectors | None = None
 
-    def add(self, memories: Sequence[Memory]) -> None:
-        """Append `memories`, oldest first."""
+    def add(self, memories: Sequence[Memory], owner: str = "") -> None:
+        """Append `memories`, oldest first, of one `owner`."""
         self.memories.extend(memories)
+        self.owners.extend([owner] * len(memories))
         for name in ("by_vector", "by_word", "rows", "graph", "statistics"):
             self.__dict__.pop(name, None)
 

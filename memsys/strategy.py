@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import islice
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -74,7 +75,8 @@ class Strategy(MemoryStrategy):
 
     `rank` returns candidates, best first, with a trace of plain JSON values; the k best that fit
     `budget` o200k tokens become the context (None: no limit). What follows below the k best counts
-    in the recorded ranking alone.
+    in the recorded ranking alone. With `parts.owner_filter` only memories of the query's
+    conversation are candidates, while indexes and graph are those of the whole store.
     """
 
     # Whether `rank` orders memories by relevance; False where it only selects some.
@@ -89,6 +91,7 @@ class Strategy(MemoryStrategy):
         for name, value in (("k", k), ("budget", budget)):
             if value is not None:
                 check_whole(name, value)
+        self._owner: str | None = None  # of the current query, where others' memories are hidden
         self._written: WrittenGraph | None = None
         if self.uses_graph and isinstance(parts.graph, WrittenByModel):
             self._written = parts.graph.open(parts.llm, parts.embedder)
@@ -110,11 +113,29 @@ class Strategy(MemoryStrategy):
         """Number of memories to rank: k, or the recorded depth if that is more; None for all."""
         return None if self.k is None else max(self.k, self.parts.depth)
 
-    def best(self, scores: Scores | Ranking) -> list[Candidate]:
-        """Return the `reach` best memories by `scores`, shape (n,), or of a ranking, best first."""
+    def best(self, scores: Scores | Ranking, number: int | None = None) -> list[Candidate]:
+        """Return the `number` (None: `reach`) best memories by `scores`, shape (n,), or of a
+        ranking, best first.
+        """
         ranking = Dense(scores) if isinstance(scores, np.ndarray) else scores
-        found = ranking.best(self.reach)
+        number = self.reach if number is None else number
+        if self._owner is None:
+            found = ranking.best(number)
+        else:
+            owned = (one for one in ranking.best(None) if self.visible(one[0]))
+            found = list(islice(owned, number))
         return [Candidate(self.store.memories[row], value) for row, value in found]
+
+    def visible(self, row: int) -> bool:
+        """Return whether the owner filter, if any, admits the memory of `row` to the query."""
+        return self._owner is None or self.store.owners[row] == self._owner
+
+    def admitted(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Return those of `candidates` that the owner filter, if any, admits to the query."""
+        if self._owner is None:
+            return candidates
+        rows = self.store.rows
+        return [one for one in candidates if self.visible(rows[one.memory.id])]
 
     def continued(
         self, candidates: Sequence[Candidate], scores: Scores | Ranking
@@ -136,7 +157,7 @@ class Strategy(MemoryStrategy):
         memories = self.parts.memory.build(session)
         if self._written is not None:
             self._written.write(session, self.events)
-        self.store.add(memories)
+        self.store.add(memories, session.owner)
         return len(memories)
 
     def close(self) -> None:
@@ -150,7 +171,9 @@ class Strategy(MemoryStrategy):
 
     def retrieve(self, query: Query) -> Retrieval:
         """See MemoryStrategy."""
+        self._owner = query.conversation if self.parts.owner_filter else None
         ranked, trace = self.rank(query) if self.store.memories else ((), {})
+        ranked = self.admitted(ranked)
         retrieval = self.retrieval(ranked[: self.k], trace)
         if not (self.ranks and self.parts.depth):
             return retrieval

@@ -41,12 +41,15 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """The turns of one session in order; all of them have the session's start time."""
+    """The turns of one session in order; all of them have the session's start time. `owner`: its
+    conversation, where one store has the sessions of several.
+    """
 
     id: str
     time: datetime
     turns: tuple[Turn, ...]
     observations: tuple[Observation, ...] = ()
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +83,9 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The part of a question that a strategy may see: id, text, conversation and time asked."""
+    """The part of a question that a strategy may see: id, text, conversation and time asked. Over
+    a store of several conversations, `conversation` is the owner that asks.
+    """
 
     id: str
     text: str

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from eval.metrics.retrieval.registry import parse
 from eval.records.answer_key_views import key_name
 from eval.records.run import Run
 from eval.summary.measures import F1, JUDGE, Measure
 from eval.summary.shared import data_files, same_data
+from memsys.errors import InputError
 
 _SHOWN = 3  # question ids in a message
 
@@ -42,6 +44,7 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
                 f"f1 is {first.own_f1} in {first.label} and {run.own_f1} in {run.label}; "
                 f"name one by --score, as --score {first.own_f1}"
             )
+        reasons += _depths(first, run, measures)
         judges = [_judge(one) for one in (first, run)]
         if any(measure.key == JUDGE for measure in measures) and judges[0] != judges[1]:
             reasons.append(
@@ -49,6 +52,29 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
                 f"exclude the verdicts by --score {first.own_f1}"
             )
     return reasons
+
+
+def _depths(first: Run, run: Run, measures: Sequence[Measure]) -> list[str]:
+    """Return an objection to each measure of whole rankings, if these have different depths."""
+    used = [one.manifest["retrieval"] for one in (first, run)]
+    depths = [one["depth"] for one in used if one is not None]
+    if len(depths) < len(used) or depths[0] == depths[1]:
+        return []
+    shown = [depth or "all" for depth in depths]
+    least = min(depth for depth in depths if depth)
+    return [
+        f"{measure.key} is of the whole ranking, which is {shown[0]} deep in {first.label} and "
+        f"{shown[1]} in {run.label}; use {measure.key}@{least} or less"
+        for measure in measures
+        if _whole(measure)
+    ]
+
+
+def _whole(measure: Measure) -> bool:
+    try:
+        return (measure.ranking or parse(measure.key)).whole
+    except InputError:
+        return False
 
 
 def _other_golds(first: Run, run: Run) -> list[str]:

@@ -19,11 +19,13 @@ from eval.datasets.checks import (
     text,
     turn_ids,
 )
+from eval.datasets.evidence_key import read_evidence
 from eval.datasets.files import RawSample, json_files, load_sources, public_file, read_samples
+from eval.datasets.pooled import pool
 from eval.datasets.sessions import read_conversation
 from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
-from memsys.errors import InputError
+from memsys.errors import InputError, check_bool
 from memsys.types import Conversation
 
 
@@ -39,7 +41,9 @@ class LoCoMo:
     (questions whose answer is known to be wrong get no gold answer). key_file: the list of errors,
     or the overlay; None for the overlay in data/overlays. subset: only the questions of a subset,
     `lite` or the path of a file of the same form (docs/locomo-lite.md); the other filters apply to
-    it.
+    it. evidence: the evidence key, original, corrected or excluded (questions whose citation is
+    known to be wrong get no evidence). pooled: put `conversations` into one store, also those
+    without a question left; owner_filter: search only the asking conversation's memories in it.
     """
 
     # Checked by load(): Hydra would bury the message of an InputError in its own.
@@ -52,6 +56,9 @@ class LoCoMo:
     key: str = "original"
     key_file: str | None = None
     subset: str | None = None
+    evidence: str = "original"
+    pooled: bool = False
+    owner_filter: bool = False
 
     def load(self) -> Dataset:
         """Read, check and filter the files; conversations with no question left are omitted.
@@ -62,12 +69,19 @@ class LoCoMo:
         answer key's errors belong to other data.
         """
         check_limit(self.limit)
+        check_bool("dataset.pooled", self.pooled)
+        check_bool("dataset.owner_filter", self.owner_filter)
+        if self.owner_filter and not self.pooled:
+            raise InputError(
+                "dataset.owner_filter=true: filters a pooled store; add dataset.pooled=true"
+            )
         check_names("types", self.types, TYPES.values())
         samples, files = self._samples()
         ids = list(samples)
         check_names("conversations", self.conversations, ids)
         subset = None if self.subset is None else open_subset(self.subset, files, ids)
         key = read_key(self.key, self.key_file, files, ids)
+        evidence = read_evidence(self.evidence, files)
         published = load_sources()["locomo"].sha256
         published_files = {file.name for file in files if file.sha256 == published}
         conversations: list[Conversation] = []
@@ -81,10 +95,12 @@ class LoCoMo:
             conversation = read_conversation(sample.raw, where, captions=self.captions)
             turns = [turn.id for session in conversation.sessions for turn in session.turns]
             asked = key.apply(id_, _questions(sample.raw, TurnIds(turns), where))
+            if evidence is not None:
+                asked = evidence.apply(id_, asked, turns)
             if subset is not None:
                 asked = subset.select(id_, asked)
             asked = [q for q in asked if self.types is None or q.type in self.types][: self.limit]
-            if asked:
+            if asked or self.pooled:
                 conversations.append(conversation)
                 questions.extend(asked)
                 repairs.extend(where.repairs)
@@ -93,7 +109,7 @@ class LoCoMo:
                 f"{', '.join(file.name for file in files)}: no question is left; widen "
                 "dataset.conversations and dataset.types, or add to qa"
             )
-        return Dataset(
+        dataset = Dataset(
             self.name,
             tuple(conversations),
             tuple(questions),
@@ -101,7 +117,9 @@ class LoCoMo:
             tuple(repairs),
             key.describe(questions),
             subset=None if subset is None else subset.used,
+            evidence=None if evidence is None else evidence.used,
         )
+        return pool(dataset) if self.pooled else dataset
 
     def _samples(self) -> tuple[dict[str, RawSample], list[SourceFile]]:
         samples: dict[str, RawSample] = {}

@@ -52,7 +52,9 @@ class Question:
     key excludes the question). `adversarial`: the wrong answer that type 5 suggests. `evidence`:
     ids of existing turns. `category`: the raw id in the file, or else that of the data set's types.
     `evidence_sessions`: ids of whole sessions, if the data set names them. `asked_at`: None for the
-    time of the last session. `key_change`: None if `gold` is the data set's.
+    time of the last session. `key_change`: None if `gold` is the data set's. `evidence_original`:
+    the data set's evidence, if the chosen evidence key changes it. `store`: what is searched, if
+    that is not the conversation alone.
     """
 
     id: str
@@ -66,6 +68,13 @@ class Question:
     key_change: KeyChange | None = None
     evidence_sessions: tuple[str, ...] | None = None
     asked_at: datetime | None = None
+    evidence_original: tuple[str, ...] | None = None
+    store: str | None = None
+
+    @property
+    def searched(self) -> str:
+        """Id of the conversation of the data set that is ingested for this question."""
+        return self.store or self.conversation
 
     @property
     def original_gold(self) -> str | None:
@@ -98,6 +107,16 @@ class AnswerKey:
 
 
 @dataclass(frozen=True, slots=True)
+class EvidenceKey:
+    """Another evidence key than the data set's: `name`, corrected or excluded, and the `overlay`,
+    the file that lists the wrong citations.
+    """
+
+    name: str
+    overlay: SourceFile
+
+
+@dataclass(frozen=True, slots=True)
 class SubsetUsed:
     """The subset that filtered a data set: name, file, number of its `questions`, and number `of`
     all questions that they represent.
@@ -114,6 +133,7 @@ class Dataset:
     """Conversations and questions in file order, with the files they are from.
 
     `repairs`: a line per repair made on reading. `types`: names of the question types by id.
+    `evidence`: None for the data set's evidence.
     """
 
     name: str
@@ -124,3 +144,4 @@ class Dataset:
     key: AnswerKey = field(default=AnswerKey())
     types: Mapping[int, str] = field(default_factory=lambda: TYPES)
     subset: SubsetUsed | None = None
+    evidence: EvidenceKey | None = None

@@ -17,6 +17,8 @@ from eval.records.jsonl import (
     CONTEXTS,
     INGEST,
     MANIFEST,
+    MEMORIES,
+    RANKINGS,
     RECORDS,
     read_lines,
     write_json,
@@ -69,8 +71,11 @@ def _merge(options: argparse.Namespace) -> None:
         raise InputError(f"{out}: contains a run already; name another folder by --out")
     out.mkdir(parents=True, exist_ok=True)
     order = {conversation.id: i for i, conversation in enumerate(dataset.conversations)}
+    place = {record["id"]: i for i, record in enumerate(ordered)}
     _write_lines(out, INGEST, parts, lambda row: order[row["conversation"]])
     _write_lines(out, CALLS, parts, None)
+    _write_lines(out, RANKINGS, parts, lambda row: place.get(row["id"], -1))
+    _write_lines(out, MEMORIES, parts, lambda row: order[row["store"]])
     contexts = {row["sha256"]: row for part in parts for row in read_lines(part / CONTEXTS)}
     if contexts:
         write_lines(out / CONTEXTS, contexts.values())
@@ -158,6 +163,7 @@ def _manifest(
         "config_sha256": digest({"config": config, "choices": parts[0]["choices"]}),
         "key": {**parts[0]["key"], "wrong": list(dataset.key.wrong)},
         "repairs": list(dataset.repairs),
+        "stores": {k: v for part in parts for k, v in part["stores"].items()},
         "started": min(part["started"] for part in parts),
         "ended": max(part["ended"] or "" for part in parts),
         "warnings": list(warnings),

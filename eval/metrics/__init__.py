@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 Scores = dict[str, float | None]
-AppliesTo = Literal["gold", "answer", "retrieval", "sessions"]
+AppliesTo = Literal["gold", "answer", "retrieval", "sessions", "ranking"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,9 @@ class Answered:
 
     `category` is the question type's id, 5 where abstaining is right; `gold` is None where the
     question has no answer. `evidence` and `retrieved` are turn ids, `sessions` the ids of sessions
-    that count as evidence; `retrieved` and `sessions` are None where they are unknown.
+    that count as evidence; `ranked` is the ranking of turn ids to the recorded depth, and
+    `ranked_all` whether nothing follows. `has_answer`: False where nobody answered. `retrieved`,
+    `sessions` and `ranked` are None where they are unknown.
     """
 
     category: int
@@ -26,6 +28,9 @@ class Answered:
     evidence: Collection[str] = ()
     retrieved: Collection[str] | None = None
     sessions: Collection[str] | None = None
+    ranked: Sequence[str] | None = None
+    ranked_all: bool = False
+    has_answer: bool = True
     question: str = ""
     id: str = ""
 
@@ -37,7 +42,8 @@ class Metric(ABC):
     `name`: key in a record's `scores`. `column`: key in a cell of a summary (the name, if empty).
     `title`: heading in tables (the name with spaces, if empty). `applies_to`: "gold", questions
     with a gold answer; "answer", all questions; "retrieval", those whose retrieved turns are known;
-    "sessions", those among them that name evidence sessions (the key is absent from other records).
+    "sessions", those among them that name evidence sessions (the key is absent from other records);
+    "ranking", those with a recorded ranking.
     Where a metric does not apply, the score is None and `score` is not called. `order`: rank
     among the scores of a record. `in_tables`: shown in the tables of runs. `pinned`: compared by
     `eval.regress`. `reported_as`: column of the same score in result files of Mem0's scripts.
@@ -65,6 +71,10 @@ class Metric(ABC):
         """Return whether `answered` has what `applies_to` requires."""
         if self.applies_to in ("retrieval", "sessions"):
             return answered.retrieved is not None
+        if self.applies_to == "ranking":
+            return answered.ranked is not None
+        if not answered.has_answer:
+            return False
         return self.applies_to == "answer" or answered.gold is not None
 
 

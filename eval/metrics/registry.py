@@ -122,6 +122,12 @@ def reported() -> dict[str, str]:
     return {metric.name: metric.reported_as for metric in metrics() if metric.reported_as}
 
 
+def of_rankings(scores: Scores) -> Scores:
+    """Return those of `scores` that follow from the ranking alone."""
+    names = {metric.name for metric in metrics() if metric.applies_to == "ranking"}
+    return {name: value for name, value in scores.items() if name in names}
+
+
 def columns(
     scored: Collection[str] = (), config: Mapping[str, Any] | None = None
 ) -> dict[str, str]:

@@ -24,6 +24,7 @@ from typing_extensions import TypedDict
 from eval.datasets.types import Dataset
 from eval.metrics.protocols import protocol_names
 from eval.records.jsonl import MANIFEST, validate
+from eval.records.rankings import manifest_fields
 from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
 from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION, Manifest
 from eval.stats.interval import RESAMPLES
@@ -43,7 +44,7 @@ OPERATIONAL_OF_MODELS = frozenset(
 # for configurations of earlier versions.
 _LATER: Mapping[str, Any] = {
     **{"metric": [], "questions": None, "resamples": RESAMPLES},
-    **{"from": None, "only": None},
+    **{"from": None, "only": None, "retrieval": {"depth": 100}},
 }
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (
@@ -141,6 +142,7 @@ def describe(
         "scoring": protocol_names(config["scoring"]),
         **models,
         "models": {name: _chosen(choices, name) for name in ("embedder", "reader", "judge")},
+        **manifest_fields((config.get("retrieval") or {}).get("depth"), dataset.conversations),
         "seed": seed,
         "machine": {
             "system": platform.system(),

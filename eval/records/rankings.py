@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
@@ -11,11 +11,13 @@ from typing import Any, cast
 from eval.records.jsonl import MEMORIES, RANKINGS, read_lines
 from eval.records.schema import MEMORY_LINE, RANKING_LINE, Manifest, MemoryLine, RankingLine
 from memsys.errors import InputError
+from memsys.types import Candidate, Conversation, Retrieval
 
 RULE = (
     "a memory stands for its turns in their order, a turn for its session; a turn or session that "
     "occurs again counts at its first place"
 )
+DIGITS = 6  # of the scores of memories
 SESSION = "session"  # unit of a ranking of whole sessions
 
 
@@ -120,9 +122,31 @@ def _unit(
     return Unit(tuple(first), size, ended or len(first) == size, spent)
 
 
-def manifest_fields(depth: int | None, sizes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
-    """Return the manifest's fields on recorded rankings of turns; `sizes` as in `stores`."""
+def ranking_line(question: str, store: str, retrieval: Retrieval) -> RankingLine:
+    """Return the line of rankings.jsonl for a retrieval, with a ranking or a selection."""
+    ranking = retrieval.candidates if retrieval.ranking is None else retrieval.ranking
     return {
-        "retrieval": {"depth": depth, "unit": "turn", "rule": RULE},
-        "stores": {name: dict(size) for name, size in sizes.items()},
+        "id": question,
+        "store": store,
+        "selected": retrieval.ranking is None,
+        "ranking": [(one.memory.id, round(one.score, DIGITS)) for one in ranking],
     }
+
+
+def ranked_turns(ranking: Sequence[Candidate], depth: int) -> Unit:
+    """Return the turns of a ranking that was cut at `depth` memories, by RULE."""
+    turns = ((turn, 0) for one in ranking for turn in one.memory.turns)
+    return _unit(turns, None, None, ended=len(ranking) < depth)
+
+
+def manifest_fields(depth: int | None, conversations: Sequence[Conversation]) -> dict[str, Any]:
+    """Return the manifest's fields on rankings of turns; `depth` as in conf/config.yaml."""
+    sizes = {
+        one.id: {
+            "turns": sum(len(session.turns) for session in one.sessions),
+            "sessions": len(one.sessions),
+        }
+        for one in conversations
+    }
+    used = None if depth is None else {"depth": depth, "unit": "turn", "rule": RULE}
+    return {"retrieval": used, "stores": sizes}

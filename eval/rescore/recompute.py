@@ -10,11 +10,12 @@ from typing import cast
 from tqdm import tqdm
 
 from eval.datasets.types import Dataset, Question
-from eval.metrics.registry import use_configured
+from eval.metrics.registry import of_rankings, use_configured
 from eval.records.answer_key_views import key_name
 from eval.records.folder import locked
 from eval.records.jsonl import MANIFEST, RECORDS, write_json, write_lines
 from eval.records.manifest import digest, git_state, now
+from eval.records.rankings import Unit
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record, Summary
 from eval.rendering.run_tables import report_md
@@ -42,7 +43,11 @@ def recompute(folder: Path, dataset: Dataset | None = None) -> tuple[Summary, in
     with locked(folder):
         old = list(run.records.values())
         bar = tqdm(old, desc=folder.name, unit="answer", disable=None)
-        records = [_rescored(record, questions.get(record["id"])) for record in bar]
+        turns = {id_: one.turns for id_, one in run.rankings.items() if not one.selected}
+        records = [
+            _rescored(record, questions.get(record["id"]), turns.get(record["id"]))
+            for record in bar
+        ]
         write_lines(folder / RECORDS, records)
         summary = write_summary(folder, manifest, records, report_md)
         if manifest.get("kind") == IMPORTED:
@@ -73,18 +78,22 @@ def _under(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
     return cast(Manifest, changed)
 
 
-def _rescored(record: Record, question: Question | None) -> Record:
-    """Score `record` again, under the key that `question` was loaded with, if it is given."""
+def _rescored(record: Record, question: Question | None, ranked: Unit | None) -> Record:
+    """Score `record` again, under the key that `question` was loaded with, if it is given. Without
+    the ranking behind it, its scores remain.
+    """
     verdicts = _verdicts(record)
     if question is not None:
         record = cast(Record, record | question_fields(question))
-    key, computed = record["key"], score_record(record)
+    key, computed = record["key"], score_record(record, ranked=ranked)
     golds = {"scores": record["gold"]}
     if key is not None:
         golds["scores_original"] = key["original_gold"]
     previous = {"scores": record["scores"], "scores_original": record["scores_original"]}
     for name, gold in golds.items():
         scores = computed[name] or {}
+        if ranked is None:
+            scores |= of_rankings(previous[name] or {})
         others = {k: v for k, v in (previous[name] or {}).items() if k not in scores}
         computed[name] = others | scores | {"judge": verdicts.get(gold)}
     return cast(Record, record | computed)

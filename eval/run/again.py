@@ -18,7 +18,17 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
 from eval.pricing.ledger import begin as begin_paid
-from eval.records.jsonl import CALLS, CONTEXTS, INGEST, RECORDS, Row, read_lines, write_lines
+from eval.records.jsonl import (
+    CALLS,
+    CONTEXTS,
+    INGEST,
+    MEMORIES,
+    RANKINGS,
+    RECORDS,
+    Row,
+    read_lines,
+    write_lines,
+)
 from eval.records.manifest import OPERATIONAL, OPERATIONAL_OF_MODELS, load_manifest
 from eval.records.schema import CONTEXT_LINE, INGEST_LINE, RECORD, RECORD_DEFAULTS, Manifest, Record
 from eval.run.build import FAILED_ONES, Built
@@ -64,7 +74,8 @@ class Repetition:
             raise InputError(
                 f"from={self.folder.name}: the run did not ask {other[0]}; start a new run for it"
             )
-        if self.part == "answer" and not built.models.reader.reads_context:
+        reader = built.models.reader
+        if self.part == "answer" and reader is not None and not reader.reads_context:
             raise InputError(
                 f"from={self.folder.name}: reader={manifest['choices']['reader']} reads memories, "
                 "and a run stores contexts; start a new run, which costs nothing with this reader"
@@ -92,8 +103,9 @@ class Repetition:
             return
         asked = {question.id: question for question in built.dataset.questions}
         conversations = {question.conversation for question in asked.values()}
-        if (self.folder / CONTEXTS).exists():
-            shutil.copyfile(self.folder / CONTEXTS, folder / CONTEXTS)
+        for name in (CONTEXTS, RANKINGS, MEMORIES):
+            if (self.folder / name).exists():
+                shutil.copyfile(self.folder / name, folder / name)
         steps = read_lines(self.folder / INGEST, schema=INGEST_LINE)
         ingested = (one for one in steps if one["status"] == "ok")
         write_lines(

@@ -18,6 +18,7 @@ from eval.metrics.registry import use_configured
 from eval.pricing.prices import described as described_prices
 from eval.readers import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
+from eval.readers.none import NoReader
 from eval.rendering.errors import users_place
 from memsys.context.writers import ContextWriter
 from memsys.embed.base import Embedder
@@ -46,7 +47,7 @@ class Models:
 
     embedder: Embedder
     llm: LLM | None
-    reader: Reader
+    reader: Reader | None  # None: nobody answers
     judge: Judge | None
     pricing: Pricing
     unpriced: tuple[str, ...]
@@ -64,6 +65,7 @@ class Built:
     models: Models
     make_strategy: Callable[[], MemoryStrategy]
     prompts: Mapping[str, Prompt]
+    depth: int = 0  # memories of each ranking that are recorded
 
     def described(self) -> dict[str, Any]:
         """Return the fields of the manifest on models: the one that answers, prompts with hashes,
@@ -103,6 +105,7 @@ def build(
         index=instantiate(config.index),
         graph=instantiate(config.graph),
         llm=models.llm,
+        depth=config.retrieval.depth or 0,
     )
     make = instantiate(config.strategy, _convert_="all")
     given: dict[str, Any] = {"parts": parts}
@@ -121,7 +124,7 @@ def build(
         if users_place(error):
             raise
         raise InputError(_misfit(choices["strategy"], config.strategy, str(error))) from error
-    return Built(dataset, meter, models, lambda: make(**given), strategy.prompts)
+    return Built(dataset, meter, models, lambda: make(**given), strategy.prompts, parts.depth)
 
 
 def _misfit(option: str, settings: Mapping[str, Any], error: str) -> str:
@@ -202,6 +205,8 @@ def _open_models(
             raise InputError("reader=llm: no model to answer with; add llm=openai or llm=local")
         misfit = reader.misfit(context)
         reader = reader.open(llm, context)
+    if isinstance(reader, NoReader):
+        reader = None
     judging: ChatSettings | NoModel = instantiate(config.judge_llm)
     if isinstance(judging, NoModel):  # the model that answers judges, too
         judging = settings

@@ -12,9 +12,11 @@ from typing import NamedTuple, cast
 
 from eval.datasets.types import Question
 from eval.judges.judge import Judge, Judgement
+from eval.metrics import registry
 from eval.metrics.abstention import abstains
 from eval.readers import Answer, Reader
 from eval.records.jsonl import Row, json_line
+from eval.records.rankings import DIGITS, Unit
 from eval.records.schema import EvidenceFound, Record
 from eval.run.failures import END_THE_RUN, Failure
 from eval.run.ingest import used
@@ -26,7 +28,6 @@ from memsys.text.tokens import count_tokens
 from memsys.types import Query, Retrieval
 
 _NOTHING = Retrieval((), "", 0)
-_DIGITS = 6  # of candidates' scores
 _CONTEXT = ("context_tokens", "context_sha256")
 # Fields of a record that follow from retrieval alone.
 _RETRIEVED = frozenset({"retrieved", "titles", "evidence_found", "k", *_CONTEXT, "trace"})
@@ -46,15 +47,22 @@ class Asked(NamedTuple):
     judge_failure: Failure | None = None
 
 
+class Stored(NamedTuple):
+    """The sha256 in hex of a context, and the ranking of turns behind it; None if there is none."""
+
+    context_sha256: str
+    ranked: Unit | None
+
+
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """The system that answers the questions of one conversation, and its judge, if there is one.
+    """The system that answers the questions of one conversation; reader and judge may be absent.
 
     `strategy` has ingested the conversation; questions without a time are asked at `asked_at`.
     """
 
     strategy: MemoryStrategy
-    reader: Reader
+    reader: Reader | None
     judge: Judge | None
     meter: Meter
     asked_at: datetime
@@ -69,6 +77,7 @@ class Trial:
     question: Question
     retrieval: Retrieval = _NOTHING
     context_sha256: str | None = None
+    ranked: Unit | None = None
     answer: Answer | None = None
     judgement: Judgement | None = None
     score_key: str = "judge"  # of the judge's verdict
@@ -108,7 +117,9 @@ class Trial:
     def record(self) -> Record:
         """Return the scored record; see eval.records.schema."""
         record = cast(Record, self._unscored() | self._measured())
-        record = cast(Record, record | score_record(record))
+        record = cast(Record, record | score_record(record, ranked=self.ranked))
+        if self.stored is not None:
+            record["scores"] |= registry.of_rankings(self.stored["scores"])
         if self.judgement is not None and self.failure is None:
             record["scores"][self.score_key] = self.judgement.value
         return record
@@ -122,16 +133,16 @@ class Trial:
             "status": "error" if failed else "ok",
             "error": self.failure.entry() if self.failure else None,
             "answer": text,
-            "abstained": None if failed else refused,
+            "abstained": None if failed or answer is None else refused,
             "retrieved": [
-                [c.memory.id, list(c.memory.turns), round(c.score, _DIGITS), c.origin]
+                [c.memory.id, list(c.memory.turns), round(c.score, DIGITS), c.origin]
                 for c in self.retrieval.candidates
             ],
             "titles": [c.memory.title for c in self.retrieval.candidates],
             "k": len(self.retrieval.candidates),
             "context_tokens": self.retrieval.context_tokens,
             "context_sha256": self.context_sha256,
-            "answer_tokens": 0 if text is None else count_tokens(text),
+            "answer_tokens": self._answer_tokens(),
             "evidence": list(question.evidence),
             "evidence_found": _evidence_found(question, self.retrieval),
             "scores": {},
@@ -141,6 +152,12 @@ class Trial:
             **self._stored_retrieval(),
         }
 
+    def _answer_tokens(self) -> int | None:
+        """Return the length of the answer; 0 of a question that failed, None without a reader."""
+        if self.answer is None:
+            return 0 if self.failure is not None else None
+        return count_tokens(self.answer.text)
+
     def _stored_retrieval(self) -> Row:
         stored = self.stored
         return {name: value for name, value in (stored or {}).items() if name in _RETRIEVED}
@@ -148,7 +165,7 @@ class Trial:
     def fail_record(self, error: Exception) -> None:
         """Drop the results, which cannot be scored or written."""
         self.failure = Failure.of("record", error)
-        self.retrieval, self.context_sha256 = _NOTHING, None
+        self.retrieval, self.context_sha256, self.ranked = _NOTHING, None, None
         self.answer, self.judgement, self.judge_failure = None, None, None
 
     def _verdicts(self) -> Row:
@@ -201,13 +218,13 @@ class Trial:
 
 
 def ask(
-    question: Question, agent: Agent, store_context: Callable[[str], str]
+    question: Question, agent: Agent, store: Callable[[Question, Retrieval], Stored]
 ) -> Callable[[], Asked]:
     """Retrieve for `question` now, and return a job that answers, judges and scores it.
 
-    `store_context` stores the text of the context and returns its sha256. A failure becomes a
-    record with status `error` and no score; if only the judge failed, a record with the other
-    scores and `judge_error`. Raises the exceptions of END_THE_RUN.
+    `store` stores ranking and context. A failure becomes a record with status `error` and no score;
+    if only the judge failed, a record with the other scores and `judge_error`. Raises the
+    exceptions of END_THE_RUN.
     """
     trial = Trial(question)
     asked_at = question.asked_at or agent.asked_at
@@ -216,16 +233,16 @@ def ask(
         trial.retrieval = agent.strategy.retrieve(query)
     if trial.failure is None:
         try:
-            trial.context_sha256 = store_context(trial.retrieval.context)
-        except (AttributeError, TypeError, UnicodeError) as error:  # no text that can be written
+            trial.context_sha256, trial.ranked = store(question, trial.retrieval)
+        except (AttributeError, TypeError, ValueError) as error:  # nothing that can be written
             trial.fail_record(error)
 
     return partial(_answer, trial, agent.reader, agent.judge, agent.meter)
 
 
-def _answer(trial: Trial, reader: Reader, judge: Judge | None, meter: Meter) -> Asked:
+def _answer(trial: Trial, reader: Reader | None, judge: Judge | None, meter: Meter) -> Asked:
     question = trial.question
-    if trial.failure is None:
+    if trial.failure is None and reader is not None:
         with trial.phase("answer", meter):
             trial.answer = reader.read(_words(question, reader), trial.retrieval)
     if trial.failure is None and trial.answer and judge and question.gold is not None:
@@ -237,7 +254,7 @@ def read_again(
     question: Question,
     record: Record,
     context: str,
-    reader: Reader,
+    reader: Reader | None,
     judge: Judge | None,
     meter: Meter,
 ) -> Asked:

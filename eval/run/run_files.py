@@ -14,13 +14,25 @@ from eval.records.jsonl import (
     CALLS,
     CONTEXTS,
     INGEST,
+    MEMORIES,
+    RANKINGS,
     RECORDS,
     LineWriter,
     Row,
+    json_line,
     read_lines,
     replacing,
 )
-from eval.records.schema import CONTEXT_LINE, RECORD_DEFAULTS, IngestLine, Record
+from eval.records.schema import (
+    CONTEXT_LINE,
+    MEMORY_LINE,
+    RECORD_DEFAULTS,
+    IngestLine,
+    RankingLine,
+    Record,
+)
+from memsys.text.tokens import count_tokens
+from memsys.types import Memory
 
 _Place = tuple[int, int]  # first byte and length of a line
 
@@ -43,6 +55,19 @@ class RecordFile:
 
 
 @dataclass(slots=True)
+class Places:
+    """Place of the last line `of` each question in a file of `end` bytes."""
+
+    of: dict[str, _Place] = field(default_factory=dict)
+    end: int = 0
+
+    def add(self, id_: str, size: int) -> None:
+        """Note a line of `size` bytes at the end."""
+        self.of[id_] = self.end, size
+        self.end += size
+
+
+@dataclass(slots=True)
 class RunFiles:
     """Appends to the files of the run in `folder`, each first cut to its last complete line.
 
@@ -53,12 +78,13 @@ class RunFiles:
     folder: Path
     answered: set[str] = field(default_factory=set)
     unjudged: set[str] = field(default_factory=set)
-    _places: dict[str, _Place] = field(default_factory=dict)  # of each question's last line
-    _end: int = 0  # bytes of records.jsonl
+    _records: Places = field(default_factory=Places)
     _stored: dict[str, int] = field(default_factory=dict)  # memories by conversation
     _indexed: dict[str, None] = field(default_factory=dict)  # conversations, in order
     _steps: set[tuple[str, str, str | None]] = field(default_factory=set)
     _contexts: set[str] = field(default_factory=set)  # their hashes
+    _rankings: Places = field(default_factory=Places)
+    _ranked: set[tuple[str, str]] = field(default_factory=set)  # memories by store and id
     _writers: dict[str, LineWriter] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -72,11 +98,18 @@ class RunFiles:
             self._note_step(cast(IngestLine, line))
         for row in read_lines(self.folder / CONTEXTS, schema=CONTEXT_LINE):
             self._contexts.add(row["sha256"])
+        if (self.folder / RANKINGS).exists():
+            for name in (MEMORIES, RANKINGS):
+                self._writer(name)
+            for row, size in _sized(self.folder / RANKINGS):
+                self._rankings.add(row["id"], size)
+        for row in read_lines(self.folder / MEMORIES, schema=MEMORY_LINE):
+            self._ranked.add((row["store"], row["id"]))
 
     @property
     def failed(self) -> set[str]:
         """Ids of the questions that failed or whose judge did."""
-        return (self._places.keys() - self.answered) | self.unjudged
+        return (self._records.of.keys() - self.answered) | self.unjudged
 
     @property
     def memories(self) -> dict[str, int]:
@@ -108,9 +141,20 @@ class RunFiles:
             self._contexts.add(digest)
         return digest
 
+    def add_ranking(self, line: RankingLine, memories: Sequence[Memory]) -> None:
+        """Append the ranking of a question, of these `memories`, and those that are new."""
+        store = line["store"]
+        new = [one for one in memories if (store, one.id) not in self._ranked]
+        if new:
+            self._writer(MEMORIES).write_line("".join(_memory_line(store, one) for one in new))
+            self._ranked.update((store, one.id) for one in new)
+        text = json_line(line)
+        self._writer(RANKINGS).write_line(text)
+        self._rankings.add(line["id"], len(text.encode()))
+
     def record(self, id_: str) -> Record:
         """Read the record of the question `id_`."""
-        start, size = self._places[id_]
+        start, size = self._records.of[id_]
         with (self.folder / RECORDS).open("rb") as file:
             file.seek(start)
             return _record(json.loads(file.read(size)))
@@ -121,27 +165,31 @@ class RunFiles:
             writer.close()
 
     def put_in_order(self, questions: Mapping[str, str]) -> RecordFile:
-        """Put the records into the order of `questions`, and the calls likewise, those of a
-        conversation's ingestion first. Repeated questions return to their places.
+        """Put the records and rankings into the order of `questions`, and the calls likewise, those
+        of a conversation's ingestion first. Repeated questions return to their places.
 
         `questions`: the conversation of each question by id, in the order of the data set. Call it
         after `close`.
         """
-        _rewrite(self.folder / RECORDS, [self._places[id_] for id_ in questions], self._end)
+        places = [self._records.of[id_] for id_ in questions]
+        _rewrite(self.folder / RECORDS, places, self._records.end)
+        ranked = [self._rankings.of[id_] for id_ in questions if id_ in self._rankings.of]
+        if self._rankings.end:
+            _rewrite(self.folder / RANKINGS, ranked, self._rankings.end)
         path = self.folder / CALLS
         if path.exists():
             rank = {id_: number for number, id_ in enumerate(questions)}
             first: dict[str, int] = {}
             for id_, conversation in questions.items():
                 first.setdefault(conversation, rank[id_])
-            places, end = [], 0
+            calls, end = [], 0
             for row, size in _sized(path):
                 of = row["question"]
                 key = (first.get(row.get("conversation", ""), -1), 0)
-                places.append((key if of is None else (rank.get(of, -1), 1), (end, size)))
+                calls.append((key if of is None else (rank.get(of, -1), 1), (end, size)))
                 end += size
-            places.sort(key=lambda one: one[0])  # stable
-            _rewrite(path, [place for _, place in places], end)
+            calls.sort(key=lambda one: one[0])  # stable
+            _rewrite(path, [place for _, place in calls], end)
         return RecordFile(self.folder / RECORDS, len(questions))
 
     def _writer(self, name: str) -> LineWriter:
@@ -150,8 +198,7 @@ class RunFiles:
         return self._writers[name]
 
     def _note_record(self, id_: str, size: int, *, ok: bool, judged: bool) -> None:
-        self._places[id_] = self._end, size
-        self._end += size
+        self._records.add(id_, size)
         if ok:
             self.answered.add(id_)
             (self.unjudged.discard if judged else self.unjudged.add)(id_)
@@ -168,6 +215,13 @@ class RunFiles:
             if phase == "index":
                 self._indexed[conversation] = None
         return True
+
+
+def _memory_line(store: str, memory: Memory) -> str:
+    tokens = count_tokens(memory.content)
+    return json_line(
+        {"store": store, "id": memory.id, "turns": list(memory.turns), "tokens": tokens}
+    )
 
 
 def _record(row: Row) -> Record:

@@ -12,17 +12,18 @@ from typing import Any
 
 from eval.datasets.types import Question
 from eval.records.jsonl import Row
+from eval.records.rankings import ranked_turns, ranking_line
 from eval.records.schema import IngestLine
 from eval.run.build import Built
 from eval.run.failures import FailureLog, FailurePolicy, FailureRow, RepeatedFailure
 from eval.run.ingest import ingest
 from eval.run.progress import RunProgress, Spending
-from eval.run.question import Agent, Asked, ask, failed, judge_again
+from eval.run.question import Agent, Asked, Stored, ask, failed, judge_again
 from eval.run.run_files import RecordFile, RunFiles
 from memsys.concurrency import run_jobs
 from memsys.errors import InputError
 from memsys.strategy import MemoryStrategy
-from memsys.types import Conversation
+from memsys.types import Conversation, Retrieval
 
 _PARTS = ("ingest", "retrieve", "answer", "judge", "score")  # of a run; the rest is the harness
 _NAMED = 20  # conversations in warnings
@@ -180,11 +181,19 @@ class Runner:
         asked_at = conversation.sessions[-1].time
         models, meter = self.built.models, self.built.meter
         agent = Agent(strategy, models.reader, models.judge, meter, asked_at)
-        return lambda question: ask(question, agent, self._store_context)
+        store = partial(self._store, conversation.id)
+        return lambda question: ask(question, agent, store)
 
-    def _store_context(self, text: str) -> str:
+    def _store(self, store: str, question: Question, retrieval: Retrieval) -> Stored:
+        """Write ranking and context of a retrieval from the conversation `store`."""
+        depth, ranking = self.built.depth, retrieval.ranking
         with self._lock:
-            return self._files.add_context(text)
+            digest = self._files.add_context(retrieval.context)
+            if depth:
+                ranked = retrieval.candidates if ranking is None else ranking
+                line = ranking_line(question.id, store, retrieval)
+                self._files.add_ranking(line, [one.memory for one in ranked])
+        return Stored(digest, ranked_turns(ranking, depth) if ranking is not None else None)
 
     def _covered(self) -> list[str]:
         """Return a warning for each conversation with at most k memories: all are retrieved.

@@ -45,6 +45,12 @@ class Failures(_Model):
     tolerated: Annotated[float, Field(ge=0, le=1, description="a share, 0 to 1")]
 
 
+class Recorded(_Model):
+    """See eval.records.rankings."""
+
+    depth: Annotated[PositiveOrNone, Field(description="a whole number of 1 or more, or null")]
+
+
 class Scoring(_Model):
     """See eval.metrics.protocols."""
 
@@ -62,6 +68,7 @@ class Settings(_Model):
     seed: Annotated[StrictInt, _whole(0)]
     resamples: Annotated[StrictInt, _whole(2)]
     questions: PositiveOrNone
+    retrieval: Annotated[Recorded, Field(description="retrieval.depth=...")]
     resume: Annotated[StrictStr | StrictInt | None, Field(description="a run, or null")]
     from_: Annotated[
         StrictStr | StrictInt | None, Field(alias="from", description="a run, or null")

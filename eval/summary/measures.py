@@ -1,4 +1,7 @@
-"""Measures of a comparison: a score, and the question types on which runs are compared."""
+"""Measures of a comparison: a score, and the question types on which runs are compared.
+
+A score is one of the records, or a measure of the rankings (eval.metrics.retrieval.registry).
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,12 @@ from dataclasses import dataclass
 
 from eval.datasets.types import TYPES, types_in
 from eval.metrics.registry import columns
+from eval.metrics.retrieval.registry import EXAMPLES, parse
+from eval.metrics.retrieval.registry import Measure as RankingMeasure
 from eval.records.answer_key_views import left_out
 from eval.records.run import Run
 from eval.records.schema import Record
+from eval.summary import retrieval
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
@@ -20,10 +26,22 @@ ALL_TYPES = (*TYPES.values(), OVERALL)  # of LoCoMo; overall is types 1 to 4
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A score by its `key` in a record (or `abstained`) and the question types to compare."""
+    """A score by its `key` in a record (or `abstained`) and the question types to compare.
+    `ranking`: the measure of that name, where the score is computed from the rankings.
+    """
 
     key: str
     types: tuple[str, ...]
+    ranking: RankingMeasure | None = None
+
+    def score(self, run: Run, question: str) -> float | None:
+        """Return the score of a question of `run`, None as `value` does.
+
+        Raises InputError where the run's rankings do not determine it.
+        """
+        if self.ranking is not None:
+            return retrieval.value(run, question, self.ranking)
+        return value(run.records[question], self.key)
 
 
 def value(record: Record, key: str) -> float | None:
@@ -46,7 +64,8 @@ def types_of(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list[Measure]:
-    """Return the measures for scores by `names` (of summaries or of records) on `type_` (or all).
+    """Return the measures for scores by `names` (of summaries, records or rankings) on `type_` (or
+    all).
 
     Without names: the first run's F1, the judge's verdicts if all runs have some, and abstention,
     which replaces LoCoMo's phrase match on type 5. Raises InputError if a run lacks a score, or the
@@ -57,8 +76,12 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
         raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")
     if names:
         keys = list(dict.fromkeys(_key(runs[0], name) for name in names))
-        _check(runs, keys)
-        return [Measure(key, (type_,) if type_ else types) for key in keys]
+        rankings = [_ranking(runs, key) for key in keys]
+        _check(runs, [key for key, one in zip(keys, rankings, strict=True) if one is None])
+        return [
+            Measure(key, (type_,) if type_ else types, one)
+            for key, one in zip(keys, rankings, strict=True)
+        ]
     answers = [runs[0].own_f1]
     _check(runs, answers)
     if all(_has(run, JUDGE) for run in runs):
@@ -78,6 +101,27 @@ def _key(run: Run, name: str) -> str:
     return run.own_f1 if name == F1 else columns().get(name, name)
 
 
+def _ranking(runs: Sequence[Run], key: str) -> RankingMeasure | None:
+    """Return the measure of rankings that `key` names; None for a score that all records have.
+
+    Raises InputError where no run has such a score, or the rankings do not determine it.
+    """
+    if all(_has(run, key) for run in runs):
+        return None
+    try:
+        found = parse(key)
+    except InputError:
+        if "@" in key:
+            raise
+        return None
+    if found.metric.name == "first_rank":
+        raise InputError(f"{key}: has no value where nothing is found; compare mrr instead")
+    for run in runs:
+        for problem in retrieval.unknown(run, [found]).values():
+            raise InputError(problem)
+    return found
+
+
 def _has(run: Run, key: str) -> bool:
     return any(value(record, key) is not None for record in run.records.values())
 
@@ -90,5 +134,5 @@ def _check(runs: Sequence[Run], keys: Sequence[str]) -> None:
                 known = [name for name in sorted(names) if _has(run, name)]
                 raise InputError(
                     f"{run.folder}: no record has the score {key!r}; it has "
-                    f"{', '.join([*known, ABSTAINED])}"
+                    f"{', '.join([*known, ABSTAINED])}; and rankings have {EXAMPLES}"
                 )

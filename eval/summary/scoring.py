@@ -8,6 +8,7 @@ from eval.datasets.types import Question
 from eval.metrics import Answered, Scores
 from eval.metrics.registry import names, score
 from eval.records.jsonl import Row
+from eval.records.rankings import Unit
 from eval.records.schema import Record
 
 
@@ -29,33 +30,40 @@ def question_fields(question: Question) -> Row:
     return fields
 
 
-def answered_question(record: Record) -> Answered:
-    """Return the input of metrics for the answered `record`, under its answer key."""
+def answered_question(record: Record, ranked: Unit | None = None) -> Answered:
+    """Return the input of metrics for the answered `record`, under its answer key. `ranked`: the
+    ranking of turns behind it, None if there is none.
+    """
     found, sessions = record["retrieved"], record.get("evidence_sessions")
     return Answered(
         category=record["category"],
         gold=record["gold"],
         answer=record["answer"] or "",
+        has_answer=record["answer"] is not None,
         evidence=record["evidence"],
         retrieved=None if found is None else {turn for _, turns, *_ in found for turn in turns},
         sessions=sessions,
+        ranked=None if ranked is None else ranked.ids,
+        ranked_all=ranked is not None and ranked.complete,
         question=record["question"],
         id=record["id"],
     )
 
 
-def score_record(record: Record, verdict: float | None = None) -> dict[str, Scores | None]:
+def score_record(
+    record: Record, verdict: float | None = None, ranked: Unit | None = None
+) -> dict[str, Scores | None]:
     """Return `scores` of a record under its answer key and `scores_original` under the data set's.
 
     `scores_original` is None where both keys agree. A question that the chosen key excludes has no
     score under it. `verdict`: that of a judge outside of this project, 0 to 1, which was given
-    under the data set's key and is valid under no other.
+    under the data set's key and is valid under no other. `ranked`: see answered_question.
     """
     key = record.get("key")
     unscored: Scores = dict.fromkeys(names())
     if record["status"] != "ok":
         return {"scores": unscored, "scores_original": None if key is None else unscored}
-    seen = answered_question(record)
+    seen = answered_question(record, ranked)
     if key is None:
         return {"scores": score(seen) | {"judge": verdict}, "scores_original": None}
     original = replace(seen, gold=key["original_gold"])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.summary.measures import ADVERSARIAL, Measure, value
+from eval.summary.measures import ADVERSARIAL, Measure
 from eval.summary.summarise import OVERALL
 
 NOT_ASKED, FAILED, NO_SCORE = "not asked", "failed", "without this score"
@@ -54,7 +54,7 @@ def share(runs: Sequence[Run], measure: Measure) -> Shared:
         record = asked[id_]
         if not _in_types(record, measure):
             continue
-        states = [_state(run, record, measure.key) for run in runs]
+        states = [_state(run, record, measure) for run in runs]
         scores = [state for state in states if isinstance(state, float)]
         if len(scores) == len(runs):
             counted.append((record, scores))
@@ -78,7 +78,7 @@ def _in_types(record: Record, measure: Measure) -> bool:
     return type_ in measure.types or (OVERALL in measure.types and type_ != ADVERSARIAL)
 
 
-def _state(run: Run, asked: Record, key: str) -> float | str:
+def _state(run: Run, asked: Record, measure: Measure) -> float | str:
     """Return the run's score of the question, or the reason why there is none."""
     record = run.records.get(asked["id"])
     if record is None:
@@ -87,7 +87,7 @@ def _state(run: Run, asked: Record, key: str) -> float | str:
         return ANOTHER
     if record["status"] != "ok":
         return FAILED
-    found = value(record, key)
+    found = measure.score(run, record["id"])
     return NO_SCORE if found is None else found
 
 

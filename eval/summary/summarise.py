@@ -220,7 +220,7 @@ def _zero(row: Record, key: str, *, judged: bool) -> float | None:
         return 0.0 if judged else None
     blank = answered_question(row)
     nothing = None if blank.retrieved is None else ()  # unknown stays unknown
-    blank = replace(blank, answer="", retrieved=nothing)
+    blank = replace(blank, has_answer=True, retrieved=nothing)
     return 0.0 if registry.applies(key, blank) else None
 
 

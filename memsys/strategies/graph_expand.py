@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, Literal
 
 from memsys.errors import check_bool, check_choice, check_whole
@@ -82,7 +83,8 @@ class GraphExpand(GraphScore):
         rows = self.store.rows
 
         def relevance_of(memory: str) -> float:
-            return relevance.of(rows[memory])
+            row = rows[memory]
+            return relevance.of(row) if self.visible(row) else -inf  # below any threshold
 
         seeds = [candidate.memory.id for candidate in direct[: self._expansion.seeds]]
         added = expand(self.store.graph, seeds, relevance_of, self._expansion)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from memsys.errors import InputError, check_fields, check_number
 from memsys.graph.score import access_frequency, recency
-from memsys.index.rank import Start, check_start, top
+from memsys.index.rank import Start, check_start
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query
@@ -88,7 +88,7 @@ class GraphScore(Strategy):
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by the memory score."""
         relevance = self.store.relevance(query.text, self._start)
-        pool = [Candidate(self.store.memories[row], 0.0) for row in top(relevance, self._pool)]
+        pool = self.best(relevance, self._pool)
         rescored, trace = self.rescored(pool, lambda row: float(relevance[row]), query.time)
         return self.continued(rescored, relevance), trace
 

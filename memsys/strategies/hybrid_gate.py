@@ -47,7 +47,8 @@ class HybridGate(GraphExpand):
             return super().rank(query)
         cosines = self.store.ranking(query.text, "vector")
         relevance = self.store.ranking(query.text, self._start, cosines)
-        similarities = [cosines.of(row) for row, _ in relevance.best(self._expansion.seeds)]
+        rows, seeds = self.store.rows, self.best(relevance, self._expansion.seeds)
+        similarities = [cosines.of(rows[one.memory.id]) for one in seeds]
         decision = self._gate.decide(
             query.text, similarities, self.parts.embedder.typical_similarity
         )

@@ -27,8 +27,8 @@ class FullContext(Strategy):
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:  # noqa: ARG002
         """Rank all memories with score 1, oldest first: a session is written in rank order."""
+        whole = self.admitted([Candidate(memory, 1.0) for memory in self.store.memories])
         if self.budget is None:
-            return [Candidate(memory, 1.0) for memory in self.store.memories], {}
-        newest_first = [Candidate(memory, 1.0) for memory in reversed(self.store.memories)]
-        fitting, _ = self.parts.context.write(newest_first, self.budget)
+            return whole, {}
+        fitting, _ = self.parts.context.write(whole[::-1], self.budget)
         return fitting[::-1], {}

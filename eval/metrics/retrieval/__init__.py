@@ -1,16 +1,23 @@
 """Metrics of a ranking against the evidence of its question, each with formula and source.
 
 A module of this package that calls `register` adds a metric (eval.metrics.retrieval.registry).
+R in formulas is the number of evidence units, and k the cutoff. Relevance is binary, and only the
+order of the ranking counts: equal scores are no ties.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+Cut = Literal["", "rank", "tokens"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Judged:
     """A ranking of turns or of sessions, and the evidence of its question.
 
@@ -24,18 +31,43 @@ class Judged:
     size: int | None = None
     tokens: Sequence[int] | None = None
 
+    @cached_property
+    def wanted(self) -> int:
+        """R, the number of distinct evidence units."""
+        return len(set(self.relevant))
+
+    @cached_property
+    def ranks(self) -> tuple[int, ...]:
+        """Ranks of the evidence that was found, from 1, ascending."""
+        relevant = frozenset(self.relevant)
+        return tuple(rank for rank, id_ in enumerate(self.ranked, 1) if id_ in relevant)
+
+    def found(self, cutoff: int | None) -> tuple[int, ...]:
+        """Return the ranks of the evidence down to `cutoff` (None: of the whole ranking)."""
+        return self.ranks if cutoff is None else self.ranks[: bisect_right(self.ranks, cutoff)]
+
+    def within(self, budget: int) -> int | None:
+        """Return the number of ranks whose context has at most `budget` tokens; None if unknown."""
+        return None if self.tokens is None else bisect_right(self.tokens, budget)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalMetric(ABC):
     """A score of one ranking. Subclasses add `score`.
 
-    `name`: before the @ of a measure such as recall@10. `title`: its heading in tables. `cuts`:
-    what follows the @: "rank", "tokens", or "" where nothing does.
+    `name`: before the @ of a measure such as recall@10. `title`: its heading in tables. `order`:
+    its place in lists. `cuts`: what may follow the name: a rank, a token budget, or nothing ("").
+    `at_evidence`: whether the cutoff is R. `ordered`: whether the score depends on the order, so
+    that a mere selection has none. `aliases`: names in other tools, which error messages explain.
     """
 
     name: str
     title: str
-    cuts: str = "rank"
+    order: int
+    cuts: tuple[Cut, ...] = ("", "rank")
+    at_evidence: bool = False
+    ordered: bool = True
+    aliases: tuple[str, ...] = ()
 
     @abstractmethod
     def score(self, judged: Judged, cutoff: int | None) -> float | None:

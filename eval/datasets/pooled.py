@@ -1,0 +1,63 @@
+"""One store for all conversations: a data set whose questions search the memories of everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from itertools import accumulate
+
+from eval.datasets.types import Dataset, Question
+from memsys.types import Conversation, Session
+
+POOLED = "pooled"
+
+
+def pool(dataset: Dataset) -> Dataset:
+    """Return `dataset` with one conversation, POOLED, that has the sessions of all, by time.
+
+    Ids of sessions and turns are prefixed by their conversation (`conv-26:D1:3`), and each session
+    names it as its owner. Questions still belong to their conversations, which intervals resample.
+    """
+    # The order within a conversation is the file's, even where its dates are not in order.
+    timed = [pair for one in dataset.conversations for pair in _timed(one)]
+    sessions = tuple(session for _, session in sorted(timed, key=lambda pair: pair[0]))
+    speakers = dict.fromkeys(name for one in dataset.conversations for name in one.speakers)
+    return replace(
+        dataset,
+        conversations=(Conversation(POOLED, tuple(speakers), sessions),),
+        questions=tuple(map(_asked_of_all, dataset.questions)),
+    )
+
+
+def _timed(conversation: Conversation) -> Iterator[tuple[datetime, Session]]:
+    """Yield the renamed sessions of `conversation`, each with the latest time until then."""
+    owner = conversation.id
+    latest = accumulate((session.time for session in conversation.sessions), max)
+    for time, session in zip(latest, conversation.sessions, strict=True):
+        yield (
+            time,
+            replace(
+                session,
+                id=f"{owner}:{session.id}",
+                turns=tuple(replace(turn, id=f"{owner}:{turn.id}") for turn in session.turns),
+                observations=tuple(
+                    replace(fact, turns=_of(owner, fact.turns)) for fact in session.observations
+                ),
+                owner=owner,
+            ),
+        )
+
+
+def _asked_of_all(question: Question) -> Question:
+    owner, original = question.conversation, question.evidence_original
+    return replace(
+        question,
+        store=POOLED,
+        evidence=_of(owner, question.evidence),
+        evidence_original=None if original is None else _of(owner, original),
+    )
+
+
+def _of(owner: str, turns: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"{owner}:{turn}" for turn in turns)

@@ -1,0 +1,154 @@
+"""The retrieval metrics and their measures: a metric of a unit, at a cutoff or a token budget.
+
+A measure is written `[session_]METRIC[@RANK|@NUMBERtokens]`, as recall@10, session_recall_any@5,
+mrr or recall@512tokens; the unit is the turn unless the name starts with session_.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from typing import Literal
+
+from eval.metrics.retrieval import Cut, Judged, RetrievalMetric
+from memsys.errors import InputError
+
+Unit = Literal["turn", "session"]
+UNITS: tuple[Unit, ...] = ("turn", "session")
+CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+BUDGETS = (256, 512, 1024, 2048)
+EXAMPLES = "recall@10, session_recall_any@5, recall@512tokens, mrr"
+_SHAPE = re.compile(r"(session_)?([^@]*)(?:@([1-9][0-9]{0,8})(tokens)?)?", re.ASCII)
+_NEAR = 0.7  # least similarity of a name to the one that it stands for
+_REGISTERED: dict[str, RetrievalMetric] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A metric of rankings of `unit`s, at the rank `cutoff`, within a budget of `tokens`, or of the
+    whole ranking (both None).
+    """
+
+    unit: Unit
+    metric: RetrievalMetric
+    cutoff: int | None = None
+    tokens: int | None = None
+
+    def __str__(self) -> str:
+        """Return the name that parse reads."""
+        return f"{'session_' * (self.unit == 'session')}{self.metric.name}{self._end}"
+
+    @property
+    def title(self) -> str:
+        """Heading in tables."""
+        return f"{'session ' * (self.unit == 'session')}{self.metric.title}{self._end}"
+
+    @property
+    def whole(self) -> bool:
+        """Whether the score depends on how deep the ranking is."""
+        cut = self.cutoff or self.tokens
+        return cut is None and self.metric.ordered and not self.metric.at_evidence
+
+    @property
+    def _end(self) -> str:
+        if self.tokens is not None:
+            return f"@{self.tokens}tokens"
+        return "" if self.cutoff is None else f"@{self.cutoff}"
+
+    def score(self, judged: Judged) -> float | None:
+        """Return the score of a ranking of the measure's unit; None where it is unknown."""
+        cutoff = judged.wanted if self.metric.at_evidence else self.cutoff
+        if self.tokens is not None:
+            cutoff = judged.within(self.tokens)
+            if cutoff is None:
+                return None
+        return self.metric.score(judged, cutoff)
+
+
+def register(metric: RetrievalMetric) -> None:
+    """Add `metric`; raises InputError if another one has its name."""
+    if metric.name in _REGISTERED:
+        raise InputError(f"retrieval metric {metric.name}: the name is taken; choose another")
+    _REGISTERED[metric.name] = metric
+
+
+@cache
+def _load() -> None:
+    """Import the modules of this package, each of which registers its metrics."""
+    package = import_module("eval.metrics.retrieval")
+    for module in pkgutil.iter_modules(package.__path__):
+        import_module(f"{package.__name__}.{module.name}")
+
+
+def metrics() -> tuple[RetrievalMetric, ...]:
+    """Return all retrieval metrics in the order of tables."""
+    _load()
+    return tuple(sorted(_REGISTERED.values(), key=lambda metric: metric.order))
+
+
+def parse(text: str) -> Measure:
+    """Return the measure that `text` names.
+
+    Raises InputError with what is known, and the name that was probably meant.
+    """
+    shape = _SHAPE.fullmatch(text)
+    if shape is None:
+        raise InputError(
+            f"{text!r:.60}: a measure is METRIC@CUTOFF with a whole number of 1 or more, or "
+            f"METRIC@NUMBERtokens, as {EXAMPLES}{_meant(text)}"
+        )
+    session, name, number, tokens = shape.groups()
+    found = next((metric for metric in metrics() if metric.name == name), None)
+    if found is None:
+        known = ", ".join(metric.name for metric in metrics())
+        raise InputError(f"{text!r:.60}: no such measure{_meant(text)}; metrics are {known}")
+    kind: Cut = "tokens" if tokens else "rank" if number else ""
+    if kind not in found.cuts:
+        raise InputError(f"{text}: {_only(found)}")
+    unit: Unit = "session" if session else "turn"
+    if kind == "tokens":
+        return Measure(unit, found, tokens=int(number))
+    return Measure(unit, found, cutoff=int(number) if number else None)
+
+
+def _only(metric: RetrievalMetric) -> str:
+    """Return how a measure of `metric` is written."""
+    forms = {"": metric.name, "rank": f"{metric.name}@10", "tokens": f"{metric.name}@512tokens"}
+    return f"write {' or '.join(forms[cut] for cut in metric.cuts)}"
+
+
+def _meant(text: str) -> str:
+    """Return `; did you mean NAME?` for a name close to one that exists, else ''."""
+    name, at, end = text.partition("@")
+    bare = re.sub(r"[\s-]+", "_", name.strip().lower()).removeprefix("turn_")
+    session = "session_" * bare.startswith("session_")
+    names = {metric.name: metric for metric in metrics()}
+    for metric in metrics():
+        names |= {alias.lower(): metric for alias in metric.aliases}
+    near = get_close_matches(bare.removeprefix(session), names, 1, _NEAR)
+    if not near:
+        return ""
+    metric, cutoff = names[near[0]], ""
+    if at and "rank" in metric.cuts:
+        number = "".join(re.findall("[0-9]", end)).lstrip("0") or "10"
+        cutoff = f"@{number}{'tokens' * ('tok' in end and 'tokens' in metric.cuts)}"
+    return f"; did you mean {session}{metric.name}{cutoff}?"
+
+
+@cache
+def all_measures() -> tuple[Measure, ...]:
+    """Return every measure of a ranking: by unit and metric, whole, at CUTOFFS, within BUDGETS."""
+    found = []
+    for unit in UNITS:
+        for metric in metrics():
+            if "" in metric.cuts and metric.ordered:
+                found.append(Measure(unit, metric))
+            if "rank" in metric.cuts:
+                found += [Measure(unit, metric, cutoff=cutoff) for cutoff in CUTOFFS]
+            if "tokens" in metric.cuts:
+                found += [Measure(unit, metric, tokens=budget) for budget in BUDGETS]
+    return tuple(found)

@@ -1,0 +1,12 @@
+"""No reader: a run that only retrieves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class NoReader:
+    """Stands for the absence of a reader: records then have no answer, and no score of one."""
+
+    name: str

@@ -1,0 +1,132 @@
+"""Rankings and judgements in the formats of TREC, which tools of retrieval research read.
+
+A run has a line `query Q0 document rank score tag` for each ranked document, qrels a line
+`query 0 document relevance` for each judgement; fields are separated by blanks. Source:
+https://trec.nist.gov/data/qrels_eng and the README of https://github.com/usnistgov/trec_eval.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+from memsys.errors import InputError
+
+POOLED = "pooled"  # the store of all conversations, whose turn ids contain the conversation
+_UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\ufeff]")  # in a regular expression, \s is Unicode's
+_BETWEEN = ":"  # between the conversation and its turn or session
+_RUN, _QRELS = "query Q0 document rank score tag", "query 0 document relevance"
+
+
+class RunLine(NamedTuple):
+    """A ranked document. Tools order a query's documents by `score`, whatever `rank` says."""
+
+    query: str
+    document: str
+    rank: int
+    score: float
+    tag: str
+
+
+class QrelsLine(NamedTuple):
+    """A judgement: the document answers the query if `relevance` is above 0."""
+
+    query: str
+    document: str
+    relevance: int
+
+
+def encode(text: str) -> str:
+    """Return an id without blanks: these, control characters and % are percent-encoded (UTF-8)."""
+    return _UNSAFE.sub(lambda found: quote(found.group(), safe=""), text)
+
+
+def decode(text: str) -> str:
+    """Return the id that encode made `text` of. A % that encodes nothing is part of the id."""
+    return unquote(text)
+
+
+def document_of(store: str, id_: str) -> str:
+    """Return the document id of a turn or session: `conv-26:D1:3` for turn D1:3 of conv-26.
+
+    A colon within the name of a conversation is percent-encoded, too. In the store POOLED, ids
+    contain the conversation already.
+    """
+    if store == POOLED:
+        return encode(id_)
+    return f"{encode(store).replace(_BETWEEN, quote(_BETWEEN, safe=''))}{_BETWEEN}{encode(id_)}"
+
+
+def split_document(document: str) -> tuple[str, str]:
+    """Return conversation and turn or session of a document id that is not of the store POOLED.
+
+    The conversation is "" where the id names none.
+    """
+    conversation, between, id_ = document.partition(_BETWEEN)
+    if not between:
+        return "", decode(document)
+    return decode(conversation), decode(id_)
+
+
+def run_lines(query: str, documents: Sequence[str], tag: str) -> Iterator[str]:
+    """Yield the lines of one query's ranking, best first; all ids are encoded already.
+
+    The score is the number of documents from this one to the last, so that it reproduces the order
+    without ties.
+    """
+    for place, document in enumerate(documents):
+        yield f"{query} Q0 {document} {place + 1} {len(documents) - place} {tag}\n"
+
+
+def qrels_lines(query: str, documents: Iterable[str]) -> Iterator[str]:
+    """Yield a line for each relevant document of one query; all ids are encoded already."""
+    for document in documents:
+        yield f"{query} 0 {document} 1\n"
+
+
+def read_run(lines: Iterable[str], name: str) -> Iterator[RunLine]:
+    """Yield the lines of a run in their order, with ids as they are in the file; empty lines are
+    skipped. Fields are separated by blanks or tabs.
+
+    Raises InputError with `name` and the number of a line that has not six fields, a whole number
+    as rank and a finite number as score.
+    """
+    for where, fields in _fields(lines, name, _RUN):
+        query, _, document, rank, score, tag = fields
+        yield RunLine(query, document, _whole(rank, "rank", where), _number(score, where), tag)
+
+
+def read_qrels(lines: Iterable[str], name: str) -> Iterator[QrelsLine]:
+    """Yield the lines of qrels as read_run does those of a run; the relevance is a whole number."""
+    for where, (query, _, document, relevance) in _fields(lines, name, _QRELS):
+        yield QrelsLine(query, document, _whole(relevance, "relevance", where))
+
+
+def _fields(lines: Iterable[str], name: str, layout: str) -> Iterator[tuple[str, list[str]]]:
+    for number, line in enumerate(lines, 1):
+        fields, where = line.lstrip("\ufeff").split(), f"{name}: line {number}"
+        if fields and len(fields) != len(layout.split()):
+            raise InputError(
+                f"{where}: has {len(fields)} fields; write {len(layout.split())}: {layout}"
+            )
+        if fields:
+            yield where, fields
+
+
+def _whole(text: str, field: str, where: str) -> int:
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+        raise InputError(f"{where}: {field} {text!r:.40} is no whole number")
+    return int(text)
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise InputError(f"{where}: score {text!r:.40} is no finite number")
+    return score

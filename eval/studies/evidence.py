@@ -1,0 +1,59 @@
+"""`python -m eval.studies.evidence`: write the overlay of wrong citations from an audit's list."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval.cli import code_of, parser
+from eval.datasets.evidence_key import FOLDER, Citation, EvidenceOverlay, write_overlay
+from eval.datasets.files import validate
+from eval.datasets.key_errors import CITATION_ONLY, corrections, read_errors
+from eval.datasets.locomo import LoCoMo
+from memsys.errors import InputError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write and count; return the exit code: 2 for bad input."""
+    options = parser(
+        "studies.evidence",
+        "Write the overlay of LoCoMo's wrong citations, which has ids but no text, from a list of "
+        "errors with correct_evidence, such as audit/errors_conv_*.json of dial481/locomo-audit.",
+    )
+    add = options.add_argument
+    add("file", type=Path, help="errors: JSON lines or a JSON list")
+    add("--out", type=Path, default=FOLDER / "locomo.json", help="overlay (default: %(default)s)")
+    for name in ("source", "commit", "licence"):
+        add(f"--{name}", required=True, help=f"{name} of the list")
+    return code_of(lambda: _write(options.parse_args(arguments)))
+
+
+def _write(options: argparse.Namespace) -> None:
+    dataset = LoCoMo(name="locomo").load()
+    rows, _ = read_errors(options.file)
+    ids = [conversation.id for conversation in dataset.conversations]
+    errors = corrections(options.file, rows, ids)
+    cited = {question.id: question.evidence for question in dataset.questions}
+    found: list[Citation] = []
+    changed: Counter[str] = Counter()
+    for error, row in zip(errors.values(), rows, strict=True):
+        if error.id not in cited:
+            raise InputError(f"{options.file}: {error.id}: the data set has no such question")
+        place = f"{options.file}: {error.id}: correct_evidence"
+        right = validate(tuple[str, ...], row.get("correct_evidence"), place, "list turn ids")
+        changed[error.error_type] += set(right) != set(cited[error.id])
+        if error.error_type == CITATION_ONLY:
+            found.append(Citation(error.id, cited[error.id], right))
+    given = options.source, options.commit, options.licence
+    write_overlay(options.out, EvidenceOverlay(*given, dataset.files, tuple(found)))
+    LoCoMo(name="locomo", evidence="corrected").load()  # checks that all turns exist
+    print(f"wrote {options.out}: {len(found)} wrong citations; other turns than are loaded:")
+    for kind, count in sorted(changed.items()):
+        print(f"  {kind}: {count} of {sum(e.error_type == kind for e in errors.values())}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
