@@ -107,7 +107,8 @@ def rows_of(claims: Sequence[Claim], runs: Mapping[Key, Run]) -> list[Row]:
     """Return a row for each published figure; raises InputError as eval.summary.retrieval does."""
     pairs = [(claim, figure) for claim in claims for figure in claim.figures]
     scored = {
-        key: _scores(run, [f for c, f in pairs if _of(c) == key]) for key, run in runs.items()
+        key: _scores(run, [figure for claim, figure in pairs if key_of(claim) == key])
+        for key, run in runs.items()
     }
     rows = []
     for claim, figure in pairs:
