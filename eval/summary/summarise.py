@@ -201,7 +201,8 @@ def _scores(
     for column, key in columns.items():
         values = [row["scores"].get(key) for row in answered]
         cell |= mean_cell(column, values, bootstrap)
-        zeros = [_zero(row, key, judged=judged) for row in failed]
+        ranked = any(value is not None for value in values)
+        zeros = [_zero(row, key, judged=judged, ranked=ranked) for row in failed]
         if key == "judge":
             zeros += [0.0] * unjudged
         if zeros:
@@ -214,13 +215,15 @@ def _unjudged(row: Record) -> bool:
     return row["status"] == "ok" and row.get("judge_error") is not None
 
 
-def _zero(row: Record, key: str, *, judged: bool) -> float | None:
-    """Return 0 for a failed question; None where the score does not apply to it."""
+def _zero(row: Record, key: str, *, judged: bool, ranked: bool) -> float | None:
+    """Return 0 for a failed question; None where the score does not apply to it. `judged` and
+    `ranked`: whether the run has verdicts, and whether other questions have the score.
+    """
     if key == "judge":
         return 0.0 if judged else None
     blank = answered_question(row)
     nothing = None if blank.retrieved is None else ()  # unknown stays unknown
-    blank = replace(blank, has_answer=True, retrieved=nothing)
+    blank = replace(blank, has_answer=True, retrieved=nothing, ranked=() if ranked else None)
     return 0.0 if registry.applies(key, blank) else None
 
 
