@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from eval.datasets.pooled import POOLED
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure
@@ -27,9 +28,11 @@ _DATA = {  # start of the name of its file, and the overrides that choose it, by
         "dataset=longmemeval dataset.path=data/longmemeval_s_cleaned.json",
     ),
 }
-_POOLED = "pooled"  # the only store of a run that has one store
-_DEFAULTS = {"memory": "turns", "embedder": "minilm"}
-_LESS = ("conversations", "types", "limit", "subset")  # settings of a data set that leave out some
+_CHOICES = {"memory": "turns", "embedder": "minilm"}
+_OF_DATA = {  # settings of a data set under which all of it counts, unchanged
+    **dict.fromkeys(("conversations", "types", "limit", "subset")),
+    **{"key": "original", "evidence": "original", "captions": True, "owner_filter": False},
+}
 
 Key = tuple[str, bool]  # data set, and whether all conversations share a store
 
@@ -54,7 +57,7 @@ def runs_of(names: Sequence[str | Path]) -> dict[Key, Run]:
     for run in [load_run(name) for name in names] or _newest():
         key = _key(run.manifest)
         if key is None:
-            raise InputError(f"{run.label}: no figure was published on its data; name another run")
+            raise InputError(f"{run.label}: no figure was published on its data and store")
         if not run.rankings:
             raise InputError(f"{run.label}: no rankings; run it again with retrieval.depth=100")
         if key in found:
@@ -81,19 +84,20 @@ def _newest() -> list[Run]:
 def _is_default(manifest: Manifest) -> bool:
     config, choices = manifest["config"], manifest["choices"]
     data = config.get("dataset") or {}
-    whole = not any(data.get(name) for name in _LESS) and not any(
-        config.get(name) for name in ("questions", "only")
-    )
-    alike = all(choices.get(group, name) == name for group, name in _DEFAULTS.items())
+    usual = all(data.get(name, value) == value for name, value in _OF_DATA.items())
+    whole = not any(config.get(name) for name in ("questions", "only"))
+    alike = all(choices.get(group, name) == name for group, name in _CHOICES.items())
     recorded = manifest["status"] == "complete" and manifest["retrieval"] is not None
-    return manifest["strategy"] == STRATEGY and whole and alike and recorded
+    return manifest["strategy"] == STRATEGY and usual and whole and alike and recorded
 
 
 def _key(manifest: Manifest) -> Key | None:
-    names = [file["name"] for file in manifest["data"]]
+    names, pooled = [file["name"] for file in manifest["data"]], POOLED in manifest["stores"]
+    if pooled and (manifest["config"].get("dataset") or {}).get("owner_filter"):
+        return None
     for dataset, (start, _) in _DATA.items():
         if any(name.startswith(start) for name in names):
-            return dataset, _POOLED in manifest["stores"]
+            return dataset, pooled
     return None
 
 

@@ -186,6 +186,7 @@ def test_the_newest_run_with_default_settings_is_taken(tmp_path, monkeypatch):
         ("windows", 3, {"choices": {**chosen, "memory": "windows"}}),
         ("bm25", 4, {"strategy": "bm25"}),
         ("part", 5, {"config": {"dataset": {"limit": 5}}}),
+        ("other evidence", 5, {"config": {"dataset": {"evidence": "corrected"}}}),
         ("unranked", 6, {"retrieval": None}),
     ):
         ranked_run(runs / name, started=f"2026-01-0{day}T00:00:00+00:00", **fields)
@@ -201,6 +202,9 @@ def test_runs_that_cannot_be_compared_are_refused(tmp_path):
     other = ranked_run(tmp_path / "other", file={**LOCOMO, "name": "beir.json"})
     with pytest.raises(InputError, match="no figure was published on its data"):
         runs_of([other])
+    filtered = {"config": {"dataset": {"owner_filter": True}}}
+    with pytest.raises(InputError, match="no figure was published on its data and store"):
+        runs_of([ranked_run(tmp_path / "filtered", pooled=True, **filtered)])
     (one / "rankings.jsonl").unlink()
     with pytest.raises(InputError, match=r"no rankings; run it again with retrieval\.depth=100"):
         runs_of([one])
