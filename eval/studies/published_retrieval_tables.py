@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from eval.records.run import Run
 from eval.rendering.numbers import ABSENT, interval, number
 from eval.rendering.tables import markdown, plain
 from eval.studies.published_retrieval import STRATEGY, Row, command, key_of
@@ -39,8 +40,8 @@ def write(rows: Sequence[Row], folder: Path) -> None:
     parts = [
         f"# {NAME}",
         "Retrieval figures as published, and the same measure of a run of this project.",
-        f"    python -m eval.studies.published --retrieval --out {folder.as_posix()}",
-        *_sources(rows),
+        "    python -m eval.studies.published --retrieval --out results/tables",
+        "\n".join(f"- {line}" for line in _sources(rows)),
         "Types 1 to 5, 1 to 4 (in LongMemEval: all, and all but abstention) or one type. Intervals "
         "are over conversations; *against* says where the published figure is. Its own uncertainty "
         "is unknown, and it is of another encoder, so read no ranking by a point from the table.",
@@ -66,7 +67,8 @@ def _comparable(rows: Sequence[Row], *, notes: bool) -> tuple[list[str], list[li
     header += [f"{', '.join(strategies)} here", "n here", "against", *["note", "source"] * notes]
     lines = []
     for row in _with(rows):
-        within = f" of the best {row.figure.within} turns" if row.figure.within else ""
+        turns = row.figure.within
+        within = f" of the best {'turn' if turns == 1 else f'{turns} turns'}" if turns else ""
         store = ", pooled" if row.claim.pooled else ""
         line = [row.claim.system, row.figure.printed, _count(row.figure.n)]
         line += [number(row.figure.value), f"{row.figure.measure}{within}"]
@@ -100,15 +102,21 @@ def _count(n: int | None) -> str:
 
 
 def _sources(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield a line for each run, and the command of each that is missing."""
+    """Yield a line for each kind of run: what was run, and the command."""
     for key in dict.fromkeys(key_of(row.claim) for row in _with(rows)):
         run = next((row.run for row in rows if row.run and key_of(row.claim) == key), None)
         name = key[0] + ", pooled" * key[1]
-        if run is None:
-            yield f"{name}: no run here; {command(key)}"
-        else:
-            commit = (run.manifest.get("git") or {}).get("commit", "unknown")
-            yield f"{name}: run {run.label}, commit {commit[:10]}: {run.manifest['command']}"
+        yield f"{name}: {'no run here' if run is None else _described(run)}; {command(key)}"
+
+
+def _described(run: Run) -> str:
+    manifest = run.manifest
+    commit = (manifest.get("git") or {}).get("commit", "unknown")[:10]
+    files = ", ".join(f"{file['name']} {file['sha256'][:10]}" for file in manifest["data"])
+    return (
+        f"{run.strategy}, configuration {manifest['config_sha256'][:10]}, "
+        f"{manifest['started'][:10]}, commit {commit}, {files}"
+    )
 
 
 def as_csv(rows: Sequence[Row]) -> str:
@@ -123,6 +131,6 @@ def as_csv(rows: Sequence[Row]) -> str:
         texts = [f"{value:.6f}" for value in here] or [""] * 3
         of_claim = [getattr(row.claim, name) for name in _OF_CLAIM]
         of_figure = [getattr(row.figure, name) for name in _OF_FIGURE]
-        of_run = [found.n if found else "", row.run.label if row.run else ""]
+        of_run = [found.n if found else "", row.run.manifest["run_id"] if row.run else ""]
         writer.writerow([*of_claim, *of_figure, *texts, *of_run])
     return file.getvalue()
