@@ -2,8 +2,9 @@
 
 Nothing is guessed: a measure that the recorded rankings do not determine is an error. A cutoff is
 known where the recorded depth reaches it, or the ranking has as many ranks, or contains the whole
-store. A ranking that ends earlier, as one of the distinct sessions of 100 turns may, counts as if
-nothing relevant followed (the convention of TREC).
+store; a token budget where at most 1% of the rankings end within it. A ranking that ends earlier,
+as one of the distinct sessions of 100 turns may, counts as if nothing relevant followed (the
+convention of TREC).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
 _RANK = "first_rank"
+_TOLERATED = 0.01  # share of the rankings that may end within a token budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,26 +69,35 @@ def value(run: Run, question: str, measure: Measure) -> float | None:
     """Return the score of a question; None where it failed, is excluded by the answer key or has no
     evidence, where first_rank finds none, and where store_share does not know the store's size.
 
-    Raises InputError where the rankings do not determine the measure.
+    Raises InputError where the ranking does not determine the measure. At a token budget, a ranking
+    that ends within it counts as it is: `unknown` says whether too many do.
     """
     record = run.records[question]
     if record["status"] != "ok" or left_out(record):
         return None
     found = _question(run, record, measure.unit)
-    return None if found is None else _score(run, found, measure)
+    if found is None:
+        return None
+    if problem := _problem(run, found, measure):
+        raise InputError(problem)
+    return measure.score(found.judged)
 
 
 def values(run: Run, measures: Sequence[Measure]) -> dict[str, dict[str, float | None]]:
     """Return the score by the name of each measure and by question id, as `value` does, of the
-    questions that count and have evidence. Raises InputError as `value` does.
+    questions that count and have evidence. Raises InputError where `unknown` has a reason.
     """
-    found: dict[str, dict[str, float | None]] = {str(measure): {} for measure in measures}
-    for unit in dict.fromkeys(measure.unit for measure in measures):
-        chosen = [(found[str(one)], one) for one in measures if one.unit == unit]
-        for question in _questions(run, unit):
-            for column, measure in chosen:
-                column[question.record["id"]] = _score(run, question, measure)
+    found, problems = _gathered(run, measures)
+    for problem in problems.values():
+        raise InputError(problem)
     return found
+
+
+def unknown(run: Run, measures: Sequence[Measure]) -> dict[str, str]:
+    """Return by name why the rankings of `run` do not determine a measure, for those measures that
+    they do not. Raises InputError without rankings.
+    """
+    return _gathered(run, measures)[1]
 
 
 def by_type(
@@ -133,33 +144,46 @@ def first_ranks(
     return found
 
 
-def unknown(run: Run, measures: Sequence[Measure]) -> dict[str, str]:
-    """Return why the rankings of `run` do not determine a measure, by its name, for those measures
-    that they do not: what the InputError of `value` says. Raises InputError without rankings.
-    """
-    found: dict[str, str] = {}
-    for unit in dict.fromkeys(measure.unit for measure in measures):
-        chosen = [measure for measure in measures if measure.unit == unit]
-        try:
-            for question in _questions(run, unit):
-                for measure in chosen:
-                    if problem := _problem(run, question, measure):
-                        found.setdefault(str(measure), problem)
-        except InputError as error:
-            if not run.rankings:
-                raise
-            found |= {str(measure): str(error) for measure in chosen}
-    return found
-
-
 def ended_early(run: Run, measure: Measure) -> int:
-    """Return the number of questions whose ranking has fewer units than the cutoff although it does
-    not contain the whole store: those where the convention of TREC counts.
+    """Return the number of questions whose ranking, without the whole store in it, ends before the
+    cutoff or the token budget: those where the convention of TREC counts.
     """
     return sum(
-        len(question.ranking.ids) < (measure.cutoff or 0) and not question.ranking.complete
+        _within(question, measure) or _fewer(question, measure)
         for question in _questions(run, measure.unit)
     )
+
+
+def _gathered(
+    run: Run, measures: Sequence[Measure]
+) -> tuple[dict[str, dict[str, float | None]], dict[str, str]]:
+    """Return the results of `values` for the measures that are known, and of `unknown`."""
+    if not run.rankings:
+        raise InputError(_no_ranking(run, ""))
+    found: dict[str, dict[str, float | None]] = {str(measure): {} for measure in measures}
+    problems: dict[str, str] = {}
+    for unit in dict.fromkeys(measure.unit for measure in measures):
+        chosen = {str(measure): measure for measure in measures if measure.unit == unit}
+        early = dict.fromkeys(chosen, 0)
+        try:
+            for question in _questions(run, unit):
+                for name, measure in chosen.items():
+                    if problem := _problem(run, question, measure):
+                        problems.setdefault(name, problem)
+                    elif name not in problems:
+                        found[name][question.record["id"]] = measure.score(question.judged)
+                        early[name] += _within(question, measure)
+        except InputError as error:
+            problems |= dict.fromkeys(chosen, str(error))
+        for name, count in early.items():
+            if count > _TOLERATED * len(found[name]):
+                problems.setdefault(
+                    name,
+                    f"{run.label}: depth {_depth(run)}: {name} is unknown, since {count} of "
+                    f"{len(found[name])} rankings end within the budget; run it with a greater "
+                    "retrieval.depth",
+                )
+    return {name: scores for name, scores in found.items() if name not in problems}, problems
 
 
 def _by_type(run: Run) -> dict[str, list[Record]]:
@@ -180,9 +204,7 @@ def _bootstrap(
 
 
 def _questions(run: Run, unit: Unit) -> Iterator[_Question]:
-    """Yield the questions that count and have evidence; raises InputError without rankings."""
-    if not run.rankings:
-        raise InputError(_no_ranking(run, ""))
+    """Yield the questions that count and have evidence."""
     for record in run.counted:
         if question := _question(run, record, unit):
             yield question
@@ -218,12 +240,6 @@ def _spent(ranked: Ranked) -> int | None:
     return max((tokens[-1] for tokens in units if tokens), default=None)
 
 
-def _score(run: Run, question: _Question, measure: Measure) -> float | None:
-    if problem := _problem(run, question, measure):
-        raise InputError(problem)
-    return measure.score(question.judged)
-
-
 def _problem(run: Run, question: _Question, measure: Measure) -> str | None:
     """Return why the ranking does not determine `measure`; None where it does."""
     metric, ranking = measure.metric, question.ranking
@@ -237,19 +253,39 @@ def _problem(run: Run, question: _Question, measure: Measure) -> str | None:
         return None
     if not cut and not metric.ordered:
         return f"{run.label}: {measure} of a ranking needs a cutoff, as {measure}@10"
-    used = run.manifest["retrieval"]
-    depth = (used and used["depth"]) or len(ranking.ids)
-    where = f"{run.label}: depth {depth}"
     if measure.tokens is not None:
         if question.spent is None and ranking.ids:
             return f"{run.label}: the tokens of its memories are unknown, and so is {measure}"
-        if ranking.complete or (question.spent or 0) >= measure.tokens:
-            return None
-        return (
-            f"{where}: {measure} is unknown, since the ranking of {question.record['id']:.60} "
-            f"ends at {question.spent or 0} tokens; run it with a greater retrieval.depth"
-        )
-    needed = question.judged.wanted if metric.at_evidence else measure.cutoff
-    if needed is None or ranking.complete or needed <= max(depth, len(ranking.ids)):
         return None
-    return f"{where}: {measure} is unknown; run it with retrieval.depth={needed} or more"
+    depth = _depth(run)
+    needed = question.judged.wanted if metric.at_evidence else measure.cutoff
+    if needed is None or ranking.complete or needed <= max(depth or 0, len(ranking.ids)):
+        return None
+    return (
+        f"{run.label}: depth {depth}: {measure} is unknown; run it with retrieval.depth={needed} "
+        "or more"
+    )
+
+
+def _depth(run: Run) -> int | None:
+    used = run.manifest["retrieval"]
+    return None if used is None else used["depth"]
+
+
+def _within(question: _Question, measure: Measure) -> bool:
+    """Return whether the ranking ends within the token budget of `measure`, with evidence that may
+    still follow.
+    """
+    ranking, judged = question.ranking, question.judged
+    return (
+        measure.tokens is not None
+        and not ranking.complete
+        and (question.spent or 0) < measure.tokens
+        and len(judged.ranks) < judged.wanted
+    )
+
+
+def _fewer(question: _Question, measure: Measure) -> bool:
+    """Return whether the ranking has fewer ranks than the cutoff of `measure`."""
+    ranking = question.ranking
+    return len(ranking.ids) < (measure.cutoff or 0) and not ranking.complete
