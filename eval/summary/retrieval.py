@@ -20,16 +20,22 @@ from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure, Unit, parse
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import RANKINGS
-from eval.records.rankings import Ranked, session_of
-from eval.records.rankings import Unit as Ranking
+from eval.records.rankings import session_of
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.stats.interval import RESAMPLES, ClusterBootstrap, Interval
+from eval.summary.known_measures import (
+    RankedQuestion,
+    ends_before,
+    ends_within,
+    problem_of,
+    spent,
+    too_many_within,
+)
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
 _RANK = "first_rank"
-_TOLERATED = 0.01  # share of the rankings that may end within a token budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +46,6 @@ class FirstRanks:
 
     median: float | None
     found: Interval
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """A question with evidence: its record, its ranking in one unit, and both as metrics read it.
-    `spent`: tokens of the recorded memories, None if unknown.
-    """
-
-    record: Record
-    selected: bool
-    ranking: Ranking
-    judged: Judged
-    spent: int | None
 
 
 def evidence_of(record: Record, unit: Unit) -> tuple[str, ...]:
@@ -78,7 +71,7 @@ def value(run: Run, question: str, measure: Measure) -> float | None:
     found = _question(run, record, measure.unit)
     if found is None:
         return None
-    if problem := _problem(run, found, measure):
+    if problem := problem_of(run, found, measure):
         raise InputError(problem)
     return measure.score(found.judged)
 
@@ -149,7 +142,7 @@ def ended_early(run: Run, measure: Measure) -> int:
     cutoff or the token budget: those where the convention of TREC counts.
     """
     return sum(
-        _within(question, measure) or _fewer(question, measure)
+        ends_within(question, measure) or ends_before(question, measure)
         for question in _questions(run, measure.unit)
     )
 
@@ -168,21 +161,16 @@ def _gathered(
         try:
             for question in _questions(run, unit):
                 for name, measure in chosen.items():
-                    if problem := _problem(run, question, measure):
+                    if problem := problem_of(run, question, measure):
                         problems.setdefault(name, problem)
                     elif name not in problems:
                         found[name][question.record["id"]] = measure.score(question.judged)
-                        early[name] += _within(question, measure)
+                        early[name] += ends_within(question, measure)
         except InputError as error:
             problems |= dict.fromkeys(chosen, str(error))
         for name, count in early.items():
-            if count > _TOLERATED * len(found[name]):
-                problems.setdefault(
-                    name,
-                    f"{run.label}: depth {_depth(run)}: {name} is unknown, since {count} of "
-                    f"{len(found[name])} rankings end within the budget; run it with a greater "
-                    "retrieval.depth",
-                )
+            if problem := too_many_within(run, name, count, len(found[name])):
+                problems.setdefault(name, problem)
     return {name: scores for name, scores in found.items() if name not in problems}, problems
 
 
@@ -203,14 +191,14 @@ def _bootstrap(
     return ClusterBootstrap([row["conversation"] for row in rows], seed, resamples)
 
 
-def _questions(run: Run, unit: Unit) -> Iterator[_Question]:
+def _questions(run: Run, unit: Unit) -> Iterator[RankedQuestion]:
     """Yield the questions that count and have evidence."""
     for record in run.counted:
         if question := _question(run, record, unit):
             yield question
 
 
-def _question(run: Run, record: Record, unit: Unit) -> _Question | None:
+def _question(run: Run, record: Record, unit: Unit) -> RankedQuestion | None:
     wanted = evidence_of(record, unit)
     if not wanted:
         return None
@@ -225,67 +213,10 @@ def _question(run: Run, record: Record, unit: Unit) -> _Question | None:
             else f"{run.label}: its sessions are unknown; use measures of turns"
         )
     judged = Judged(ranking.ids, wanted, ranking.size, ranking.tokens)
-    return _Question(record, ranked.selected, ranking, judged, _spent(ranked))
+    return RankedQuestion(record, ranked.selected, ranking, judged, spent(ranked))
 
 
 def _no_ranking(run: Run, question: str) -> str:
     if not run.rankings:
         return f"{run.label}: no rankings are recorded; run it again with retrieval.depth=100"
     return f"{run.label}: {RANKINGS}: no ranking of {question:.60}; run it again whole"
-
-
-def _spent(ranked: Ranked) -> int | None:
-    """Return the tokens of the memories down to the last one that added a turn or session."""
-    units = [unit.tokens for unit in (ranked.turns, ranked.sessions) if unit is not None]
-    return max((tokens[-1] for tokens in units if tokens), default=None)
-
-
-def _problem(run: Run, question: _Question, measure: Measure) -> str | None:
-    """Return why the ranking does not determine `measure`; None where it does."""
-    metric, ranking = measure.metric, question.ranking
-    cut = measure.cutoff is not None or measure.tokens is not None
-    if question.selected:
-        if cut or metric.ordered:
-            return (
-                f"{run.label}: its memories are selected, without an order: {measure} has no "
-                "value; use recall, recall_any, recall_all or precision without a cutoff"
-            )
-        return None
-    if not cut and not metric.ordered:
-        return f"{run.label}: {measure} of a ranking needs a cutoff, as {measure}@10"
-    if measure.tokens is not None:
-        if question.spent is None and ranking.ids:
-            return f"{run.label}: the tokens of its memories are unknown, and so is {measure}"
-        return None
-    depth = _depth(run)
-    needed = question.judged.wanted if metric.at_evidence else measure.cutoff
-    if needed is None or ranking.complete or needed <= max(depth or 0, len(ranking.ids)):
-        return None
-    return (
-        f"{run.label}: depth {depth}: {measure} is unknown; run it with retrieval.depth={needed} "
-        "or more"
-    )
-
-
-def _depth(run: Run) -> int | None:
-    used = run.manifest["retrieval"]
-    return None if used is None else used["depth"]
-
-
-def _within(question: _Question, measure: Measure) -> bool:
-    """Return whether the ranking ends within the token budget of `measure`, with evidence that may
-    still follow.
-    """
-    ranking, judged = question.ranking, question.judged
-    return (
-        measure.tokens is not None
-        and not ranking.complete
-        and (question.spent or 0) < measure.tokens
-        and len(judged.ranks) < judged.wanted
-    )
-
-
-def _fewer(question: _Question, measure: Measure) -> bool:
-    """Return whether the ranking has fewer ranks than the cutoff of `measure`."""
-    ranking = question.ranking
-    return len(ranking.ids) < (measure.cutoff or 0) and not ranking.complete
