@@ -10,6 +10,7 @@ from eval.records.rankings import Ranked
 from eval.records.rankings import Unit as Ranking
 from eval.records.run import Run
 from eval.records.schema import Record
+from eval.summary.imported import IMPORTED
 
 _TOLERATED = 0.01  # share of the rankings that may end within a token budget
 
@@ -54,9 +55,18 @@ def problem_of(run: Run, question: RankedQuestion, measure: Measure) -> str | No
     needed = question.judged.wanted if metric.at_evidence else measure.cutoff
     if needed is None or ranking.complete or needed <= max(depth or 0, len(ranking.ids)):
         return None
-    return (
-        f"{run.label}: depth {depth}: {measure} is unknown; run it with retrieval.depth={needed} "
-        "or more"
+    return f"{run.label}: depth {depth}: {measure} is unknown; {_remedy(run, needed)}"
+
+
+def _remedy(run: Run, depth: int | None) -> str:
+    """Return how to get rankings to `depth`; None: any greater one."""
+    if run.manifest.get("kind") == IMPORTED:
+        more = f"{depth} or more ids" if depth else "more ids"
+        return (
+            f"import rankings of {more}, or give their depth (--depth) if shorter ones are complete"
+        )
+    return "run it with " + (
+        f"retrieval.depth={depth} or more" if depth else "a greater retrieval.depth"
     )
 
 
@@ -67,16 +77,9 @@ def depth_of(run: Run) -> int | None:
 
 
 def ends_within(question: RankedQuestion, measure: Measure) -> bool:
-    """Return whether the ranking ends within the token budget of `measure`, with evidence that may
-    still follow.
-    """
-    ranking, judged = question.ranking, question.judged
-    return (
-        measure.tokens is not None
-        and not ranking.complete
-        and (question.spent or 0) < measure.tokens
-        and len(judged.ranks) < judged.wanted
-    )
+    """Return whether the ranking ends within the token budget of `measure`."""
+    budget = measure.tokens or 0
+    return (question.spent or 0) < budget and not question.ranking.complete
 
 
 def ends_before(question: RankedQuestion, measure: Measure) -> bool:
@@ -91,5 +94,5 @@ def too_many_within(run: Run, name: str, count: int, of: int) -> str | None:
         return None
     return (
         f"{run.label}: depth {depth_of(run)}: {name} is unknown, since {count} of {of} rankings "
-        "end within the budget; run it with a greater retrieval.depth"
+        f"end within the budget; {_remedy(run, None)}"
     )
