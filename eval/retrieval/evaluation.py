@@ -11,6 +11,7 @@ from eval.records.run import Run
 from eval.rendering.blocks import Section
 from eval.retrieval import choice, tables
 from eval.retrieval.differences import comparable, differences, objections, section
+from eval.retrieval.evidence_keys import both_keys
 from eval.retrieval.measured import Measured, measured
 from eval.summary.contrast import Row
 from eval.summary.measures import types_of
@@ -59,34 +60,48 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
     selected = [run for run in runs if choice.is_selected(run)]
     ranked = [run for run in runs if run not in selected]
     unit = request.unit or ("session" if all(map(_of_sessions, runs)) else "turn")
-    groups = list(_groups(request, unit)) if ranked else []
-    asked = list(dict.fromkeys(one for _, measures in groups for one in measures))
-    reasons = {run.label: unknown(run, asked) for run in ranked}
-    if not request.every:
-        _refuse(reasons)
-    notes = [*_notes(runs), *_unknown(reasons), *_ended(ranked, asked, reasons)]
-    sections = []
-    for title, measures in groups:
-        found = [
-            measured(run, [m for m in measures if str(m) not in reasons[run.label]], request.seed)
-            for run in ranked
-        ]
-        _check_type(found, request.type)
-        table = tables.side_by_side if request.every else tables.by_type
-        sections.append(Section(title, [tables.about(found, types), table(found, measures, types)]))
+    chosen = _chosen(request, unit)
+    notes = list(_notes(runs))
+    sections: list[Section] = []
+    rows: list[list[Row]] = []
+    if ranked:
+        more, sections = _of_ranked(ranked, request, unit, types)
+        notes += more
     if selected:
         of_sets = choice.set_measures(unit)
         found = [measured(run, of_sets, request.seed) for run in selected]
         _check_type(found, request.type)
         sections.append(Section(tables.SELECTED, tables.of_sets(found, of_sets, types)))
-    rows: list[list[Row]] = []
+    if ranked and (both := both_keys(ranked, chosen, types, request.seed)):
+        sections.append(both)
     if len(ranked) > 1 and not request.every:
-        rows, why_none = _differences(ranked, request, unit, types)
+        rows, why_none = _differences(ranked, chosen, types, request.seed)
         notes += why_none
     if rows:
         sections.append(section(rows, ranked))
     start = Section("Runs", [tables.of_runs(runs), *(f"note: {note}" for note in notes)])
     return Evaluation(ranked, selected, unit, types, [start, *sections], rows)
+
+
+def _of_ranked(
+    runs: Sequence[Run], request: Request, unit: Unit, types: Sequence[str]
+) -> tuple[list[str], list[Section]]:
+    """Return notes, and a section for each table of the runs that rank."""
+    groups = list(_groups(request, unit))
+    asked = list(dict.fromkeys(one for _, measures in groups for one in measures))
+    reasons = {run.label: unknown(run, asked) for run in runs}
+    if not request.every:
+        _refuse(reasons)
+    sections = []
+    for title, measures in groups:
+        found = [
+            measured(run, [m for m in measures if str(m) not in reasons[run.label]], request.seed)
+            for run in runs
+        ]
+        _check_type(found, request.type)
+        table = tables.side_by_side if request.every else tables.by_type
+        sections.append(Section(title, [tables.about(found, types), table(found, measures, types)]))
+    return [*_unknown(reasons), *_ended(runs, asked, reasons)], sections
 
 
 def _types(runs: Sequence[Run], type_: str | None) -> tuple[str, ...]:
@@ -127,16 +142,22 @@ def _check_type(found: Sequence[Measured], type_: str | None) -> None:
         raise InputError(f"--type {type_}: no question of this type has evidence")
 
 
+def _chosen(request: Request, unit: Unit) -> Sequence[Measure]:
+    """Return the measures of differences and of evidence keys: those that the user named, or the
+    main ones.
+    """
+    at = request.cutoffs or _CUTOFFS
+    return request.measures or choice.compared(unit, request.kind, at)
+
+
 def _differences(
-    ranked: Sequence[Run], request: Request, unit: Unit, types: Sequence[str]
+    ranked: Sequence[Run], chosen: Sequence[Measure], types: Sequence[str], seed: int
 ) -> tuple[list[list[Row]], list[str]]:
     """Return the differences to the first run, and notes on those that there are not."""
     if against := objections(ranked):
         return [], against
-    at = request.cutoffs or _CUTOFFS
-    asked = request.measures or choice.compared(unit, request.kind, at)
-    measures, notes = comparable(ranked, asked)
-    return differences(ranked, measures, types, request.seed), notes
+    measures, notes = comparable(ranked, chosen)
+    return differences(ranked, measures, types, seed), notes
 
 
 def _notes(runs: Sequence[Run]) -> Iterator[str]:

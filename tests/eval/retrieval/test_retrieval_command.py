@@ -179,6 +179,44 @@ def test_other_data_or_evidence_has_no_difference(
     assert "no difference of elsewhere to bm25: they ranked different data (some.json 5555" in out
 
 
+def test_a_pooled_store_has_the_same_evidence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pooled = [
+        row | {"evidence": [f"{row['conversation']}:{turn}" for turn in row["evidence"]]}
+        for row in records()
+    ]
+    runs = (
+        ranked(tmp_path / "one", strategy="bm25"),
+        ranked(tmp_path / "two", strategy="pooled", rows=pooled),
+    )
+    assert "pooled is worse than bm25 on types 1-4: recall@10 -0.500" in printed(capsys, *runs)
+
+
+def test_both_evidence_keys_are_side_by_side(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = {
+        "a/10": {"evidence": ["D9:1"], "evidence_original": ["D7:7"]},
+        "b/10": {"evidence": [], "evidence_original": ["D9:1"]},
+    }
+    rows = [row | changed.get(row["id"], {}) for row in records()]
+    overlay = {"name": "evidence.json", "bytes": 9, "sha256": "7" * 64}
+    evidence = {"name": "corrected", "overlay": overlay}
+    run = ranked(tmp_path / "one", (1, 2), rows=rows, evidence=evidence)
+    out = printed(capsys, run, "--measure", "recall@10")
+    assert "Measures" in out
+    both = out.split("Under the original and the corrected evidence\n")[1]
+    assert "evidence key corrected, 1 questions with other evidence and 1 without any." in both
+    assert cells(both, "type") == [
+        "type", "run", "n original", "n corrected", "recall@10 original", "recall@10 corrected",
+    ]  # fmt: skip
+    row = cells(both, "multi_hop")
+    assert row[2:4] == ["12", "11"]
+    assert [cell.partition(" ")[0] for cell in row[4:]] == ["0.917", "1.000"]
+    assert "Under the original" not in printed(capsys, ranked(tmp_path / "two"))
+
+
 def test_what_cannot_be_measured_is_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
