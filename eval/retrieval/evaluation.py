@@ -59,7 +59,7 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
     types = _types(runs, request.type)
     selected = [run for run in runs if choice.is_selected(run)]
     ranked = [run for run in runs if run not in selected]
-    unit = request.unit or ("session" if all(map(_of_sessions, runs)) else "turn")
+    unit = request.unit or ("session" if any(map(_of_sessions, runs)) else "turn")
     chosen = _chosen(request, unit)
     notes = list(_notes(runs))
     sections: list[Section] = []
@@ -69,6 +69,9 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
         notes += more
     if selected:
         of_sets = choice.set_measures(unit)
+        if request.measures and not ranked:
+            of_sets = list(request.measures)
+            _refuse({run.label: unknown(run, of_sets) for run in selected})
         found = [measured(run, of_sets, request.seed) for run in selected]
         _check_type(found, request.type)
         sections.append(Section(tables.SELECTED, tables.of_sets(found, of_sets, types)))

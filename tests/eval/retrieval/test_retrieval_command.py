@@ -133,9 +133,14 @@ def test_selected_memories_have_no_cutoff(
     ]  # fmt: skip
     row = [f"{value} [{value}, {value}]" for value in ("0.500", "1.000", "0.000", "0.050")]
     assert cells(of_sets, "overall")[2:] == [*row, "2.0%"]
-    alone = printed(capsys, given)
+    alone = printed(capsys, given, "--out", str(tmp_path / "out"))
     assert "cutoff 10" not in alone
     assert "Selected, not ranked" in alone
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"retrieval.md", "retrieval.csv"}
+    chosen = printed(capsys, given, "--measure", "session_recall_any")
+    assert cells(chosen, "type") == ["type", "n", "session any"]
+    error = refused(capsys, given, "--measure", "recall@10")
+    assert "full_context: its memories are selected, without an order: recall@10" in error
 
 
 def test_a_cutoff_beyond_the_depth_is_unknown(
@@ -327,3 +332,5 @@ def test_rankings_of_sessions_are_measured_as_sessions(
     error = refused(capsys, run, "--unit", "turn")
     assert "whole sessions were ranked, not turns" in error
     assert "Unit session, recall fraction, any and all, cutoff 10" in printed(capsys, run)
+    turns = ranked(tmp_path / "two", strategy="turns", rows=rows)
+    assert "Unit session, recall fraction, any and all, cutoff 10" in printed(capsys, run, turns)
