@@ -173,15 +173,23 @@ def _notes(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _ended(runs: Sequence[Run], asked: Sequence[Measure], reasons: Reasons) -> Iterator[str]:
-    """Yield a note per run and unit on rankings that end before the greatest cutoff."""
+    """Yield a note per run on rankings that end before the greatest cutoff of a unit, or before the
+    greatest budget of tokens.
+    """
     for run in runs:
-        known = [m for m in asked if m.cutoff is not None and str(m) not in reasons[run.label]]
-        for unit in dict.fromkeys(one.unit for one in known):
-            most = max((m for m in known if m.unit == unit), key=lambda one: one.cutoff or 0)
-            if short := ended_early(run, most):
+        known = [one for one in asked if str(one) not in reasons[run.label]]
+        greatest: dict[str, Measure] = {}
+        for one in sorted(known, key=lambda one: one.cutoff or one.tokens or 0):
+            if one.cutoff is not None:
+                greatest[one.unit] = one
+            elif one.tokens is not None:
+                greatest["tokens"] = one
+        for one in greatest.values():
+            if short := ended_early(run, one):
+                count = f"{one.tokens:,} tokens" if one.tokens else f"{one.cutoff:,} {one.unit}s"
                 yield (
                     f"{run.label}: the recorded rankings of {short:,} questions contain fewer "
-                    f"than {most.cutoff} {unit}s; nothing is taken to follow"
+                    f"than {count}; nothing is taken to follow"
                 )
 
 
