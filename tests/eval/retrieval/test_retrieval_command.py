@@ -99,13 +99,13 @@ def test_every_definition_side_by_side(tmp_path: Path, capsys: pytest.CaptureFix
     assert "Differences" not in out
     expected = {
         "recall@10": ("0.500", "1.000"),
-        "all@5": ("0.000", "1.000"),
-        "MRR": ("1.000", "0.500"),
+        "recall_all@5": ("0.000", "1.000"),
+        "mrr": ("1.000", "0.500"),
         "recall@256tokens": ("1.000", "1.000"),
-        "session any@5": ("1.000", "1.000"),
-        "session nDCG@10": None,
-        "session first rank": ("1 (found in 100.0%)", "2 (found in 100.0%)"),
-        "share of store@10": ("1.0%", "1.0%"),
+        "session_recall_any@5": ("1.000", "1.000"),
+        "session_ndcg@10": None,
+        "session_first_rank": ("1 (found in 100.0%)", "2 (found in 100.0%)"),
+        "store_share@10": ("1.0%", "1.0%"),
     }
     for name, values in expected.items():
         row = cells(out, f"{name} ")
@@ -113,9 +113,9 @@ def test_every_definition_side_by_side(tmp_path: Path, capsys: pytest.CaptureFix
         if values is not None:
             assert tuple(cell.partition(" [")[0] for cell in row[1:]) == values
     only = printed(capsys, *runs, "--all", "--unit", "session", "--kind", "any", "--at", "3")
-    assert "session any@3" in only
+    assert "session_recall_any@3" in only
     assert "recall@10" not in only
-    assert "\nany@3" not in only
+    assert "\nrecall_any@3" not in only
 
 
 def test_selected_memories_have_no_cutoff(
