@@ -27,8 +27,11 @@ def write(run: Run, unit: UnitName, folder: Path) -> list[str]:
     collection = Collection(run, unit)
     records = run.records.values()
     write_lines(folder / "corpus.jsonl", _corpus(collection))
-    topics = collection.topics()
-    write_lines(folder / "queries.jsonl", ({"_id": id_, "text": text} for id_, text in topics))
+    queries = (
+        {"_id": id_, "text": text, "metadata": {"type": record["type"]}}
+        for record, (id_, text) in zip(records, collection.topics(), strict=True)
+    )
+    write_lines(folder / "queries.jsonl", queries)
     (folder / "qrels").mkdir()
     with (folder / "qrels" / "test.tsv").open("w", encoding="utf-8", newline="\n") as file:
         file.write("query-id\tcorpus-id\tscore\n")

@@ -31,8 +31,8 @@ def test_files_have_the_fields_of_beir(run: Path) -> None:
     assert set(corpus[0]) == {"_id", "title", "text", "metadata"}
     assert corpus[0]["metadata"]["session"] == "harbour:D1"
     records = load_run(run).records
-    assert [(one["_id"], one["text"]) for one in queries] == [
-        (record["id"], record["question"]) for record in records.values()
+    assert [(one["_id"], one["text"], one["metadata"]["type"]) for one in queries] == [
+        (record["id"], record["question"], record["type"]) for record in records.values()
     ]
     with (folder / "qrels" / "test.tsv").open(encoding="utf-8", newline="") as file:
         qrels = list(csv.DictReader(file, delimiter="\t"))
