@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eval.answers.layouts import AUTO, FORMATS, LAYOUTS
 from eval.cli import code_of
 from eval.cli import parser as command_parser
 from eval.datasets.answer_key import KEYS
-from eval.datasets.locomo import LoCoMo
+from eval.datasets.named import NAMES, config_of
+from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
-from eval.records.answer_key_views import ORIGINAL, key_name
+from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.folder import run_id
 from eval.records.manifest import load_manifest
 from eval.records.schema import Summary
@@ -22,12 +23,10 @@ from eval.rendering.tables import by_run, plain
 from eval.rescore.imports import Import, read_import, write_import
 from eval.rescore.recompute import recompute
 from eval.rescore.tables import labels_table, sentences
+from eval.summary.imported import ENDINGS, system_name
 from memsys.errors import InputError
 from memsys.places import RUNS, find_run
 from memsys.text.files import is_there
-
-_NAME = 150  # bytes: a folder's name has at most 255, and a time precedes it
-_ENDINGS = {".gz", ".json", ".jsonl", ".csv"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,9 +45,8 @@ def _parser() -> argparse.ArgumentParser:
     files = "Mem0's results, JSON lines or CSV, each gzipped or not; or a RUN (folder, id, last)"
     add("files", nargs="+", type=Path, metavar="FILE", help=files)
     add("--format", choices=FORMATS, default=AUTO, help="default: auto")
-    names = "locomo|sample|PATH.json"
     questions = "the questions that were answered (default: locomo)"
-    add("--dataset", default="locomo", metavar=names, help=questions)
+    add("--dataset", default="locomo", metavar=NAMES, help=questions)
     add("--name", help="system that answered (default: the file's name); one FILE only")
     folder = "run folder (default: results/runs/<time>_<name>); one FILE only"
     add("--out", type=Path, help=folder)
@@ -56,6 +54,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--key", choices=KEYS, help=key)
     key_file = "with --key: a list of errors in the answer key, or an overlay (data/README.md)"
     add("--key-file", metavar="PATH", help=key_file)
+    cited = "evidence to score retrieval by (default: original, or that of the run folder)"
+    add("--evidence", choices=KEYS, help=cited)
     return parser
 
 
@@ -68,32 +68,47 @@ def _rescore(options: argparse.Namespace) -> None:
     dataset = None
     ready: list[Import | Path] = []
     keys: dict[str, Path] = {}
+    cited: dict[str, Path] = {}
     for given in options.files:
-        path = given if is_there(given) or given.suffix in _ENDINGS else _run(given)
+        path = given if is_there(given) or given.suffix in ENDINGS else _run(given)
         if is_there(path) and path.is_dir():
             if options.name is not None or options.out is not None or options.format != AUTO:
                 raise InputError(f"{path}: --name, --out and --format do not apply to a run folder")
-            key = options.key or key_name(load_manifest(path))
+            manifest = load_manifest(path)
+            key = options.key or key_name(manifest)
+            cited.setdefault(options.evidence or evidence_name(manifest), path)
             ready.append(path)
         else:
             dataset = dataset or _dataset(options)
             key = dataset.key.name
-            ready.append(read_import(path, options.format, _name(options.name, path), dataset))
+            ready.append(
+                read_import(path, options.format, system_name(options.name, path), dataset)
+            )
         keys.setdefault(key, path)
-    if len(keys) > 1:
-        files = ", ".join(f"{path} by the {key}" for key, path in keys.items())
-        raise InputError(f"{files}: scored by different answer keys; name one for all by --key")
-    if options.key is not None:
+    _check_same(keys, "answer keys", "--key")
+    _check_same(cited, "evidence keys", "--evidence")
+    if options.key is not None or options.evidence is not None:
         dataset = dataset or _dataset(options)
     summaries = []
     for source in ready:
         if isinstance(source, Path):
-            summary = _again(source, dataset if options.key is not None else None)
+            summary = _again(
+                source,
+                dataset if options.key is not None else None,
+                dataset if options.evidence is not None else None,
+            )
         else:
             summary = _import(source, options)
         summaries.append((summary["strategy"], summary))
     if len(summaries) > 1:
         print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(summaries)))
+
+
+def _check_same(used: Mapping[str, Path], what: str, option: str) -> None:
+    """Raise InputError if files are scored by several keys; `used`: a file of each."""
+    if len(used) > 1:
+        files = ", ".join(f"{path} by the {key}" for key, path in used.items())
+        raise InputError(f"{files}: scored by different {what}; name one for all by {option}")
 
 
 def _import(source: Import, options: argparse.Namespace) -> Summary:
@@ -106,14 +121,15 @@ def _import(source: Import, options: argparse.Namespace) -> Summary:
     folder = options.out or RUNS / run_id(source.name)
     given = {"dataset": options.dataset, "format": file.format, "name": source.name}
     given |= {} if options.key is None else {"key": options.key}
+    given |= {} if options.evidence is None else {"evidence": options.evidence}
     given |= {} if options.key_file is None else {"key-file": options.key_file}
     summary = write_import(source, folder, given)
     _show(folder, summary)
     return summary
 
 
-def _again(folder: Path, dataset: Dataset | None) -> Summary:
-    summary, changed = recompute(folder, dataset)
+def _again(folder: Path, dataset: Dataset | None, cited: Dataset | None) -> Summary:
+    summary, changed = recompute(folder, dataset, cited)
     print(f"{folder}: {changed:,} of {summary['n']:,} records have a new score")
     _show(folder, summary)
     return summary
@@ -141,26 +157,8 @@ def _run(given: Path) -> Path:
 
 
 def _dataset(options: argparse.Namespace) -> Dataset:
-    name = options.dataset
-    path = {"locomo": None, "sample": "data/sample"}.get(name, name)
-    if path == name and not is_there(Path(name)):
-        raise InputError(f"--dataset {name}: no such file; give locomo, sample or a JSON file")
-    key = options.key or ORIGINAL
-    return LoCoMo(name=Path(name).stem, path=path, key=key, key_file=options.key_file).load()
-
-
-def _name(given: str | None, path: Path) -> str:
-    """Return the system's name, without slashes: as given, or the file's name without endings."""
-    while path.suffix in _ENDINGS:
-        path = path.with_suffix("")
-    name = path.name if given is None else given
-    if not name.strip() or "/" in name:
-        raise InputError(f"--name {name!r:.60}: give a name without a slash")
-    if not name.isprintable() or len(name.encode()) > _NAME:
-        raise InputError(
-            f"--name {name!r:.60}: give a name of at most {_NAME} bytes that can be printed"
-        )
-    return name
+    key, evidence = options.key or ORIGINAL, options.evidence or ORIGINAL
+    return load_dataset_of(config_of(options.dataset, key, options.key_file, evidence))
 
 
 if __name__ == "__main__":
