@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eval.compare.comparable import objections
-from eval.compare.conclusions import conclusions, method, notes, title
+from eval.compare.conclusions import notes, title
 from eval.rendering.blocks import Block, Chart, Part, Table
-from eval.rendering.contrasts import table
+from eval.rendering.contrasts import conclusions, method, table
 from eval.rendering.numbers import interval, number
 from eval.rendering.svg import ChartPoint, dots, scatter
 from eval.rendering.tables import type_name
@@ -53,8 +53,8 @@ def differences_block(runs: Sequence[ReportedRun]) -> tuple[Block | None, list[s
 
 
 def tradeoffs_block(runs: Sequence[ReportedRun]) -> Block | None:
-    """Return scores against context tokens and p95 latency; None with one run."""
-    if len(runs) < 2:
+    """Return scores against context tokens and p95 latency; None with one run, or no answers."""
+    if len(runs) < 2 or not any(run.has_answers for run in runs):
         return None
     scores = [("f1", "F1")] + ([("judge", "judge")] if all(run.judged for run in runs) else [])
     parts = [

@@ -11,6 +11,7 @@ from typing import Any
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
+from eval.datasets.beir import check_reader
 from eval.datasets.synthetic.dataset import check_compatibility
 from eval.datasets.types import Dataset, Question
 from eval.judges.judge import Judge, ModelByName
@@ -94,6 +95,7 @@ def build(
     use_configured(config.get("metric"))
     source = instantiate(config.dataset)
     check_compatibility(choices, source, config.llm)
+    check_reader(choices["reader"], source)
     dataset = selected(limited(source.load(), config.questions), config.only)
     meter = Meter()
     context = instantiate(config.context)
