@@ -117,12 +117,14 @@ def test_questions_are_asked_at_the_end_of_their_own_conversation(
 def test_a_pooled_run_can_be_resumed(
     start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
 ) -> None:
-    """The questions of one conversation fail and are asked again over the same store."""
-    arguments = (*FAULTY, "strategy=faulty", *small, *PATIENT, POOLED)
+    """Questions that failed are asked again; a torn line of the ingestion is repeated."""
+    arguments = (*FAULTY, "strategy=faulty", "strategy.fault=third", *small, *PATIENT, POOLED)
     assert start(*arguments).code in (0, 1)
     (failed,) = runs_in(tmp_path)
     assert failed.summary["errors"]
     fault.unlink()
+    with (failed.folder / "ingest.jsonl").open("a") as ingests:
+        ingests.write('{"conver')
     assert start(*arguments, f"resume={failed.folder.name}").code == 0
     whole = tmp_path / "whole"
     assert start(*arguments, f"hydra.run.dir={whole}").code == 0
@@ -195,6 +197,8 @@ def test_a_run_rescored_is_as_a_run_under_that_evidence(
             }
             assert len(hashes) == 1
             assert runs[first].manifest["rescored"][-1]["evidence"] == key
+            report = (runs[first].folder / "report.md").read_text()
+            assert (f"evidence key than the data set's: {key}" in report) is (key != "original")
 
 
 def start_of(
