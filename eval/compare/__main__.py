@@ -9,10 +9,10 @@ from pathlib import Path
 
 from eval.cli import add_runs, code_of, parser
 from eval.compare.comparable import objections
-from eval.compare.conclusions import conclusions, method, notes, title
+from eval.compare.conclusions import notes, title
 from eval.compare.write import write
 from eval.records.run import load_runs
-from eval.rendering.contrasts import table
+from eval.rendering.contrasts import conclusions, method, table
 from eval.rendering.tables import plain
 from eval.summary.contrast import contrast
 from eval.summary.measures import choose

@@ -1,4 +1,4 @@
-"""Conclusions and warnings of a comparison as plain sentences."""
+"""Titles and warnings of a comparison as plain sentences."""
 
 from __future__ import annotations
 
@@ -6,28 +6,10 @@ from collections.abc import Sequence
 
 from eval.records.run import Run
 from eval.records.schema import Manifest
-from eval.rendering.numbers import p_value, signed
-from eval.summary.contrast import Contrast, Row
-from eval.summary.measures import ABSTAINED, ADVERSARIAL, JUDGE, Measure, lower_is_better
+from eval.summary.measures import ABSTAINED, ADVERSARIAL, JUDGE, Measure
 from eval.summary.shared import Shared
-from eval.summary.summarise import OVERALL
 
 _SHOWN = 3  # question ids in a sentence
-
-
-def conclusions(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[str]:
-    """Return a sentence per run after the first and per measure, on overall if it is there, else
-    the last type.
-
-    Abstention is reported only if nothing else was compared.
-    """
-    scored = [rows for rows in tables if rows and rows[0].key != ABSTAINED]
-    reported = scored or [rows for rows in tables if rows]
-    return [
-        _conclusion(next((row for row in rows if row.type == OVERALL), rows[-1]), i, runs)
-        for i in range(len(runs) - 1)
-        for rows in reported
-    ]
 
 
 def title(measure: Measure) -> str:
@@ -38,17 +20,6 @@ def title(measure: Measure) -> str:
         return f"{ABSTAINED}: false refusals (lower is better)"
     elsewhere = ", a false refusal elsewhere" if len(measure.types) > 1 else ""
     return f"{ABSTAINED}: right on {ADVERSARIAL}{elsewhere}"
-
-
-def method(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
-    """Return one paragraph on how differences, p and `needs` were computed."""
-    count = sum(len(row.contrasts) for rows in tables for row in rows)
-    adjusted = f"Holm's over the {count} comparisons shown" if count > 1 else "one comparison"
-    return (
-        f"Difference: run minus {runs[0].label} on the same questions, 95% interval over "
-        f"conversations. p: sign-flip test, {adjusted}. needs: the least true difference found 4 "
-        "times in 5. docs/statistics.md explains them."
-    )
 
 
 def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> list[str]:
@@ -92,34 +63,6 @@ def _reported(runs: Sequence[Run]) -> bool:
     return any(
         record.get("judge_source") is not None for run in runs for record in run.records.values()
     )
-
-
-def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
-    first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
-    where = "types 1-4" if row.type == OVERALL else row.type
-    interval, p = one.difference, f"p = {p_value(one.p_holm)}".replace("= <", "<")
-    refusals = lower_is_better(row.key, row.type)
-    score = "false refusals" if refusals else row.key
-    if one.verdict == "no difference shown":
-        start = f"No difference shown between {run} and {first} on {where}"
-    else:
-        start = f"{run} is {one.verdict} than {first} on {where}"
-    return (
-        f"{start}: {score} {signed(interval.value)} (95% interval {signed(interval.low)} to "
-        f"{signed(interval.high)}, {p}; {row.n} questions of {row.clusters} "
-        f"conversation{'s' if row.clusters > 1 else ''}); {_needed(one)}"
-    )
-
-
-def _needed(one: Contrast) -> str:
-    if one.needed == 0:
-        return "all scores are equal."
-    if one.verdict == "no difference shown":
-        return (
-            f"a true difference of at least {one.needed:.3f} would have been needed to be found "
-            "4 times in 5."
-        )
-    return f"a true difference of {one.needed:.3f} would have been enough to be found 4 times in 5."
 
 
 def _differing(one: Manifest, other: Manifest) -> list[str]:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.compare.conclusions import conclusions, method
 from eval.compare.plots import forest, heatmap
 from eval.records.run import Run
-from eval.rendering.contrasts import comma_separated, table
+from eval.rendering.contrasts import comma_separated, conclusions, method, table
 from eval.rendering.tables import markdown
 from eval.summary.contrast import Row
 from memsys.errors import InputError

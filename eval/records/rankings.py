@@ -66,13 +66,21 @@ def load_rankings(folder: Path, manifest: Manifest) -> dict[str, Ranked]:
     if used is None or not path.exists():
         return {}
     torn = manifest["status"] != "complete"
-    memories: dict[tuple[str, str], MemoryLine] = {}
-    for row in read_lines(folder / MEMORIES, torn=torn, schema=MEMORY_LINE):
-        memories[row["store"], row["id"]] = cast(MemoryLine, row)
+    memories = load_memories(folder, manifest)
     found = {}
     for line in read_lines(path, torn=torn, schema=RANKING_LINE):
         found[line["id"]] = _ranked(cast(RankingLine, line), memories, manifest, path)
     return found
+
+
+def load_memories(folder: Path, manifest: Manifest) -> dict[tuple[str, str], MemoryLine]:
+    """Return the memories in the rankings of the run in `folder` by store and id.
+
+    Raises InputError naming the line and field that are invalid.
+    """
+    torn = manifest["status"] != "complete"
+    rows = read_lines(folder / MEMORIES, torn=torn, schema=MEMORY_LINE)
+    return {(row["store"], row["id"]): cast(MemoryLine, row) for row in rows}
 
 
 def _ranked(

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
+from eval.datasets.pooled import POOLED
 from memsys.errors import InputError
 
-POOLED = "pooled"  # the store of all conversations, whose turn ids contain the conversation
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\ufeff]")  # in a regular expression, \s is Unicode's
 _BETWEEN = ":"  # between the conversation and its turn or session
 _RUN, _QRELS = "query Q0 document rank score tag", "query 0 document relevance"

@@ -1,4 +1,4 @@
-"""Contrasts of runs as rows of a table and as CSV."""
+"""Contrasts of runs as rows of a table, as CSV and as sentences."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from eval.records.run import Run
 from eval.rendering.numbers import interval, p_value, signed
 from eval.rendering.tables import type_name
 from eval.summary.contrast import Contrast, Row
+from eval.summary.measures import ABSTAINED, lower_is_better
+from eval.summary.summarise import OVERALL
 
 _COLUMNS = (
     *("score", "type", "run", "run_id", "reference", "n", "conversations"),
@@ -65,8 +67,62 @@ def difference_cells(one: Contrast) -> list[str]:
     return [interval(one.difference, form=signed), p_value(one.p_holm), verdict_text(one)]
 
 
+def conclusions(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[str]:
+    """Return a sentence per run after the first and per measure, on overall if it is there, else
+    the last type.
+
+    Abstention is reported only if nothing else was compared.
+    """
+    scored = [rows for rows in tables if rows and rows[0].key != ABSTAINED]
+    reported = scored or [rows for rows in tables if rows]
+    return [
+        _conclusion(next((row for row in rows if row.type == OVERALL), rows[-1]), i, runs)
+        for i in range(len(runs) - 1)
+        for rows in reported
+    ]
+
+
+def method(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
+    """Return one paragraph on how differences, p and `needs` were computed."""
+    count = sum(len(row.contrasts) for rows in tables for row in rows)
+    adjusted = f"Holm's over the {count} comparisons shown" if count > 1 else "one comparison"
+    return (
+        f"Difference: run minus {runs[0].label} on the same questions, 95% interval over "
+        f"conversations. p: sign-flip test, {adjusted}. needs: the least true difference found 4 "
+        "times in 5. docs/statistics.md explains them."
+    )
+
+
 def _contrast(one: Contrast, exact: bool) -> list[str]:
     cells = [interval(one.difference, form=signed), p_value(one.p_holm)]
     if exact:
         cells.append("-" if one.p_mcnemar is None else p_value(one.p_mcnemar))
     return [*cells, signed(one.effect, 2), verdict_text(one)]
+
+
+def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
+    first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
+    where = "types 1-4" if row.type == OVERALL else row.type
+    interval, p = one.difference, f"p = {p_value(one.p_holm)}".replace("= <", "<")
+    refusals = lower_is_better(row.key, row.type)
+    score = "false refusals" if refusals else row.key
+    if one.verdict == "no difference shown":
+        start = f"No difference shown between {run} and {first} on {where}"
+    else:
+        start = f"{run} is {one.verdict} than {first} on {where}"
+    return (
+        f"{start}: {score} {signed(interval.value)} (95% interval {signed(interval.low)} to "
+        f"{signed(interval.high)}, {p}; {row.n} questions of {row.clusters} "
+        f"conversation{'s' if row.clusters > 1 else ''}); {_needed(one)}"
+    )
+
+
+def _needed(one: Contrast) -> str:
+    if one.needed == 0:
+        return "all scores are equal."
+    if one.verdict == "no difference shown":
+        return (
+            f"a true difference of at least {one.needed:.3f} would have been needed to be found "
+            "4 times in 5."
+        )
+    return f"a true difference of {one.needed:.3f} would have been enough to be found 4 times in 5."

@@ -10,7 +10,7 @@ from eval.datasets.types import ADVERSARIAL
 from eval.diagnose.retrieval_vs_reading import Marking
 from eval.records.answer_key_views import left_out
 from eval.records.run import error_of
-from eval.records.schema import Record
+from eval.records.schema import Record, store_of
 from eval.rendering.blocks import Card, CardLine, ModelCall, Side
 from eval.report.runs import ReportedRun, Texts
 
@@ -98,7 +98,7 @@ def _lines(record: Record, texts: Texts | None) -> list[CardLine]:
     steps = {step["memory"]: step for step in record["trace"].get("expansion") or ()}
     lines = []
     for id_, turns, score, origin in record["retrieved"] or ():
-        found = texts.memory(record["conversation"], id_, turns) if texts else None
+        found = texts.memory(store_of(record), id_, turns) if texts else None
         text, time = found or (None, None)
         via = _via(steps.get(id_, {})) if origin == "expanded" else None
         hit = not evidence.isdisjoint(turns)
@@ -131,7 +131,7 @@ def _missed(
     missed = []
     for turn in dict.fromkeys(record["evidence"]):
         if turn not in retrieved:
-            found = texts.turn(record["conversation"], turn) if texts else None
+            found = texts.turn(store_of(record), turn) if texts else None
             text, time = found or (None, None)
             missed.append(CardLine(turn, (turn,), text, time, None, "missed", evidence=True))
     return missed

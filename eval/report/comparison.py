@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from eval.compare.comparable import objections
-from eval.compare.conclusions import conclusions, method, notes, title
+from eval.compare.conclusions import notes, title
 from eval.rendering.blocks import Block, Chart, Part, Table
-from eval.rendering.contrasts import table
+from eval.rendering.contrasts import conclusions, method, table
 from eval.rendering.numbers import interval, number
 from eval.rendering.svg import ChartPoint, dots, scatter
 from eval.rendering.tables import type_name

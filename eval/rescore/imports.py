@@ -26,7 +26,7 @@ from eval.rendering.tables import markdown
 from eval.rescore.account import account
 from eval.rescore.tables import labels_table, sentences, warnings
 from eval.summary.closing import close
-from eval.summary.scoring import question_fields, score_record
+from eval.summary.scoring import evidence_fields, question_fields, score_record
 from memsys.errors import InputError
 from memsys.text.files import is_there
 from memsys.text.tokens import count_tokens
@@ -151,8 +151,7 @@ def record(question: Question, row: AnswerRow) -> Record:
         "k": None,
         "context_tokens": row.context_tokens,
         "answer_tokens": None if failed else count_tokens(row.answer),
-        "evidence": list(question.evidence),
-        "evidence_found": None,
+        **evidence_fields(question, None),
         "scores": {},
         "judge_source": None if failed or row.judge is None else AS_REPORTED,
         "latency_ms": latency,

@@ -10,7 +10,7 @@ from eval.records.comma_separated import write_rows
 from eval.records.folder import seconds_of
 from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, write_json, writing
 from eval.records.manifest import now
-from eval.records.schema import Manifest, Record, Summary
+from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.summary.summarise import summarise
 
 Report = Callable[[Manifest, Summary, Sequence[str]], str]
@@ -55,7 +55,7 @@ def write_summary(
     text = report(manifest, summary, [*written, SUMMARY, MANIFEST])
     with writing(folder):
         write_json(folder / SUMMARY, summary)
-        _write_csv(folder / "summary.csv", summary)
+        write_csv(folder / "summary.csv", summary)
         (folder / "report.md").write_text(text, encoding="utf-8")
     return summary
 
@@ -71,11 +71,23 @@ def _empty_contexts(manifest: Manifest, summary: Summary) -> str | None:
     return f"all contexts are empty: no memory fits budget={budget}, or none was retrieved"
 
 
-def _write_csv(path: Path, summary: Summary) -> None:
-    columns = list(dict.fromkeys(key for cell in summary["by_type"].values() for key in cell))
-    rows = [
-        [name, *(cell.get(column) for column in columns)]
-        for name, cell in summary["by_type"].items()
-    ]
+def write_csv(path: Path, summary: Summary) -> None:
+    """Write the cells of `summary` as CSV, a row per question type; the ends of an interval are in
+    columns of their own: `f1`, `f1_ci_low`, `f1_ci_high`.
+    """
+    cells = {name: _with_ends(cell) for name, cell in summary["by_type"].items()}
+    columns = list(dict.fromkeys(key for cell in cells.values() for key in cell))
+    rows = [[name, *(cell.get(column) for column in columns)] for name, cell in cells.items()]
     with path.open("w", encoding="utf-8", newline="") as file:
         write_rows(file, [["type", *columns], *rows], end="\r\n")
+
+
+def _with_ends(cell: Cell) -> Cell:
+    ends: Cell = {}
+    for column, value in cell.items():
+        if column.endswith("_ci"):
+            low, high = (None, None) if value is None else value
+            ends |= {f"{column}_low": low, f"{column}_high": high}
+        else:
+            ends[column] = value
+    return ends

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from eval.datasets.pooled import POOLED
 from eval.records.trec import (
-    POOLED,
     QrelsLine,
     decode,
     document_of,

@@ -1,0 +1,1 @@
+"""Export of a run for other tools: its test collection, its ranking and its records."""

@@ -1,0 +1,90 @@
+"""`python -m eval.export RUN --to trec`: a run for other tools, as TREC, BEIR, Parquet or CSV."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from eval.cli import add_run, code_of, parser
+from eval.datasets.files import load_sources
+from eval.export import beir, frames, trec
+from eval.export.collection import UnitName
+from eval.export.place import placing
+from eval.records.rankings import SESSION
+from eval.records.run import Run, load_run
+from memsys.errors import InputError
+
+_TABLES = {"parquet": frames.write_parquet, "csv": frames.write_comma_separated}
+_TEXTS = {"trec": trec.TEXTS, "beir": beir.TEXTS}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Export and print; returns the exit code: 2 for wrong input, 130 after Ctrl-C."""
+    return code_of(lambda: _export(_parser().parse_args(arguments)))
+
+
+def _parser() -> argparse.ArgumentParser:
+    command = parser(
+        "export",
+        "Export a run for other tools. trec: ranking, qrels, topics and corpus; beir: corpus, "
+        "queries, qrels and the pool of each question; parquet: records and rankings; csv: summary "
+        "and records. docs/export.md has examples.",
+        epilog="python -m eval.export last --to trec --out trec; "
+        "ir_measures trec/qrels.trec trec/run.trec nDCG@10 R@10 RR",
+    )
+    add_run(command)
+    add = command.add_argument
+    add("--to", required=True, choices=["trec", "beir", "parquet", "csv"], help="format")
+    add("--out", type=Path, metavar="FOLDER", help="(default: a folder named as the format in RUN)")
+    unit = "documents of trec and beir (default: turn, or session where sessions were ranked)"
+    add("--unit", choices=["turn", "session"], help=unit)
+    depth = "documents of each ranking in run.trec at most (default: all that are recorded)"
+    add("--depth", type=int, metavar="N", help=depth)
+    add("--force", action="store_true", help="replace files of an earlier export")
+    return command
+
+
+def _export(options: argparse.Namespace) -> None:
+    _check(options)
+    run = load_run(options.run, answered=False)
+    out = options.out or run.folder / options.to
+    with placing(out, force=options.force) as folder:
+        notes = _write(options, run, folder)
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        names = sorted(path.relative_to(folder).as_posix() for path in files)
+    print(f"written to {out}: {', '.join(names)}")
+    for note in notes:
+        print(f"note: {note}")
+    print(f"note: {_licence(run, _TEXTS.get(options.to, f'records.{options.to}'))}")
+
+
+def _write(options: argparse.Namespace, run: Run, folder: Path) -> list[str]:
+    if options.to in _TABLES:
+        return _TABLES[options.to](run, folder)
+    used = run.manifest["retrieval"]
+    unit: UnitName = options.unit or (SESSION if used and used["unit"] == SESSION else "turn")
+    if options.to == "trec":
+        return trec.write(run, unit, options.depth, folder)
+    return beir.write(run, unit, folder)
+
+
+def _licence(run: Run, files: str) -> str:
+    name = run.manifest["dataset"]
+    source = load_sources().get(name)
+    known = f" ({source.licence})" if source else ""
+    return f"{files}: with texts of the data set {name}, which remain under its licence{known}"
+
+
+def _check(options: argparse.Namespace) -> None:
+    if options.depth is not None and options.depth < 1:
+        raise InputError(f"--depth {options.depth}: use a whole number of 1 or more")
+    if options.depth is not None and options.to != "trec":
+        raise InputError(f"--depth does not apply to --to {options.to}")
+    if options.unit is not None and options.to in _TABLES:
+        raise InputError(f"--unit does not apply to --to {options.to}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

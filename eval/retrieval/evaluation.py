@@ -1,0 +1,170 @@
+"""What the command prints: the tables of the measures that were asked for, and differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from eval.metrics.retrieval.registry import Measure, Unit
+from eval.records.rankings import SESSION
+from eval.records.run import Run
+from eval.rendering.blocks import Section
+from eval.retrieval import choice, tables
+from eval.retrieval.differences import comparable, differences, objections, section
+from eval.retrieval.measured import Measured, measured
+from eval.summary.contrast import Row
+from eval.summary.measures import types_of
+from eval.summary.retrieval import ended_early, unknown
+from memsys.errors import InputError
+
+_CUTOFFS = (10,)
+Reasons = Mapping[str, Mapping[str, str]]  # by run label and measure: why it is unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is measured. `measures`: those that the user named, which replace the default ones.
+
+    `unit`, `kind`, `cutoffs` and `type` are None where the user chose none. `every`: all
+    definitions side by side, without differences.
+    """
+
+    unit: Unit | None = None
+    kind: str | None = None
+    cutoffs: tuple[int, ...] | None = None
+    type: str | None = None
+    measures: tuple[Measure, ...] = ()
+    every: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The measured runs: those with rankings, and those that only select memories. `sections` are
+    printed; `differences` are those of the ranked runs to the first of them. `unit`, `types`: of
+    the tables.
+    """
+
+    ranked: Sequence[Run]
+    selected: Sequence[Run]
+    unit: Unit
+    types: Sequence[str]
+    sections: Sequence[Section]
+    differences: Sequence[Sequence[Row]]
+
+
+def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
+    """Measure `runs` as requested. Raises InputError where rankings do not determine a measure."""
+    types = _types(runs, request.type)
+    selected = [run for run in runs if choice.is_selected(run)]
+    ranked = [run for run in runs if run not in selected]
+    unit = request.unit or ("session" if all(map(_of_sessions, runs)) else "turn")
+    groups = list(_groups(request, unit)) if ranked else []
+    asked = list(dict.fromkeys(one for _, measures in groups for one in measures))
+    reasons = {run.label: unknown(run, asked) for run in ranked}
+    if not request.every:
+        _refuse(reasons)
+    notes = [*_notes(runs), *_unknown(reasons), *_ended(ranked, asked, reasons)]
+    sections = []
+    for title, measures in groups:
+        found = [
+            measured(run, [m for m in measures if str(m) not in reasons[run.label]], request.seed)
+            for run in ranked
+        ]
+        _check_type(found, request.type)
+        table = tables.side_by_side if request.every else tables.by_type
+        sections.append(Section(title, [tables.about(found, types), table(found, measures, types)]))
+    if selected:
+        of_sets = choice.set_measures(unit)
+        found = [measured(run, of_sets, request.seed) for run in selected]
+        _check_type(found, request.type)
+        sections.append(Section(tables.SELECTED, tables.of_sets(found, of_sets, types)))
+    rows: list[list[Row]] = []
+    if len(ranked) > 1 and not request.every:
+        rows, why_none = _differences(ranked, request, unit, types)
+        notes += why_none
+    if rows:
+        sections.append(section(rows, ranked))
+    start = Section("Runs", [tables.of_runs(runs), *(f"note: {note}" for note in notes)])
+    return Evaluation(ranked, selected, unit, types, [start, *sections], rows)
+
+
+def _types(runs: Sequence[Run], type_: str | None) -> tuple[str, ...]:
+    types = types_of(runs)
+    if type_ and type_ not in types:
+        raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")
+    return (type_,) if type_ else types
+
+
+def _of_sessions(run: Run) -> bool:
+    used = run.manifest.get("retrieval")
+    return used is not None and used["unit"] == SESSION
+
+
+def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]:
+    """Yield the title and the measures of each table."""
+    if request.measures:
+        yield "Measures", list(request.measures)
+    elif request.every:
+        yield "Definitions", choice.definitions(request.unit, request.kind, request.cutoffs)
+    else:
+        kinds = request.kind or f"{', '.join(list(choice.KINDS)[:-1])} and {list(choice.KINDS)[-1]}"
+        for at in request.cutoffs or _CUTOFFS:
+            yield (
+                f"Unit {unit}, recall {kinds}, cutoff {at}",
+                choice.main_measures(unit, request.kind, at),
+            )
+
+
+def _refuse(reasons: Reasons) -> None:
+    """Raise InputError with each reason why rankings do not determine a measure."""
+    if found := dict.fromkeys(text for one in reasons.values() for text in one.values()):
+        raise InputError("; ".join(found))
+
+
+def _check_type(found: Sequence[Measured], type_: str | None) -> None:
+    if type_ and not any(one.n(type_) for one in found):
+        raise InputError(f"--type {type_}: no question of this type has evidence")
+
+
+def _differences(
+    ranked: Sequence[Run], request: Request, unit: Unit, types: Sequence[str]
+) -> tuple[list[list[Row]], list[str]]:
+    """Return the differences to the first run, and notes on those that there are not."""
+    if against := objections(ranked):
+        return [], against
+    at = request.cutoffs or _CUTOFFS
+    asked = request.measures or choice.compared(unit, request.kind, at)
+    measures, notes = comparable(ranked, asked)
+    return differences(ranked, measures, types, request.seed), notes
+
+
+def _notes(runs: Sequence[Run]) -> Iterator[str]:
+    for run in runs:
+        if run.manifest["status"] != "complete":
+            yield f"{run.label}: the run is {run.manifest['status']}, not complete"
+        failed = sum(record["status"] != "ok" for record in run.records.values())
+        if failed:
+            yield f"{run.label}: {failed:,} of {len(run.records):,} questions failed, in no mean"
+
+
+def _ended(runs: Sequence[Run], asked: Sequence[Measure], reasons: Reasons) -> Iterator[str]:
+    """Yield a note per run and unit on rankings that end before the greatest cutoff."""
+    for run in runs:
+        known = [m for m in asked if m.cutoff is not None and str(m) not in reasons[run.label]]
+        for unit in dict.fromkeys(one.unit for one in known):
+            most = max((m for m in known if m.unit == unit), key=lambda one: one.cutoff or 0)
+            if short := ended_early(run, most):
+                yield (
+                    f"{run.label}: the recorded rankings of {short:,} questions contain fewer "
+                    f"than {most.cutoff} {unit}s; nothing is taken to follow"
+                )
+
+
+def _unknown(reasons: Reasons) -> Iterator[str]:
+    """Yield a note per run on measures that its rankings do not determine."""
+    for one in reasons.values():
+        texts = list(dict.fromkeys(one.values()))
+        more = f" (and {len(texts) - 1} more measures)" if len(texts) > 1 else ""
+        if texts:
+            yield f"{texts[0]}{more}"

@@ -1,0 +1,93 @@
+"""A run exported in the layout of BEIR, with the pools of LMEB."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.datasets.reload import load_dataset_of
+from eval.export.__main__ import main
+from eval.records.run import load_run
+from tests.eval.export import ranked
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.open(encoding="utf-8")]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    return ranked.write(tmp_path / "run", ranked.SAMPLE)
+
+
+def test_files_have_the_fields_of_beir(run: Path) -> None:
+    assert main([str(run), "--to", "beir"]) == 0
+    folder = run / "beir"
+    corpus, queries = lines(folder / "corpus.jsonl"), lines(folder / "queries.jsonl")
+    assert set(corpus[0]) == {"_id", "title", "text", "metadata"}
+    assert corpus[0]["metadata"]["session"] == "harbour:D1"
+    records = load_run(run).records
+    assert [(one["_id"], one["text"]) for one in queries] == [
+        (record["id"], record["question"]) for record in records.values()
+    ]
+    with (folder / "qrels" / "test.tsv").open(encoding="utf-8", newline="") as file:
+        qrels = list(csv.DictReader(file, delimiter="\t"))
+    assert [(one["query-id"], one["corpus-id"], one["score"]) for one in qrels] == [
+        (record["id"], f"{record['conversation']}:{turn}", "1")
+        for record in records.values()
+        for turn in record["evidence"]
+    ]
+    assert {one["corpus-id"] for one in qrels} <= {one["_id"] for one in corpus}
+
+
+def test_pools_are_the_conversations_of_the_questions(run: Path) -> None:
+    assert main([str(run), "--to", "beir"]) == 0
+    dataset = load_dataset_of(ranked.SAMPLE)
+    turns = {
+        one.id: [f"{one.id}:{turn.id}" for session in one.sessions for turn in session.turns]
+        for one in dataset.conversations
+    }
+    pools = {one["query_id"]: one for one in lines(run / "beir" / "candidates.jsonl")}
+    assert list(pools) == [question.id for question in dataset.questions]
+    for question in dataset.questions:
+        pool = pools[question.id]
+        assert pool["candidate_doc_ids"] == turns[question.conversation]
+        assert pool["scene_id"] == question.id
+
+
+def test_sessions_are_documents_with_the_lines_of_their_turns(run: Path) -> None:
+    assert main([str(run), "--to", "beir", "--unit", "session"]) == 0
+    corpus = lines(run / "beir" / "corpus.jsonl")
+    dataset = load_dataset_of(ranked.SAMPLE)
+    sessions = [one for conversation in dataset.conversations for one in conversation.sessions]
+    assert [one["text"].count("\n") + 1 for one in corpus] == [len(one.turns) for one in sessions]
+    assert corpus[0]["_id"] == "harbour:D1"
+    assert corpus[0]["metadata"]["speaker"] == "Nadia, Tomasz"
+
+
+def test_a_pooled_store_needs_no_pools_unless_owners_are_filtered(tmp_path: Path) -> None:
+    pooled = {**ranked.SAMPLE, "pooled": True}
+    run = ranked.write(tmp_path / "all", pooled)
+    assert main([str(run), "--to", "beir"]) == 0
+    assert not (run / "beir" / "candidates.jsonl").exists()
+    qrels = (run / "beir" / "qrels" / "test.tsv").read_text(encoding="utf-8").split("\n")
+    assert qrels[1] == "harbour/0\tharbour:D1:11\t1"
+
+    own = ranked.write(tmp_path / "own", {**pooled, "owner_filter": True})
+    alone = ranked.write(tmp_path / "alone", ranked.SAMPLE)
+    for run in (own, alone):
+        assert main([str(run), "--to", "beir"]) == 0
+    files = [lines(run / "beir" / "candidates.jsonl") for run in (own, alone)]
+    assert files[0] == files[1]
+
+
+def test_a_run_without_rankings_is_a_collection_too(tmp_path: Path) -> None:
+    run = ranked.write(tmp_path / "run", ranked.SAMPLE)
+    for name in ("rankings.jsonl", "memories.jsonl"):
+        (run / name).unlink()
+    assert main([str(run), "--to", "beir"]) == 0
+    assert (run / "beir" / "qrels" / "test.tsv").is_file()
