@@ -17,11 +17,15 @@ from numpy.typing import NDArray
 
 Vectors = NDArray[np.float32]  # unit rows, shape (n, d), or one vector, shape (d,)
 Origin = Literal["direct", "expanded"]
+UNDATED = datetime.min  # time of documents that have none; contexts leave it out
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One utterance. `id` is the data set's own dialogue id, unique within its conversation."""
+    """One utterance, or a document, which has no `speaker` ("").
+
+    `id` is the data set's own dialogue id, unique within its conversation.
+    """
 
     id: str
     speaker: str

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from eval.metrics.registry import find
 from eval.metrics.retrieval.registry import parse
-from eval.records.answer_key_views import key_name
+from eval.records.answer_key_views import evidence_name, key_name
 from eval.records.run import Run
 from eval.summary.measures import F1, JUDGE, Measure
 from eval.summary.shared import data_files, same_data
@@ -39,7 +40,14 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
                 f"{pair} were scored by different gold answers to {len(golds)} questions "
                 f"({', '.join(golds[:_SHOWN])}{', ...' if len(golds) > _SHOWN else ''})"
             )
-        if (not names or F1 in names) and first.own_f1 != run.own_f1:
+        cited = [evidence_name(one.manifest) for one in (first, run)]
+        if cited[0] != cited[1] and any(map(_of_retrieval, measures)):
+            reasons.append(
+                f"{pair} were scored by different evidence ({cited[0]}, {cited[1]}); rescore one "
+                f"by python -m eval.rescore {run.folder} --evidence {cited[0]}"
+            )
+        by_f1 = not names and any(measure.key == first.own_f1 for measure in measures)
+        if (by_f1 or F1 in names) and first.own_f1 != run.own_f1:
             reasons.append(
                 f"f1 is {first.own_f1} in {first.label} and {run.own_f1} in {run.label}; "
                 f"name one by --score, as --score {first.own_f1}"
@@ -52,6 +60,11 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
                 f"exclude the verdicts by --score {first.own_f1}"
             )
     return reasons
+
+
+def _of_retrieval(measure: Measure) -> bool:
+    metric = find(measure.key)
+    return metric is None or metric.applies_to not in ("gold", "answer")
 
 
 def _depths(first: Run, run: Run, measures: Sequence[Measure]) -> list[str]:

@@ -97,6 +97,11 @@ def _check(part: Path, manifest: Manifest, first: Path, other: Manifest) -> None
         raise InputError(
             f"{part}: was run with questions=, so it is no part of a whole; run it again"
         )
+    if manifest["config"]["dataset"].get("pooled"):
+        raise InputError(
+            f"{part}: its store is pooled, and other conversations would have been searched as "
+            "well; run them all at once"
+        )
     for field in _ALIKE:
         if manifest.get(field) != other.get(field):
             raise InputError(

@@ -8,6 +8,7 @@ from typing import Any
 
 from eval.pricing.prices import PHASES, cost_usd, pricing_of
 from eval.records.run import Run
+from eval.records.schema import store_of
 from memsys.llm.pricing import Pricing
 
 INGEST, FULL_CONTEXT = "ingest", "full_context"
@@ -43,8 +44,8 @@ class Spending:
 
     @property
     def conversations(self) -> int:
-        """Number of conversations whose questions were asked."""
-        return len({record["conversation"] for record in self.run.records.values()})
+        """Number of conversations that were ingested for the questions; 1 if they are pooled."""
+        return len({store_of(record) for record in self.run.records.values()})
 
     @property
     def system(self) -> PhaseUsage:

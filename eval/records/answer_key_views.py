@@ -16,6 +16,12 @@ def key_name(manifest: Manifest) -> str:
     return manifest["key"]["name"]
 
 
+def evidence_name(manifest: Manifest) -> str:
+    """Name of a run's evidence key: original, corrected or excluded."""
+    used = manifest.get("evidence")
+    return ORIGINAL if used is None else used["name"]
+
+
 def left_out(record: Record) -> bool:
     """Return whether the chosen key excludes the question from all means."""
     key = record["key"]

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
+from typing import cast
 
 from eval.records.jsonl import (
     INGEST,
@@ -20,7 +21,7 @@ from eval.records.jsonl import (
     writing,
 )
 from eval.records.manifest import check_same_run, git_state, load_manifest, now
-from eval.records.schema import INGEST_LINE, RECORD, Manifest
+from eval.records.schema import INGEST_LINE, RECORD, Manifest, Record, store_of
 from memsys.errors import InputError, complain
 from memsys.places import RUNS, find_run
 
@@ -128,9 +129,10 @@ def _mend(folder: Path) -> None:
         }
         last = ends[records]
         for record in read_lines(records, until=last and last.offset):
-            if record["status"] == "ok" and record["conversation"] not in indexed:
+            store = store_of(cast(Record, record))
+            if record["status"] == "ok" and store not in indexed:
                 raise InputError(
-                    f"{ingests}: {end.fault}, and {record['conversation']} has answers already; "
+                    f"{ingests}: {end.fault}, and {store} has answers already; "
                     "restore the file from a copy, or run it again from the start"
                 )
     for path, end in ends.items():

@@ -23,6 +23,7 @@ from typing_extensions import TypedDict
 
 from eval.datasets.types import Dataset
 from eval.metrics.protocols import protocol_names
+from eval.records.answer_key_views import evidence_name
 from eval.records.jsonl import MANIFEST, validate
 from eval.records.rankings import manifest_fields
 from eval.records.schema import MANIFEST as MANIFEST_SCHEMA
@@ -45,6 +46,9 @@ OPERATIONAL_OF_MODELS = frozenset(
 _LATER: Mapping[str, Any] = {
     **{"metric": [], "questions": None, "resamples": RESAMPLES},
     **{"from": None, "only": None, "retrieval": {"depth": 100}},
+}
+_LATER_OF_DATASET: Mapping[str, Any] = {
+    **{"subset": None, "evidence": "original", "pooled": False, "owner_filter": False},
 }
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (
@@ -113,13 +117,12 @@ def describe(
         raise InputError(f"seed: {seed!r}; use a whole number of 0 or more")
     kept = _without_operational(config)
     kept["dataset"] = {**kept.get("dataset", {}), "key": dataset.key.name}
-    if kept["dataset"].get("subset") is None:  # all questions: the hash from before there were any
-        kept["dataset"].pop("subset", None)
     if not kept.get("metric"):  # none of the user's
         choices = {group: chosen for group, chosen in choices.items() if group != "metric"}
-    for name, default in _LATER.items():
-        if kept.get(name) in (default, None):
-            kept.pop(name, None)
+    for settings, later in ((kept, _LATER), (kept["dataset"], _LATER_OF_DATASET)):
+        for name, default in later.items():
+            if settings.get(name) in (default, None):
+                settings.pop(name, None)
     for name, value in leaves(kept):
         if isinstance(value, float) and not math.isfinite(value):
             raise InputError(f"{name}: {value} is no number to run with; use another")
@@ -136,6 +139,7 @@ def describe(
         "data": [asdict(file) for file in dataset.files],
         "key": asdict(dataset.key) | {"wrong": list(dataset.key.wrong)},
         "subset": None if dataset.subset is None else asdict(dataset.subset),
+        **({} if dataset.evidence is None else {"evidence": asdict(dataset.evidence)}),
         "repairs": list(dataset.repairs),
         "git": git_state(),
         "packages": _versions(),
@@ -211,6 +215,8 @@ def check_same_run(old: Manifest, new: Manifest) -> None:
         raise InputError(f"{where}: the data files have changed since; start a new run")
     if old["subset"] != new["subset"]:
         raise InputError(f"{where}: the subset's file has changed since; start a new run")
+    if old.get("evidence") != new.get("evidence"):
+        raise InputError(f"{where}: the known wrong citations have changed since; start a new run")
     if old["key"] != new["key"]:
         raise InputError(
             f"{where}: the known errors of the answer key have changed since; start a new run"
@@ -272,8 +278,13 @@ def _check_unedited(manifest: Manifest, path: Path) -> None:
         "strategy": choices.get("strategy"),
         "scoring": scoring.get("protocols") if isinstance(scoring, dict) else None,
         "key.name": dataset.get("key") if isinstance(dataset, dict) else None,
+        "evidence.name": dataset.get("evidence") if isinstance(dataset, dict) else None,
     }
-    present = {**manifest, "key.name": manifest["key"].get("name")}
+    present = {
+        **manifest,
+        "key.name": manifest["key"].get("name"),
+        "evidence.name": evidence_name(manifest),
+    }
     for name, value in repeated.items():
         if value is not None and present[name] != value:
             raise InputError(

@@ -16,6 +16,7 @@ from typing_extensions import TypedDict
 
 SCHEMA_VERSION = 1
 Scores = dict[str, float | None]
+Retrieved = tuple[str, list[str], float, str]  # memory id, turn ids, score, origin
 Cell = dict[str, Any]  # of a summary: its columns follow from the registered metrics
 _documented = with_config(ConfigDict(extra="allow", use_attribute_docstrings=True))
 
@@ -64,6 +65,8 @@ class Record(TypedDict):
     """`<conversation>/<index in its qa list>`."""
     conversation: str
     """Id of the conversation; intervals resample conversations."""
+    store: NotRequired[str]
+    """`pooled` where all conversations were searched; absent where it is the conversation alone."""
     category: int
     """Raw id of the question type in the data file."""
     type: str
@@ -90,7 +93,7 @@ class Record(TypedDict):
     """Answer of the reader; null where the question failed before it."""
     abstained: bool | None
     """Whether the answer is a refusal; null where the question failed."""
-    retrieved: list[tuple[str, list[str], float, str]] | None
+    retrieved: list[Retrieved] | None
     """`[memory id, [turn ids], score, origin]`, best first; origin is `direct` or `expanded`. Null
     where it is not known, as for imported answers."""
     titles: NotRequired[list[str]]
@@ -104,7 +107,9 @@ class Record(TypedDict):
     answer_tokens: int | None
     """o200k tokens of the answer."""
     evidence: list[str]
-    """Ids of the evidence turns."""
+    """Ids of the evidence turns, under the evidence key of the run."""
+    evidence_original: NotRequired[list[str]]
+    """Those of the data set, where the evidence key has others."""
     evidence_found: EvidenceFound | None
     """Evidence turns in the context; null where `retrieved` is."""
     scores: Scores
@@ -233,6 +238,16 @@ class KeyUsed(TypedDict):
 
 
 @_documented
+class EvidenceUsed(TypedDict):
+    """Another evidence key than the data set's."""
+
+    name: str
+    """`corrected` or `excluded`."""
+    overlay: FileEntry
+    """File that lists the wrong citations."""
+
+
+@_documented
 class RetrievalUsed(TypedDict):
     """What the rankings of a run contain."""
 
@@ -272,6 +287,8 @@ class Manifest(TypedDict):
     """Data files."""
     key: NotRequired[KeyUsed]
     """Answer key."""
+    evidence: NotRequired[EvidenceUsed]
+    """Evidence key; absent where it is the data set's."""
     subset: NotRequired[dict[str, Any] | None]
     """Question subset: `name`, `file`, `questions`, `of`; null where all questions were asked."""
     repairs: NotRequired[list[str]]
@@ -386,6 +403,13 @@ MANIFEST_DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys(("subset", "git", "llm", "judge", "pricing", "ended", "sweep", "retrieval")),
     "stores": {},
 }
+
+
+def store_of(record: Record) -> str:
+    """Return the id of the conversation that was ingested for the question, or `pooled`."""
+    return record.get("store", record["conversation"])
+
+
 RECORD, INGEST_LINE = TypeAdapter(Record), TypeAdapter(IngestLine)
 RANKING_LINE, MANIFEST, SUMMARY = (TypeAdapter(one) for one in (RankingLine, Manifest, Summary))
 CONTEXT_LINE, MEMORY_LINE = TypeAdapter(ContextLine), TypeAdapter(MemoryLine)

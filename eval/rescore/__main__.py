@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eval.answers.layouts import AUTO, FORMATS, LAYOUTS
@@ -14,7 +14,7 @@ from eval.datasets.answer_key import KEYS
 from eval.datasets.named import NAMES, config_of
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
-from eval.records.answer_key_views import ORIGINAL, key_name
+from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.folder import run_id
 from eval.records.manifest import load_manifest
 from eval.records.schema import Summary
@@ -54,6 +54,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--key", choices=KEYS, help=key)
     key_file = "with --key: a list of errors in the answer key, or an overlay (data/README.md)"
     add("--key-file", metavar="PATH", help=key_file)
+    cited = "evidence to score retrieval by (default: original, or that of the run folder)"
+    add("--evidence", choices=KEYS, help=cited)
     return parser
 
 
@@ -66,38 +68,47 @@ def _rescore(options: argparse.Namespace) -> None:
     dataset = None
     ready: list[Import | Path] = []
     keys: dict[str, Path] = {}
+    cited: dict[str, Path] = {}
     for given in options.files:
         path = given if is_there(given) or given.suffix in ENDINGS else _run(given)
         if is_there(path) and path.is_dir():
             if options.name is not None or options.out is not None or options.format != AUTO:
                 raise InputError(f"{path}: --name, --out and --format do not apply to a run folder")
-            key = options.key or key_name(load_manifest(path))
+            manifest = load_manifest(path)
+            key = options.key or key_name(manifest)
+            cited.setdefault(options.evidence or evidence_name(manifest), path)
             ready.append(path)
         else:
-            dataset = dataset or load_dataset_of(
-                config_of(options.dataset, options.key or ORIGINAL, options.key_file)
-            )
+            dataset = dataset or _dataset(options)
             key = dataset.key.name
             ready.append(
                 read_import(path, options.format, system_name(options.name, path), dataset)
             )
         keys.setdefault(key, path)
-    if len(keys) > 1:
-        files = ", ".join(f"{path} by the {key}" for key, path in keys.items())
-        raise InputError(f"{files}: scored by different answer keys; name one for all by --key")
-    if options.key is not None:
-        dataset = dataset or load_dataset_of(
-            config_of(options.dataset, options.key or ORIGINAL, options.key_file)
-        )
+    _check_same(keys, "answer keys", "--key")
+    _check_same(cited, "evidence keys", "--evidence")
+    if options.key is not None or options.evidence is not None:
+        dataset = dataset or _dataset(options)
     summaries = []
     for source in ready:
         if isinstance(source, Path):
-            summary = _again(source, dataset if options.key is not None else None)
+            summary = _again(
+                source,
+                dataset if options.key is not None else None,
+                dataset if options.evidence is not None else None,
+            )
         else:
             summary = _import(source, options)
         summaries.append((summary["strategy"], summary))
     if len(summaries) > 1:
         print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(summaries)))
+
+
+def _check_same(used: Mapping[str, Path], what: str, option: str) -> None:
+    """Raise InputError if files are scored by several keys; `used`: a file of each."""
+    if len(used) > 1:
+        files = ", ".join(f"{path} by the {key}" for key, path in used.items())
+        raise InputError(f"{files}: scored by different {what}; name one for all by {option}")
 
 
 def _import(source: Import, options: argparse.Namespace) -> Summary:
@@ -110,14 +121,15 @@ def _import(source: Import, options: argparse.Namespace) -> Summary:
     folder = options.out or RUNS / run_id(source.name)
     given = {"dataset": options.dataset, "format": file.format, "name": source.name}
     given |= {} if options.key is None else {"key": options.key}
+    given |= {} if options.evidence is None else {"evidence": options.evidence}
     given |= {} if options.key_file is None else {"key-file": options.key_file}
     summary = write_import(source, folder, given)
     _show(folder, summary)
     return summary
 
 
-def _again(folder: Path, dataset: Dataset | None) -> Summary:
-    summary, changed = recompute(folder, dataset)
+def _again(folder: Path, dataset: Dataset | None, cited: Dataset | None) -> Summary:
+    summary, changed = recompute(folder, dataset, cited)
     print(f"{folder}: {changed:,} of {summary['n']:,} records have a new score")
     _show(folder, summary)
     return summary
@@ -142,6 +154,11 @@ def _run(given: Path) -> Path:
         return find_run(given)
     except InputError:
         return given
+
+
+def _dataset(options: argparse.Namespace) -> Dataset:
+    key, evidence = options.key or ORIGINAL, options.evidence or ORIGINAL
+    return load_dataset_of(config_of(options.dataset, key, options.key_file, evidence))
 
 
 if __name__ == "__main__":

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from tqdm import tqdm
 
+from eval.datasets.pooled import POOLED, pool
 from eval.datasets.types import Dataset, Question
 from eval.metrics.registry import of_rankings, use_configured
-from eval.records.answer_key_views import key_name
+from eval.records.answer_key_views import evidence_name, key_name
 from eval.records.folder import locked
 from eval.records.jsonl import MANIFEST, RECORDS, write_json, write_lines
 from eval.records.manifest import digest, git_state, now
@@ -22,17 +23,20 @@ from eval.rendering.run_tables import report_md
 from eval.rescore.imports import add_account
 from eval.summary.closing import write_summary
 from eval.summary.imported import IMPORTED
-from eval.summary.scoring import question_fields, score_record
+from eval.summary.scoring import evidence_fields, question_fields, score_record
 from memsys.errors import InputError
 
 
-def recompute(folder: Path, dataset: Dataset | None = None) -> tuple[Summary, int]:
+def recompute(
+    folder: Path, dataset: Dataset | None = None, cited: Dataset | None = None
+) -> tuple[Summary, int]:
     """Score the run in `folder` again; return its summary and the number of changed records.
 
     Rewrites records.jsonl, summary and report, and adds to the manifest's `rescored`. Only scores
     change; a judge's verdict applies only to the gold answer that it was given for. `dataset`: the
-    data of the run under the answer key to score by; None for the run's key. Raises InputError if
-    the folder contains no complete run of this version, or one on other data.
+    data of the run under the answer key to score by; None for the run's key. `cited`: the same for
+    the evidence key. Raises InputError if the folder contains no complete run of this version, or
+    one on other data.
     """
     run = load_run(folder, answered=False)
     manifest = run.manifest
@@ -41,19 +45,27 @@ def recompute(folder: Path, dataset: Dataset | None = None) -> tuple[Summary, in
     if dataset is not None:
         manifest = _under(dataset, manifest, folder)
         questions = {question.id: question for question in dataset.questions}
+    evidence: Mapping[str, Question] = {}
+    if cited is not None:
+        manifest = _citing(cited, manifest, folder)
+        if POOLED in manifest["stores"]:
+            cited = pool(cited)
+        evidence = {question.id: question for question in cited.questions}
     with locked(folder):
         old = list(run.records.values())
         bar = tqdm(old, desc=folder.name, unit="answer", disable=None)
         turns = {id_: one.turns for id_, one in run.rankings.items() if not one.selected}
+        recited = (_recited(record, evidence.get(record["id"])) for record in bar)
         records = [
             _rescored(record, questions.get(record["id"]), turns.get(record["id"]))
-            for record in bar
+            for record in recited
         ]
         write_lines(folder / RECORDS, records)
         summary = write_summary(folder, manifest, records, report_md)
         if manifest.get("kind") == IMPORTED:
             add_account(folder, manifest)
         again = {"at": now(), "git": git_state(), "key": key_name(manifest)}
+        again |= {} if cited is None else {"evidence": evidence_name(manifest)}
         manifest["rescored"] = [*manifest.get("rescored", []), again]
         write_json(folder / MANIFEST, manifest)
     changed = sum(one["scores"] != two["scores"] for one, two in zip(old, records, strict=True))
@@ -62,21 +74,51 @@ def recompute(folder: Path, dataset: Dataset | None = None) -> tuple[Summary, in
 
 def _under(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
     """Return the manifest with the answer key of `dataset`; InputError if the files differ."""
-    asked = {file["sha256"] for file in manifest["data"]}
-    if asked != {file.sha256 for file in dataset.files}:
+    _check_files(dataset, manifest, folder)
+    changed = _with_settings(manifest, {"key": dataset.key.name})
+    return cast(Manifest, {**changed, "key": asdict(dataset.key)})
+
+
+def _citing(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
+    """Return the manifest with the evidence key of `dataset`; InputError if the files differ."""
+    _check_files(dataset, manifest, folder)
+    others = {name: value for name, value in manifest.items() if name != "evidence"}
+    if dataset.evidence is None:
+        return _with_settings(others, {"evidence": None})
+    changed = _with_settings(others, {"evidence": dataset.evidence.name})
+    return cast(Manifest, {**changed, "evidence": asdict(dataset.evidence)})
+
+
+def _check_files(dataset: Dataset, manifest: Manifest, folder: Path) -> None:
+    if {file["sha256"] for file in manifest["data"]} != {file.sha256 for file in dataset.files}:
         names = ", ".join(file["name"] for file in manifest["data"])
         raise InputError(
             f"{folder}: answers {names}, not {dataset.name}; name the same files by --dataset"
         )
+
+
+def _with_settings(manifest: Mapping[str, Any], settings: Mapping[str, str | None]) -> Manifest:
+    """Return the manifest with other settings of the data set; None removes one."""
     config = dict(manifest["config"])
-    config["dataset"] = {**config.get("dataset", {}), "key": dataset.key.name}
-    changed = {
-        **manifest,
-        "key": asdict(dataset.key),
-        "config": config,
-        "config_sha256": digest({"config": config, "choices": manifest["choices"]}),
-    }
-    return cast(Manifest, changed)
+    others = {k: v for k, v in config.get("dataset", {}).items() if k not in settings}
+    config["dataset"] = others | {k: v for k, v in settings.items() if v is not None}
+    sha256 = digest({"config": config, "choices": manifest["choices"]})
+    return cast(Manifest, {**manifest, "config": config, "config_sha256": sha256})
+
+
+def _recited(record: Record, question: Question | None) -> Record:
+    """Return `record` with the evidence of `question`, if it is given; if that is other evidence,
+    without scores of the ranking, which may not be known any more.
+    """
+    if question is None:
+        return record
+    others = {name: value for name, value in record.items() if name != "evidence_original"}
+    if list(question.evidence) != record["evidence"]:
+        unknown = dict.fromkeys(of_rankings(record["scores"]))
+        others["scores"] = record["scores"] | unknown
+        if original := record["scores_original"]:
+            others["scores_original"] = original | unknown
+    return cast(Record, others | evidence_fields(question, record["retrieved"]))
 
 
 def _rescored(record: Record, question: Question | None, ranked: Unit | None) -> Record:

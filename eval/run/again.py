@@ -102,7 +102,7 @@ class Repetition:
         if (folder / RECORDS).exists():
             return
         asked = {question.id: question for question in built.dataset.questions}
-        conversations = {question.conversation for question in asked.values()}
+        conversations = {question.searched for question in asked.values()}
         for name in (CONTEXTS, RANKINGS, MEMORIES):
             if (self.folder / name).exists():
                 shutil.copyfile(self.folder / name, folder / name)

@@ -11,6 +11,7 @@ from typing import Any
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
+from eval.datasets.beir import check_reader
 from eval.datasets.synthetic.dataset import check_compatibility
 from eval.datasets.types import Dataset, Question
 from eval.judges.judge import Judge, ModelByName
@@ -33,7 +34,7 @@ from memsys.llm.pricing import PRICING, Pricing, load_pricing
 from memsys.llm.prompt import Prompt
 from memsys.llm.recording import Recording
 from memsys.store import Parts
-from memsys.strategy import MemoryStrategy
+from memsys.strategy import MemoryStrategy, Strategy
 
 FAILED_ONES = "failed"  # value of `only`: the questions of another run that failed
 
@@ -94,6 +95,7 @@ def build(
     use_configured(config.get("metric"))
     source = instantiate(config.dataset)
     check_compatibility(choices, source, config.llm)
+    check_reader(choices["reader"], source)
     dataset = selected(limited(source.load(), config.questions), config.only)
     meter = Meter()
     context = instantiate(config.context)
@@ -106,6 +108,7 @@ def build(
         graph=instantiate(config.graph),
         llm=models.llm,
         depth=config.retrieval.depth or 0,
+        owner_filter=bool(config.dataset.get("owner_filter", False)),
     )
     make = instantiate(config.strategy, _convert_="all")
     given: dict[str, Any] = {"parts": parts}
@@ -113,6 +116,12 @@ def build(
         raise InputError(
             f"strategy={choices['strategy']}: {make.func.__name__} is not derived from "
             "memsys.strategy.MemoryStrategy"
+        )
+    own_retrieval = make.func.writes_memory or make.func.retrieve is not Strategy.retrieve
+    if parts.owner_filter and own_retrieval:
+        raise InputError(
+            f"strategy={choices['strategy']}: cannot filter by owner, since it maintains or "
+            "searches its memory by itself; use dataset.owner_filter=false"
         )
     if make.func.sees_evidence:
         given["evidence"] = {question.id: question.evidence for question in dataset.questions}
@@ -179,7 +188,7 @@ def selected(dataset: Dataset, only: str | Sequence[str] | None) -> Dataset:
 
 
 def _with_questions(dataset: Dataset, questions: Sequence[Question]) -> Dataset:
-    asked = {question.conversation for question in questions}
+    asked = {question.searched for question in questions}
     conversations = tuple(one for one in dataset.conversations if one.id in asked)
     return replace(dataset, questions=tuple(questions), conversations=conversations)
 

@@ -168,7 +168,7 @@ class Estimator:
             yield Stage("retrieve", llm.model, calls)
         if isinstance(self._reader, LLMReaderSettings):
             contexts = [
-                _context_size(kind, settings, one, lines[one.conversation]) for one in questions
+                _context_size(kind, settings, one, lines[one.searched]) for one in questions
             ]
             prompt = self._reader.loaded(self._context)
             calls = answer_calls(questions, prompt, contexts, limit)

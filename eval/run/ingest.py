@@ -105,8 +105,9 @@ def _steps(
         yield "ingest", session.id, partial(strategy.ingest, session)
 
     def warm_up() -> int:
-        last = conversation.sessions[-1].time
-        strategy.retrieve(Query(f"{conversation.id}/warm-up", _WARM_UP, conversation.id, last))
+        last = conversation.sessions[-1]
+        asks = last.owner or conversation.id
+        strategy.retrieve(Query(f"{conversation.id}/warm-up", _WARM_UP, asks, last.time))
         return 0
 
     yield "index", None, warm_up

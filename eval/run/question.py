@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,10 +17,10 @@ from eval.metrics.abstention import abstains
 from eval.readers import Answer, Reader
 from eval.records.jsonl import Row, json_line
 from eval.records.rankings import DIGITS, Unit
-from eval.records.schema import EvidenceFound, Record
+from eval.records.schema import Record, Retrieved
 from eval.run.failures import END_THE_RUN, Failure
 from eval.run.ingest import used
-from eval.summary.scoring import question_fields, score_record
+from eval.summary.scoring import evidence_fields, question_fields, score_record
 from memsys.context.writers import stamp
 from memsys.llm.meter import Meter, Reading
 from memsys.strategy import MemoryStrategy
@@ -34,7 +34,7 @@ _RETRIEVED = frozenset({"retrieved", "titles", "evidence_found", "k", *_CONTEXT,
 
 
 class Asked(NamedTuple):
-    """Ids of a question and its conversation, its line of records.jsonl, wall-clock seconds by
+    """Ids of a question and of what it searches, its line of records.jsonl, wall-clock seconds by
     part, the recorded calls that were used, and the failure of the question or of its judge.
     """
 
@@ -56,16 +56,17 @@ class Stored(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """The system that answers the questions of one conversation; reader and judge may be absent.
+    """The system that answers the questions of one store; reader and judge may be absent.
 
-    `strategy` has ingested the conversation; questions without a time are asked at `asked_at`.
+    `strategy` has ingested the store; `ends` has the end of each conversation, when its questions
+    without a time are asked.
     """
 
     strategy: MemoryStrategy
     reader: Reader | None
     judge: Judge | None
     meter: Meter
-    asked_at: datetime
+    ends: Mapping[str, datetime]
 
 
 @dataclass(slots=True)
@@ -128,23 +129,23 @@ class Trial:
         question, answer, failed = self.question, self.answer, self.failure is not None
         text = None if answer is None else answer.text
         refused = answer is not None and (answer.abstained or abstains(answer.text))
+        retrieved: list[Retrieved] = [
+            (one.memory.id, list(one.memory.turns), round(one.score, DIGITS), one.origin)
+            for one in self.retrieval.candidates
+        ]
         return {
             **question_fields(question),
             "status": "error" if failed else "ok",
             "error": self.failure.entry() if self.failure else None,
             "answer": text,
             "abstained": None if failed or answer is None else refused,
-            "retrieved": [
-                [c.memory.id, list(c.memory.turns), round(c.score, DIGITS), c.origin]
-                for c in self.retrieval.candidates
-            ],
+            "retrieved": retrieved,
             "titles": [c.memory.title for c in self.retrieval.candidates],
             "k": len(self.retrieval.candidates),
             "context_tokens": self.retrieval.context_tokens,
             "context_sha256": self.context_sha256,
             "answer_tokens": self._answer_tokens(),
-            "evidence": list(question.evidence),
-            "evidence_found": _evidence_found(question, self.retrieval),
+            **evidence_fields(question, retrieved),
             "scores": {},
             "scores_original": None,
             **self._verdicts(),
@@ -227,7 +228,7 @@ def ask(
     exceptions of END_THE_RUN.
     """
     trial = Trial(question)
-    asked_at = question.asked_at or agent.asked_at
+    asked_at = question.asked_at or agent.ends[question.conversation]
     query = Query(question.id, question.text, question.conversation, asked_at)
     with trial.phase("retrieve", agent.meter):
         trial.retrieval = agent.strategy.retrieve(query)
@@ -304,16 +305,4 @@ def _result(trial: Trial, line: str, score_s: float = 0.0) -> Asked:
     seconds["score"] = score_s
     question = trial.question
     failures = trial.failure, trial.judge_failure
-    return Asked(question.id, question.conversation, line, seconds, trial.calls(), *failures)
-
-
-def _evidence_found(question: Question, retrieval: Retrieval) -> EvidenceFound:
-    """Return the retrieved evidence turns by origin; one found both ways counts as direct."""
-    direct, expanded = (
-        {t for c in retrieval.candidates if c.origin == origin for t in c.memory.turns}
-        for origin in ("direct", "expanded")
-    )
-    return {
-        "direct": [turn for turn in question.evidence if turn in direct],
-        "expanded": [turn for turn in question.evidence if turn in expanded - direct],
-    }
+    return Asked(question.id, question.searched, line, seconds, trial.calls(), *failures)

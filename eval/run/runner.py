@@ -86,7 +86,7 @@ class Runner:
             with self._lock:  # of a job that a second Ctrl-C did not wait for
                 files.close()
         self.warnings = self._covered()
-        return files.put_in_order({one.id: one.conversation for one in questions})
+        return files.put_in_order({one.id: one.searched for one in questions})
 
     def _jobs(self) -> Generator[Callable[[], None]]:
         """Yield a job for each question that is left; ingest and retrieve while doing so."""
@@ -94,7 +94,7 @@ class Runner:
         left: dict[str, list[Question]] = {}
         for question in self.built.dataset.questions:
             if question.id not in answered or question.id in unjudged:
-                left.setdefault(question.conversation, []).append(question)
+                left.setdefault(question.searched, []).append(question)
         for conversation in self.built.dataset.conversations:
             asked = left.pop(conversation.id, [])
             yield from map(self._job, self._judged_again([q for q in asked if q.id in unjudged]))
@@ -178,9 +178,9 @@ class Runner:
             self._failures.note(conversation.id, ingested.failure)
         if failure := ingested.failure:
             return lambda question: partial(failed, question, failure)
-        asked_at = conversation.sessions[-1].time
+        ends = {session.owner or conversation.id: session.time for session in conversation.sessions}
         models, meter = self.built.models, self.built.meter
-        agent = Agent(strategy, models.reader, models.judge, meter, asked_at)
+        agent = Agent(strategy, models.reader, models.judge, meter, ends)
         store = partial(self._store, conversation.id)
         return lambda question: ask(question, agent, store)
 

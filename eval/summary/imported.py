@@ -15,7 +15,7 @@ from eval.records.jsonl import MEMORIES, RANKINGS, RECORDS, Row, write_lines, wr
 from eval.records.manifest import NO_MODELS, describe
 from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS, Manifest, Record, Summary
 from eval.summary.closing import Report, close
-from eval.summary.scoring import question_fields
+from eval.summary.scoring import evidence_fields, question_fields
 from memsys.errors import InputError
 from memsys.text.files import is_there
 
@@ -73,8 +73,7 @@ def unanswered(question: Question) -> Row:
         "error": None,
         **dict.fromkeys(("answer", "abstained", "answer_tokens")),
         **dict.fromkeys(("retrieved", "k", "context_tokens")),
-        "evidence": list(question.evidence),
-        "evidence_found": None,
+        **evidence_fields(question, None),
         "scores": {},
         "latency_ms": dict.fromkeys(("retrieve", "answer", "total")),
         "trace": {},

@@ -181,7 +181,9 @@ def _bootstrap(
 
 
 def _questions(run: Run, unit: Unit) -> Iterator[_Question]:
-    """Yield the questions that count and have evidence."""
+    """Yield the questions that count and have evidence; raises InputError without rankings."""
+    if not run.rankings:
+        raise InputError(_no_ranking(run, ""))
     for record in run.counted:
         if question := _question(run, record, unit):
             yield question

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 
 from eval.datasets.types import Question
@@ -9,7 +10,7 @@ from eval.metrics import Answered, Scores
 from eval.metrics.registry import names, score
 from eval.records.jsonl import Row
 from eval.records.rankings import Unit
-from eval.records.schema import Record
+from eval.records.schema import Record, Retrieved
 
 
 def question_fields(question: Question) -> Row:
@@ -23,10 +24,32 @@ def question_fields(question: Question) -> Row:
         "gold": question.gold,
         "key": asdict(question.key_change) if question.key_change else None,
     }
+    if question.store is not None:
+        fields["store"] = question.store
     if question.evidence_sessions is not None:
         fields["evidence_sessions"] = list(question.evidence_sessions)
     if question.asked_at is not None:
         fields["asked_at"] = question.asked_at.isoformat()
+    return fields
+
+
+def evidence_fields(question: Question, retrieved: Sequence[Retrieved] | None) -> Row:
+    """Return the fields on evidence of the record of `question`; `retrieved` as in the record.
+
+    A turn that was found directly and by expansion counts as direct.
+    """
+    fields: Row = {"evidence": list(question.evidence), "evidence_found": None}
+    if retrieved is not None:
+        direct, expanded = (
+            {turn for _, turns, _, origin in retrieved if origin == wanted for turn in turns}
+            for wanted in ("direct", "expanded")
+        )
+        fields["evidence_found"] = {
+            "direct": [turn for turn in question.evidence if turn in direct],
+            "expanded": [turn for turn in question.evidence if turn in expanded - direct],
+        }
+    if question.evidence_original is not None:
+        fields["evidence_original"] = list(question.evidence_original)
     return fields
 
 

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, NamedTuple
 from memsys.context.summaries import Summariser
 from memsys.llm.base import LLM
 from memsys.text.tokens import count_tokens
-from memsys.types import Candidate, Origin
+from memsys.types import UNDATED, Candidate, Origin
 
 
 class Layer(NamedTuple):
@@ -112,13 +112,17 @@ class ContextWriter(ABC):
 
 
 class Flat(ContextWriter):
-    """Writes one line per memory: `[8 May 2023, 13:56] Speaker: words`."""
+    """Writes one line per memory: `[8 May 2023, 13:56] Speaker: words`; the words alone of one
+    without a time.
+    """
 
     prompts: ClassVar[Sequence[str]] = ("short_answer", "chain_of_thought")
 
     def line(self, candidate: Candidate, index: int) -> str:  # noqa: ARG002
         """See ContextWriter."""
-        return f"[{stamp(candidate.memory.time)}] {candidate.memory.content}\n"
+        memory = candidate.memory
+        time = "" if memory.time == UNDATED else f"[{stamp(memory.time)}] "
+        return f"{time}{memory.content}\n"
 
 
 class Xml(ContextWriter):
@@ -130,8 +134,10 @@ class Xml(ContextWriter):
 
     def line(self, candidate: Candidate, index: int) -> str:
         """See ContextWriter."""
-        content = escape(candidate.memory.content, quote=False)
-        time = f"<event_time>{stamp(candidate.memory.time)}</event_time>"
+        memory = candidate.memory
+        content = escape(memory.content, quote=False)
+        dated = memory.time != UNDATED
+        time = f"<event_time>{stamp(memory.time)}</event_time>" if dated else ""
         elements = f"<content>{content}</content>{time}{self.remarks[candidate.origin]}"
         return f'<memory index="{index}">{elements}</memory>\n'
 

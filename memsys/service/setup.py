@@ -168,7 +168,7 @@ def load_setup(source: Source | None) -> Setup:
             index=instantiated(config["index"], "index", where),
             builder=builder,
             start=kind.start or "vector",
-            strategy=None if kind.start else _ranked_by(config, links, where),
+            strategy=None if kind.start else ranked_by(config, links, where),
             k=check_whole(f"{where}: k", k),
             llm=llm,
             infer=llm is not None and kind.writes_memory and strategy.get("infer", True),
@@ -215,7 +215,7 @@ def _check_same_reply(setup: Setup, where: str) -> None:
         )
 
 
-def _ranked_by(config: Mapping[str, Any], links: bool, where: str) -> StrategySetup:
+def ranked_by(config: Mapping[str, Any], links: bool, where: str) -> StrategySetup:
     """Return the strategy of `config` with the parts that it alone needs."""
     strategy = config["strategy"]
     check_config(strategy, "strategy", where)

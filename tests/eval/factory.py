@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from eval.datasets.types import TYPES
 from eval.metrics.registry import names
 from eval.records.manifest import digest
+from eval.records.rankings import RULE
 from eval.records.run import Run
 from eval.records.schema import MANIFEST_DEFAULTS, SCHEMA_VERSION
 
@@ -88,6 +89,38 @@ def write_run(
         text = "".join(json.dumps(line) + "\n" for line in lines)
         if text or name == "records.jsonl":
             (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def write_rankings(
+    folder: Path,
+    rankings: Mapping[str, Sequence[str]],
+    *,
+    depth: int | None = 100,
+    selected: bool = False,
+    size: int = 1000,
+) -> Path:
+    """Add to a run folder the turn ids ranked for questions; each memory is one turn of 5 tokens,
+    and each store has `size` turns in 30 sessions.
+    """
+    path = folder / "manifest.json"
+    described = json.loads(path.read_text(encoding="utf-8"))
+    stores = {id_: id_.partition("/")[0] for id_ in rankings}
+    described["retrieval"] = {"depth": depth, "unit": "turn", "rule": RULE}
+    sizes = {"turns": size, "sessions": 30}
+    described["stores"] = dict.fromkeys(stores.values(), sizes)
+    path.write_text(json.dumps(described), encoding="utf-8")
+    lines = [
+        {"id": id_, "store": stores[id_], "selected": selected}
+        | {"ranking": [(turn, 1 / rank) for rank, turn in enumerate(turns, 1)]}
+        for id_, turns in rankings.items()
+    ]
+    occurring = {(stores[id_], turn): None for id_, turns in rankings.items() for turn in turns}
+    memories = [
+        {"store": store, "id": turn, "turns": [turn], "tokens": 5} for store, turn in occurring
+    ]
+    for name, rows in (("rankings.jsonl", lines), ("memories.jsonl", memories)):
+        (folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return folder
 
 

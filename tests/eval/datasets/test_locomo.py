@@ -152,7 +152,7 @@ def test_every_option_of_the_class_is_in_the_config():
         assert len(lines) <= 14  # synthetic has eleven parameters
         if config._target_ == "eval.datasets.locomo.LoCoMo":
             arguments = {"name", "path", "captions", "conversations", "types", "limit"}
-            arguments |= {"key", "key_file"}
+            arguments |= {"key", "key_file", "evidence", "pooled", "owner_filter"}
             arguments |= {"subset"} if config.name == "locomo" else set()
             assert set(config) == {"_target_", *arguments}
             assert isinstance(instantiate(config), LoCoMo)

@@ -40,22 +40,23 @@ NAMES = (
     *("locomo_f1", "mem0_f1", "memos_f1", "strict_f1", "bleu1"),
     *("evidence_recall", "evidence_hit", "judge"),
 )
+RANKED = ("recall@10", "ndcg@10", "mrr")
 
 
 def test_order_of_scores_in_records_and_summaries() -> None:
-    assert registry.names() == NAMES
+    assert registry.names() == (*NAMES, *RANKED)
     seen = Answered(category=4, gold="tea", answer="tea", retrieved=(), sessions=["D1"])
-    assert tuple(registry.score(seen)) == (*NAMES, "evidence_session_recall")
+    assert tuple(registry.score(seen)) == (*NAMES, "evidence_session_recall", *RANKED)
     assert list(registry.columns()) == [
         *("f1_locomo", "f1_mem0", "f1_memos", "f1_strict", "bleu1", "judge"),
-        *("evidence_recall", "evidence_hit"),
+        *("evidence_recall", "evidence_hit", *RANKED),
     ]
     assert registry.titles(registry.columns()) == {
         "bleu1": "BLEU-1",
         "judge": "judge",
         "evidence_recall": "evidence recall",
     }
-    assert registry.pinned() == ("bleu1", "evidence_recall")
+    assert registry.pinned() == ("bleu1", "evidence_recall", *RANKED)
     assert registry.reported() == {"mem0_f1": "f1_score", "bleu1": "bleu_score"}
 
 
@@ -65,7 +66,7 @@ def test_f1_of_every_protocol_is_a_metric() -> None:
 
 def test_unknown_retrieval_and_missing_gold_are_no_zero() -> None:
     scores = registry.score(Answered(category=5, gold=None, answer="Not mentioned"))
-    assert scores == dict.fromkeys(NAMES) | {"locomo_f1": 1.0}
+    assert scores == dict.fromkeys((*NAMES, *RANKED)) | {"locomo_f1": 1.0}
     assert set(registry.score(Answered(category=4, gold=None, answer="tea")).values()) == {None}
 
 

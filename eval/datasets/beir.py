@@ -1,0 +1,114 @@
+"""Retrieval benchmarks in the layout of BEIR (Thakur et al., 2021) and LMEB (Zhao et al., 2026):
+documents, queries and judgements, without gold answers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from eval.datasets.beir_folder import CORPUS, QUERIES, Asked, FolderReading, query_files
+from eval.datasets.checks import check_limit, check_names
+from eval.datasets.files import find_file
+from eval.datasets.types import Dataset, Question
+from memsys.errors import InputError
+from memsys.text.files import shown
+from memsys.types import Conversation
+
+_FIRST = 21  # id of the first type; no other data set has ids from here
+
+
+def check_reader(reader: str, dataset: object) -> None:
+    """Raise InputError if `dataset` is one of Beir, and reader=`reader` would answer."""
+    if isinstance(dataset, Beir) and reader != "none":
+        raise InputError(
+            f"reader={reader}: dataset={dataset.name} has no gold answers, only relevant "
+            "documents; add reader=none"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beir:
+    """A folder of a retrieval benchmark; files may be gzipped, with names that end in .gz.
+
+    Each pool of candidates is a conversation, or the whole corpus where there are no candidates;
+    each of its documents is a turn, in a session of its own. A document is evidence for a query if
+    its relevance is above 0, however graded.
+
+    name: the data set's name in tables. path: the folder with corpus.jsonl, queries.jsonl and
+    qrels/SPLIT.tsv or qrels.tsv; candidates.jsonl is optional. Where queries.jsonl is in
+    subfolders, each of these is a type of queries, and reads its corpus and candidates from the
+    nearest folder above that has them. A relative path is looked up in the current folder, then in
+    the project's. split: of qrels. conversations: only these pools, by the first name in
+    candidates.jsonl. types: only these. limit: at most this many queries of each pool.
+    """
+
+    name: str
+    path: str | None = None
+    split: str = "test"
+    conversations: Sequence[str] | None = None
+    types: Sequence[str] | None = None
+    limit: int | None = None
+
+    def load(self) -> Dataset:
+        """Read, check and filter the files. Raises InputError naming file, line and field; also if
+        a filter names something unknown or no query is left.
+        """
+        check_limit(self.limit)
+        if self.path is None:
+            raise InputError(
+                f"dataset={self.name}: which one? Add dataset.path=FOLDER with {CORPUS}, "
+                f"{QUERIES} and qrels"
+            )
+        root = find_file(self.path)
+        if root is None or not root.is_dir():
+            raise InputError(f"{shown(self.path)}: no such folder; correct dataset.path")
+        reading = FolderReading(root.resolve(), self.split)
+        asked = [one for path in query_files(reading.root) for one in reading.asked(path)]
+        return self._selected(reading, asked)
+
+    def _selected(self, reading: FolderReading, asked: Sequence[Asked]) -> Dataset:
+        """Return the data set of the queries that the filters select."""
+        types = {
+            name: id_ for id_, name in enumerate(dict.fromkeys(one.type for one in asked), _FIRST)
+        }
+        check_names("types", self.types, types)
+        check_names("conversations", self.conversations, reading.pools)
+        repeated = len({one.line.id for one in asked}) < len(asked)
+        questions: list[Question] = []
+        of_pool: Counter[str] = Counter()
+        for one in asked:
+            chosen = (self.types is None or one.type in self.types) and (
+                self.conversations is None or one.pool in self.conversations
+            )
+            if chosen and (self.limit is None or of_pool[one.pool] < self.limit):
+                of_pool[one.pool] += 1
+                id_ = f"{one.folder}/{one.line.id}" if repeated else one.line.id
+                questions.append(
+                    Question(
+                        id=id_,
+                        conversation=one.pool,
+                        category=types[one.type],
+                        type=one.type,
+                        text=one.line.text,
+                        gold=None,
+                        evidence=one.evidence,
+                    )
+                )
+        if not questions:
+            raise InputError(
+                f"{reading.root.name}: no query is left; widen dataset.conversations and "
+                "dataset.types"
+            )
+        pools = tuple(
+            Conversation(name, (), sessions)
+            for name, sessions in reading.pools.items()
+            if of_pool[name]
+        )
+        named = {id_: name for name, id_ in types.items()}
+        files = tuple(
+            replace(file, name=reading.name_of(path)) for path, file in reading.files.items()
+        )
+        repairs = tuple(reading.repairs)
+        return Dataset(self.name, pools, tuple(questions), files, repairs, types=named)

@@ -1,0 +1,1 @@
+"""Strategies in the interfaces of other programs."""

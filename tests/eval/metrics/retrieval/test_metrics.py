@@ -1,0 +1,101 @@
+"""Each metric on rankings whose score is known by hand."""
+
+from __future__ import annotations
+
+from math import log2
+
+import pytest
+
+from eval.metrics.retrieval import Judged
+from eval.metrics.retrieval.registry import all_measures, parse
+from tests.eval.metrics.retrieval.shapes import judged_of, shapes
+
+# Evidence at ranks 2 and 5, and one unit that is not found.
+RANKED = judged_of("axbcydef", "xyz", size=20)
+DCG = 1 / log2(3) + 1 / log2(6)
+IDEAL = 1 + 1 / log2(3) + 1 / log2(4)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("recall@1", 0.0),
+        ("recall@2", 1 / 3),
+        ("recall@100", 2 / 3),
+        ("recall", 2 / 3),
+        ("recall_any@1", 0.0),
+        ("recall_any@2", 1.0),
+        ("recall_all@100", 0.0),
+        ("precision@2", 0.5),
+        ("precision@100", 2 / 100),
+        ("precision", 2 / 8),
+        ("ndcg@1", 0.0),
+        ("ndcg@2", 1 / log2(3) / (1 + 1 / log2(3))),
+        ("ndcg@10", DCG / IDEAL),
+        ("ndcg", DCG / IDEAL),
+        ("mrr@1", 0.0),
+        ("mrr@2", 0.5),
+        ("mrr", 0.5),
+        ("map@2", 1 / 2 / 3),
+        ("map@5", (1 / 2 + 2 / 5) / 3),
+        ("map", (1 / 2 + 2 / 5) / 3),
+        ("r_precision", 1 / 3),
+        ("first_rank", 2.0),
+        ("store_share@5", 0.25),
+        ("store_share@100", 1.0),
+        ("store_share", 8 / 20),
+    ],
+)
+def test_known_scores(name: str, wanted: float) -> None:
+    assert parse(name).score(RANKED) == pytest.approx(wanted, abs=1e-12)
+
+
+def test_all_evidence_at_the_top_is_perfect() -> None:
+    best = judged_of("xyzab", "zxy", size=5)
+    for measure in ("recall@3", "recall_all@3", "precision@3", "ndcg@3", "ndcg@10", "mrr", "map"):
+        assert parse(measure).score(best) == 1.0
+    assert parse("r_precision").score(best) == 1.0
+    assert parse("recall_all@2").score(best) == 0.0
+
+
+def test_nothing_found_is_zero_and_has_no_first_rank() -> None:
+    for one in (judged_of("abc", "xy", size=9), judged_of("", "xy", size=9)):
+        for measure in all_measures():
+            if measure.tokens is None and measure.metric.name != "store_share":
+                wanted = None if measure.metric.name == "first_rank" else 0.0
+                assert measure.score(one) == wanted, str(measure)
+    assert parse("precision").score(judged_of("", "x")) == 0.0
+
+
+def test_the_ideal_counts_all_evidence_not_what_was_found() -> None:
+    one = judged_of("xab", "xyz")
+    assert parse("ndcg@3").score(one) == pytest.approx(1 / IDEAL)
+
+
+def test_only_the_order_counts_and_evidence_named_twice_counts_once() -> None:
+    assert parse("recall@2").score(judged_of("xa", "xxy")) == 0.5
+    assert parse("mrr").score(judged_of("ax", "x")) == 0.5
+    assert parse("mrr").score(judged_of("xa", "x")) == 1.0
+
+
+def test_a_token_budget_counts_the_ranks_within_it() -> None:
+    one = Judged(tuple("axbc"), ("x", "c"), tokens=(100, 256, 256, 300))
+    assert parse("recall@99tokens").score(one) == 0.0
+    assert parse("recall@255tokens").score(one) == 0.0
+    assert parse("recall@256tokens").score(one) == 0.5
+    assert parse("recall_any@256tokens").score(one) == 1.0
+    assert parse("recall_all@299tokens").score(one) == 0.0
+    assert parse("recall_all@300tokens").score(one) == 1.0
+    assert parse("recall@256tokens").score(judged_of("ax", "x")) is None
+
+
+def test_the_share_of_an_unknown_store_is_unknown() -> None:
+    assert parse("store_share@10").score(judged_of("ab", "a")) is None
+
+
+def test_scores_are_shares_and_grow_with_the_cutoff() -> None:
+    for one in shapes(60).values():
+        for name in ("recall", "recall_any", "recall_all", "mrr", "map", "store_share"):
+            scores = [parse(f"{name}@{k}").score(one) or 0.0 for k in (1, 3, 5, 10, 20, 50, 100)]
+            assert scores == sorted(scores), name
+            assert 0.0 <= scores[0] <= scores[-1] <= 1.0

@@ -1,0 +1,101 @@
+"""Names of measures: every one is read as it is written, and what is meant is suggested."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.metrics.retrieval.recall import Recall, fraction
+from eval.metrics.retrieval.registry import (
+    BUDGETS,
+    CUTOFFS,
+    all_measures,
+    metrics,
+    parse,
+    register,
+)
+from memsys.errors import InputError
+
+
+def test_every_measure_is_read_as_it_is_written() -> None:
+    measures = all_measures()
+    assert len({str(measure) for measure in measures}) == len(measures)
+    assert [parse(str(measure)) for measure in measures] == list(measures)
+
+
+def test_all_measures_are_both_units_at_all_cutoffs_and_budgets() -> None:
+    names = {str(measure) for measure in all_measures()}
+    for unit in ("", "session_"):
+        for metric in ("recall", "recall_any", "recall_all", "precision", "ndcg", "mrr", "map"):
+            assert {f"{unit}{metric}@{cutoff}" for cutoff in CUTOFFS} <= names
+        assert {f"{unit}recall@{budget}tokens" for budget in BUDGETS} <= names
+        assert {f"{unit}{name}" for name in ("mrr", "map", "r_precision", "first_rank")} <= names
+        assert f"{unit}store_share@10" in names
+        assert f"{unit}recall" not in names  # of a mere selection
+
+
+def test_parts_of_a_measure() -> None:
+    measure = parse("session_recall_any@5")
+    assert (measure.unit, measure.metric.name, measure.cutoff) == ("session", "recall_any", 5)
+    assert measure.title == "session any@5"
+    measure = parse("recall@512tokens")
+    assert (measure.unit, measure.cutoff, measure.tokens) == ("turn", None, 512)
+    assert [parse(name).whole for name in ("mrr", "map", "mrr@5", "recall", "r_precision")] == [
+        *(True, True, False, False, False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("recall@0", "recall@10"),
+        ("recall@-5", "recall@5"),
+        ("recall@", "recall@10"),
+        ("recall@10 tokens", "recall@10tokens"),
+        ("ndgc@10", "ndcg@10"),
+        ("nDCG@10", "ndcg@10"),
+        ("Recall_Any@5", "recall_any@5"),
+        ("hit@5", "recall_any@5"),
+        ("Success@3", "recall_any@3"),
+        ("R@10", "recall@10"),
+        ("RR", "mrr"),
+        ("AP@100", "map@100"),
+        ("P@5", "precision@5"),
+        ("Rprec", "r_precision"),
+        ("turn_recall@10", "recall@10"),
+        ("session recall@5", "session_recall@5"),
+        ("session-recal-any@5", "session_recall_any@5"),
+    ],
+)
+def test_another_spelling_is_no_measure_and_the_right_one_is_suggested(
+    text: str, meant: str
+) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(text)
+    assert f"did you mean {meant}?" in str(caught.value)
+    assert str(caught.value).startswith(repr(text))
+
+
+@pytest.mark.parametrize("text", ["", "@", "foo", "foo@10", "session_", "recall@٣", "ndcg@1@2"])
+def test_what_is_no_measure_is_refused_with_what_is(text: str) -> None:
+    with pytest.raises(InputError, match="recall"):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "remedy"),
+    [
+        ("r_precision@10", "write r_precision"),
+        ("first_rank@3", "write first_rank"),
+        ("mrr@512tokens", "write mrr or mrr@10"),
+    ],
+)
+def test_a_cutoff_that_a_metric_does_not_have_is_refused(text: str, remedy: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(text)
+    assert str(caught.value) == f"{text}: {remedy}"
+
+
+def test_a_name_is_taken_once() -> None:
+    with pytest.raises(InputError, match="retrieval metric mrr: the name is taken"):
+        register(Recall(name="mrr", title="MRR", order=1, compute=fraction))
+    assert [metric.name for metric in metrics()].count("mrr") == 1

@@ -1,0 +1,260 @@
+"""Measures of a run's rankings: by question, by type, and what rankings do not determine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.metrics.retrieval.registry import all_measures, parse
+from eval.records.rankings import Ranked, Unit
+from eval.records.run import Run, load_run
+from eval.stats.interval import ClusterBootstrap
+from eval.summary.retrieval import by_type, ended_early, first_ranks, unknown, value, values
+from memsys.errors import InputError
+from tests.eval.factory import error, record, run_of, write_rankings, write_run
+
+
+def unit(ids: Sequence[str], *, size: int | None = 50, each: int | None = 10, **more: Any) -> Unit:
+    """A ranking of ids, each of a memory of `each` tokens."""
+    tokens = None if each is None else tuple(each * (i + 1) for i in range(len(ids)))
+    return Unit(tuple(ids), size, more.get("complete", False), tokens)
+
+
+def ranked_run(
+    rankings: dict[str, Ranked], rows: list[dict[str, Any]], depth: int | None = 10, **more: Any
+) -> Run:
+    """A run with rankings that is in no folder."""
+    used = {"depth": depth, "unit": "turn", "rule": ""}
+    run = run_of(rows, retrieval=used if rankings else None, **more)
+    run.__dict__["rankings"] = rankings
+    return run
+
+
+def ranked(id_: str, ids: Sequence[str], *, selected: bool = False, **more: Any) -> Ranked:
+    """A ranking of turns and of their sessions."""
+    sessions = tuple(dict.fromkeys(turn.rpartition(":")[0] for turn in ids))
+    turns = unit(ids, **more)
+    of_sessions = unit(sessions, **{"size": 5, **more})
+    return Ranked(id_, id_.partition("/")[0], selected, (), turns, of_sessions)
+
+
+def one(ids: Sequence[str], evidence: list[str], depth: int | None = 10, **more: Any) -> Run:
+    """A run of one question, ash/0."""
+    return ranked_run(
+        {"ash/0": ranked("ash/0", ids, **more)}, [record(evidence=evidence)], depth=depth
+    )
+
+
+TURNS = [f"D{i // 3}:{i}" for i in range(10)]
+
+
+def test_the_value_of_a_question() -> None:
+    run = one(TURNS, ["D0:1", "D3:9", "D9:1"])
+    assert value(run, "ash/0", parse("recall@2")) == pytest.approx(1 / 3)
+    assert value(run, "ash/0", parse("recall@10")) == pytest.approx(2 / 3)
+    assert value(run, "ash/0", parse("mrr")) == 0.5
+    assert value(run, "ash/0", parse("recall@99tokens")) == pytest.approx(1 / 3)
+    assert value(run, "ash/0", parse("store_share@10")) == 0.2
+
+
+def test_sessions_of_the_evidence_turns_are_the_evidence_of_session_measures() -> None:
+    run = one(TURNS, ["D0:1", "D0:2", "D9:1"])
+    assert value(run, "ash/0", parse("session_recall@1")) == 0.5
+    assert value(run, "ash/0", parse("session_recall_any@1")) == 1.0
+    assert value(run, "ash/0", parse("session_store_share@1")) == 0.2
+
+
+def test_sessions_that_the_data_set_names_come_first() -> None:
+    rows = [
+        record(evidence=["D0:1"], evidence_sessions=["D1", "D9"]),
+        record("ash/1", evidence=[], evidence_sessions=["D0"]),
+        record("ash/2", evidence=["D0:1"], evidence_sessions=[]),
+    ]
+    run = ranked_run({row["id"]: ranked(row["id"], TURNS) for row in rows}, rows)
+    assert value(run, "ash/0", parse("session_recall@2")) == 0.5
+    assert value(run, "ash/1", parse("session_recall@1")) == 1.0
+    assert value(run, "ash/1", parse("recall@1")) is None
+    assert value(run, "ash/2", parse("session_recall@1")) is None
+
+
+def test_failed_and_excluded_questions_and_those_without_evidence_have_no_value() -> None:
+    excluded = {"kind": "excluded", "error_type": "", "original_gold": "old"}
+    rows = [
+        record(evidence=TURNS[:1]),
+        record("ash/1", evidence=TURNS[:1], **error()),
+        record("ash/2", evidence=TURNS[:1], key=excluded),
+        record("ash/3", evidence=[]),
+    ]
+    run = ranked_run({"ash/0": ranked("ash/0", TURNS)}, rows)
+    measure = parse("recall@1")
+    assert [value(run, row["id"], measure) for row in rows] == [1.0, None, None, None]
+    assert values(run, [measure]) == {"recall@1": {"ash/0": 1.0}}
+    assert by_type(run, [measure], 0)["overall"]["recall@1"].n == 1
+
+
+def rows_of_types() -> tuple[dict[str, Ranked], list[dict[str, Any]]]:
+    rows, rankings = [], {}
+    for number, (conversation, category) in enumerate(
+        (name, category) for name in ("ash", "beech", "cedar") for category in (1, 4, 4, 5)
+    ):
+        id_ = f"{conversation}/{number}"
+        rows.append(record(id_, category, evidence=[TURNS[number % 7]]))
+        rankings[id_] = ranked(id_, TURNS)
+    return rankings, rows
+
+
+def test_means_by_type_with_the_intervals_of_scores() -> None:
+    run = ranked_run(*rows_of_types())
+    found = by_type(run, [parse("recall@3"), parse("session_mrr@3")], seed=3)
+    assert list(found) == ["multi_hop", "single_hop", "adversarial", "overall"]
+    answered = [row for row in run.counted if row["category"] != 5]
+    scores = values(run, [parse("recall@3")])["recall@3"]
+    bootstrap = ClusterBootstrap([row["conversation"] for row in answered], 3)
+    wanted = bootstrap.mean([scores[row["id"]] for row in answered])
+    assert wanted is not None
+    assert found["overall"]["recall@3"] == wanted.within()
+    assert found["overall"]["recall@3"].n == 9
+    assert found["adversarial"]["recall@3"].n == 3
+    assert set(found["multi_hop"]) == {"recall@3", "session_mrr@3"}
+
+
+def test_resamples_are_those_of_the_configuration_unless_given() -> None:
+    config = {"strategy": {"name": "plain"}, "resamples": 7}
+    run = ranked_run(*rows_of_types(), config=config)
+    measures = [parse("recall@3")]
+    assert by_type(run, measures, 0) == by_type(run, measures, 0, 7) != by_type(run, measures, 0, 8)
+
+
+def test_first_ranks_are_a_median_over_all_questions_and_the_share_found() -> None:
+    rows = [record(f"ash/{i}", evidence=[turn]) for i, turn in enumerate(["D0:0", "D0:2", "X:1"])]
+    run = ranked_run({row["id"]: ranked(row["id"], TURNS) for row in rows}, rows)
+    found = first_ranks(run, "turn", seed=0)["overall"]
+    assert found.median == 3.0
+    assert found.found.value == pytest.approx(2 / 3)
+    assert first_ranks(run, "session", seed=0)["overall"].median == 1.0
+    assert by_type(run, [parse("first_rank")], 0)["overall"]["first_rank"].value == 2.0
+    rows.append(record("ash/3", evidence=["X:2"]))
+    run = ranked_run({row["id"]: ranked(row["id"], TURNS) for row in rows}, rows)
+    assert first_ranks(run, "turn", seed=0)["overall"].median is None  # two of four not found
+
+
+@pytest.mark.parametrize(
+    ("run", "name", "message"),
+    [
+        (
+            one(TURNS, TURNS[:1]),
+            "recall@20",
+            "plain: depth 10: recall@20 is unknown; run it with retrieval.depth=20 or more",
+        ),
+        (
+            one(TURNS[:4], TURNS, depth=4),
+            "r_precision",
+            "plain: depth 4: r_precision is unknown; run it with retrieval.depth=10 or more",
+        ),
+        (
+            one(TURNS, TURNS[:1]),
+            "recall@101tokens",
+            "plain: depth 10: recall@101tokens is unknown, since the ranking of ash/0 ends at 100 "
+            "tokens; run it with a greater retrieval.depth",
+        ),
+        (
+            one(TURNS, TURNS[:1], each=None),
+            "recall@9tokens",
+            "plain: the tokens of its memories are unknown, and so is recall@9tokens",
+        ),
+        (
+            one(TURNS, TURNS[:1], selected=True),
+            "recall@5",
+            "plain: its memories are selected, without an order: recall@5 has no value; use "
+            "recall, recall_any, recall_all or precision without a cutoff",
+        ),
+        (
+            one(TURNS, TURNS[:1]),
+            "recall_any",
+            "plain: recall_any of a ranking needs a cutoff, as recall_any@10",
+        ),
+        (
+            ranked_run({}, [record(evidence=TURNS[:1])]),
+            "recall@5",
+            "plain: no rankings are recorded; run it again with retrieval.depth=100",
+        ),
+        (
+            ranked_run({"ash/9": ranked("ash/9", TURNS)}, [record(evidence=TURNS[:1])]),
+            "recall@5",
+            "plain: rankings.jsonl: no ranking of ash/0; run it again whole",
+        ),
+    ],
+)
+def test_what_the_rankings_do_not_determine_is_an_error(run: Run, name: str, message: str) -> None:
+    measure = parse(name)
+    for compute in (lambda: value(run, "ash/0", measure), lambda: by_type(run, [measure], 0)):
+        with pytest.raises(InputError) as caught:
+            compute()
+        assert str(caught.value) == message
+    if run.rankings:
+        known = parse("recall" if "selected" in message else "recall@1")
+        assert unknown(run, [known, measure])[name] == message
+    else:
+        with pytest.raises(InputError, match="no rankings are recorded"):
+            unknown(run, [measure])
+
+
+def test_a_ranking_of_the_whole_store_determines_every_measure() -> None:
+    run = one(TURNS, [TURNS[9]], size=10, complete=True)
+    assert unknown(run, [one for one in all_measures() if one.unit == "turn"]) == {}
+    assert value(run, "ash/0", parse("recall@100")) == 1.0
+    assert value(run, "ash/0", parse("recall@2048tokens")) == 1.0
+    assert value(run, "ash/0", parse("ndcg@9")) == 0.0
+
+
+def test_a_ranking_of_more_turns_than_memories_determines_its_own_ranks() -> None:
+    run = one(TURNS, [TURNS[9]], depth=4)  # ten turns of four windows
+    assert value(run, "ash/0", parse("recall@10")) == 1.0
+    assert list(unknown(run, [parse("recall@10"), parse("recall@11")])) == ["recall@11"]
+
+
+def test_a_ranking_that_ends_before_the_cutoff_counts_what_it_has() -> None:
+    run = one(TURNS, ["D3:9", "D9:1"])
+    measure = parse("session_recall@5")
+    assert value(run, "ash/0", measure) == 0.5  # of four sessions
+    assert ended_early(run, measure) == 1
+    assert ended_early(run, parse("session_recall@4")) == 0
+    assert ended_early(one(TURNS, ["D3:9"], complete=True), measure) == 0
+    assert unknown(run, [parse("session_recall@11")])  # beyond the recorded depth
+
+
+def test_selected_memories_have_recall_and_precision_without_a_cutoff() -> None:
+    for ids in (TURNS, TURNS[::-1]):
+        run = one(ids, [TURNS[3], "X:1"], selected=True, complete=True)
+        names = ["recall", "recall_any", "recall_all", "precision", "store_share"]
+        names += ["session_recall", "session_precision"]
+        found = [value(run, "ash/0", parse(name)) for name in names]
+        assert found == [0.5, 1.0, 0.0, 0.1, 0.2, 0.5, 0.25]
+        assert len(unknown(run, all_measures())) == len(all_measures())
+
+
+def test_rankings_of_whole_sessions_have_no_measure_of_turns() -> None:
+    sessions = Ranked("ash/0", "ash", False, (), None, unit(["D1", "D0"], size=5))
+    run = ranked_run({"ash/0": sessions}, [record(evidence=["D0:1"])])
+    assert value(run, "ash/0", parse("session_mrr")) == 0.5
+    reason = "plain: whole sessions were ranked, not turns; use session_ measures"
+    with pytest.raises(InputError, match=reason):
+        value(run, "ash/0", parse("mrr"))
+    assert unknown(run, [parse("mrr"), parse("session_mrr")]) == {"mrr": reason}
+    turns = Ranked("ash/0", "ash", False, (), unit(TURNS), None)
+    run = ranked_run({"ash/0": turns}, [record(evidence=["D0:1"])])
+    with pytest.raises(InputError, match="its sessions are unknown; use measures of turns"):
+        value(run, "ash/0", parse("session_mrr"))
+
+
+def test_equal_scores_are_ranked_in_the_order_of_the_file(tmp_path: Path) -> None:
+    for name, order in (("one", ["D1:1", "D1:2"]), ("other", ["D1:2", "D1:1"])):
+        folder = write_run(tmp_path / name, [record(evidence=["D1:2"])])
+        path = write_rankings(folder, {"ash/0": order}) / "rankings.jsonl"
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("1.0]", "0.5]"), encoding="utf-8")
+    found = [value(load_run(tmp_path / name), "ash/0", parse("mrr")) for name in ("one", "other")]
+    assert found == [0.5, 1.0]
