@@ -19,7 +19,7 @@ def of(dataset: Dataset, rankings: dict[str, Any], depth: int | None = None) -> 
 
 def row(place: str, ids: list[str], **fields: str | None) -> RankingRow:
     given: dict[str, str | None] = dict.fromkeys(("id", "text", "conversation")) | fields
-    return RankingRow(place, **given, ranking=tuple((id_, None) for id_ in ids))  # type: ignore[arg-type]
+    return RankingRow(place, **given, ranking=tuple((id_, None) for id_ in ids))
 
 
 def ids(found: Import) -> dict[str, list[str]]:
