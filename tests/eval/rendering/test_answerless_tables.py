@@ -12,10 +12,8 @@ from tests.eval import factory
 
 
 def summary_of(**fields: Any) -> Summary:
-    rows: list[Any] = [
-        factory.record(f"{name}/0", scores={"recall@10": 0.25, "mrr": 0.5, **scores}, **fields)
-        for name, scores in (("ash", {"locomo_f1": None}), ("fir", {}))
-    ]
+    scored = {"scores": {"recall@10": 0.25, "mrr": 0.5}, **fields}
+    rows: list[Any] = [factory.record(f"{name}/0", **scored) for name in ("ash", "fir")]
     return summarise(rows, cast(Any, factory.manifest()), 0)
 
 
