@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,21 @@ def test_cutoffs_beyond_the_depth_are_unknown(first: Path):
     assert [cell.partition(" [")[0] for cell in row[2:]] == ["0.000", "0.500", "0.500", *"----"]
 
 
+def test_rankings_of_sessions_are_measured_as_sessions(first: Path, second: Path):
+    ids = [row["id"] for row in records()]
+    for folder in (first, second):
+        write_rankings(folder, dict.fromkeys(ids, ("D2", "D3", "D1")), depth=3)
+    manifest = json.loads((first / "manifest.json").read_text(encoding="utf-8"))
+    manifest["retrieval"]["unit"] = "session"
+    (first / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    block = _block(first, _ranked(second, 1, 2))
+    charts = [part for part in block.parts if isinstance(part, Chart)]
+    assert [chart.legend for chart in charts] == [[None, "better<i>"], ["plain", None]]
+    assert charts[1].title.startswith("Recall of evidence sessions")
+    assert _row(charts[1].alternative, "plain")["session recall@3"] == "1.000"
+    assert _row(_table(block), "plain")["session MRR"] == "0.333"
+
+
 @pytest.fixture
 def unread(tmp_path: Path, data: Path) -> Path:
     """A run that ranked and did not answer."""
@@ -154,3 +170,6 @@ def test_pages_work_without_answers(unread: Path):
         assert status == 200, body
     assert "Evidence turns in the ranking: D1:1 at 2, D1:3 at 40" in body
     assert "<em>no answer</em>" in body
+    assert "100 ranks, 2 with evidence" in body
+    assert "said D1:3 ash" in body
+    assert "and 86 more without evidence" in body
