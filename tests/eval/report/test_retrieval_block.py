@@ -145,7 +145,10 @@ def test_a_run_without_answers_is_reported(unread: Path, capsys: pytest.CaptureF
     text = (unread / "report.md").read_text(encoding="utf-8")
     assert "theirs on made: no answers, only its ranking" in text
     assert "## Retrieval" in text
-    assert "LoCoMo's F1" not in text
+    assert "## Scores by question type" not in text
+    assert "## Costs\n\nUnknown: no record has calls or tokens." in text
+    assert "## Latency\n\nUnknown: no record has a latency." in text
+    assert "lost in" not in text
     assert "false refusals" not in text.partition("## Error analysis")[2]
     assert "theirs has no answers" in text
     assert "| overall (types 1-4) | 48 | 24 | 0 | 24 | 0 | 0 |" in text  # evidence by rank
@@ -156,7 +159,9 @@ def test_changes_are_of_recall_where_a_run_has_no_answers(unread: Path, data: Pa
     read = write_run(tmp_path / "read", rows, "ours", data)
     text = build_report(made(read, unread)).markdown()
     assert "theirs against ours: largest losses in recall@10 (10: -0.50)" in text
-    assert "no answer" in text
+    assert "No answers: theirs." in text
+    assert "theirs: every score by type" not in text
+    assert "): no answer\n" in text
 
 
 def test_pages_work_without_answers(unread: Path):
