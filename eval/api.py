@@ -30,6 +30,7 @@ from eval.records.manifest import load_manifest
 from eval.records.schema import Record, Summary
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.errors import blame, one_line
+from eval.retrieval import score as of_others
 from eval.run.experiment import composed, execute
 from eval.summary.contrast import contrast
 from eval.summary.measures import choose
@@ -43,6 +44,8 @@ _COLUMNS = (
     *("id", "conversation", "category", "type", "question", "gold", "answer", "status"),
     *("abstained", "k", "context_tokens", "answer_tokens", "latency_source", "trace"),
 )
+
+score_rankings = of_others.score_rankings
 
 
 class LoadedRun(runs.Run):

@@ -75,7 +75,8 @@ class Side:
     """Answer of one run. `lines` are memories of its context, None where they are unknown.
 
     `hidden`: number of further memories of the context. `missed`: evidence not retrieved. `judged`:
-    a line for each verdict of a judge, with its reason. `calls`: the calls to models, if shown.
+    a line for each verdict of a judge, with its reason. `ranks`: where the ranking has the
+    evidence, "" if unknown. `calls`: the calls to models, if shown.
     """
 
     label: str
@@ -88,6 +89,7 @@ class Side:
     hidden: int
     missed: Sequence[CardLine]
     judged: Sequence[str] = ()
+    ranks: str = ""
     calls: Sequence[ModelCall] = ()
 
     @property

@@ -9,10 +9,11 @@ from typing import Any
 from eval.datasets.types import ADVERSARIAL
 from eval.diagnose.retrieval_vs_reading import Marking
 from eval.records.answer_key_views import left_out
-from eval.records.run import error_of
+from eval.records.run import Run, error_of
 from eval.records.schema import Record, store_of
 from eval.rendering.blocks import Card, CardLine, ModelCall, Side
 from eval.report.runs import ReportedRun, Texts
+from eval.summary.evidence_ranks import evidence_ranks
 
 SHOWN = 12  # memories without evidence that a card shows of a context
 RIGHT, WRONG, ERROR, UNSCORED = "right", "wrong", "error", "not scored"
@@ -26,6 +27,8 @@ def verdict(record: Record, marking: Marking) -> str:
     if record["status"] != "ok":
         return ERROR
     if left_out(record):
+        return UNSCORED
+    if record["answer"] is None:
         return UNSCORED
     if record["category"] == ADVERSARIAL:
         return RIGHT if record["abstained"] else WRONG
@@ -53,7 +56,11 @@ def question_card(
         left_out(first),
         tuple(first["evidence"]),
         [
-            replace(side(run.label, run.records[id_], run.marking, run.texts), calls=calls(run))
+            replace(
+                side(run.label, run.records[id_], run.marking, run.texts),
+                ranks=ranks_of_evidence(run, id_),
+                calls=calls(run),
+            )
             for run in asked
         ],
     )
@@ -78,6 +85,23 @@ def side(label: str, record: Record, marking: Marking, texts: Texts | None) -> S
         _missed(record, lines, texts),
         list(_judged(record)),
     )
+
+
+def ranks_of_evidence(run: Run, id_: str) -> str:
+    """Return the rank of each evidence turn (or session) of a question in the recorded ranking, as
+    a sentence without a full stop; "" where no ranking is recorded or no evidence is given.
+    """
+    found = evidence_ranks(run, run.records[id_])
+    if found is None:
+        return ""
+    if found.selected:
+        places = [f"{one} {'not ' * (rank is None)}selected" for one, rank in found.ranks.items()]
+        return f"Evidence {found.unit}s, of {found.listed} without an order: {', '.join(places)}"
+    absent = "not ranked" if found.complete else f"not within {found.listed}"
+    places = [
+        f"{one} {absent if rank is None else f'at {rank}'}" for one, rank in found.ranks.items()
+    ]
+    return f"Evidence {found.unit}s in the ranking: {', '.join(places)}"
 
 
 def _judged(record: Record) -> Iterator[str]:

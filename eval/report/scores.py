@@ -37,10 +37,11 @@ def types_block(runs: Sequence[ReportedRun]) -> Block:
         for column, name in _SCORES
         if any(run.overall[column] is not None for run in runs)
     ]
-    parts.append(
-        "LoCoMo's F1 of the adversarial type is the official phrase match; abstention is in the "
-        "headline and in the error analysis."
-    )
+    if any(run.has_answers for run in runs):
+        parts.append(
+            "LoCoMo's F1 of the adversarial type is the official phrase match; abstention is in "
+            "the headline and in the error analysis."
+        )
     if len(runs) == 1:
         parts += run_tables(runs[0].summary)
     else:
@@ -59,10 +60,16 @@ def _sentence(run: ReportedRun) -> str:
     ]
     if (tokens := interval_of(overall, "context_tokens_mean")) is not None:
         means.append(f"context tokens {interval(tokens, 0)}")
-    answered = overall["n"] - overall["errors"]
+    answered, found = overall["n"] - overall["errors"], ", ".join(means) or "no score"
+    of = f"{overall['n']:,} questions of types 1-4"
+    if not run.has_answers:
+        return (
+            f"{run.label} on {run.summary['dataset']}: no answers, only its ranking; {found}, "
+            f"mean of {answered:,} of {of}."
+        )
     sentence = (
-        f"{run.label} on {run.summary['dataset']}: {', '.join(means) or 'no score'}, mean of the "
-        f"{answered:,} answered of {overall['n']:,} questions of types 1-4"
+        f"{run.label} on {run.summary['dataset']}: {found}, mean of the {answered:,} answered of "
+        f"{of}"
     )
     if (abstained := interval_of(adversarial, "abstained")) is not None:
         sentence += f"; abstained on {percent(abstained)} of {abstained.n:,} of type 5"

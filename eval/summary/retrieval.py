@@ -24,6 +24,7 @@ from eval.records.rankings import Unit as Ranking
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.stats.interval import RESAMPLES, ClusterBootstrap, Interval
+from eval.summary.imported import IMPORTED
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
@@ -247,9 +248,23 @@ def _problem(run: Run, question: _Question, measure: Measure) -> str | None:
             return None
         return (
             f"{where}: {measure} is unknown, since the ranking of {question.record['id']:.60} "
-            f"ends at {question.spent or 0} tokens; run it with a greater retrieval.depth"
+            f"ends at {question.spent or 0} tokens; {_remedy(run, None)}"
         )
     needed = question.judged.wanted if metric.at_evidence else measure.cutoff
     if needed is None or ranking.complete or needed <= max(depth, len(ranking.ids)):
         return None
-    return f"{where}: {measure} is unknown; run it with retrieval.depth={needed} or more"
+    return f"{where}: {measure} is unknown; {_remedy(run, needed)}"
+
+
+def _remedy(run: Run, depth: int | None) -> str:
+    """Return how to get rankings to `depth`; None: any greater one."""
+    if run.manifest.get("kind") == IMPORTED:
+        more = f"{depth} or more ids" if depth else "more ids"
+        return (
+            f"import rankings of {more}, or give their depth (--depth) if shorter ones are complete"
+        )
+    return (
+        f"run it with retrieval.depth={depth} or more"
+        if depth
+        else ("run it with a greater retrieval.depth")
+    )
