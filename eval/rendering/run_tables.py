@@ -43,11 +43,20 @@ def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str
         f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). "
         f"F1 is that of the protocol {summary['scoring'][0]}. "
         f"{summary['errors']} of {summary['n']} questions failed and are in no mean.",
+        *_other_evidence(manifest),
         *_unjudged(summary),
         *(f"Warning: {warning}" for warning in summary["warnings"]),
         f"Files: {', '.join(files)}",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _other_evidence(manifest: Manifest) -> Iterator[str]:
+    if used := manifest.get("evidence"):
+        yield (
+            f"Retrieval is scored by another evidence key than the data set's: {used['name']}, as "
+            f"listed in {used['overlay']['name']} (data/README.md)."
+        )
 
 
 def _unjudged(summary: Summary) -> Iterator[str]:
