@@ -12,7 +12,7 @@ from eval.records.run import Run
 from eval.records.schema import Record
 from eval.summary.imported import IMPORTED
 
-_TOLERATED = 0.01  # share of the rankings that may end within a token budget
+_TOLERATED = 0.05  # share of the rankings that may end within a token budget
 
 
 @dataclass(frozen=True, slots=True)

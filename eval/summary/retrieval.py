@@ -2,7 +2,7 @@
 
 Nothing is guessed: a measure that the recorded rankings do not determine is an error. A cutoff is
 known where the recorded depth reaches it, or the ranking has as many ranks, or contains the whole
-store; a token budget where at most 1% of the rankings end within it. A ranking that ends earlier,
+store; a token budget where at most 5% of the rankings end within it. A ranking that ends earlier,
 as one of the distinct sessions of 100 turns may, counts as if nothing relevant followed (the
 convention of TREC).
 """

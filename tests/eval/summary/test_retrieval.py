@@ -231,7 +231,7 @@ def test_a_ranking_that_ends_before_the_cutoff_counts_what_it_has() -> None:
 
 def test_few_rankings_that_end_within_a_token_budget_count_what_they_have() -> None:
     measure = parse("recall@150tokens")
-    for short, known in ((1, True), (2, False)):
+    for short, known in ((5, True), (6, False)):
         rows = [record(f"ash/{i}", evidence=["D0:1", "X:1"]) for i in range(100)]
         longer = [*TURNS, *(f"D8:{i}" for i in range(10))]
         lists = {row["id"]: TURNS if i < short else longer for i, row in enumerate(rows)}
