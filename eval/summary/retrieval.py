@@ -212,7 +212,12 @@ def _question(run: Run, record: Record, unit: Unit) -> RankedQuestion | None:
             if unit == "turn"
             else f"{run.label}: its sessions are unknown; use measures of turns"
         )
-    judged = Judged(ranking.ids, wanted, ranking.size, ranking.tokens)
+    places: dict[str, int] = {}
+    if unit == "session" and ranked.turns is not None:
+        for rank, turn in enumerate(ranked.turns.ids, 1):
+            places.setdefault(session_of(turn), rank)
+    turns = tuple(places.values()) or None
+    judged = Judged(ranking.ids, wanted, ranking.size, ranking.tokens, turns)
     return RankedQuestion(record, ranked.selected, ranking, judged, spent(ranked))
 
 

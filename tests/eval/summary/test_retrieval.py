@@ -275,3 +275,11 @@ def test_equal_scores_are_ranked_in_the_order_of_the_file(tmp_path: Path) -> Non
         path.write_text(text.replace("1.0]", "0.5]"), encoding="utf-8")
     found = [value(load_run(tmp_path / name), "ash/0", parse("mrr")) for name in ("one", "other")]
     assert found == [0.5, 1.0]
+
+
+def test_sessions_of_a_number_of_turns() -> None:
+    run = one(TURNS, ["D1:3"])
+    names = ("session_recall@3turns", "session_recall@4turns", "session_recall@10turns")
+    assert [value(run, "ash/0", parse(name)) for name in names] == [0.0, 1.0, 1.0]
+    with pytest.raises(InputError, match="depth 10: session_recall@11turns is unknown"):
+        value(run, "ash/0", parse("session_recall@11turns"))
