@@ -2,7 +2,7 @@
 
 Nothing is guessed: a measure that the recorded rankings do not determine is an error. A cutoff is
 known where the recorded depth reaches it, or the ranking has as many ranks, or contains the whole
-store; a token budget where at most 1% of the rankings end within it. A ranking that ends earlier,
+store; a token budget where at most 5% of the rankings end within it. A ranking that ends earlier,
 as one of the distinct sessions of 100 turns may, counts as if nothing relevant followed (the
 convention of TREC).
 """
@@ -212,7 +212,12 @@ def _question(run: Run, record: Record, unit: Unit) -> RankedQuestion | None:
             if unit == "turn"
             else f"{run.label}: its sessions are unknown; use measures of turns"
         )
-    judged = Judged(ranking.ids, wanted, ranking.size, ranking.tokens)
+    places: dict[str, int] = {}
+    if unit == "session" and ranked.turns is not None:
+        for rank, turn in enumerate(ranked.turns.ids, 1):
+            places.setdefault(session_of(turn), rank)
+    turns = tuple(places.values()) or None
+    judged = Judged(ranking.ids, wanted, ranking.size, ranking.tokens, turns)
     return RankedQuestion(record, ranked.selected, ranking, judged, spent(ranked))
 
 
