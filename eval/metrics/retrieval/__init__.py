@@ -62,8 +62,9 @@ class RetrievalMetric(ABC):
 
     `name`: before the @ of a measure such as recall@10. `title`: its heading in tables. `order`:
     its place in lists. `cuts`: what may follow the name: a rank, a token budget, of sessions also a
-    number of turns, or nothing (""). `at_evidence`: whether the cutoff is R. `ordered`: whether the score depends on the order, so
-    that a mere selection has none. `aliases`: names in other tools, which error messages explain.
+    number of turns, or nothing (""). `at_evidence`: whether the cutoff is R. `ordered`: whether the
+    score depends on the order, so that a mere selection has none. `aliases`: names in other tools,
+    which error messages explain.
     """
 
     name: str

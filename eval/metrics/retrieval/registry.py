@@ -112,7 +112,8 @@ def parse(text: str) -> Measure:
     if found is None:
         known = ", ".join(metric.name for metric in metrics())
         raise InputError(f"{text!r:.60}: no such measure{_meant(text)}; metrics are {known}")
-    kind: Cut = counted or ("rank" if number else "")
+    kinds: dict[str | None, Cut] = {None: "rank" if number else "", "tokens": "tokens"}
+    kind = kinds.get(counted, "turns")
     unit: Unit = "session" if session else "turn"
     if kind not in cuts_of(found, unit):
         raise InputError(f"{text}: {_only(found, unit)}")
