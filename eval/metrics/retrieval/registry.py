@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from typing import Literal
+from typing import Literal, cast
 
 from eval.metrics.retrieval import Cut, Judged, RetrievalMetric
 from memsys.errors import InputError
@@ -112,8 +112,7 @@ def parse(text: str) -> Measure:
     if found is None:
         known = ", ".join(metric.name for metric in metrics())
         raise InputError(f"{text!r:.60}: no such measure{_meant(text)}; metrics are {known}")
-    kinds: dict[str | None, Cut] = {None: "rank" if number else "", "tokens": "tokens"}
-    kind = kinds.get(counted, "turns")
+    kind = cast(Cut, counted or ("rank" if number else ""))
     unit: Unit = "session" if session else "turn"
     if kind not in cuts_of(found, unit):
         raise InputError(f"{text}: {_only(found, unit)}")
