@@ -63,7 +63,7 @@ def read_items(text: str, layout: str, name: str) -> list[Item]:
 
 
 def _mem0(text: str, name: str) -> list[Item]:
-    value = _json(text, name)
+    value = as_json(text, name)
     if not _is_mem0(value):
         raise InputError(
             f"{name}: not Mem0's layout, which is one object of lists: "
@@ -82,7 +82,7 @@ def _json_lines(text: str, name: str) -> list[Item]:
     for number, line in enumerate(text.split("\n"), 1):  # splitlines would split inside texts
         if line.strip():
             place = f"{name}: line {number}"
-            items.append(Item(f"line {number}", _object(_json(line, place), place)))
+            items.append(Item(f"line {number}", _object(as_json(line, place), place)))
     return items
 
 
@@ -128,7 +128,8 @@ def _is_mem0(value: Any) -> bool:
     return all(isinstance(rows, list) for rows in value.values())
 
 
-def _json(text: str, place: str) -> Any:
+def as_json(text: str, place: str) -> Any:
+    """Return the JSON value of `text`, in which NaN is an empty cell; InputError naming `place`."""
     try:
         return parse_json(text, unique=True, nan=True)  # pandas writes NaN for an empty cell
     except json.JSONDecodeError as error:

@@ -15,7 +15,7 @@ from eval.records.run import load_runs
 from eval.rendering.contrasts import conclusions, method, table
 from eval.rendering.tables import plain
 from eval.summary.contrast import contrast
-from eval.summary.measures import choose
+from eval.summary.measures import UNANSWERED, choose
 from eval.summary.shared import share
 from memsys.errors import InputError
 
@@ -38,7 +38,8 @@ def _parser() -> argparse.ArgumentParser:
     scores = (
         "f1, f1_mem0, bleu1, judge, evidence_recall, abstained or another score of the records, or "
         "a measure of the rankings, as recall_any@5, ndcg@10 or session_recall@10; repeatable "
-        "(default: the first run's F1, the judge's verdicts if all runs have them, and abstention)"
+        "(default: the first run's F1, the judge's verdicts if all runs have them, and abstention; "
+        f"{' and '.join(UNANSWERED)} where a run has no answers)"
     )
     add("--score", action="append", default=[], metavar="NAME", help=scores)
     add("--type", metavar="TYPE", help="compare on this question type only, as multi_hop")

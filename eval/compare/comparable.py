@@ -46,7 +46,8 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
                 f"{pair} were scored by different evidence ({cited[0]}, {cited[1]}); rescore one "
                 f"by python -m eval.rescore {run.folder} --evidence {cited[0]}"
             )
-        if (not names or F1 in names) and first.own_f1 != run.own_f1:
+        by_f1 = not names and any(measure.key == first.own_f1 for measure in measures)
+        if (by_f1 or F1 in names) and first.own_f1 != run.own_f1:
             reasons.append(
                 f"f1 is {first.own_f1} in {first.label} and {run.own_f1} in {run.label}; "
                 f"name one by --score, as --score {first.own_f1}"

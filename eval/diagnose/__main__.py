@@ -27,8 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def report(run: Run, direct: Run | None, expanded: Run | None, marking: Marking) -> list[Section]:
     """Return the four sections on `run`; `expanded` requires `direct`.
 
-    Raises InputError if the other runs differ in more than expansion and gate.
+    A run without answers has the first alone. Raises InputError if the other runs differ in more
+    than expansion and gate.
     """
+    if not run.has_answers:
+        return [retrieval_and_reading(run, marking)]
     pairs = pair_with_direct(run, direct) if direct else None
     gated: list[Case] | None = None
     if pairs is not None and expanded:

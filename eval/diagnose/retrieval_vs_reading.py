@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from eval.diagnose.missed_evidence import missed_by_rank
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.rendering.blocks import Section, Table
@@ -123,6 +124,9 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
     groups = list(by_type(run.counted))
     if not groups:
         return Section(_TITLE, ["No question of types 1-4 was answered."])
+    if not run.has_answers:
+        missed = missed_by_rank(run)
+        return Section(_TITLE, [f"{run.label} has no answers: only its ranking is known.", *missed])
     overall = groups[-1][1]
     if all(marking.value(record) is None for record in overall):
         known = {key for r in overall for key, value in r["scores"].items() if value is not None}
@@ -139,7 +143,8 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
             "whatever the memory says. Points lost in ingestion are therefore included in reading."
         )
     if run.retrieval_known:
-        return Section(_TITLE, [*parts, *_split(groups, marking, run.seed)])
+        parts += _split(groups, marking, run.seed)
+        return Section(_TITLE, [*parts, *missed_by_rank(run)])
     parts.append(
         "Retrieval is unknown (imported answers), so points lost in retrieval and in reading "
         "cannot be separated."

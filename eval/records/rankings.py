@@ -69,7 +69,7 @@ def load_rankings(folder: Path, manifest: Manifest) -> dict[str, Ranked]:
     memories = load_memories(folder, manifest)
     found = {}
     for line in read_lines(path, torn=torn, schema=RANKING_LINE):
-        found[line["id"]] = _ranked(cast(RankingLine, line), memories, manifest, path)
+        found[line["id"]] = as_ranked(cast(RankingLine, line), memories, manifest, path)
     return found
 
 
@@ -83,12 +83,16 @@ def load_memories(folder: Path, manifest: Manifest) -> dict[tuple[str, str], Mem
     return {(row["store"], row["id"]): cast(MemoryLine, row) for row in rows}
 
 
-def _ranked(
+def as_ranked(
     line: RankingLine,
     memories: Mapping[tuple[str, str], MemoryLine],
     manifest: Manifest,
-    path: Path,
+    path: Path = Path(RANKINGS),
 ) -> Ranked:
+    """Return the ranking in a line of the file at `path`; `memories` by store and id.
+
+    Raises InputError if one of its memories is missing.
+    """
     used = manifest["retrieval"]
     assert used is not None  # noqa: S101 - for the type checker
     store = line["store"]

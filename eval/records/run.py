@@ -81,6 +81,12 @@ class Run:
         """
         return load_rankings(self.folder, self.manifest)
 
+    @cached_property
+    def has_answers(self) -> bool:
+        """Whether questions were answered: False where only rankings were made."""
+        answers = [record["answer"] for record in self.counted]
+        return not answers or any(answer is not None for answer in answers)
+
     @property
     def retrieval_known(self) -> bool:
         """Whether the retrieval is recorded: False for imported answers."""

@@ -91,15 +91,18 @@ def _card(number: int, card: Card) -> str:
 
 
 def _side(side: Side) -> Iterator[str]:
-    answer = plain(side.error or side.answer or "") or "nothing"
+    answer = side.error if side.error is not None else side.answer
+    shown = "no answer" if answer is None else plain(answer) or "nothing"
     scores = ", ".join(f"{name} {value:.3f}" for name, value in side.scores)
     abstained = ", abstained" if side.abstained else ""
     yield (
         f"   - {plain(side.label)} ({side.verdict}{abstained}{', ' if scores else ''}{scores}): "
-        f"{answer}"
+        f"{shown}"
     )
     for verdict in side.judged:
         yield f"     - {plain(verdict)}"
+    if side.ranks:
+        yield f"     - {plain(side.ranks)}"
     if side.error is not None:
         return
     if side.lines is None:

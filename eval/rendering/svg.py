@@ -211,6 +211,32 @@ def curves(
     return picture(_WIDTH, 250, title, parts)
 
 
+def trends(
+    title: str,
+    series: Sequence[Sequence[tuple[float, Interval]]],
+    names: tuple[str, str],
+) -> str:
+    """Return a line with intervals for each series of points (x, value), x above 0 and ascending on
+    a logarithmic axis. A series without points keeps its colour. At least one has a point.
+    """
+    across = sorted({x for points in series for x, _ in points})
+    x = Scale(across[0], across[-1], _LEFT + 10, _RIGHT - 10, log=True)
+    high = max(value.high for points in series for _, value in points)
+    y = Scale(0, high * _TALL or 1.0, 215, 22)
+    parts = frame(x, y, (across, linear_ticks(0, y.high)), names)
+    drawn = [i for i, points in enumerate(series) if points]
+    for i in drawn:
+        aside = 4 * (drawn.index(i) - (len(drawn) - 1) / 2)  # intervals side by side
+        places = [(x(at) + aside, value) for at, value in series[i]]
+        path = "L".join(f"{at:.1f},{y(value.value):.1f}" for at, value in places)
+        kind = f"s{i % SERIES}"
+        parts.append(f'<path class="c {kind}" d="M{path}"/>')
+        for (at, value), (across_at, _) in zip(places, series[i], strict=True):
+            parts.append(line(at, y(value.low), at, y(value.high), f"w {kind}"))
+            parts.append(mark(at, y(value.value), i, f"{short(across_at)}: {interval(value)}"))
+    return picture(_WIDTH, 250, title, parts)
+
+
 def stacked(
     title: str, rows: Sequence[tuple[str, Sequence[float]]], parts_of: Sequence[str]
 ) -> str:

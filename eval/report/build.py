@@ -15,6 +15,7 @@ from eval.report.costs import costs_block
 from eval.report.judges import judges_block
 from eval.report.latency import latency_block
 from eval.report.losses import losses_block
+from eval.report.retrieval import retrieval_block
 from eval.report.runs import ReportedRun
 from eval.report.scores import headline_block, types_block
 
@@ -42,6 +43,7 @@ def build_report(runs: Sequence[ReportedRun]) -> Report:
         headline_block(runs, conclusions),
         types_block(runs),
         judges_block(runs),
+        retrieval_block(runs),
         differences,
         tradeoffs_block(runs),
         latency_block(runs),

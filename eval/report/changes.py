@@ -12,7 +12,7 @@ from eval.rendering.blocks import Block, Deck, Part
 from eval.rendering.numbers import signed
 from eval.report.cards import question_card
 from eval.report.runs import ReportedRun, missing_texts
-from eval.summary.measures import JUDGE, Measure, value
+from eval.summary.measures import JUDGE, UNANSWERED, Measure, value
 
 LARGEST = 10  # gains, and losses, that are shown
 
@@ -52,7 +52,11 @@ def changes_block(runs: Sequence[ReportedRun]) -> Block | None:
 
 
 def score_of(runs: Sequence[ReportedRun]) -> str:
-    """Return the score that ranks changes: the judge's if all runs have it, else the first F1."""
+    """Return the score that ranks changes: the judge's if all runs have it, else the first F1;
+    recall of evidence where a run has no answers.
+    """
+    if not all(run.has_answers for run in runs):
+        return UNANSWERED[0]
     return JUDGE if all(run.judged for run in runs) else runs[0].own_f1
 
 

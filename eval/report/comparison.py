@@ -53,8 +53,8 @@ def differences_block(runs: Sequence[ReportedRun]) -> tuple[Block | None, list[s
 
 
 def tradeoffs_block(runs: Sequence[ReportedRun]) -> Block | None:
-    """Return scores against context tokens and p95 latency; None with one run."""
-    if len(runs) < 2:
+    """Return scores against context tokens and p95 latency; None with one run, or no answers."""
+    if len(runs) < 2 or not any(run.has_answers for run in runs):
         return None
     scores = [("f1", "F1")] + ([("judge", "judge")] if all(run.judged for run in runs) else [])
     parts = [

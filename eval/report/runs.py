@@ -125,18 +125,20 @@ def interval_of(cell: Cell, column: str) -> Interval | None:
 def load(names: Sequence[str]) -> list[ReportedRun]:
     """Load complete runs by folder or id, in order; see load_runs.
 
-    Raises InputError if one cannot be read, is unfinished, is named twice, has no answers, or has
-    an answered question without the F1 that the run reports.
+    Raises InputError if one cannot be read, is unfinished, is named twice, has no question that
+    counts, or has an answered question without the F1 that the run reports.
     """
     return [_reported(run) for run in load_runs(names)]
 
 
 def _reported(run: Run) -> ReportedRun:
-    for record in run.counted:
+    for record in run.counted if run.has_answers else ():
         if run.own_f1 not in record["scores"]:
             raise InputError(
                 f"{run.folder}: {record['id']} lacks the score {run.own_f1}; run "
                 "python -m eval.rescore on it"
             )
     summary = summarise(list(run.records.values()), run.manifest, run.seed)
-    return ReportedRun(run.label, run.folder, run.manifest, run.records, summary)
+    reported = ReportedRun(run.label, run.folder, run.manifest, run.records, summary)
+    reported.rankings  # noqa: B018 - an invalid file is an error now, not on a page later
+    return reported

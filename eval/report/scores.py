@@ -30,23 +30,32 @@ def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> B
     return Block("headline", "Headline", parts)
 
 
-def types_block(runs: Sequence[ReportedRun]) -> Block:
-    """Return charts of each score by question type, then the tables of each run."""
+def types_block(runs: Sequence[ReportedRun]) -> Block | None:
+    """Return charts of each score by question type, then the tables of each run that has answers;
+    None where there is neither.
+    """
     parts: list[Part] = [
         _chart(runs, column, name)
         for column, name in _SCORES
         if any(run.overall[column] is not None for run in runs)
     ]
-    parts.append(
-        "LoCoMo's F1 of the adversarial type is the official phrase match; abstention is in the "
-        "headline and in the error analysis."
-    )
+    answered = [run for run in runs if run.has_answers]
+    if answered:
+        parts.append(
+            "LoCoMo's F1 of the adversarial type is the official phrase match; abstention is in "
+            "the headline and in the error analysis."
+        )
     if len(runs) == 1:
-        parts += run_tables(runs[0].summary)
+        parts += run_tables(runs[0].summary) if answered else ()
     else:
         parts += [
-            Fold(f"{run.label}: every score by type", list(run_tables(run.summary))) for run in runs
+            Fold(f"{run.label}: every score by type", list(run_tables(run.summary)))
+            for run in answered
         ]
+    if not parts:
+        return None
+    if without := [run.label for run in runs if not run.has_answers]:
+        parts.append(f"No answers: {', '.join(without)}.")
     return Block("types", "Scores by question type", parts)
 
 
@@ -59,10 +68,16 @@ def _sentence(run: ReportedRun) -> str:
     ]
     if (tokens := interval_of(overall, "context_tokens_mean")) is not None:
         means.append(f"context tokens {interval(tokens, 0)}")
-    answered = overall["n"] - overall["errors"]
+    answered, found = overall["n"] - overall["errors"], ", ".join(means) or "no score"
+    of = f"{overall['n']:,} questions of types 1-4"
+    if not run.has_answers:
+        return (
+            f"{run.label} on {run.summary['dataset']}: no answers, only its ranking; {found}, "
+            f"mean of {answered:,} of {of}."
+        )
     sentence = (
-        f"{run.label} on {run.summary['dataset']}: {', '.join(means) or 'no score'}, mean of the "
-        f"{answered:,} answered of {overall['n']:,} questions of types 1-4"
+        f"{run.label} on {run.summary['dataset']}: {found}, mean of the {answered:,} answered of "
+        f"{of}"
     )
     if (abstained := interval_of(adversarial, "abstained")) is not None:
         sentence += f"; abstained on {percent(abstained)} of {abstained.n:,} of type 5"

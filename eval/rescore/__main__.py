@@ -11,7 +11,8 @@ from eval.answers.layouts import AUTO, FORMATS, LAYOUTS
 from eval.cli import code_of
 from eval.cli import parser as command_parser
 from eval.datasets.answer_key import KEYS
-from eval.datasets.locomo import LoCoMo
+from eval.datasets.named import NAMES, config_of
+from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
 from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.folder import run_id
@@ -22,12 +23,10 @@ from eval.rendering.tables import by_run, plain
 from eval.rescore.imports import Import, read_import, write_import
 from eval.rescore.recompute import recompute
 from eval.rescore.tables import labels_table, sentences
+from eval.summary.imported import ENDINGS, system_name
 from memsys.errors import InputError
 from memsys.places import RUNS, find_run
 from memsys.text.files import is_there
-
-_NAME = 150  # bytes: a folder's name has at most 255, and a time precedes it
-_ENDINGS = {".gz", ".json", ".jsonl", ".csv"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -46,9 +45,8 @@ def _parser() -> argparse.ArgumentParser:
     files = "Mem0's results, JSON lines or CSV, each gzipped or not; or a RUN (folder, id, last)"
     add("files", nargs="+", type=Path, metavar="FILE", help=files)
     add("--format", choices=FORMATS, default=AUTO, help="default: auto")
-    names = "locomo|sample|PATH.json"
     questions = "the questions that were answered (default: locomo)"
-    add("--dataset", default="locomo", metavar=names, help=questions)
+    add("--dataset", default="locomo", metavar=NAMES, help=questions)
     add("--name", help="system that answered (default: the file's name); one FILE only")
     folder = "run folder (default: results/runs/<time>_<name>); one FILE only"
     add("--out", type=Path, help=folder)
@@ -72,7 +70,7 @@ def _rescore(options: argparse.Namespace) -> None:
     keys: dict[str, Path] = {}
     cited: dict[str, Path] = {}
     for given in options.files:
-        path = given if is_there(given) or given.suffix in _ENDINGS else _run(given)
+        path = given if is_there(given) or given.suffix in ENDINGS else _run(given)
         if is_there(path) and path.is_dir():
             if options.name is not None or options.out is not None or options.format != AUTO:
                 raise InputError(f"{path}: --name, --out and --format do not apply to a run folder")
@@ -83,7 +81,9 @@ def _rescore(options: argparse.Namespace) -> None:
         else:
             dataset = dataset or _dataset(options)
             key = dataset.key.name
-            ready.append(read_import(path, options.format, _name(options.name, path), dataset))
+            ready.append(
+                read_import(path, options.format, system_name(options.name, path), dataset)
+            )
         keys.setdefault(key, path)
     _check_same(keys, "answer keys", "--key")
     _check_same(cited, "evidence keys", "--evidence")
@@ -157,29 +157,8 @@ def _run(given: Path) -> Path:
 
 
 def _dataset(options: argparse.Namespace) -> Dataset:
-    name = options.dataset
-    path = {"locomo": None, "sample": "data/sample"}.get(name, name)
-    if path == name and not is_there(Path(name)):
-        raise InputError(f"--dataset {name}: no such file; give locomo, sample or a JSON file")
     key, evidence = options.key or ORIGINAL, options.evidence or ORIGINAL
-    source = LoCoMo(
-        name=Path(name).stem, path=path, key=key, key_file=options.key_file, evidence=evidence
-    )
-    return source.load()
-
-
-def _name(given: str | None, path: Path) -> str:
-    """Return the system's name, without slashes: as given, or the file's name without endings."""
-    while path.suffix in _ENDINGS:
-        path = path.with_suffix("")
-    name = path.name if given is None else given
-    if not name.strip() or "/" in name:
-        raise InputError(f"--name {name!r:.60}: give a name without a slash")
-    if not name.isprintable() or len(name.encode()) > _NAME:
-        raise InputError(
-            f"--name {name!r:.60}: give a name of at most {_NAME} bytes that can be printed"
-        )
-    return name
+    return load_dataset_of(config_of(options.dataset, key, options.key_file, evidence))
 
 
 if __name__ == "__main__":

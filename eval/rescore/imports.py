@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,24 +15,23 @@ from eval.answers.layouts import LAYOUTS
 from eval.answers.match import Matching, match
 from eval.datasets.types import Dataset, Question
 from eval.metrics.abstention import abstains
-from eval.metrics.protocols import PROTOCOLS
-from eval.records.folder import begin, locked
-from eval.records.jsonl import RECORDS, write_lines, writing
-from eval.records.manifest import NO_MODELS, describe
-from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS, Manifest, Record, Summary
+from eval.records.schema import Manifest, Record, Summary
 from eval.rendering.run_tables import report_md
 from eval.rendering.tables import markdown
 from eval.rescore.account import account
 from eval.rescore.tables import labels_table, sentences, warnings
-from eval.summary.closing import close
-from eval.summary.scoring import evidence_fields, question_fields, score_record
+from eval.summary.imported import (
+    add_sentences,
+    check_empty,
+    describe_import,
+    unanswered,
+    write_imported,
+)
+from eval.summary.scoring import score_record
 from memsys.errors import InputError
-from memsys.text.files import is_there
 from memsys.text.tokens import count_tokens
 
-IMPORTED = "imported"
 AS_REPORTED = "as reported"  # source of a verdict or latency that the file contains
-_SEED = 0  # of the bootstrap, as in conf/config.yaml
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,64 +69,47 @@ def write_import(source: Import, folder: Path, options: Mapping[str, str]) -> Su
     empty.
     """
     began = perf_counter()
-    if is_there(folder) and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: exists and is not empty; name another folder by --out")
+    check_empty(folder)
     answers = source.matching.answers
     asked = [question for question in source.dataset.questions if question.id in answers]
     bar = tqdm(asked, desc=source.name, unit="answer", disable=None)
     records = [record(question, answers[question.id]) for question in bar]
     scored = perf_counter() - began
     counts = account(source.file, source.matching, source.dataset, records)
-    manifest = _manifest(source, folder.name, options, counts)
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
-        manifest = begin(folder, manifest, None)
-        write_lines(folder / RECORDS, records)
-        summary = close(folder, manifest, records, {"score": scored}, began, report_md)
-        add_account(folder, manifest)
+    manifest = _manifest(source, options, counts)
+    summary = write_imported(folder, manifest, records, {"score": scored}, report_md)
+    add_account(folder, manifest)
     return summary
 
 
 def add_account(folder: Path, manifest: Manifest) -> None:
     """Append the account of the imported rows to report.md."""
     counts = manifest["matching"]
-    lines = ["", "## Import", "", *(f"- {line}" for line in sentences(counts))]
     table = labels_table(counts, markdown)
-    if table is not None:
-        lines += ["", table]
-    with (folder / "report.md").open("a", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
+    add_sentences(folder, sentences(counts), *([] if table is None else [table]))
 
 
-def _manifest(
-    source: Import, run_id: str, options: Mapping[str, str], counts: Mapping[str, Any]
-) -> Manifest:
+def _manifest(source: Import, options: Mapping[str, str], counts: Mapping[str, Any]) -> Manifest:
     file = source.file
     imported = {
         "file": asdict(file.source),
         "format": file.format,
         "columns": dict(file.columns),
     }
-    config = {
-        "dataset": {"name": source.dataset.name},
-        "import": imported,
-        "scoring": {"protocols": list(PROTOCOLS)},
-        "seed": _SEED,
-    }
     flags = [part for option, value in options.items() for part in (f"--{option}", value)]
-    manifest = describe(run_id, config, {"strategy": source.name}, source.dataset, NO_MODELS)
+    manifest = describe_import(
+        source.name,
+        source.dataset,
+        {"dataset": {"name": source.dataset.name}, "import": imported},
+        ["eval.rescore", str(source.path), *flags],
+        {
+            "import": {**imported, "format_name": LAYOUTS[file.format]},
+            "matching": dict(counts),
+            "warnings": warnings(counts),
+        },
+    )
     manifest["models"]["judge"] = AS_REPORTED if counts["told"]["verdicts"] else None
-    described = {
-        **MANIFEST_DEFAULTS,
-        **manifest,
-        "kind": IMPORTED,
-        "command": shlex.join(["python", "-m", "eval.rescore", str(source.path), *flags]),
-        "import": {**imported, "format_name": LAYOUTS[file.format]},
-        "matching": dict(counts),
-        "warnings": warnings(counts),
-    }
-    return cast(Manifest, described)
+    return manifest
 
 
 def record(question: Question, row: AnswerRow) -> Record:
@@ -141,22 +122,16 @@ def record(question: Question, row: AnswerRow) -> Record:
     error = {"phase": "answer", "kind": AS_REPORTED, "message": row.error}
     latency = _latency(row)
     fields = {
-        **RECORD_DEFAULTS,
-        **question_fields(question),
+        **unanswered(question),
         "status": "error" if failed else "ok",
         "error": error if failed else None,
         "answer": None if failed else row.answer,
         "abstained": None if failed else abstains(row.answer),
-        "retrieved": None,
-        "k": None,
         "context_tokens": row.context_tokens,
         "answer_tokens": None if failed else count_tokens(row.answer),
-        **evidence_fields(question, None),
-        "scores": {},
         "judge_source": None if failed or row.judge is None else AS_REPORTED,
         "latency_ms": latency,
         "latency_source": AS_REPORTED if any(ms is not None for ms in latency.values()) else None,
-        "trace": {},
         "source": row.place,
         "source_category": row.category,
     }

@@ -20,8 +20,9 @@ from eval.records.rankings import Unit
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record, Summary
 from eval.rendering.run_tables import report_md
-from eval.rescore.imports import IMPORTED, add_account
+from eval.rescore.imports import add_account
 from eval.summary.closing import write_summary
+from eval.summary.imported import IMPORTED
 from eval.summary.scoring import evidence_fields, question_fields, score_record
 from memsys.errors import InputError
 

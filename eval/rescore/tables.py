@@ -19,7 +19,12 @@ _COPIED = 0.9  # share of answers equal to the gold answer that no reader reache
 
 
 def sentences(account: Account) -> list[str]:
-    """Return a sentence for each fact about the import, such as unmatched rows, that applies."""
+    """Return a sentence for each fact about the import, such as unmatched rows, that applies.
+
+    The account of imported rankings contains its sentences.
+    """
+    if "sentences" in account:
+        return list(account["sentences"])
     first = "".join(
         f"\n  {row['place']}: {row['reason']}"
         + (f": {row['question']!r}" if row["question"] else "")
@@ -107,7 +112,7 @@ def warnings(account: Account) -> list[str]:
 
 def labels_table(account: Account, draw: Callable[[list[str], list[list[str]]], str]) -> str | None:
     """Return the table of the file's category labels by official category; None if they agree."""
-    if not account["categories_relabelled"]:
+    if not account.get("categories_relabelled"):
         return None
     counts = {(row["label"], row["official"]): row["rows"] for row in account["categories"]}
     return draw(*Labels(counts).table())

@@ -13,12 +13,9 @@ from eval.records.run import load_runs
 from eval.rendering.blocks import as_text
 from eval.retrieval.choice import KINDS
 from eval.retrieval.evaluation import Request, evaluate
+from eval.retrieval.from_files import add_options, run_folders
 from eval.retrieval.write import write
 from memsys.errors import InputError
-from memsys.places import find_run
-from memsys.text.files import is_there
-
-_ENDINGS = {".gz", ".json", ".jsonl", ".trec", ".run", ".txt", ".tsv"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,7 +34,8 @@ def _parser() -> argparse.ArgumentParser:
     add = command.add_argument
     runs = "run folder, id under results/runs or a part of it, or last; or a FILE of rankings"
     add("runs", nargs="+", type=Path, metavar="RUN", help=runs)
-    add("--unit", choices=UNITS, help="what is ranked (default: turn; with --all: both)")
+    units = "what is ranked (default: turn, or session if a run ranked sessions; with --all: both)"
+    add("--unit", choices=UNITS, help=units)
     kinds = "recall: the fraction of the evidence, any of it, or all of it (default: all three)"
     add("--kind", choices=KINDS, help=kinds)
     cutoffs = "cutoffs, as 5,10,20 (default: 10; with --all: 5,10)"
@@ -49,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=0, help="seed of the resampling (default: 0)")
     files = "also write there retrieval.md, retrieval.csv with every measure, and the curves"
     add("--out", type=Path, metavar="FOLDER", help=files)
+    add_options(command)
     return command
 
 
@@ -64,7 +63,7 @@ def _cutoffs(text: str) -> tuple[int, ...]:
 
 def _retrieval(options: argparse.Namespace) -> None:
     request = _request(options)
-    runs = load_runs([_folder(given, options) for given in options.runs], complete=False)
+    runs = load_runs(run_folders(options, request), complete=False)
     found = evaluate(runs, request)
     print(as_text(found.sections))
     if options.out is not None:
@@ -90,17 +89,6 @@ def _request(options: argparse.Namespace) -> Request:
         every=options.all,
         seed=options.seed,
     )
-
-
-def _folder(given: Path, options: argparse.Namespace) -> Path:
-    """Return the run folder that `given` stands for, or the one that a FILE becomes."""
-    path = given if is_there(given) or given.suffix in _ENDINGS else find_run(given)
-    return path if path.is_dir() else _from_file(path, options)
-
-
-def _from_file(path: Path, _: argparse.Namespace) -> Path:
-    """Score the rankings in the file `path`; return the run folder that they become."""
-    raise InputError(f"{path}: not a run folder")
 
 
 if __name__ == "__main__":

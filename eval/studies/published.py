@@ -16,6 +16,8 @@ from pathlib import Path
 from eval.cli import code_of, parser
 from eval.datasets.types import TYPES
 from eval.rendering.tables import plain
+from eval.studies import published_retrieval_tables as retrieval_tables
+from eval.studies.published_claims import load_claims
 from eval.studies.published_files import (
     COUNTS,
     OVERALLS,
@@ -25,6 +27,7 @@ from eval.studies.published_files import (
     SystemRow,
     load_published,
 )
+from eval.studies.published_retrieval import rows_of, runs_of
 from memsys.errors import InputError
 
 
@@ -147,12 +150,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser(
         "studies.published",
         "Published LoCoMo tables under the official category names, their overalls recomputed "
-        "under the names as printed and under the official names.",
+        "under the names as printed and under the official names. With --retrieval: published "
+        "retrieval figures beside the same measure of recorded runs.",
     )
     text = "files of published tables (default: every file of results/published)"
-    options.add_argument("files", nargs="*", type=Path, metavar="FILE", help=text)
-    files = options.parse_args(arguments).files
-    return code_of(lambda: print("\n\n".join(map(show, load_published(files)))))
+    text += "; with --retrieval: runs (default: the newest of hybrid_rank under results/runs)"
+    options.add_argument("files", nargs="*", metavar="FILE", help=text)
+    options.add_argument("--retrieval", action="store_true", help="compare retrieval figures")
+    text = f"also write {retrieval_tables.NAME}.md and .csv to this folder"
+    options.add_argument("--out", type=Path, metavar="FOLDER", help=text)
+    given = options.parse_args(arguments)
+    if given.out and not given.retrieval:
+        options.error("--out needs --retrieval")
+
+    def print_tables() -> None:
+        if not given.retrieval:
+            print("\n\n".join(map(show, load_published([Path(file) for file in given.files]))))
+            return
+        rows = rows_of(load_claims(), runs_of(given.files))
+        print(retrieval_tables.show(rows))
+        if given.out:
+            retrieval_tables.write(rows, given.out)
+
+    return code_of(print_tables)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from memsys.errors import InputError, first_problem
 from memsys.text.yaml_text import load_yaml
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "results" / "published"
+CLAIMS = PUBLISHED / "retrieval.yaml"  # read by eval.studies.published_claims
 # Questions by category in the published locomo10.json (Maharana et al., 2024).
 COUNTS: Mapping[int, int] = {1: 282, 2: 321, 3: 96, 4: 841, 5: 446}
 SCALE: Mapping[str, int] = {"percent": 1, "fraction": 100}  # to percent
@@ -31,11 +32,11 @@ def _category(value: object) -> object:
 _Category = Annotated[int, BeforeValidator(_category)]
 
 
-class _Strict(BaseModel, extra="forbid", strict=True):
+class Strict(BaseModel, extra="forbid", strict=True):
     """Base of the parts of a file: no unknown fields, no conversion of types."""
 
 
-class Label(_Strict):
+class Label(Strict):
     """Name a source prints for a category: the official id it suggests and the id it means."""
 
     printed: str = ""  # set from the key of `labels`
@@ -50,7 +51,7 @@ class Label(_Strict):
         return self
 
 
-class SystemRow(_Strict):
+class SystemRow(Strict):
     """Scores of one system by column of its table, in the table's unit.
 
     `explained` says why `overall` cannot be recomputed from the scores.
@@ -64,7 +65,7 @@ class SystemRow(_Strict):
     explained: str | None = None
 
 
-class PublishedTable(_Strict):
+class PublishedTable(Strict):
     """Rows of one metric, printed with `decimals` digits; `columns` are printed labels."""
 
     name: str
@@ -88,7 +89,7 @@ class PublishedTable(_Strict):
         return self
 
 
-class PublishedSource(_Strict):
+class PublishedSource(Strict):
     """One file: the source of its numbers, the meanings of its labels, and the tables as printed.
 
     `measurements`: published latency and tokens, which no command reads.
@@ -140,11 +141,11 @@ class PublishedSource(_Strict):
 
 
 def load_published(paths: Sequence[Path] = ()) -> tuple[PublishedSource, ...]:
-    """Load the sources at `paths`, by default every file of results/published by name.
+    """Load the sources at `paths`, by default every table of answers in results/published.
 
     Raises InputError naming file and field.
     """
-    paths = paths or sorted(PUBLISHED.glob("*.yaml"))
+    paths = paths or sorted(path for path in PUBLISHED.glob("*.yaml") if path != CLAIMS)
     if not paths:
         raise InputError(f"{PUBLISHED}: no published tables here; name the files to read")
     return tuple(load_source(path) for path in paths)

@@ -21,6 +21,7 @@ from memsys.errors import InputError
 
 ABSTAINED, F1, JUDGE = "abstained", "f1", "judge"
 ADVERSARIAL = TYPES[5]
+UNANSWERED = ("recall@10", "ndcg@10")  # what runs without answers are compared by
 ALL_TYPES = (*TYPES.values(), OVERALL)  # of LoCoMo; overall is types 1 to 4
 
 
@@ -68,9 +69,11 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
     all).
 
     Without names: the first run's F1, the judge's verdicts if all runs have some, and abstention,
-    which replaces LoCoMo's phrase match on type 5. Raises InputError if a run lacks a score, or the
-    data set the type.
+    which replaces LoCoMo's phrase match on type 5; if a run has no answers, UNANSWERED. Raises
+    InputError if a run lacks a score, or the data set the type.
     """
+    if not names and not all(run.has_answers for run in runs):
+        names = UNANSWERED
     types = types_of(runs)
     if type_ and type_ not in types:
         raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")

@@ -12,7 +12,7 @@ from eval.report.build import build_report
 from eval.report.cards import SHOWN, question_card, side, verdict
 from eval.report.runs import load_texts
 from memsys.errors import InputError
-from tests.eval.factory import hashed
+from tests.eval.factory import hashed, write_rankings
 from tests.eval.report.made_report import HOSTILE, made, record, records, write_run
 
 MARKING = Marking("locomo_f1", 0.5)
@@ -161,3 +161,50 @@ def test_the_reports_cards_show_reasons(first: Path, tmp_path: Path, data: Path)
     report = build_report(made(first, write_run(tmp_path / "judged", rows, "judged", data)))
     assert "a: right: since &lt;/td&gt;" in report.html()
     assert "a: right: since" in report.markdown()
+
+
+def test_a_card_has_the_rank_of_each_evidence_turn(first: Path):
+    turns = ["D1:1", "D9:1", "D9:2", "D1:3"]
+    write_rankings(first, {"ash/1": turns, "ash/2": turns[:2]}, depth=4)
+    (run,) = made(first)
+    sides = {id_: question_card(id_, [run]).sides[0] for id_ in ("ash/1", "ash/2", "ash/3")}
+    assert sides["ash/1"].ranks == "Evidence turns in the ranking: D1:1 at 1, D1:3 at 4"
+    # ash/2: a ranking shorter than the depth contains the whole store.
+    assert sides["ash/2"].ranks == "Evidence turns in the ranking: D1:1 at 1, D1:3 not ranked"
+    assert sides["ash/3"].ranks == ""  # no ranking is recorded
+    write_rankings(first, {"ash/1": turns[:3]}, depth=3)
+    (run,) = made(first)
+    assert question_card("ash/1", [run]).sides[0].ranks.endswith("D1:3 not within 3")
+
+
+def test_selected_memories_have_no_rank(first: Path):
+    write_rankings(first, {"ash/1": ["D9:1", "D1:1"]}, selected=True)
+    (run,) = made(first)
+    assert question_card("ash/1", [run]).sides[0].ranks == (
+        "Evidence turns, of 2 without an order: D1:1 selected, D1:3 not selected"
+    )
+
+
+def test_ranks_of_sessions_where_only_sessions_are_ranked(first: Path):
+    write_rankings(first, {"ash/1": ["D2", "D1"]}, depth=2)
+    manifest = json.loads((first / "manifest.json").read_text())
+    manifest["retrieval"]["unit"] = "session"
+    (first / "manifest.json").write_text(json.dumps(manifest))
+    rows = [row | {"retrieved": None} for row in records()]
+    (first / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (run,) = made(first)
+    found = question_card("ash/1", [run]).sides[0]
+    assert found.ranks == "Evidence sessions in the ranking: D1 at 2"
+    assert found.lines is not None
+    assert [(one.id, one.turns, one.evidence) for one in found.lines] == [
+        ("D2", ["D2"], False),
+        ("D1", ["D1:1", "D1:3"], True),
+    ]
+    assert found.missed == []
+    assert found.counts == "2 ranks, 1 with evidence"
+
+
+def test_a_record_without_an_answer_has_no_verdict():
+    for category in (4, 5):
+        row = record("a/0", category, answer=None, abstained=None, scores={})
+        assert verdict(row, MARKING) == "not scored"

@@ -1,0 +1,253 @@
+"""Files of rankings from other systems, gzipped or not: TREC runs, JSON and JSON lines.
+
+docs/bring-your-own-rankings.md describes the layouts.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from eval.answers.layouts import as_json
+from eval.datasets.files import read_text
+from eval.datasets.types import SourceFile
+from eval.records.trec import decode, read_run
+from memsys.errors import InputError
+from memsys.text.files import ANSWERS
+from memsys.text.json_text import parse_json
+
+TREC, MAPPING, ROWS = "trec", "mapping", "rows"
+LAYOUTS = {  # with their names in messages
+    TREC: "a TREC run",
+    MAPPING: "a JSON object of rankings by question",
+    ROWS: "JSON objects of a question and its ranking",
+}
+_QUESTION_IDS = ("question_id", "qid", "query_id", "id")
+_QUESTION_TEXTS = ("question", "query", "question_text", "query_text")
+_CONVERSATIONS = ("sample_id", "conversation_id", "conversation")
+_INDEXES = ("qa_index", "question_index")
+_RANKINGS = (
+    *("ranking", "ranked", "retrieved", "results", "retrieved_ids", "ids", "docs", "documents"),
+    *("hits", "ranked_items", "retrieval_results", "turns", "sessions"),
+)
+_IDS = (
+    *("id", "turn_id", "dia_id", "session_id", "doc_id", "docid", "docno", "corpus_id"),
+    *("document_id", "_id"),
+)
+_SCORES = ("score", "similarity", "relevance")
+_LAYOUT_OF_TREC = 6  # fields of a line
+_PAIR = 2  # [id, score]
+_FIRST = 3  # names that a message lists
+
+
+@dataclass(frozen=True, slots=True)
+class RankingRow:
+    """The ranking of one question; a field is None if the file does not contain it.
+
+    `place`: position in the file. `id`: as `<conversation>/<index>` where the file gives both.
+    `ranking`: ids with their scores, best first; each score is None if the file has none.
+    """
+
+    place: str
+    id: str | None
+    text: str | None
+    conversation: str | None
+    ranking: tuple[tuple[str, float | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankingFile:
+    """A file of rankings: name, size and sha256 of the file on disk, layout, rows in file order."""
+
+    source: SourceFile
+    layout: str
+    rows: tuple[RankingRow, ...]
+
+
+def read_rankings(path: Path) -> RankingFile:
+    """Return the rankings in the file at `path`.
+
+    Raises InputError naming the file and the place in it if it cannot be read, is in no known
+    layout, or has a score that is no finite number.
+    """
+    text, source = read_text(path, ANSWERS)
+    layout, rows = _rows(text, path.name)
+    return RankingFile(source, layout, tuple(rows))
+
+
+def rows_of(rankings: Mapping[str, Any], name: str) -> list[RankingRow]:
+    """Return the rows of an object of rankings by question id or text, with `name` in messages.
+
+    Raises InputError as read_rankings does.
+    """
+    if not rankings:
+        raise InputError(f"{name}: contains no ranking")
+    for key in rankings:
+        if not isinstance(key, str):
+            raise InputError(f"{name}: the question {key!r:.60} must be a text")
+    return [
+        RankingRow(f"{key!r:.60}", key, key, None, _ranking(value, f"{name}: {key!r:.60}"))
+        for key, value in rankings.items()
+    ]
+
+
+def _rows(text: str, name: str) -> tuple[str, list[RankingRow]]:
+    start = text.lstrip()[:1]
+    if not start:
+        raise InputError(f"{name}: is empty")
+    if start in "{[":
+        return _json(text, name)
+    if len(text.lstrip().split("\n", 1)[0].split()) != _LAYOUT_OF_TREC:
+        raise InputError(
+            f"{name}: unknown layout; it must be {', '.join(LAYOUTS.values())} "
+            "(see docs/bring-your-own-rankings.md)"
+        )
+    return TREC, _trec(text, name)
+
+
+def _trec(text: str, name: str) -> list[RankingRow]:
+    """Return a row a question of a TREC run; equal scores are ordered by rank, then by line."""
+    found: dict[str, list[tuple[float, int, str]]] = {}
+    tags: dict[str, None] = {}
+    for line in read_run(text.split("\n"), name):
+        found.setdefault(line.query, []).append((-line.score, line.rank, line.document))
+        tags[line.tag] = None
+    if len(tags) > 1:
+        raise InputError(
+            f"{name}: contains {len(tags)} runs ({', '.join([*tags][:_FIRST])}), as the last "
+            "field names them; give each run a file of its own"
+        )
+    rows = []
+    for query, documents in found.items():
+        ordered = sorted(documents, key=lambda one: one[:2])  # stable: lines stay in their order
+        ranking = tuple((decode(document), -score) for score, _, document in ordered)
+        id_ = decode(query)
+        rows.append(RankingRow(f"query {id_}", id_, None, None, ranking))
+    return rows
+
+
+def _json(text: str, name: str) -> tuple[str, list[RankingRow]]:
+    if _is_lines(text):
+        lines = enumerate(text.split("\n"), 1)
+        numbered = [(f"line {n}", as_json(line, f"{name}: line {n}")) for n, line in lines if line]
+        return ROWS, [_row(value, place, name) for place, value in numbered]
+    value = as_json(text, name)
+    if isinstance(value, dict) and not (_present(value, _RANKINGS) and _names_question(value)):
+        return MAPPING, rows_of(value, name)
+    items = value if isinstance(value, list) else [value]
+    if not items:
+        raise InputError(f"{name}: contains no ranking")
+    return ROWS, [_row(item, f"item {number}", name) for number, item in enumerate(items)]
+
+
+def _is_lines(text: str) -> bool:
+    """Return whether the first line is a whole JSON object and another line follows."""
+    first, _, others = text.strip().partition("\n")
+    if not others or not first.startswith("{"):
+        return False
+    try:
+        parse_json(first, nan=True)
+    except json.JSONDecodeError:
+        return False
+    except ValueError:  # whole, but beyond a limit, which reading names
+        return True
+    return True
+
+
+def _row(value: Any, place: str, name: str) -> RankingRow:
+    where = f"{name}: {place}"
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: must be an object {{...}} with a question and its ranking")
+    column, fields = _present(value, _RANKINGS), f"(fields: {', '.join(value):.200})"
+    if column is None:
+        raise InputError(
+            f"{where}: no field for the ranking; name it ranking or retrieved {fields}"
+        )
+    if not _names_question(value):
+        raise InputError(
+            f"{where}: no field for the question; name it question_id or question {fields}"
+        )
+    id_, text, conversation, index = (
+        _text(value, names, where)
+        for names in (_QUESTION_IDS, _QUESTION_TEXTS, _CONVERSATIONS, _INDEXES)
+    )
+    if conversation is not None and index is not None:
+        id_ = f"{conversation}/{index}"
+    return RankingRow(place, id_, text, conversation, _ranking(value[column], where))
+
+
+def _names_question(fields: Mapping[str, Any]) -> bool:
+    place = _present(fields, _CONVERSATIONS) and _present(fields, _INDEXES)
+    return bool(_present(fields, (*_QUESTION_IDS, *_QUESTION_TEXTS)) or place)
+
+
+def _present(fields: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Return the first of `names` that the object has a value for."""
+    return next((name for name in names if fields.get(name) is not None), None)
+
+
+def _text(fields: Mapping[str, Any], names: Sequence[str], where: str) -> str | None:
+    column = _present(fields, names)
+    value = None if column is None else fields[column]
+    if isinstance(value, bool) or not isinstance(value, str | int | None):
+        raise InputError(f"{where}: {column} must be a text, not {value!r:.60}")
+    return None if value is None else str(value).strip()
+
+
+def _ranking(value: Any, where: str) -> tuple[tuple[str, float | None], ...]:
+    """Return ids and scores, best first: equal scores, and ids without any, stay in their order."""
+    found = list(_scored(value, where))
+    scores = [score for _, score in found if score is not None]
+    if scores and len(scores) < len(found):
+        without = next(id_ for id_, score in found if score is None)
+        raise InputError(
+            f"{where}: {without!r:.60} has no score while others have one; give all of them one, "
+            "or none"
+        )
+    return tuple(sorted(found, key=lambda one: -one[1]) if scores else found)  # type: ignore[operator]
+
+
+def _scored(value: Any, where: str) -> Iterator[tuple[str, float | None]]:
+    """Yield each id in the order of the file, with its score."""
+    if isinstance(value, dict):
+        column = _present(value, _RANKINGS)
+        if column is not None and not isinstance(value[column], int | float):
+            yield from _scored(value[column], where)
+            return
+        for id_, score in value.items():
+            yield _id(id_, where), _score(score, id_, where)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield _item(item, where)
+    else:
+        raise InputError(f"{where}: the ranking must be a list of ids, not {value!r:.60}")
+
+
+def _item(item: Any, where: str) -> tuple[str, float | None]:
+    if isinstance(item, list | tuple) and len(item) == _PAIR:
+        return _id(item[0], where), _score(item[1], item[0], where)
+    if isinstance(item, dict):
+        column, scored = _present(item, _IDS), next((n for n in _SCORES if n in item), None)
+        id_ = _id(None if column is None else item[column], where)
+        return id_, None if scored is None else _score(item[scored], id_, where)
+    return _id(item, where), None
+
+
+def _id(value: Any, where: str) -> str:
+    if isinstance(value, str) and value.strip():
+        return value.strip()
+    raise InputError(
+        f"{where}: {value!r:.60} is no id; a ranking contains ids, [id, score], or objects with id "
+        "and score"
+    )
+
+
+def _score(value: Any, id_: Any, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise InputError(f"{where}: the score of {id_!r:.60}, {value!r:.40}, is no finite number")
+    return float(value)

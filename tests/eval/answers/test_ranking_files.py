@@ -1,0 +1,144 @@
+"""Files of rankings: every layout says the same, and a bad one is refused in one line."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.answers.ranking_files import RankingFile, read_rankings
+from memsys.errors import InputError
+
+Write = Callable[..., Path]
+SCORED = {"first/0": [("D1:3", 2.5), ("D1:1", 1.0)], "first/1": [("D2:1", 0.5), ("D1:1", -1.0)]}
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def call(content: Any, name: str = "file.json") -> Path:
+        text = content if isinstance(content, str) else json.dumps(content)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    return call
+
+
+def rankings(file: RankingFile) -> dict[str, list[tuple[str, float | None]]]:
+    return {str(row.id or row.text): list(row.ranking) for row in file.rows}
+
+
+LAYOUTS = {
+    "lists": {name: [list(pair) for pair in pairs] for name, pairs in SCORED.items()},
+    "scores by id": {name: dict(pairs) for name, pairs in SCORED.items()},
+    "lists without order": {
+        name: [list(pair) for pair in reversed(pairs)] for name, pairs in SCORED.items()
+    },
+    "rows": [{"question_id": name, "ranking": pairs} for name, pairs in SCORED.items()],
+    "objects": [
+        {"qid": name, "results": [{"id": id_, "score": score} for id_, score in pairs]}
+        for name, pairs in SCORED.items()
+    ],
+    "place": [
+        {"sample_id": name[:5], "qa_index": int(name[6:]), "retrieved": pairs}
+        for name, pairs in SCORED.items()
+    ],
+    "JSON lines": "".join(
+        json.dumps({"id": name, "docs": pairs}) + "\n" for name, pairs in SCORED.items()
+    ),
+    "retrieval log": [
+        {
+            "query_id": name,
+            "retrieval_results": {
+                "query": "What?",
+                "ranked_items": [{"corpus_id": id_, "score": score} for id_, score in pairs],
+            },
+        }
+        for name, pairs in SCORED.items()
+    ],
+    "a TREC run": "".join(
+        f"{name} Q0 {id_} {rank} {score} tag\n"
+        for name, pairs in SCORED.items()
+        for rank, (id_, score) in enumerate(pairs, 1)
+    ),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_each_layout_says_the_same(layout: str, write: Write) -> None:
+    assert rankings(read_rankings(write(LAYOUTS[layout]))) == SCORED
+
+
+def test_gzip_is_read_and_ids_without_scores_stay_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "file.json.gz"
+    path.write_bytes(gzip.compress(b'{"What?": ["D1:3", "D1:1"], "Who?": []}'))
+    assert rankings(read_rankings(path)) == {"What?": [("D1:3", None), ("D1:1", None)], "Who?": []}
+
+
+def test_a_single_row_is_no_object_of_rankings_by_question(write: Write) -> None:
+    row = '{"question": "What?", "retrieved": ["D1:3"]}'
+    for text in (row, row.replace(" ", "\n"), row + "\n\n"):
+        assert rankings(read_rankings(write(text))) == {"What?": [("D1:3", None)]}
+
+
+def test_lines_of_a_trec_run_may_be_in_any_order_and_ties_go_by_rank(write: Write) -> None:
+    scores = [9.0, 5.0, 5.0, 5.0, 1.0]
+    lines = [f"q Q0 D1:{rank} {rank} {score} t" for rank, score in enumerate(scores, 1)]
+    whole = rankings(read_rankings(write("\n".join(lines))))
+    for shuffled in permutations(lines):
+        assert rankings(read_rankings(write("\n".join(shuffled)))) == whole
+    assert [id_ for id_, _ in whole["q"]] == [f"D1:{rank}" for rank in range(1, 6)]
+
+
+def test_equal_scores_stay_in_the_order_of_the_file(write: Write) -> None:
+    given = {"q": [["D1:2", 1], ["D1:9", 1], ["D1:1", 2], ["D1:3", 1]]}
+    found = rankings(read_rankings(write(given)))["q"]
+    assert [id_ for id_, _ in found] == ["D1:1", "D1:2", "D1:9", "D1:3"]
+
+
+def test_trec_ids_are_decoded(write: Write) -> None:
+    found = rankings(read_rankings(write("a%20b/0 Q0 a%20b:D1:3 1 1 tag")))
+    assert found == {"a b/0": [("a b:D1:3", 1.0)]}
+
+
+BAD = {
+    "empty": ("", "is empty"),
+    "blank": (" \n", "is empty"),
+    "no row": ("[]", "contains no ranking"),
+    "no ranking": ("{}", "contains no ranking"),
+    "another layout": ("question,answer\na,b\n", "unknown layout"),
+    "torn": ('{"q": ["D1:1"', "not JSON"),
+    "no question": ([{"retrieved": ["D1:1"]}], "item 0: no field for the question"),
+    "no field": ([{"qid": "q", "answer": "x"}], "item 0: no field for the ranking"),
+    "not an object": (["q"], "item 0: must be an object"),
+    "no list": ({"q": "D1:1"}, "'q': the ranking must be a list of ids, not 'D1:1'"),
+    "no id": ({"q": [1]}, "'q': 1 is no id"),
+    "NaN": ('{"q": [["D1:1", NaN]]}', "'q': the score of 'D1:1', nan, is no finite number"),
+    "infinite": ('{"q": [["D1:1", Infinity]]}', "a number beyond the range"),
+    "text as score": ({"q": [["D1:1", "high"]]}, "the score of 'D1:1', 'high', is no finite"),
+    "some scores": ({"q": [["D1:1", 1], "D1:2"]}, "'q': 'D1:2' has no score while others"),
+    "key twice": ('{"q": ["D1:1"], "q": []}', "'q' occurs twice"),
+    "NaN in lines": (
+        '{"id": "a", "ids": []}\n{"id": "b", "ids": [["D1:1", NaN]]}',
+        "line 2: the score of 'D1:1', nan, is no finite number",
+    ),
+    "infinite in lines": ('{"id": "a", "ids": []}\n{"id": "b", "ids": [[1, Infinity]]}', "line 2:"),
+    "torn line": ('{"id": "a", "ids": []}\n{"id": "b"', "line 2: not JSON"),
+    "NaN in TREC": ("q Q0 D1:1 1 0.5 t\nq Q0 D1:2 2 nan t", "line 2: score 'nan'"),
+    "five fields": ("q Q0 D1:1 1 0.5 t\nq Q0 D1:2 2 0.4", "line 2: has 5 fields"),
+    "two runs": ("q Q0 D1:1 1 0.5 t\nq Q0 D1:2 2 0.4 u", "contains 2 runs (t, u)"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line_with_the_place(case: str, write: Write) -> None:
+    content, message = BAD[case]
+    with pytest.raises(InputError) as error:
+        read_rankings(write(content))
+    assert message in str(error.value)
+    assert str(error.value).startswith("file.json: ")
+    assert "\n" not in str(error.value)

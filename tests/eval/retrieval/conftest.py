@@ -1,0 +1,76 @@
+"""A data set of two conversations, in which rankings of others are scored."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.datasets.named import config_of
+from eval.datasets.reload import load_dataset_of
+from eval.datasets.types import Dataset
+
+SESSIONS, TURNS = 3, 4  # in each conversation, and in each session
+QUESTIONS = {
+    "ash": [
+        ("Who came?", 4, ["D1:1"]),
+        ("Who left?", 1, ["D1:2", "D3:4"]),
+        ("When?", 2, ["D2:1"]),
+        ("Who came, then?", 5, ["D1:1"]),
+    ],
+    "fir": [
+        ("Who came?", 4, ["D2:2"]),
+        ("Who sang?", 4, ["D3:1"]),
+        ("Who sang?", 4, ["D3:2"]),  # the same words in one conversation
+    ],
+}
+
+
+def _sample(name: str) -> dict[str, Any]:
+    talk: dict[str, Any] = {"speaker_a": "Ada", "speaker_b": "Bo"}
+    for number in range(1, SESSIONS + 1):
+        talk[f"session_{number}_date_time"] = f"1:56 pm on {number} May, 2023"
+        talk[f"session_{number}"] = [
+            {"dia_id": f"D{number}:{turn}", "speaker": "Ada", "text": f"{name} {number} {turn}"}
+            for turn in range(1, TURNS + 1)
+        ]
+    asked = [
+        {"question": text, "category": category, "evidence": evidence}
+        | ({"adversarial_answer": "Bo"} if category == 5 else {"answer": "Ada"})
+        for text, category, evidence in QUESTIONS[name]
+    ]
+    return {"sample_id": name, "conversation": talk, "qa": asked}
+
+
+@pytest.fixture
+def trees(tmp_path: Path) -> Path:
+    """The file of the data set."""
+    path = tmp_path / "trees.json"
+    path.write_text(json.dumps([_sample(name) for name in QUESTIONS]), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def dataset(trees: Path) -> Dataset:
+    return load_dataset_of(config_of(str(trees), "original", None))
+
+
+@pytest.fixture
+def all_turns() -> list[str]:
+    """The turns of each conversation, in order."""
+    return [f"D{one}:{turn}" for one in range(1, SESSIONS + 1) for turn in range(1, TURNS + 1)]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """Write a value as JSON, or a text, and return the path."""
+
+    def call(content: Any, name: str = "mine.json") -> Path:
+        text = content if isinstance(content, str) else json.dumps(content)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        return tmp_path / name
+
+    return call

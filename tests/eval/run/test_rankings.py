@@ -1,0 +1,163 @@
+"""Runs record the rankings behind their questions, apart from what is read."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.records.rankings import Ranked
+from eval.records.run import load_run
+from tests.eval.commands import FAULTY, Run, Start, runs_in
+
+TURNS = ["D1:1", "D1:2", "D1:3", "D2:1", "D2:2", "D2:3"]
+DEPTH = "retrieval.depth=4"
+
+
+def rankings(run: Run) -> dict[str, Ranked]:
+    return load_run(run.folder).rankings
+
+
+def lines(run: Run, name: str) -> list[dict[str, Any]]:
+    text = (run.folder / name).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def bm25(start: Start, small: tuple[str, ...], tmp_path: Path) -> Run:
+    ended = start("strategy=bm25", DEPTH, *small)
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    return run
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        *("vector_only", "bm25", "hybrid_rank", "graph_score", "graph_expand", "graph_walk"),
+        *("hybrid_gate", "graph_follow"),
+    ],
+)
+def test_what_is_read_is_the_head_of_the_ranking(
+    strategy: str, start: Start, small: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert start(f"strategy={strategy}", *small).code == 0
+    assert start(f"strategy={strategy}", "retrieval.depth=null", *small).code == 0
+    deep, flat = runs_in(tmp_path)
+    for with_ranking, without in zip(deep.untimed, flat.untimed, strict=True):
+        ranking = with_ranking.pop("scores"), without.pop("scores")
+        assert with_ranking == without
+        assert None not in [ranking[0][name] for name in ("recall@10", "ndcg@10", "mrr")]
+        assert {ranking[1][name] for name in ("recall@10", "ndcg@10", "mrr")} == {None}
+    assert flat.manifest["retrieval"] is None
+    assert not (flat.folder / "rankings.jsonl").exists()
+    read = {record["id"]: [id_ for id_, *_ in record["retrieved"]] for record in deep.records}
+    found = rankings(deep)
+    assert list(found) == list(read)
+    for id_, ranked in found.items():
+        ids = [memory for memory, _ in ranked.memories]
+        assert ids[: len(read[id_])] == read[id_]
+        assert sorted(ids) == TURNS
+        assert ranked.turns is not None
+        assert ranked.turns.complete
+
+
+def test_rankings_end_at_their_depth(bm25: Run) -> None:
+    assert bm25.manifest["retrieval"]["depth"] == 4
+    assert bm25.manifest["stores"]["ash"] == {"turns": 6, "sessions": 2}
+    for ranked in rankings(bm25).values():
+        assert len(ranked.memories) == 4
+        assert ranked.turns is not None
+        assert not ranked.turns.complete
+        assert ranked.turns.size == 6
+    assert {record["scores"]["recall@10"] for record in bm25.records} == {None}
+    assert all(record["scores"]["mrr"] is not None for record in bm25.records)
+
+
+@pytest.mark.parametrize("strategy", ["full_context", "oracle", "no_memory"])
+def test_selections_are_marked(
+    strategy: str, start: Start, small: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert start(f"strategy={strategy}", *small).code == 0
+    (run,) = runs_in(tmp_path)
+    given = {record["id"]: [id_ for id_, *_ in record["retrieved"]] for record in run.records}
+    for id_, ranked in rankings(run).items():
+        assert ranked.selected
+        assert [memory for memory, _ in ranked.memories] == given[id_]
+    assert {record["scores"]["mrr"] for record in run.records} == {None}
+
+
+def test_windows_become_turns_at_their_first_place(
+    start: Start, small: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert start("strategy=bm25", "memory=windows", *small).code == 0
+    (run,) = runs_in(tmp_path)
+    memories = {(row["store"], row["id"]): row["turns"] for row in lines(run, "memories.jsonl")}
+    assert max(map(len, memories.values())) > 1
+    for ranked in rankings(run).values():
+        turns = [turn for id_, _ in ranked.memories for turn in memories[ranked.store, id_]]
+        assert ranked.turns is not None
+        assert ranked.turns.ids == tuple(dict.fromkeys(turns))
+        assert ranked.sessions is not None
+        assert ranked.sessions.ids == tuple(dict.fromkeys(turn[:2] for turn in turns))
+
+
+def test_tokens_are_those_of_the_memories_down_to_a_turn(bm25: Run) -> None:
+    tokens = {(row["store"], row["id"]): row["tokens"] for row in lines(bm25, "memories.jsonl")}
+    for ranked in rankings(bm25).values():
+        assert ranked.turns is not None
+        assert ranked.turns.tokens is not None
+        spent = [tokens[ranked.store, id_] for id_, _ in ranked.memories]
+        assert ranked.turns.tokens[-1] == sum(spent)
+
+
+def test_resumed_runs_have_one_ranking_a_question_in_order(
+    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
+) -> None:
+    asked = (*FAULTY, "strategy=faulty", "strategy.fault=error", "strategy.at=beech/3", *small)
+    start(*asked)
+    fault.unlink()
+    (run,) = runs_in(tmp_path)
+    with (run.folder / "rankings.jsonl").open("a") as file:
+        file.write('{"id": "ash/0", "sto')  # a kill left the line unfinished
+    assert start(*asked, f"resume={run.folder.name}").code == 0
+    assert [row["id"] for row in lines(run, "rankings.jsonl")] == [r["id"] for r in run.records]
+    rows = [(row["store"], row["id"]) for row in lines(run, "memories.jsonl")]
+    assert len(rows) == len(set(rows))
+
+
+def test_a_repetition_takes_the_rankings_over(
+    bm25: Run, start: Start, tmp_path: Path, small: tuple[str, ...]
+) -> None:
+    assert start(f"from={bm25.folder.name}", "judge=gold_recall").code == 0
+    _, again = runs_in(tmp_path)
+    assert lines(again, "rankings.jsonl") == lines(bm25, "rankings.jsonl")
+    assert [record["scores"]["mrr"] for record in again.records] == [
+        record["scores"]["mrr"] for record in bm25.records
+    ]
+
+
+def test_a_ranking_of_an_unknown_memory_is_refused(bm25: Run, tmp_path: Path) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(bm25.folder, copy)
+    (copy / "memories.jsonl").write_text("")
+    with pytest.raises(Exception, match=r"rankings\.jsonl: ash/0: memories\.jsonl lacks"):
+        _ = load_run(copy).rankings
+
+
+def test_without_a_reader_nothing_is_answered(
+    start: Start, small: tuple[str, ...], tmp_path: Path
+) -> None:
+    ended = start("strategy=bm25", "reader=none", *small)
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    for record in run.records:
+        assert (record["status"], record["answer"], record["abstained"]) == ("ok", None, None)
+        assert record["scores"]["locomo_f1"] is None
+        assert record["scores"]["ndcg@10"] is not None
+    cell = run.summary["by_type"]["overall"]
+    assert (cell["f1"], cell["abstained"], cell["answer_tokens_mean"]) == (None, None, None)
+    assert cell["evidence_recall"] is not None
