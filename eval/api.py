@@ -21,6 +21,7 @@ from omegaconf.errors import OmegaConfBaseException
 
 from eval.compare.comparable import objections
 from eval.datasets.types import ADVERSARIAL
+from eval.metrics.retrieval.registry import Unit, parse
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records import run as runs
 from eval.records.answer_key_views import left_out
@@ -31,6 +32,8 @@ from eval.records.schema import Record, Summary
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.errors import blame, one_line
 from eval.retrieval import score as of_others
+from eval.retrieval.choice import main_measures
+from eval.retrieval.measured import measured
 from eval.run.experiment import composed, execute
 from eval.summary.contrast import contrast
 from eval.summary.measures import choose
@@ -172,6 +175,35 @@ def compare(found: Sequence[runs.Run], scores: Sequence[str] = ()) -> pd.DataFra
         raise InputError("; ".join(against))
     tables = contrast([(measure, share(found, measure)) for measure in measures], seed=0)
     return pd.read_csv(io.StringIO(comma_separated(tables, found)))
+
+
+def retrieval(
+    found: Sequence[runs.Run],
+    measures: Sequence[str] = (),
+    *,
+    unit: Unit = "turn",
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Return means of the runs' rankings by question type, as `python -m eval.retrieval` prints
+    them: a row per run and type, each interval as `<measure>_low` and `<measure>_high`.
+
+    `measures`: such as recall@10 or session_ndcg@5; default: the main ones of `unit` at 10. Raises
+    InputError where the rankings do not determine a measure.
+    """
+    chosen = [parse(name) for name in measures] or main_measures(unit, None, 10)
+    rows: list[dict[str, Any]] = []
+    for one in found:
+        means = measured(one, chosen, seed)
+        for type_, cells in means.means.items():
+            row: dict[str, Any] = {"run": one.label, "type": type_, "n": means.n(type_)}
+            for measure in map(str, chosen):
+                cell = cells.get(measure)
+                values = (None,) * 3 if cell is None else (cell.value, cell.low, cell.high)
+                row |= dict(
+                    zip((measure, f"{measure}_low", f"{measure}_high"), values, strict=True)
+                )
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def frames(found: Sequence[LoadedRun]) -> pd.DataFrame:

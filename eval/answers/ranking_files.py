@@ -77,8 +77,6 @@ def read_rankings(path: Path) -> RankingFile:
     """
     text, source = read_text(path, ANSWERS)
     layout, rows = _rows(text, path.name)
-    if not rows:
-        raise InputError(f"{path.name}: contains no ranking")
     return RankingFile(source, layout, tuple(rows))
 
 
@@ -87,8 +85,13 @@ def rows_of(rankings: Mapping[str, Any], name: str) -> list[RankingRow]:
 
     Raises InputError as read_rankings does.
     """
+    if not rankings:
+        raise InputError(f"{name}: contains no ranking")
+    for key in rankings:
+        if not isinstance(key, str):
+            raise InputError(f"{name}: the question {key!r:.60} must be a text")
     return [
-        RankingRow(repr(key), key, key, None, _ranking(value, f"{name}: {key!r:.60}"))
+        RankingRow(f"{key!r:.60}", key, key, None, _ranking(value, f"{name}: {key!r:.60}"))
         for key, value in rankings.items()
     ]
 
@@ -137,6 +140,8 @@ def _json(text: str, name: str) -> tuple[str, list[RankingRow]]:
     if isinstance(value, dict) and not (_present(value, _RANKINGS) and _names_question(value)):
         return MAPPING, rows_of(value, name)
     items = value if isinstance(value, list) else [value]
+    if not items:
+        raise InputError(f"{name}: contains no ranking")
     return ROWS, [_row(item, f"item {number}", name) for number, item in enumerate(items)]
 
 

@@ -51,13 +51,15 @@ def _timed(conversation: Conversation) -> Iterator[tuple[datetime, Session]]:
 
 def _asked_of_all(question: Question) -> Question:
     owner, original = question.conversation, question.evidence_original
+    sessions = question.evidence_sessions
     return replace(
         question,
         store=POOLED,
         evidence=_of(owner, question.evidence),
         evidence_original=None if original is None else _of(owner, original),
+        evidence_sessions=None if sessions is None else _of(owner, sessions),
     )
 
 
-def _of(owner: str, turns: Iterable[str]) -> tuple[str, ...]:
-    return tuple(f"{owner}:{turn}" for turn in turns)
+def _of(owner: str, ids: Iterable[str]) -> tuple[str, ...]:
+    return tuple(f"{owner}:{id_}" for id_ in ids)

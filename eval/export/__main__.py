@@ -71,10 +71,11 @@ def _write(options: argparse.Namespace, run: Run, folder: Path) -> list[str]:
 
 
 def _licence(run: Run, files: str) -> str:
-    name = run.manifest["dataset"]
-    source = load_sources().get(name)
-    known = f" ({source.licence})" if source else ""
-    return f"{files}: with texts of the data set {name}, which remain under its licence{known}"
+    name, data = run.manifest["dataset"], {file["sha256"] for file in run.manifest["data"]}
+    sources = load_sources()
+    known = [one.licence for key, one in sources.items() if key == name or one.sha256 in data]
+    licence = f" ({known[0]})" if known else ""
+    return f"{files}: with texts of the data set {name}, which remain under its licence{licence}"
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -7,9 +7,7 @@ documents of its conversation alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from eval.export.collection import Collection, UnitName
 from eval.records.answer_key_views import left_out
@@ -26,28 +24,31 @@ def write(run: Run, unit: UnitName, folder: Path) -> list[str]:
     """
     collection = Collection(run, unit)
     records = run.records.values()
-    write_lines(folder / "corpus.jsonl", _corpus(collection))
-    topics = collection.topics()
-    write_lines(folder / "queries.jsonl", ({"_id": id_, "text": text} for id_, text in topics))
+    corpus = (
+        {"_id": one.id, "title": "", "text": one.text, "metadata": one.fields()}
+        for one in collection.documents.values()
+    )
+    write_lines(folder / "corpus.jsonl", corpus)
+    queries = (
+        {"_id": id_, "text": text, "metadata": {"type": record["type"]}}
+        for record, (id_, text) in zip(records, collection.topics(), strict=True)
+    )
+    write_lines(folder / "queries.jsonl", queries)
     (folder / "qrels").mkdir()
     with (folder / "qrels" / "test.tsv").open("w", encoding="utf-8", newline="\n") as file:
         file.write("query-id\tcorpus-id\tscore\n")
         for record in records:
             found = () if left_out(record) else collection.relevant(record)
             file.writelines(f"{encode(record['id'])}\t{document}\t1\n" for document in found)
-    if not collection.pools:
+    if collection.pools is None:
         return []
-    pools = (
-        # LMEB's own programs read scene_id, copies of its data sets have query_id.
-        {"query_id": id_, "scene_id": id_, "candidate_doc_ids": collection.pool_of(record)}
+    lines = (
+        # LMEB's own programs read scene_id, some copies of its data sets have query_id.
+        {
+            **dict.fromkeys(("query_id", "scene_id"), encode(record["id"])),
+            "candidate_doc_ids": collection.pools[record["conversation"]],
+        }
         for record in records
-        for id_ in [encode(record["id"])]
     )
-    write_lines(folder / "candidates.jsonl", pools)
-    return ["candidates.jsonl has the conversation of each question: rank it among these documents"]
-
-
-def _corpus(collection: Collection) -> Iterator[dict[str, Any]]:
-    for one in collection.documents:
-        metadata = {"session": one.session, "time": one.time, "speaker": ", ".join(one.speakers)}
-        yield {"_id": one.id, "title": "", "text": one.text, "metadata": metadata}
+    write_lines(folder / "candidates.jsonl", lines)
+    return ["candidates.jsonl has the documents that each question is ranked among"]

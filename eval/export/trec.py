@@ -13,7 +13,7 @@ from eval.records.rankings import SESSION, Ranked
 from eval.records.rankings import Unit as RankedUnit
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.records.trec import document_of, encode, qrels_lines, run_lines
+from eval.records.trec import encode, qrels_lines, run_lines
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
@@ -33,18 +33,13 @@ def write(run: Run, unit: UnitName, depth: int | None, folder: Path) -> list[str
     tag = encode(run.manifest["run_id"])
     with (folder / "run.trec").open("w", encoding="utf-8", newline="\n") as file:
         for id_, ranked in _counted(run).items():
-            found = [document_of(ranked.store, one) for one in _unit(run, ranked, unit).ids]
+            found = [collection.id_of(ranked.store, one) for one in _unit(run, ranked, unit).ids]
             file.writelines(run_lines(encode(id_), found[:depth], tag))
     _write_qrels(folder, [(one, collection.relevant(one)) for one in run.counted])
     with (folder / "topics.tsv").open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(f"{id_}\t{text}\n" for id_, text in collection.topics())
-    rows = (
-        {
-            **{"id": one.id, "text": one.text, "session": one.session, "time": one.time},
-            "speaker": ", ".join(one.speakers),
-        }
-        for one in collection.documents
-    )
+    documents = collection.documents.values()
+    rows = ({"id": one.id, "text": one.text, **one.fields()} for one in documents)
     write_lines(folder / "corpus.jsonl", rows)
     return _notes(run)
 

@@ -35,6 +35,7 @@ for _order, _name in enumerate(RECORDED, 92):
     register(
         RankingScore(
             name=_name,
+            title=parse(_name).title,
             measure=parse(_name),
             applies_to="ranking",
             order=_order,

@@ -11,6 +11,7 @@ from typing import Any, cast
 from eval.records.jsonl import MEMORIES, RANKINGS, read_lines
 from eval.records.schema import MEMORY_LINE, RANKING_LINE, Manifest, MemoryLine, RankingLine
 from memsys.errors import InputError
+from memsys.text.turns import are_documents
 from memsys.types import Candidate, Conversation, Retrieval
 
 RULE = (
@@ -152,13 +153,13 @@ def ranked_turns(ranking: Sequence[Candidate], depth: int) -> Unit:
 
 
 def manifest_fields(depth: int | None, conversations: Sequence[Conversation]) -> dict[str, Any]:
-    """Return the manifest's fields on rankings of turns; `depth` as in conf/config.yaml."""
-    sizes = {
-        one.id: {
-            "turns": sum(len(session.turns) for session in one.sessions),
-            "sessions": len(one.sessions),
-        }
-        for one in conversations
-    }
+    """Return the manifest's fields on rankings of turns; `depth` as in conf/config.yaml. A store of
+    documents has no number of sessions.
+    """
+    sizes = {}
+    for one in conversations:
+        sizes[one.id] = {"turns": sum(len(session.turns) for session in one.sessions)}
+        if not are_documents(one.sessions):
+            sizes[one.id]["sessions"] = len(one.sessions)
     used = None if depth is None else {"depth": depth, "unit": "turn", "rule": RULE}
     return {"retrieval": used, "stores": sizes}

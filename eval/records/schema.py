@@ -252,7 +252,8 @@ class RetrievalUsed(TypedDict):
     """What the rankings of a run contain."""
 
     depth: int | None
-    """Memories of each ranking that are recorded at most; null: all."""
+    """Memories to which each ranking is recorded; shorter ones are complete, and imported ones may
+    be longer. Null: all are complete."""
     unit: Literal["turn", "session"]
     """What is ranked: memories of turns, or whole sessions, as in some imported rankings."""
     rule: str
@@ -270,11 +271,11 @@ class Manifest(TypedDict):
     status: Literal["running", "interrupted", "complete"]
     """Summaries exist only of complete runs."""
     kind: NotRequired[Literal["imported"]]
-    """Present where the answers were made by another system."""
+    """Present where the answers or rankings were made by another system."""
     command: str
     """Command that repeats the run."""
     strategy: str
-    """Name of the strategy, or of the system whose answers were imported."""
+    """Name of the strategy, or of the system whose answers or rankings were imported."""
     dataset: str
     """Name of the data set."""
     choices: dict[str, Any]
@@ -344,7 +345,7 @@ class Manifest(TypedDict):
     merged: NotRequired[list[dict[str, Any]]]
     """Identity of each part of a merged run."""
     matching: NotRequired[dict[str, Any]]
-    """Account of imported answers: what was matched and what was not."""
+    """Account of imported answers or rankings: what was matched and what was not."""
 
 
 @_documented

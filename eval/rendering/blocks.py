@@ -76,7 +76,8 @@ class Side:
 
     `hidden`: number of further memories of the context. `missed`: evidence not retrieved. `judged`:
     a line for each verdict of a judge, with its reason. `ranks`: where the ranking has the
-    evidence, "" if unknown. `calls`: the calls to models, if shown.
+    evidence, "" if unknown. `ranking`: `lines` are of the recorded ranking, as no context is.
+    `calls`: the calls to models, if shown.
     """
 
     label: str
@@ -90,14 +91,18 @@ class Side:
     missed: Sequence[CardLine]
     judged: Sequence[str] = ()
     ranks: str = ""
+    ranking: bool = False
     calls: Sequence[ModelCall] = ()
 
     @property
     def counts(self) -> str:
-        """Number of memories in the context, of those with evidence and of expanded ones."""
+        """Number of memories in the context (or of ranks in the ranking), of those with evidence
+        and of expanded ones.
+        """
         lines = self.lines or ()
         expanded = sum(line.origin == "expanded" for line in lines)
-        text = f"{len(lines) + self.hidden} memories in the context, "
+        total = len(lines) + self.hidden
+        text = f"{total} ranks, " if self.ranking else f"{total} memories in the context, "
         text += f"{sum(line.evidence for line in lines)} with evidence"
         if expanded:
             text += f", {expanded} by expansion" + (" among those shown" if self.hidden else "")

@@ -6,14 +6,32 @@ from collections.abc import Callable, Iterator, Sequence
 
 from eval.records.schema import Manifest, Summary
 from eval.rendering.blocks import Table
-from eval.rendering.tables import by_key, by_protocol, by_type, key_sentences, markdown
+from eval.rendering.tables import (
+    answerless,
+    by_key,
+    by_protocol,
+    by_type,
+    key_sentences,
+    markdown,
+    of_rankings,
+)
 from eval.summary.subset_score import sentences
+
+_UNANSWERED = (
+    "Nobody answered the questions: the scores are of the rankings alone. `python -m "
+    "eval.retrieval` prints further measures."
+)
 
 
 def run_tables(summary: Summary) -> Iterator[str | Table]:
     """Yield the scores by type, then by protocol and by answer key where there are several, each
-    after the sentence that introduces it.
+    after the sentence that introduces it; of a run without answers, the scores of its rankings.
     """
+    if answerless(summary):
+        yield Table(*of_rankings(summary))
+        yield _UNANSWERED
+        yield from sentences(summary)
+        return
     yield Table(*by_type(summary))
     if len(summary["protocols"]) > 1:
         yield "The same answers under each protocol:"
@@ -41,13 +59,26 @@ def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str
         f"Run {summary['run_id']}: `{manifest['command']}`",
         as_text(run_tables(summary), markdown),
         f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). "
-        f"F1 is that of the protocol {summary['scoring'][0]}. "
+        f"{'' if answerless(summary) else _protocol(summary)}"
         f"{summary['errors']} of {summary['n']} questions failed and are in no mean.",
+        *_other_evidence(manifest),
         *_unjudged(summary),
         *(f"Warning: {warning}" for warning in summary["warnings"]),
         f"Files: {', '.join(files)}",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _other_evidence(manifest: Manifest) -> Iterator[str]:
+    if used := manifest.get("evidence"):
+        yield (
+            f"Retrieval is scored by another evidence key than the data set's: {used['name']}, as "
+            f"listed in {used['overlay']['name']} (data/README.md)."
+        )
+
+
+def _protocol(summary: Summary) -> str:
+    return f"F1 is that of the protocol {summary['scoring'][0]}. "
 
 
 def _unjudged(summary: Summary) -> Iterator[str]:

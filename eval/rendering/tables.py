@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from eval.datasets.types import TYPES
-from eval.metrics.registry import columns, titles
-from eval.rendering.numbers import interval, number
+from eval.metrics.registry import columns, metrics, titles
+from eval.rendering.numbers import ABSENT, interval, number
 from eval.stats.interval import Interval
 from eval.summary.summarise import OVERALL
 
@@ -76,6 +76,38 @@ def by_type(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     ]
     header = score_row(summary["by_type"]["overall"], metrics)
     return ["type", *header], rows
+
+
+def answerless(summary: Mapping[str, Any]) -> bool:
+    """Return whether nobody answered the questions of a run: only its rankings have scores."""
+    cells = summary["by_type"].values()
+    return summary["n"] > summary["errors"] and all(
+        cell.get("answer_tokens_mean") is None and cell["f1"] is None for cell in cells
+    )
+
+
+def of_rankings(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows by question type of a run without answers: the scores of rankings, the
+    context and the latency; columns without any value are left out.
+    """
+    cells = {name: cell for name, cell in summary["by_type"].items() if cell["n"]}
+    overall = f"overall ({answered(summary)})"
+    table = [
+        {
+            "type": overall if name == OVERALL else name,
+            "n": _n(cell),
+            **{
+                one.title: _interval(cell, one.column)
+                for one in metrics()
+                if one.applies_to == "ranking" or (one.applies_to == "retrieval" and one.in_tables)
+            },
+            "context tokens": _interval(cell, "context_tokens_mean", 0),
+            "retrieve p95 ms": number(cell.get("retrieve_ms_p95"), 1),
+        }
+        for name, cell in cells.items()
+    ]
+    shown = [title for title in table[0] if any(row[title] != ABSENT for row in table)]
+    return shown, [[row[title] for title in shown] for row in table]
 
 
 def by_protocol(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:

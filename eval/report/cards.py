@@ -9,11 +9,13 @@ from typing import Any
 from eval.datasets.types import ADVERSARIAL
 from eval.diagnose.retrieval_vs_reading import Marking
 from eval.records.answer_key_views import left_out
+from eval.records.rankings import Ranked, session_of
 from eval.records.run import Run, error_of
 from eval.records.schema import Record, store_of
 from eval.rendering.blocks import Card, CardLine, ModelCall, Side
 from eval.report.runs import ReportedRun, Texts
 from eval.summary.evidence_ranks import evidence_ranks
+from eval.summary.retrieval import evidence_of
 
 SHOWN = 12  # memories without evidence that a card shows of a context
 RIGHT, WRONG, ERROR, UNSCORED = "right", "wrong", "error", "not scored"
@@ -57,7 +59,13 @@ def question_card(
         tuple(first["evidence"]),
         [
             replace(
-                side(run.label, run.records[id_], run.marking, run.texts),
+                side(
+                    run.label,
+                    run.records[id_],
+                    run.marking,
+                    run.texts,
+                    run.rankings.get(id_),
+                ),
                 ranks=ranks_of_evidence(run, id_),
                 calls=calls(run),
             )
@@ -66,10 +74,21 @@ def question_card(
     )
 
 
-def side(label: str, record: Record, marking: Marking, texts: Texts | None) -> Side:
-    """Return the answer and the retrieval of one run; without `texts`, memories have only ids."""
+def side(
+    label: str,
+    record: Record,
+    marking: Marking,
+    texts: Texts | None,
+    ranked: Ranked | None = None,
+) -> Side:
+    """Return the answer and the retrieval of one run: what was `ranked`, where no context is
+    recorded. Without `texts`, memories have only ids.
+    """
     failed = record["status"] != "ok"
+    ranking = record["retrieved"] is None and ranked is not None
     lines = None if failed or record["retrieved"] is None else _lines(record, texts)
+    if ranked is not None and ranking and not failed:
+        lines = _ranked_lines(record, ranked, texts)
     shown = None if lines is None else _shown(lines)
     names = dict.fromkeys((marking.score, *_SCORES))
     scores = {} if failed else record["scores"]
@@ -84,6 +103,7 @@ def side(label: str, record: Record, marking: Marking, texts: Texts | None) -> S
         len(lines or ()) - len(shown or ()),
         _missed(record, lines, texts),
         list(_judged(record)),
+        ranking=ranking,
     )
 
 
@@ -127,6 +147,19 @@ def _lines(record: Record, texts: Texts | None) -> list[CardLine]:
         via = _via(steps.get(id_, {})) if origin == "expanded" else None
         hit = not evidence.isdisjoint(turns)
         lines.append(CardLine(id_, tuple(turns), text, time, score, origin, hit, via))
+    return lines
+
+
+def _ranked_lines(record: Record, ranked: Ranked, texts: Texts | None) -> list[CardLine]:
+    """Return the recorded ranks of turns or sessions; the turns of a session are its evidence."""
+    sessions = evidence_of(record, "session") if ranked.turns is None else ()
+    lines = []
+    for id_, score in ranked.memories:
+        turns = [turn for turn in record["evidence"] if id_ in {turn, session_of(turn)}]
+        found = texts.turn(ranked.store, id_) if texts else None
+        text, time = found or (None, None)
+        hit = bool(turns) or id_ in sessions
+        lines.append(CardLine(id_, turns or [id_], text, time, score, "direct", hit))
     return lines
 
 

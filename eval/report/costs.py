@@ -18,6 +18,8 @@ _UNKNOWN = "unknown"
 
 def costs_block(runs: Sequence[ReportedRun]) -> Block:
     """Return dollars, usage and ingestion of each run, and break-even between runs."""
+    if not any(record["usage"] is not None for run in runs for record in run.records.values()):
+        return Block("costs", "Costs", ["Unknown: no record has calls or tokens."])
     spent = [spending(run) for run in runs]
     parts: list[Part] = [
         Table(

@@ -21,11 +21,13 @@ _PARTS = ("scored", "lost in retrieval", "lost in reading")
 
 def losses_block(runs: Sequence[ReportedRun]) -> Block:
     """Return a chart of each run and, folded, the tables of `python -m eval.diagnose`."""
-    parts: list[Part] = [
-        "The score of each type, the loss in retrieval (its distance from the score of the "
-        "questions with all evidence retrieved) and the loss in reading (the distance of these "
-        "from a perfect score). docs/diagnose.md describes the limits of this split."
-    ]
+    parts: list[Part] = []
+    if any(run.has_answers for run in runs):
+        parts.append(
+            "The score of each type, the loss in retrieval (its distance from the score of the "
+            "questions with all evidence retrieved) and the loss in reading (the distance of these "
+            "from a perfect score). docs/diagnose.md describes the limits of this split."
+        )
     parts += [chart for run in runs if (chart := _chart(run)) is not None]
     for run in runs:
         direct, expanded = counterparts(run, runs)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from eval.metrics.retrieval.registry import CUTOFFS, parse
+from eval.metrics.retrieval.registry import CUTOFFS, UNITS, Unit, parse
 from eval.records.run import Run
 from eval.rendering.blocks import Block, Chart, Fold, Part, Table
 from eval.rendering.numbers import interval
@@ -16,33 +16,46 @@ from eval.stats.interval import Interval
 from eval.summary.retrieval import by_type, unknown
 from eval.summary.summarise import OVERALL
 
-_SHOWN = (
-    *("recall@10", "recall_any@10", "recall_all@10", "ndcg@10", "mrr", "store_share@10"),
-    "session_recall_any@5",
-)
+_SHOWN = ("recall@10", "recall_any@10", "recall_all@10", "ndcg@10", "mrr", "store_share@10")
 _SELECTED = ("recall", "recall_any", "recall_all", "store_share")  # of memories without an order
-_ByType = Mapping[str, Mapping[str, Interval]]
+_OF_SESSIONS = "session_recall_any@5"  # shown beside the measures of turns
+_NOTE = (
+    "recall: the share of the evidence among the first k ranks; any and all: the share of "
+    "questions with at least one, and with all of their evidence there; share of store: the part "
+    "of the store that the cutoff is. docs/retrieval.md defines each measure."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """Measures of a run's rankings that are known, and the reason for each that is not."""
+    """Means of a run's rankings of `unit`s by type and name of the measure. `shown`: the measures
+    of its tables. `unknown`: why others are not known. `selected`: the rankings have no order.
+    """
 
-    run: ReportedRun
+    run: Run
+    unit: Unit
     selected: bool
-    by_type: _ByType
+    shown: tuple[str, ...]
+    means: Mapping[str, Mapping[str, Interval]]
     unknown: Sequence[str]
+
+    @property
+    def curve(self) -> list[tuple[float, Interval]]:
+        """Recall by cutoff, of types 1 to 4; [] without an order."""
+        means = self.means.get(OVERALL, {})
+        found = [(float(cutoff), means.get(name)) for cutoff, name in _curve(self.unit).items()]
+        return [(cutoff, value) for cutoff, value in found if value is not None]
 
 
 def retrieval_block(runs: Sequence[ReportedRun]) -> Block | None:
     """Return the recall curves and tables of all runs with rankings; None where no run has any.
 
-    Runs without rankings, or that only select memories, are named.
+    Runs without rankings, or that only select memories, are named, as are unknown measures.
     """
-    if not any(run.rankings for run in runs):
-        return None
     found = [_measured(run) for run in runs if run.rankings]
-    parts: list[Part] = [*_curves(runs, found), *_tables(found)]
+    if not found:
+        return None
+    parts: list[Part] = [*_charts(runs, found), *_tables(found)]
     if selecting := [one.run.label for one in found if one.selected]:
         parts.append(
             f"Only select memories and do not rank them: {', '.join(selecting)}. Their recall is "
@@ -51,86 +64,84 @@ def retrieval_block(runs: Sequence[ReportedRun]) -> Block | None:
     if without := [run.label for run in runs if not run.rankings]:
         parts.append(f"No rankings are recorded: {', '.join(without)}.")
     parts += [f"{reason}." for one in found for reason in one.unknown]
-    parts.append(
-        "Recall of evidence turns: recall is their share among the first k turns; any and all are "
-        "the shares of questions with at least one and with every evidence turn there. share of "
-        "the store: what part of all turns the cutoff is. docs/retrieval.md defines each measure."
-    )
-    return Block("retrieval", "Retrieval", parts)
+    return Block("retrieval", "Retrieval", [*parts, _NOTE])
 
 
 def _measured(run: ReportedRun) -> _Measured:
-    """Return the measures of `run`; those that its rankings do not determine are left out."""
     selected = all(ranked.selected for ranked in run.rankings.values())
-    names = _SELECTED if selected else (*_SHOWN, *(f"recall@{cutoff}" for cutoff in CUTOFFS))
+    turns = any(ranked.turns is not None for ranked in run.rankings.values())
+    unit: Unit = "turn" if turns else "session"
+    shown = tuple(_of(unit, name) for name in (_SELECTED if selected else _SHOWN))
+    if turns and not selected:
+        shown += (_OF_SESSIONS,)
+    names = shown if selected else (*shown, *_curve(unit).values())
     measures = [parse(name) for name in dict.fromkeys(names)]
     reasons = unknown(run, measures)
     known = [measure for measure in measures if str(measure) not in reasons]
     means = by_type(run, known, run.seed)
-    return _Measured(run, selected, means, list(dict.fromkeys(reasons.values())))
+    return _Measured(run, unit, selected, shown, means, list(dict.fromkeys(reasons.values())))
 
 
-def _curves(runs: Sequence[Run], found: Sequence[_Measured]) -> list[Part]:
-    """Return a chart of recall against the cutoff, types 1 to 4; [] where no run has a curve."""
-    measured = {one.run.label: one.by_type.get(OVERALL, {}) for one in found if not one.selected}
-    series = [
-        [
-            (float(cutoff), value)
-            for cutoff in CUTOFFS
-            if (value := measured.get(run.label, {}).get(f"recall@{cutoff}")) is not None
+def _of(unit: Unit, name: str) -> str:
+    return name if unit == "turn" else f"{unit}_{name}"
+
+
+def _curve(unit: Unit) -> dict[int, str]:
+    return {cutoff: _of(unit, f"recall@{cutoff}") for cutoff in CUTOFFS}
+
+
+def _charts(runs: Sequence[Run], found: Sequence[_Measured]) -> list[Part]:
+    """Return a chart of recall against the cutoff for each unit in which a run has a curve."""
+    parts: list[Part] = []
+    for unit in UNITS:
+        curves = {one.run.label: one.curve for one in found if one.unit == unit}
+        series = [curves.get(run.label, []) for run in runs]
+        if not any(series):
+            continue
+        rows = [
+            [label, f"{points[0][1].n:,}", *(interval(dict(points).get(k)) for k in CUTOFFS)]
+            for label, points in curves.items()
+            if points
         ]
-        for run in runs
-    ]
-    if not any(series):
-        return []
-    rows = [
-        [
-            run.label,
-            f"{points[0][1].n:,}",
-            *(interval(dict(points).get(float(cutoff))) for cutoff in CUTOFFS),
-        ]
-        for run, points in zip(runs, series, strict=True)
-        if points
-    ]
-    caption = "Recall of evidence turns against the cutoff, types 1-4, 95% interval"
-    svg = trends(caption, series, ("turns (log scale)", "recall"))
-    legend = [run.label if points else None for run, points in zip(runs, series, strict=True)]
-    table = Table(["run", "n", *(f"recall@{cutoff}" for cutoff in CUTOFFS)], rows)
-    return [Chart(caption, svg, table, legend)]
+        caption = f"Recall of evidence {unit}s against the cutoff, types 1-4, 95% interval"
+        svg = trends(caption, series, (f"{unit}s (log scale)", "recall"))
+        legend = [run.label if points else None for run, points in zip(runs, series, strict=True)]
+        table = Table(["run", "n", *_titles(tuple(_curve(unit).values()))], rows)
+        parts.append(Chart(caption, svg, table, legend))
+    return parts
 
 
 def _tables(found: Sequence[_Measured]) -> list[Part]:
-    """Return the table of types 1 to 4 by run, then all types of each run; one table of one run."""
+    """Return the tables of types 1 to 4 by run, then all types of each run; one run has the latter
+    alone.
+    """
     if len(found) == 1:
         return _types(found[0])
     parts: list[Part] = []
-    for names in (_SHOWN, _SELECTED):
+    for shown in dict.fromkeys(one.shown for one in sorted(found, key=lambda one: one.selected)):
         rows = [
-            [one.run.label, *_cells(one.by_type.get(OVERALL, {}), names)]
+            [one.run.label, *_cells(one.means[OVERALL], shown)]
             for one in found
-            if one.selected == (names is _SELECTED) and one.by_type.get(OVERALL)
+            if one.shown == shown and one.means.get(OVERALL)
         ]
         if rows:
-            parts.append(Table(["run", "n", *_titles(names)], rows))
+            parts.append(Table(["run", "n", *_titles(shown)], rows))
     folds = {f"{one.run.label}: retrieval by type": _types(one) for one in found}
     return [*parts, *(Fold(title, tables) for title, tables in folds.items() if tables)]
 
 
 def _types(one: _Measured) -> list[Part]:
     """Return the table of all question types; [] where no measure is known."""
-    names = _SELECTED if one.selected else _SHOWN
     rows = [
-        [type_name(type_), *_cells(values, names)]
-        for type_, values in one.by_type.items()
-        if values
+        [type_name(type_), *_cells(means, one.shown)] for type_, means in one.means.items() if means
     ]
-    return [Table(["type", "n", *_titles(names)], rows)] if rows else []
+    return [Table(["type", "n", *_titles(one.shown)], rows)] if rows else []
 
 
 def _titles(names: Sequence[str]) -> list[str]:
     return [parse(name).title for name in names]
 
 
-def _cells(values: Mapping[str, Interval], names: Sequence[str]) -> list[str]:
-    counts = dict.fromkeys(f"{values[name].n:,}" for name in names if name in values)
-    return ["/".join(counts) or "0", *(interval(values.get(name)) for name in names)]
+def _cells(means: Mapping[str, Interval], names: Sequence[str]) -> list[str]:
+    counts = dict.fromkeys(f"{means[name].n:,}" for name in names if name in means)
+    return ["/".join(counts) or "0", *(interval(means.get(name)) for name in names)]

@@ -30,24 +30,32 @@ def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> B
     return Block("headline", "Headline", parts)
 
 
-def types_block(runs: Sequence[ReportedRun]) -> Block:
-    """Return charts of each score by question type, then the tables of each run."""
+def types_block(runs: Sequence[ReportedRun]) -> Block | None:
+    """Return charts of each score by question type, then the tables of each run that has answers;
+    None where there is neither.
+    """
     parts: list[Part] = [
         _chart(runs, column, name)
         for column, name in _SCORES
         if any(run.overall[column] is not None for run in runs)
     ]
-    if any(run.has_answers for run in runs):
+    answered = [run for run in runs if run.has_answers]
+    if answered:
         parts.append(
             "LoCoMo's F1 of the adversarial type is the official phrase match; abstention is in "
             "the headline and in the error analysis."
         )
     if len(runs) == 1:
-        parts += run_tables(runs[0].summary)
+        parts += run_tables(runs[0].summary) if answered else ()
     else:
         parts += [
-            Fold(f"{run.label}: every score by type", list(run_tables(run.summary))) for run in runs
+            Fold(f"{run.label}: every score by type", list(run_tables(run.summary)))
+            for run in answered
         ]
+    if not parts:
+        return None
+    if without := [run.label for run in runs if not run.has_answers]:
+        parts.append(f"No answers: {', '.join(without)}.")
     return Block("types", "Scores by question type", parts)
 
 

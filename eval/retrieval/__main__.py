@@ -34,7 +34,8 @@ def _parser() -> argparse.ArgumentParser:
     add = command.add_argument
     runs = "run folder, id under results/runs or a part of it, or last; or a FILE of rankings"
     add("runs", nargs="+", type=Path, metavar="RUN", help=runs)
-    add("--unit", choices=UNITS, help="what is ranked (default: turn; with --all: both)")
+    units = "what is ranked (default: turn, or session if a run ranked sessions; with --all: both)"
+    add("--unit", choices=UNITS, help=units)
     kinds = "recall: the fraction of the evidence, any of it, or all of it (default: all three)"
     add("--kind", choices=KINDS, help=kinds)
     cutoffs = "cutoffs, as 5,10,20 (default: 10; with --all: 5,10)"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.metrics.retrieval.registry import Measure
+from eval.metrics.retrieval.registry import UNITS, Measure
+from eval.records.answer_key_views import evidence_name
 from eval.records.run import Run
+from eval.records.schema import Record
 from eval.rendering.blocks import Section, Table
 from eval.rendering.contrasts import conclusions, method, table
 from eval.summary import measures as compared
@@ -30,7 +32,8 @@ def objections(runs: Sequence[Run]) -> list[str]:
             found.append(
                 f"no difference of {run.label} to {first.label}: the evidence of {len(other):,} "
                 f"questions differs ({', '.join(other[:_SHOWN])}"
-                f"{', ...' if len(other) > _SHOWN else ''}); use the same dataset.evidence"
+                f"{', ...' if len(other) > _SHOWN else ''}); score it by the same by python -m "
+                f"eval.rescore {run.folder} --evidence {evidence_name(first.manifest)}"
             )
     return found
 
@@ -76,9 +79,11 @@ def _other_evidence(first: Run, run: Run) -> list[str]:
     return [
         id_
         for id_, one in first.records.items()
-        if (other := run.records.get(id_)) is not None
-        and any(
-            set(evidence_of(one, unit)) != set(evidence_of(other, unit))
-            for unit in ("turn", "session")
-        )
+        if (other := run.records.get(id_)) is not None and _evidence(one) != _evidence(other)
     ]
+
+
+def _evidence(record: Record) -> list[set[str]]:
+    """Return the evidence in each unit, without the conversation that a pooled store adds."""
+    owner = f"{record['conversation']}:"
+    return [{id_.removeprefix(owner) for id_ in evidence_of(record, unit)} for unit in UNITS]

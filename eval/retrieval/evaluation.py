@@ -11,6 +11,7 @@ from eval.records.run import Run
 from eval.rendering.blocks import Section
 from eval.retrieval import choice, tables
 from eval.retrieval.differences import comparable, differences, objections, section
+from eval.retrieval.evidence_keys import both_keys
 from eval.retrieval.measured import Measured, measured
 from eval.summary.contrast import Row
 from eval.summary.measures import types_of
@@ -58,35 +59,52 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
     types = _types(runs, request.type)
     selected = [run for run in runs if choice.is_selected(run)]
     ranked = [run for run in runs if run not in selected]
-    unit = request.unit or ("session" if all(map(_of_sessions, runs)) else "turn")
-    groups = list(_groups(request, unit)) if ranked else []
-    asked = list(dict.fromkeys(one for _, measures in groups for one in measures))
-    reasons = {run.label: unknown(run, asked) for run in ranked}
-    if not request.every:
-        _refuse(reasons)
-    notes = [*_notes(runs), *_unknown(reasons), *_ended(ranked, asked, reasons)]
-    sections = []
-    for title, measures in groups:
-        found = [
-            measured(run, [m for m in measures if str(m) not in reasons[run.label]], request.seed)
-            for run in ranked
-        ]
-        _check_type(found, request.type)
-        table = tables.side_by_side if request.every else tables.by_type
-        sections.append(Section(title, [tables.about(found, types), table(found, measures, types)]))
+    unit = request.unit or ("session" if any(map(_of_sessions, runs)) else "turn")
+    chosen = _chosen(request, unit)
+    notes = list(_notes(runs))
+    sections: list[Section] = []
+    rows: list[list[Row]] = []
+    if ranked:
+        more, sections = _of_ranked(ranked, request, unit, types)
+        notes += more
     if selected:
         of_sets = choice.set_measures(unit)
+        if request.measures and not ranked:
+            of_sets = list(request.measures)
+            _refuse({run.label: unknown(run, of_sets) for run in selected})
         found = [measured(run, of_sets, request.seed) for run in selected]
         _check_type(found, request.type)
         sections.append(Section(tables.SELECTED, tables.of_sets(found, of_sets, types)))
-    rows: list[list[Row]] = []
+    if ranked and (both := both_keys(ranked, chosen, types, request.seed)):
+        sections.append(both)
     if len(ranked) > 1 and not request.every:
-        rows, why_none = _differences(ranked, request, unit, types)
+        rows, why_none = _differences(ranked, chosen, types, request.seed)
         notes += why_none
     if rows:
         sections.append(section(rows, ranked))
     start = Section("Runs", [tables.of_runs(runs), *(f"note: {note}" for note in notes)])
     return Evaluation(ranked, selected, unit, types, [start, *sections], rows)
+
+
+def _of_ranked(
+    runs: Sequence[Run], request: Request, unit: Unit, types: Sequence[str]
+) -> tuple[list[str], list[Section]]:
+    """Return notes, and a section for each table of the runs that rank."""
+    groups = list(_groups(request, unit))
+    asked = list(dict.fromkeys(one for _, measures in groups for one in measures))
+    reasons = {run.label: unknown(run, asked) for run in runs}
+    if not request.every:
+        _refuse(reasons)
+    sections = []
+    for title, measures in groups:
+        found = [
+            measured(run, [m for m in measures if str(m) not in reasons[run.label]], request.seed)
+            for run in runs
+        ]
+        _check_type(found, request.type)
+        table = tables.side_by_side if request.every else tables.by_type
+        sections.append(Section(title, [tables.about(found, types), table(found, measures, types)]))
+    return [*_unknown(reasons), *_ended(runs, asked, reasons)], sections
 
 
 def _types(runs: Sequence[Run], type_: str | None) -> tuple[str, ...]:
@@ -127,16 +145,22 @@ def _check_type(found: Sequence[Measured], type_: str | None) -> None:
         raise InputError(f"--type {type_}: no question of this type has evidence")
 
 
+def _chosen(request: Request, unit: Unit) -> Sequence[Measure]:
+    """Return the measures of differences and of evidence keys: those that the user named, or the
+    main ones.
+    """
+    at = request.cutoffs or _CUTOFFS
+    return request.measures or choice.compared(unit, request.kind, at)
+
+
 def _differences(
-    ranked: Sequence[Run], request: Request, unit: Unit, types: Sequence[str]
+    ranked: Sequence[Run], chosen: Sequence[Measure], types: Sequence[str], seed: int
 ) -> tuple[list[list[Row]], list[str]]:
     """Return the differences to the first run, and notes on those that there are not."""
     if against := objections(ranked):
         return [], against
-    at = request.cutoffs or _CUTOFFS
-    asked = request.measures or choice.compared(unit, request.kind, at)
-    measures, notes = comparable(ranked, asked)
-    return differences(ranked, measures, types, request.seed), notes
+    measures, notes = comparable(ranked, chosen)
+    return differences(ranked, measures, types, seed), notes
 
 
 def _notes(runs: Sequence[Run]) -> Iterator[str]:
@@ -149,15 +173,23 @@ def _notes(runs: Sequence[Run]) -> Iterator[str]:
 
 
 def _ended(runs: Sequence[Run], asked: Sequence[Measure], reasons: Reasons) -> Iterator[str]:
-    """Yield a note per run and unit on rankings that end before the greatest cutoff."""
+    """Yield a note per run on rankings that end before the greatest cutoff of a unit, or before the
+    greatest budget of tokens.
+    """
     for run in runs:
-        known = [m for m in asked if m.cutoff is not None and str(m) not in reasons[run.label]]
-        for unit in dict.fromkeys(one.unit for one in known):
-            most = max((m for m in known if m.unit == unit), key=lambda one: one.cutoff or 0)
-            if short := ended_early(run, most):
+        known = [one for one in asked if str(one) not in reasons[run.label]]
+        greatest: dict[str, Measure] = {}
+        for one in sorted(known, key=lambda one: one.cutoff or one.tokens or 0):
+            if one.cutoff is not None:
+                greatest[one.unit] = one
+            elif one.tokens is not None:
+                greatest["tokens"] = one
+        for one in greatest.values():
+            if short := ended_early(run, one):
+                count = f"{one.tokens:,} tokens" if one.tokens else f"{one.cutoff:,} {one.unit}s"
                 yield (
                     f"{run.label}: the recorded rankings of {short:,} questions contain fewer "
-                    f"than {most.cutoff} {unit}s; nothing is taken to follow"
+                    f"than {count}; nothing is taken to follow"
                 )
 
 

@@ -60,8 +60,6 @@ def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:
         raise InputError(f"--{given[0].replace('_', '-')}: is for a FILE, and none is named")
     if len(files) > 1 and (options.name is not None or options.run_folder is not None):
         raise InputError("--name and --run-folder are for one FILE; give each its own command")
-    if options.depth is not None and options.depth < 1:
-        raise InputError(f"--depth {options.depth}: use a whole number above 0")
     if not files:
         return paths
     config = config_of(options.dataset or _DATASET, ORIGINAL, None)

@@ -71,6 +71,8 @@ def matched(
     `depth`: the number of ids at which rankings were cut, so that shorter ones are complete; None
     if that is not known. Raises InputError as match does, and if `depth` contradicts the rankings.
     """
+    if depth is not None and depth < 1:
+        raise InputError(f"depth {depth}: use a whole number above 0")
     matching = match(rows, dataset, where)
     found = Import(name, rows, pool(dataset) if matching.pooled else dataset, matching, depth)
     for _, one in found.cut:

@@ -56,8 +56,8 @@ def by_type(found: Sequence[Measured], measures: Sequence[Measure], types: Seque
 def side_by_side(
     found: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]
 ) -> Table:
-    """Return a row per measure on the last of `types`, with a column per run."""
-    rows = [[m.title, *(_cell(one, types[-1], m) for one in found)] for m in measures]
+    """Return a row per measure, by its name, on the last of `types`, with a column per run."""
+    rows = [[str(m), *(_cell(one, types[-1], m) for one in found)] for m in measures]
     return Table(["measure", *(one.run.label for one in found)], rows)
 
 

@@ -33,7 +33,8 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
     of the files. Raises InputError if the folder cannot be written.
     """
     every = [one for one in all_measures() if request.unit in {None, one.unit}]
-    asked = [*every, *(one for one in request.measures if one not in every)]
+    defined = definitions(request.unit, request.kind, request.cutoffs)
+    asked = list(dict.fromkeys([*every, *defined, *request.measures]))
     ranked = [measured(run, known(run, asked), request.seed) for run in found.ranked]
     of_sets = [one for unit in UNITS for one in set_measures(unit)]
     selected = [measured(run, known(run, of_sets), request.seed) for run in found.selected]
@@ -53,7 +54,7 @@ def write(folder: Path, found: Evaluation, request: Request) -> list[str]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         charts = list(_draw(curves, found, kind, folder)) if curves else []
-        sections = [*found.sections, *_definitions(ranked, found, request)]
+        sections = [*found.sections, *_definitions(ranked, defined, found.types)]
         texts["retrieval.md"] = _markdown(found, sections, charts)
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
@@ -140,18 +141,14 @@ def _draw(
 
 
 def _definitions(
-    ranked: Sequence[Measured], found: Evaluation, request: Request
+    found: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]
 ) -> Iterator[Section]:
     """Yield every definition side by side, a section for each question type."""
-    if not ranked:
-        return
-    measures = definitions(request.unit, request.kind, request.cutoffs)
-    rows = [measured(one.run, known(one.run, measures), request.seed) for one in ranked]
-    for type_ in found.types:
-        if any(one.n(type_) for one in rows):
-            table = tables.side_by_side(rows, measures, [type_])
+    for type_ in types:
+        if any(one.n(type_) for one in found):
+            table = tables.side_by_side(found, measures, [type_])
             title = f"All definitions: {type_name(type_)}"
-            yield Section(title, [tables.about(rows, [type_]), table])
+            yield Section(title, [tables.about(found, [type_]), table])
 
 
 def _markdown(

@@ -8,7 +8,16 @@ from time import perf_counter
 
 from eval.records.comma_separated import write_rows
 from eval.records.folder import seconds_of
-from eval.records.jsonl import INGEST, MANIFEST, RECORDS, SUMMARY, write_json, writing
+from eval.records.jsonl import (
+    INGEST,
+    MANIFEST,
+    MEMORIES,
+    RANKINGS,
+    RECORDS,
+    SUMMARY,
+    write_json,
+    writing,
+)
 from eval.records.manifest import now
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.summary.summarise import summarise
@@ -51,8 +60,9 @@ def write_summary(
     warning = _empty_contexts(manifest, summary)
     if warning is not None and warning not in summary["warnings"]:
         manifest["warnings"] = summary["warnings"] = [*summary["warnings"], warning]
-    written = [RECORDS, INGEST] if (folder / INGEST).exists() else [RECORDS]
-    text = report(manifest, summary, [*written, SUMMARY, MANIFEST])
+    files = (RECORDS, RANKINGS, MEMORIES, INGEST, SUMMARY, MANIFEST)
+    ours = [name for name in files if name in (SUMMARY, MANIFEST) or (folder / name).exists()]
+    text = report(manifest, summary, ours)
     with writing(folder):
         write_json(folder / SUMMARY, summary)
         write_csv(folder / "summary.csv", summary)

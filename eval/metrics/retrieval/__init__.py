@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-Cut = Literal["", "rank", "tokens"]
+Cut = Literal["", "rank", "tokens", "turns"]
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,14 @@ class Judged:
 
     `ranked`: distinct ids, best first. `relevant`: ids of the evidence, at least one. `size`:
     number of units in the store. `tokens`: o200k tokens of the context that ends with each rank.
-    `size` and `tokens` are None where they are unknown.
+    `turns`: of a session, the rank of its first turn. All three are None where they are unknown.
     """
 
     ranked: Sequence[str]
     relevant: Collection[str]
     size: int | None = None
     tokens: Sequence[int] | None = None
+    turns: Sequence[int] | None = None
 
     @cached_property
     def wanted(self) -> int:
@@ -50,15 +51,20 @@ class Judged:
         """Return the number of ranks whose context has at most `budget` tokens; None if unknown."""
         return None if self.tokens is None else bisect_right(self.tokens, budget)
 
+    def of_turns(self, number: int) -> int | None:
+        """Return the number of sessions of the first `number` turns; None if unknown."""
+        return None if self.turns is None else bisect_right(self.turns, number)
+
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalMetric(ABC):
     """A score of one ranking. Subclasses add `score`.
 
     `name`: before the @ of a measure such as recall@10. `title`: its heading in tables. `order`:
-    its place in lists. `cuts`: what may follow the name: a rank, a token budget, or nothing ("").
-    `at_evidence`: whether the cutoff is R. `ordered`: whether the score depends on the order, so
-    that a mere selection has none. `aliases`: names in other tools, which error messages explain.
+    its place in lists. `cuts`: what may follow the name: a rank, a token budget, of sessions also a
+    number of turns, or nothing (""). `at_evidence`: whether the cutoff is R. `ordered`: whether the
+    score depends on the order, so that a mere selection has none. `aliases`: names in other tools,
+    which error messages explain.
     """
 
     name: str

@@ -6,7 +6,9 @@
 - recall_all: 1 if all evidence is found. recall_all@k of LongMemEval (Wu et al., 2025,
   src/retrieval/eval_utils.py), whose recall_any@k is the one above.
 
-At a token budget, the ranks count whose context is within the budget: `recall@512tokens`.
+At a token budget, the ranks count whose context is within the budget: `recall@512tokens`. Within a
+number of turns, the sessions of these turns count: `session_recall_any@10turns`, which several
+memory systems report as the recall of turns.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ for _name, _title, _order, _compute, _aliases in (
             title=_title,
             order=_order,
             compute=_compute,
-            cuts=("", "rank", "tokens"),
+            cuts=("", "rank", "tokens", "turns"),
             ordered=False,
             aliases=_aliases,
         )

@@ -1,7 +1,8 @@
 """The retrieval metrics and their measures: a metric of a unit, at a cutoff or a token budget.
 
-A measure is written `[session_]METRIC[@RANK|@NUMBERtokens]`, as recall@10, session_recall_any@5,
-mrr or recall@512tokens; the unit is the turn unless the name starts with session_.
+A measure is written `[session_]METRIC[@RANK|@NUMBERtokens|@NUMBERturns]`, as recall@10,
+session_recall_any@5, mrr, recall@512tokens or session_recall_any@10turns (of the sessions of the
+first ten turns); the unit is the turn unless the name starts with session_.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from typing import Literal
+from typing import Literal, cast
 
 from eval.metrics.retrieval import Cut, Judged, RetrievalMetric
 from memsys.errors import InputError
@@ -22,21 +23,22 @@ UNITS: tuple[Unit, ...] = ("turn", "session")
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 BUDGETS = (256, 512, 1024, 2048)
 EXAMPLES = "recall@10, session_recall_any@5, recall@512tokens, mrr"
-_SHAPE = re.compile(r"(session_)?([^@]*)(?:@([1-9][0-9]{0,8})(tokens)?)?", re.ASCII)
+_SHAPE = re.compile(r"(session_)?([^@]*)(?:@([1-9][0-9]{0,8})(tokens|turns)?)?", re.ASCII)
 _NEAR = 0.7  # least similarity of a name to the one that it stands for
 _REGISTERED: dict[str, RetrievalMetric] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A metric of rankings of `unit`s, at the rank `cutoff`, within a budget of `tokens`, or of the
-    whole ranking (both None).
+    """A metric of rankings of `unit`s, at the rank `cutoff`, within a budget of `tokens`, of the
+    sessions of the first `turns`, or of the whole ranking (all None).
     """
 
     unit: Unit
     metric: RetrievalMetric
     cutoff: int | None = None
     tokens: int | None = None
+    turns: int | None = None
 
     def __str__(self) -> str:
         """Return the name that parse reads."""
@@ -50,13 +52,15 @@ class Measure:
     @property
     def whole(self) -> bool:
         """Whether the score depends on how deep the ranking is."""
-        cut = self.cutoff or self.tokens
+        cut = self.cutoff or self.tokens or self.turns
         return cut is None and self.metric.ordered and not self.metric.at_evidence
 
     @property
     def _end(self) -> str:
         if self.tokens is not None:
             return f"@{self.tokens}tokens"
+        if self.turns is not None:
+            return f"@{self.turns}turns"
         return "" if self.cutoff is None else f"@{self.cutoff}"
 
     def score(self, judged: Judged) -> float | None:
@@ -64,8 +68,10 @@ class Measure:
         cutoff = judged.wanted if self.metric.at_evidence else self.cutoff
         if self.tokens is not None:
             cutoff = judged.within(self.tokens)
-            if cutoff is None:
-                return None
+        elif self.turns is not None:
+            cutoff = judged.of_turns(self.turns)
+        if cutoff is None and (self.tokens or self.turns):
+            return None
         return self.metric.score(judged, cutoff)
 
 
@@ -99,26 +105,34 @@ def parse(text: str) -> Measure:
     if shape is None:
         raise InputError(
             f"{text!r:.60}: a measure is METRIC@CUTOFF with a whole number of 1 or more, or "
-            f"METRIC@NUMBERtokens, as {EXAMPLES}{_meant(text)}"
+            f"METRIC@NUMBERtokens, of sessions also METRIC@NUMBERturns, as {EXAMPLES}{_meant(text)}"
         )
-    session, name, number, tokens = shape.groups()
+    session, name, number, counted = shape.groups()
     found = next((metric for metric in metrics() if metric.name == name), None)
     if found is None:
         known = ", ".join(metric.name for metric in metrics())
         raise InputError(f"{text!r:.60}: no such measure{_meant(text)}; metrics are {known}")
-    kind: Cut = "tokens" if tokens else "rank" if number else ""
-    if kind not in found.cuts:
-        raise InputError(f"{text}: {_only(found)}")
+    kind = cast(Cut, counted or ("rank" if number else ""))
     unit: Unit = "session" if session else "turn"
+    if kind not in cuts_of(found, unit):
+        raise InputError(f"{text}: {_only(found, unit)}")
     if kind == "tokens":
         return Measure(unit, found, tokens=int(number))
+    if kind == "turns":
+        return Measure(unit, found, turns=int(number))
     return Measure(unit, found, cutoff=int(number) if number else None)
 
 
-def _only(metric: RetrievalMetric) -> str:
-    """Return how a measure of `metric` is written."""
-    forms = {"": metric.name, "rank": f"{metric.name}@10", "tokens": f"{metric.name}@512tokens"}
-    return f"write {' or '.join(forms[cut] for cut in metric.cuts)}"
+def cuts_of(metric: RetrievalMetric, unit: Unit) -> tuple[Cut, ...]:
+    """Return what may follow the name of `metric` of `unit`: a number of turns only of sessions."""
+    return tuple(cut for cut in metric.cuts if unit == "session" or cut != "turns")
+
+
+def _only(metric: RetrievalMetric, unit: Unit) -> str:
+    """Return how a measure of `metric` of `unit` is written."""
+    ends: dict[Cut, str] = {"": "", "rank": "@10", "tokens": "@512tokens", "turns": "@10turns"}
+    name = "session_" * (unit == "session") + metric.name
+    return f"write {' or '.join(name + ends[cut] for cut in cuts_of(metric, unit))}"
 
 
 def _meant(text: str) -> str:
@@ -151,4 +165,6 @@ def all_measures() -> tuple[Measure, ...]:
                 found += [Measure(unit, metric, cutoff=cutoff) for cutoff in CUTOFFS]
             if "tokens" in metric.cuts:
                 found += [Measure(unit, metric, tokens=budget) for budget in BUDGETS]
+            if "turns" in cuts_of(metric, unit):
+                found += [Measure(unit, metric, turns=cutoff) for cutoff in CUTOFFS]
     return tuple(found)

@@ -70,6 +70,5 @@ def _record(dataset: Dataset, index: int) -> dict[str, Any]:
     question = dataset.questions[index]
     fields = {"type": question.type, "question": question.text, "gold": question.gold}
     fields["conversation"] = question.conversation
-    return factory.record(
-        question.id, question.category, evidence=list(question.evidence), **fields
-    )
+    row = factory.record(question.id, evidence=list(question.evidence), **fields)
+    return {**row, "category": question.category}

@@ -13,6 +13,7 @@ from eval.datasets.reload import load_dataset_of
 from eval.export.__main__ import main
 from eval.records.run import load_run
 from tests.eval.export import ranked
+from tests.eval.export.test_trec import read
 
 
 def lines(path: Path) -> list[dict[str, Any]]:
@@ -31,8 +32,8 @@ def test_files_have_the_fields_of_beir(run: Path) -> None:
     assert set(corpus[0]) == {"_id", "title", "text", "metadata"}
     assert corpus[0]["metadata"]["session"] == "harbour:D1"
     records = load_run(run).records
-    assert [(one["_id"], one["text"]) for one in queries] == [
-        (record["id"], record["question"]) for record in records.values()
+    assert [(one["_id"], one["text"], one["metadata"]["type"]) for one in queries] == [
+        (record["id"], record["question"], record["type"]) for record in records.values()
     ]
     with (folder / "qrels" / "test.tsv").open(encoding="utf-8", newline="") as file:
         qrels = list(csv.DictReader(file, delimiter="\t"))
@@ -83,6 +84,29 @@ def test_a_pooled_store_needs_no_pools_unless_owners_are_filtered(tmp_path: Path
         assert main([str(run), "--to", "beir"]) == 0
     files = [lines(run / "beir" / "candidates.jsonl") for run in (own, alone)]
     assert files[0] == files[1]
+
+
+def test_a_benchmark_comes_back_with_its_own_ids(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = ranked.write(tmp_path / "first", ranked.SAMPLE)
+    assert main([str(first), "--to", "beir"]) == 0
+    config = {"_target_": "eval.datasets.beir.Beir", "name": "beir", "path": str(first / "beir")}
+    again = ranked.write(tmp_path / "again", config)
+    for to in ("beir", "trec"):
+        assert main([str(again), "--to", to]) == 0
+    folders = [run / "beir" for run in (first, again)]
+    texts = [{one["_id"]: one["text"] for one in lines(at / "corpus.jsonl")} for at in folders]
+    assert texts[0] == texts[1]
+    for name in ("qrels/test.tsv", "candidates.jsonl"):
+        found = [sorted((at / name).read_text(encoding="utf-8").split("\n")) for at in folders]
+        assert found[0] == found[1]
+    assert {one["id"] for one in lines(again / "trec" / "corpus.jsonl")} == texts[0].keys()
+    ranked_ids = {line.document for line in read(again / "trec" / "run.trec")}
+    assert ranked_ids <= texts[0].keys()
+    capsys.readouterr()
+    assert main([str(again), "--to", "beir", "--unit", "session", "--force"]) == 2
+    assert "its documents belong to no sessions; use --unit turn" in capsys.readouterr().err
 
 
 def test_a_run_without_rankings_is_a_collection_too(tmp_path: Path) -> None:

@@ -190,9 +190,18 @@ def test_ranks_of_sessions_where_only_sessions_are_ranked(first: Path):
     manifest = json.loads((first / "manifest.json").read_text())
     manifest["retrieval"]["unit"] = "session"
     (first / "manifest.json").write_text(json.dumps(manifest))
+    rows = [row | {"retrieved": None} for row in records()]
+    (first / "records.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (run,) = made(first)
-    found = question_card("ash/1", [run]).sides[0].ranks
-    assert found == "Evidence sessions in the ranking: D1 at 2"
+    found = question_card("ash/1", [run]).sides[0]
+    assert found.ranks == "Evidence sessions in the ranking: D1 at 2"
+    assert found.lines is not None
+    assert [(one.id, one.turns, one.evidence) for one in found.lines] == [
+        ("D2", ["D2"], False),
+        ("D1", ["D1:1", "D1:3"], True),
+    ]
+    assert found.missed == []
+    assert found.counts == "2 ranks, 1 with evidence"
 
 
 def test_a_record_without_an_answer_has_no_verdict():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,21 @@ def test_cutoffs_beyond_the_depth_are_unknown(first: Path):
     assert [cell.partition(" [")[0] for cell in row[2:]] == ["0.000", "0.500", "0.500", *"----"]
 
 
+def test_rankings_of_sessions_are_measured_as_sessions(first: Path, second: Path):
+    ids = [row["id"] for row in records()]
+    for folder in (first, second):
+        write_rankings(folder, dict.fromkeys(ids, ("D2", "D3", "D1")), depth=3)
+    manifest = json.loads((first / "manifest.json").read_text(encoding="utf-8"))
+    manifest["retrieval"]["unit"] = "session"
+    (first / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    block = _block(first, _ranked(second, 1, 2))
+    charts = [part for part in block.parts if isinstance(part, Chart)]
+    assert [chart.legend for chart in charts] == [[None, "better<i>"], ["plain", None]]
+    assert charts[1].title.startswith("Recall of evidence sessions")
+    assert _row(charts[1].alternative, "plain")["session recall@3"] == "1.000"
+    assert _row(_table(block), "plain")["session MRR"] == "0.333"
+
+
 @pytest.fixture
 def unread(tmp_path: Path, data: Path) -> Path:
     """A run that ranked and did not answer."""
@@ -129,7 +145,10 @@ def test_a_run_without_answers_is_reported(unread: Path, capsys: pytest.CaptureF
     text = (unread / "report.md").read_text(encoding="utf-8")
     assert "theirs on made: no answers, only its ranking" in text
     assert "## Retrieval" in text
-    assert "LoCoMo's F1" not in text
+    assert "## Scores by question type" not in text
+    assert "## Costs\n\nUnknown: no record has calls or tokens." in text
+    assert "## Latency\n\nUnknown: no record has a latency." in text
+    assert "lost in" not in text
     assert "false refusals" not in text.partition("## Error analysis")[2]
     assert "theirs has no answers" in text
     assert "| overall (types 1-4) | 48 | 24 | 0 | 24 | 0 | 0 |" in text  # evidence by rank
@@ -140,7 +159,9 @@ def test_changes_are_of_recall_where_a_run_has_no_answers(unread: Path, data: Pa
     read = write_run(tmp_path / "read", rows, "ours", data)
     text = build_report(made(read, unread)).markdown()
     assert "theirs against ours: largest losses in recall@10 (10: -0.50)" in text
-    assert "no answer" in text
+    assert "No answers: theirs." in text
+    assert "theirs: every score by type" not in text
+    assert "): no answer\n" in text
 
 
 def test_pages_work_without_answers(unread: Path):
@@ -154,3 +175,6 @@ def test_pages_work_without_answers(unread: Path):
         assert status == 200, body
     assert "Evidence turns in the ranking: D1:1 at 2, D1:3 at 40" in body
     assert "<em>no answer</em>" in body
+    assert "100 ranks, 2 with evidence" in body
+    assert "said D1:3 ash" in body
+    assert "and 86 more without evidence" in body

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from eval.answers.ranking_files import RankingRow, rows_of
 from eval.datasets.types import Dataset
+from eval.metrics.retrieval.registry import parse
+from eval.retrieval.import_run import run_of
 from eval.retrieval.imports import Import, matched
 from eval.retrieval.match import NO_QUESTION, OTHER_QUESTION, SEVERAL
+from eval.summary.retrieval import value
 from memsys.errors import InputError
 
 
@@ -19,7 +23,7 @@ def of(dataset: Dataset, rankings: dict[str, Any], depth: int | None = None) -> 
 
 def row(place: str, ids: list[str], **fields: str | None) -> RankingRow:
     given: dict[str, str | None] = dict.fromkeys(("id", "text", "conversation")) | fields
-    return RankingRow(place, **given, ranking=tuple((id_, None) for id_ in ids))  # type: ignore[arg-type]
+    return RankingRow(place, **given, ranking=tuple((id_, None) for id_ in ids))
 
 
 def ids(found: Import) -> dict[str, list[str]]:
@@ -107,6 +111,16 @@ def test_turns_of_other_conversations_make_a_pooled_ranking(dataset: Dataset) ->
     message = refused(dataset, {"ash/0": ["fir:D1:1"], "ash/1": ["D1:1"]})
     assert "'ash/1': 'D1:1' names no conversation" in message
     assert "write ash:D1:1" in message
+
+
+def test_a_pooled_ranking_of_histories_is_judged_by_their_sessions(dataset: Dataset) -> None:
+    """As LongMemEval names evidence sessions, under ids that histories may share."""
+    asked = tuple(replace(one, evidence_sessions=("D1",)) for one in dataset.questions)
+    histories = replace(dataset, questions=asked)
+    found = of(histories, {"ash/0": ["fir:D1", "ash:D1"], "fir/0": ["fir:D1", "ash:D1"]})
+    run = run_of(found, {})
+    session_mrr = parse("session_mrr")
+    assert [value(run, id_, session_mrr) for id_ in ("ash/0", "fir/0")] == [0.5, 1.0]
 
 
 def test_bad_ids_are_refused_with_question_and_id(dataset: Dataset) -> None:

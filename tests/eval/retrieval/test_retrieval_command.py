@@ -99,13 +99,13 @@ def test_every_definition_side_by_side(tmp_path: Path, capsys: pytest.CaptureFix
     assert "Differences" not in out
     expected = {
         "recall@10": ("0.500", "1.000"),
-        "all@5": ("0.000", "1.000"),
-        "MRR": ("1.000", "0.500"),
+        "recall_all@5": ("0.000", "1.000"),
+        "mrr": ("1.000", "0.500"),
         "recall@256tokens": ("1.000", "1.000"),
-        "session any@5": ("1.000", "1.000"),
-        "session nDCG@10": None,
-        "session first rank": ("1 (found in 100.0%)", "2 (found in 100.0%)"),
-        "share of store@10": ("1.0%", "1.0%"),
+        "session_recall_any@5": ("1.000", "1.000"),
+        "session_ndcg@10": None,
+        "session_first_rank": ("1 (found in 100.0%)", "2 (found in 100.0%)"),
+        "store_share@10": ("1.0%", "1.0%"),
     }
     for name, values in expected.items():
         row = cells(out, f"{name} ")
@@ -113,9 +113,9 @@ def test_every_definition_side_by_side(tmp_path: Path, capsys: pytest.CaptureFix
         if values is not None:
             assert tuple(cell.partition(" [")[0] for cell in row[1:]) == values
     only = printed(capsys, *runs, "--all", "--unit", "session", "--kind", "any", "--at", "3")
-    assert "session any@3" in only
+    assert "session_recall_any@3" in only
     assert "recall@10" not in only
-    assert "\nany@3" not in only
+    assert "\nrecall_any@3" not in only
 
 
 def test_selected_memories_have_no_cutoff(
@@ -133,9 +133,14 @@ def test_selected_memories_have_no_cutoff(
     ]  # fmt: skip
     row = [f"{value} [{value}, {value}]" for value in ("0.500", "1.000", "0.000", "0.050")]
     assert cells(of_sets, "overall")[2:] == [*row, "2.0%"]
-    alone = printed(capsys, given)
+    alone = printed(capsys, given, "--out", str(tmp_path / "out"))
     assert "cutoff 10" not in alone
     assert "Selected, not ranked" in alone
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"retrieval.md", "retrieval.csv"}
+    chosen = printed(capsys, given, "--measure", "session_recall_any")
+    assert cells(chosen, "type") == ["type", "n", "session any"]
+    error = refused(capsys, given, "--measure", "recall@10")
+    assert "full_context: its memories are selected, without an order: recall@10" in error
 
 
 def test_a_cutoff_beyond_the_depth_is_unknown(
@@ -177,6 +182,44 @@ def test_other_data_or_evidence_has_no_difference(
     elsewhere = ranked(tmp_path / "three", strategy="elsewhere", data=[file])
     out = " ".join(printed(capsys, one, elsewhere).split())
     assert "no difference of elsewhere to bm25: they ranked different data (some.json 5555" in out
+
+
+def test_a_pooled_store_has_the_same_evidence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pooled = [
+        row | {"evidence": [f"{row['conversation']}:{turn}" for turn in row["evidence"]]}
+        for row in records()
+    ]
+    runs = (
+        ranked(tmp_path / "one", strategy="bm25"),
+        ranked(tmp_path / "two", strategy="pooled", rows=pooled),
+    )
+    assert "pooled is worse than bm25 on types 1-4: recall@10 -0.500" in printed(capsys, *runs)
+
+
+def test_both_evidence_keys_are_side_by_side(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed = {
+        "a/10": {"evidence": ["D9:1"], "evidence_original": ["D7:7"]},
+        "b/10": {"evidence": [], "evidence_original": ["D9:1"]},
+    }
+    rows = [row | changed.get(row["id"], {}) for row in records()]
+    overlay = {"name": "evidence.json", "bytes": 9, "sha256": "7" * 64}
+    evidence = {"name": "corrected", "overlay": overlay}
+    run = ranked(tmp_path / "one", (1, 2), rows=rows, evidence=evidence)
+    out = printed(capsys, run, "--measure", "recall@10")
+    assert "Measures" in out
+    both = out.split("Under the original and the corrected evidence\n")[1]
+    assert "evidence key corrected, 1 questions with other evidence and 1 without any." in both
+    assert cells(both, "type") == [
+        "type", "run", "n original", "n corrected", "recall@10 original", "recall@10 corrected",
+    ]  # fmt: skip
+    row = cells(both, "multi_hop")
+    assert row[2:4] == ["12", "11"]
+    assert [cell.partition(" ")[0] for cell in row[4:]] == ["0.917", "1.000"]
+    assert "Under the original" not in printed(capsys, ranked(tmp_path / "two"))
 
 
 def test_what_cannot_be_measured_is_one_line(
@@ -289,3 +332,5 @@ def test_rankings_of_sessions_are_measured_as_sessions(
     error = refused(capsys, run, "--unit", "turn")
     assert "whole sessions were ranked, not turns" in error
     assert "Unit session, recall fraction, any and all, cutoff 10" in printed(capsys, run)
+    turns = ranked(tmp_path / "two", strategy="turns", rows=rows)
+    assert "Unit session, recall fraction, any and all, cutoff 10" in printed(capsys, run, turns)

@@ -178,7 +178,11 @@ def test_csv_holds_the_numbers_of_the_json(run: Run) -> None:
     by_type = run.summary["by_type"]
     assert list(table.index) == list(by_type)
     for name, cell in by_type.items():
-        assert set(table.columns) == set(cell)
+        ends = {f"{name}_{end}" for name in cell for end in ("low", "high") if name.endswith("_ci")}
+        assert set(table.columns) == {name for name in cell if not name.endswith("_ci")} | ends
+        for column in ("f1", "abstained"):
+            found = [table.loc[name, f"{column}_ci_{end}"] for end in ("low", "high")]
+            assert found == cell[f"{column}_ci"] or (math.isnan(found[0]) and cell["n"] == 0)
         for column in CELL:
             value = table.loc[name, column]
             assert (math.isnan(value) and cell[column] is None) or value == cell[column], column

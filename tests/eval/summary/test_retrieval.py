@@ -155,10 +155,10 @@ def test_first_ranks_are_a_median_over_all_questions_and_the_share_found() -> No
             "plain: depth 4: r_precision is unknown; run it with retrieval.depth=10 or more",
         ),
         (
-            one(TURNS, TURNS[:1]),
+            one(TURNS, ["X:1"]),
             "recall@101tokens",
-            "plain: depth 10: recall@101tokens is unknown, since the ranking of ash/0 ends at 100 "
-            "tokens; run it with a greater retrieval.depth",
+            "plain: depth 10: recall@101tokens is unknown, since 1 of 1 rankings end within the "
+            "budget; run it with a greater retrieval.depth",
         ),
         (
             one(TURNS, TURNS[:1], each=None),
@@ -190,9 +190,12 @@ def test_first_ranks_are_a_median_over_all_questions_and_the_share_found() -> No
 )
 def test_what_the_rankings_do_not_determine_is_an_error(run: Run, name: str, message: str) -> None:
     measure = parse(name)
-    for compute in (lambda: value(run, "ash/0", measure), lambda: by_type(run, [measure], 0)):
+    with pytest.raises(InputError) as caught:
+        by_type(run, [measure], 0)
+    assert str(caught.value) == message
+    if "budget" not in message:
         with pytest.raises(InputError) as caught:
-            compute()
+            value(run, "ash/0", measure)
         assert str(caught.value) == message
     if run.rankings:
         known = parse("recall" if "selected" in message else "recall@1")
@@ -224,6 +227,20 @@ def test_a_ranking_that_ends_before_the_cutoff_counts_what_it_has() -> None:
     assert ended_early(run, parse("session_recall@4")) == 0
     assert ended_early(one(TURNS, ["D3:9"], complete=True), measure) == 0
     assert unknown(run, [parse("session_recall@11")])  # beyond the recorded depth
+
+
+def test_few_rankings_that_end_within_a_token_budget_count_what_they_have() -> None:
+    measure = parse("recall@150tokens")
+    for short, known in ((1, True), (2, False)):
+        rows = [record(f"ash/{i}", evidence=["D0:1", "X:1"]) for i in range(100)]
+        longer = [*TURNS, *(f"D8:{i}" for i in range(10))]
+        lists = {row["id"]: TURNS if i < short else longer for i, row in enumerate(rows)}
+        run = ranked_run({id_: ranked(id_, ids) for id_, ids in lists.items()}, rows)
+        assert (str(measure) not in unknown(run, [measure])) == known
+        assert ended_early(run, measure) == short
+        if known:
+            scores = values(run, [measure])[str(measure)]
+            assert scores["ash/0"] == value(run, "ash/0", measure) == 0.5
 
 
 def test_selected_memories_have_recall_and_precision_without_a_cutoff() -> None:

@@ -76,7 +76,7 @@ def test_scores_keep_the_order_without_ties() -> None:
 @pytest.mark.parametrize(
     ("strategy", "options", "message"),
     [
-        ("full_context", {}, "ranks nothing"),
+        ("full_context", {}, "selects without an order"),
         ("oracle", {}, "gold evidence"),
         ("nearest", {}, "strategy: 'nearest' is none of"),
         ("bm25", {"memory": "windows"}, "memory: no such option here; there are embedder"),

@@ -1,0 +1,98 @@
+"""What the ranking of a question determines: cutoffs to the recorded depth, and token budgets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from eval.metrics.retrieval import Judged
+from eval.metrics.retrieval.registry import Measure
+from eval.records.rankings import Ranked
+from eval.records.rankings import Unit as Ranking
+from eval.records.run import Run
+from eval.records.schema import Record
+from eval.summary.imported import IMPORTED
+
+_TOLERATED = 0.01  # share of the rankings that may end within a token budget
+
+
+@dataclass(frozen=True, slots=True)
+class RankedQuestion:
+    """A question with evidence: its record, its ranking in one unit, and both as metrics read it.
+    `spent`: tokens of the recorded memories, None if unknown.
+    """
+
+    record: Record
+    selected: bool
+    ranking: Ranking
+    judged: Judged
+    spent: int | None
+
+
+def spent(ranked: Ranked) -> int | None:
+    """Return the tokens of the memories down to the last one that added a turn or session."""
+    units = [unit.tokens for unit in (ranked.turns, ranked.sessions) if unit is not None]
+    return max((tokens[-1] for tokens in units if tokens), default=None)
+
+
+def problem_of(run: Run, question: RankedQuestion, measure: Measure) -> str | None:
+    """Return why the ranking does not determine `measure`; None where it does."""
+    metric, ranking = measure.metric, question.ranking
+    cut = measure.cutoff is not None or measure.tokens is not None
+    if question.selected:
+        if cut or metric.ordered:
+            return (
+                f"{run.label}: its memories are selected, without an order: {measure} has no "
+                "value; use recall, recall_any, recall_all or precision without a cutoff"
+            )
+        return None
+    if not cut and not metric.ordered:
+        return f"{run.label}: {measure} of a ranking needs a cutoff, as {measure}@10"
+    if measure.tokens is not None:
+        if question.spent is None and ranking.ids:
+            return f"{run.label}: the tokens of its memories are unknown, and so is {measure}"
+        return None
+    depth = depth_of(run)
+    needed = question.judged.wanted if metric.at_evidence else measure.cutoff
+    if needed is None or ranking.complete or needed <= max(depth or 0, len(ranking.ids)):
+        return None
+    return f"{run.label}: depth {depth}: {measure} is unknown; {_remedy(run, needed)}"
+
+
+def _remedy(run: Run, depth: int | None) -> str:
+    """Return how to get rankings to `depth`; None: any greater one."""
+    if run.manifest.get("kind") == IMPORTED:
+        more = f"{depth} or more ids" if depth else "more ids"
+        return (
+            f"import rankings of {more}, or give their depth (--depth) if shorter ones are complete"
+        )
+    return "run it with " + (
+        f"retrieval.depth={depth} or more" if depth else "a greater retrieval.depth"
+    )
+
+
+def depth_of(run: Run) -> int | None:
+    """Return the recorded depth; None: all memories, or no rankings."""
+    used = run.manifest["retrieval"]
+    return None if used is None else used["depth"]
+
+
+def ends_within(question: RankedQuestion, measure: Measure) -> bool:
+    """Return whether the ranking ends within the token budget of `measure`."""
+    budget = measure.tokens or 0
+    return (question.spent or 0) < budget and not question.ranking.complete
+
+
+def ends_before(question: RankedQuestion, measure: Measure) -> bool:
+    """Return whether the ranking has fewer ranks than the cutoff of `measure`."""
+    ranking = question.ranking
+    return len(ranking.ids) < (measure.cutoff or 0) and not ranking.complete
+
+
+def too_many_within(run: Run, name: str, count: int, of: int) -> str | None:
+    """Return why the measure `name` is unknown if `count` of the rankings end within its budget."""
+    if count <= _TOLERATED * of:
+        return None
+    return (
+        f"{run.label}: depth {depth_of(run)}: {name} is unknown, since {count} of {of} rankings "
+        f"end within the budget; {_remedy(run, None)}"
+    )

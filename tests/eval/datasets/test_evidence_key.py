@@ -1,0 +1,124 @@
+"""Evidence keys: wrong citations corrected, excluded, and overlays that do not belong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.datasets import evidence_key
+from eval.datasets.evidence_key import Citation, EvidenceOverlay, read_overlay, write_overlay
+from eval.datasets.files import DATA, shared_folder
+from eval.datasets.locomo import LoCoMo
+from eval.datasets.types import Dataset
+from eval.studies import evidence
+from memsys.errors import InputError
+
+Load = Callable[..., Dataset]
+LOCOMO = shared_folder() / "locomo" / "locomo10.json"
+ENTRIES = (
+    Citation("conv-1/0", ("D1:1",), ("D1:2", "D2:1")),
+    Citation("conv-1/1", ("D1:1",), ("D1:1",)),  # such as an id that is misspelt in the file
+)
+
+
+@pytest.fixture
+def overlay(
+    sample: dict[str, Any], load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> EvidenceOverlay:
+    """The overlay of the sample, in a data/evidence of the test's own."""
+    monkeypatch.setattr(evidence_key, "FOLDER", tmp_path / "evidence")
+    made = EvidenceOverlay("an audit", "abc", "CC0", load(sample).files, ENTRIES)
+    write_overlay(tmp_path / "evidence" / "mine.json", made)
+    return made
+
+
+def shown(dataset: Dataset) -> list[tuple[tuple[str, ...], tuple[str, ...] | None]]:
+    return [(one.evidence, one.evidence_original) for one in dataset.questions]
+
+
+@pytest.mark.usefixtures("overlay")
+def test_wrong_citations_are_corrected_or_excluded(sample: dict[str, Any], load: Load) -> None:
+    original = load(sample)
+    assert shown(original) == [(("D1:1",), None)] * 2
+    assert original.evidence is None
+    corrected = load(sample, evidence="corrected")
+    assert shown(corrected) == [(("D1:2", "D2:1"), ("D1:1",)), (("D1:1",), None)]
+    excluded = load(sample, evidence="excluded")
+    assert shown(excluded) == [((), ("D1:1",)), (("D1:1",), None)]
+    assert [one.evidence.name for one in (corrected, excluded) if one.evidence] == [
+        "corrected",
+        "excluded",
+    ]
+    pooled = load(sample, evidence="corrected", pooled=True)
+    assert shown(pooled)[0] == (("conv-1:D1:2", "conv-1:D2:1"), ("conv-1:D1:1",))
+
+
+def test_an_overlay_of_other_data_is_refused(
+    sample: dict[str, Any], load: Load, overlay: EvidenceOverlay
+) -> None:
+    sample["qa"][0]["answer"] = "another"
+    assert load(sample).questions
+    with pytest.raises(InputError, match=r"no wrong citations are known in my.json; use dataset"):
+        load(sample, evidence="corrected")
+    with pytest.raises(InputError, match=r"^dataset\.evidence: 'right' is none of original, corr"):
+        load(sample, evidence="right")
+    for change, problem in (
+        (Citation("conv-1/9", (), ()), "entry conv-1/9: the data set has no such question"),
+        (Citation("conv-1/0", ("D1:2",), ()), "entry conv-1/0: the data set cites other turns"),
+        (Citation("conv-1/0", ("D1:1",), ("D9:1",)), "entry conv-1/0: D9:1 is no turn"),
+    ):
+        files = load(sample).files
+        changed = replace(overlay, data=files, entries=(change,))
+        write_overlay(evidence_key.FOLDER / "mine.json", changed)
+        with pytest.raises(InputError, match=f"mine.json: {problem}; build it"):
+            load(sample, evidence="excluded")
+
+
+@pytest.mark.usefixtures("overlay")
+def test_an_overlay_that_names_a_question_twice_is_refused(overlay: EvidenceOverlay) -> None:
+    path = evidence_key.FOLDER / "mine.json"
+    write_overlay(path, replace(overlay, entries=ENTRIES[:1] * 2))
+    with pytest.raises(InputError, match="an id occurs twice"):
+        read_overlay(path)
+
+
+def test_the_shipped_overlay_has_ids_alone() -> None:
+    text = (DATA / "evidence" / "locomo.json").read_text(encoding="utf-8")
+    entries = json.loads(text)["entries"]
+    assert len(entries) == 57
+    assert all(one.keys() == {"id", "cited", "evidence"} for one in entries)
+    ids = [turn for one in entries for name in ("cited", "evidence") for turn in one[name]]
+    assert all(turn[0] == "D" and turn[1:].replace(":", "").isdigit() for turn in ids)
+
+
+@pytest.mark.skipif(not LOCOMO.is_file(), reason="locomo/locomo10.json is not in $MEMSYS_SHARED")
+def test_locomos_overlay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It belongs to the published file, has the audit's questions, and is what the study writes."""
+    loaded = LoCoMo(name="locomo", path=str(LOCOMO), evidence="corrected").load()
+    assert sum(one.evidence_original is not None for one in loaded.questions) == 54
+    overlay, _ = read_overlay(DATA / "evidence" / "locomo.json")
+    listed = (LOCOMO.parent / "answer_key_errors.jsonl").read_text(encoding="utf-8").splitlines()
+    errors = [json.loads(line) for line in listed]
+    wrong = {
+        f"{one['sample_id']}/{one['qa_index']}"
+        for one in errors
+        if one["error_type"] == "WRONG_CITATION"
+    }
+    assert {one.id for one in overlay.entries} == wrong
+    right = {one.id: one.evidence for one in overlay.entries}
+    rows = [
+        {**one, "correct_evidence": right.get(f"{one['sample_id']}/{one['qa_index']}", ())}
+        for one in errors
+    ]
+    given = tmp_path / "audit.jsonl"
+    given.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    out = tmp_path / "mine.json"
+    named = ["--source", overlay.source, "--commit", overlay.commit, "--licence", overlay.licence]
+    assert evidence.main([str(given), "--out", str(out), *named]) == 0
+    assert out.read_bytes() == (DATA / "evidence" / "locomo.json").read_bytes()
+    assert "WRONG_CITATION: 54 of 57" in capsys.readouterr().out

@@ -1,0 +1,111 @@
+"""Runs over retrieval benchmarks: rankings without answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eval.compare.__main__ import main as compare
+from eval.export.__main__ import main as export
+from eval.records.run import load_run
+from eval.report.__main__ import main as report
+from eval.retrieval.__main__ import main as retrieval
+from tests.eval.commands import Start, runs_in
+from tests.eval.datasets.made_beir import beir, lmeb
+
+FOUND = ("recall@10", "ndcg@10", "mrr")
+
+
+def test_any_other_reader_is_refused_in_one_line(tmp_path: Path, start: Start) -> None:
+    path = beir(tmp_path / "beir")
+    ended = start("dataset=beir", f"dataset.path={path}", "strategy=bm25")
+    assert ended.code == 2
+    assert ended.err == (
+        "error: reader=extractive: dataset=beir has no gold answers, only relevant documents; add "
+        "reader=none\n"
+    )
+    assert runs_in(tmp_path) == []
+
+
+def test_a_run_ranks_documents_and_answers_nothing(
+    tmp_path: Path, start: Start, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = beir(tmp_path / "beir")
+    ended = start("dataset=beir", f"dataset.path={path}", "strategy=bm25", "reader=none", "k=2")
+    assert ended.code == 0, ended.err
+    (made,) = runs_in(tmp_path)
+    assert made.manifest["stores"] == {"corpus": {"turns": 5}}
+    assert [one["name"] for one in made.manifest["data"]] == [
+        *("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
+    ]
+    for record in made.records:
+        assert (record["status"], record["answer"], record["gold"]) == ("ok", None, None)
+        assert (record["category"], record["type"]) == (21, "query")
+    first, _, unjudged = made.records
+    assert [first["scores"][name] for name in FOUND] == [1, 1, 1]
+    assert [unjudged["scores"][name] for name in FOUND] == [None, None, None]
+    cells = made.summary["by_type"]
+    assert {name: cell["n"] for name, cell in cells.items() if cell["n"]} == {
+        **{"query": 3, "overall": 3}
+    }
+    contexts = (made.folder / "contexts.jsonl").read_text(encoding="utf-8")
+    assert "Bees Honey bees dance to point at flowers.\\n" in contexts
+    assert "[1 January" not in contexts
+
+    run = load_run(made.folder)
+    ranked = run.rankings["q1"]
+    assert ranked.sessions is None
+    assert ranked.turns is not None
+    assert set(ranked.turns.ids) == {"d1", "d2", "d 3", "d4", "d5"}
+    assert ranked.turns.complete
+
+    assert retrieval([str(made.folder)]) == 0
+    assert "ndcg@10" in capsys.readouterr().out.lower()
+    assert retrieval([str(made.folder), "--unit", "session"]) == 2
+    assert "session" in capsys.readouterr().err
+    assert report([str(made.folder), "--out", str(tmp_path / "report.html")]) == 0
+
+
+@pytest.mark.parametrize("strategy", ["bm25", "vector_only", "hybrid_rank", "graph_walk"])
+def test_each_pool_is_a_store_of_its_own(tmp_path: Path, start: Start, strategy: str) -> None:
+    path = lmeb(tmp_path / "lmeb")
+    ended = start("dataset=beir", f"dataset.path={path}", f"strategy={strategy}", "reader=none")
+    assert ended.code == 0, ended.err
+    (made,) = runs_in(tmp_path)
+    rankings = load_run(made.folder).rankings
+    stores = {"s_1_q_0": {"t1", "t2"}, "s_2_q_0": {"t3"}}
+    assert {id_: {one for one, _ in r.memories} for id_, r in rankings.items()} == stores
+    cells = made.summary["by_type"]
+    assert {name: cell["n"] for name, cell in cells.items() if cell["n"]} == {
+        **{"adversarial_queries": 1, "single_hop": 1, "overall": 2}
+    }
+
+
+def test_an_exported_run_read_back_has_the_same_scores(tmp_path: Path, start: Start) -> None:
+    ended = start("dataset=sample", "strategy=vector_only", "reader=none")
+    assert ended.code == 0, ended.err
+    (first,) = runs_in(tmp_path)
+    assert export([str(first.folder), "--to", "beir", "--out", str(tmp_path / "out")]) == 0
+    path = f"dataset.path={tmp_path / 'out'}"
+    ended = start("dataset=beir", path, "strategy=vector_only", "reader=none")
+    assert ended.code == 0, ended.err
+    (second,) = (one for one in runs_in(tmp_path) if one.folder != first.folder)
+    before, after = ({one["id"]: one for one in run.records} for run in (first, second))
+    assert before.keys() == after.keys()
+    for id_, record in before.items():
+        for name in FOUND:
+            assert after[id_]["scores"][name] == record["scores"][name], (id_, name)
+    assert len(second.manifest["stores"]) == len(first.manifest["stores"])
+
+
+def test_runs_of_a_benchmark_are_compared(
+    tmp_path: Path, start: Start, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = beir(tmp_path / "beir")
+    for strategy in ("bm25", "hybrid_rank"):
+        ended = start("dataset=beir", f"dataset.path={path}", f"strategy={strategy}", "reader=none")
+        assert ended.code == 0, ended.err
+    folders = [str(one.folder) for one in runs_in(tmp_path)]
+    assert compare([*folders, "--score", "ndcg@10"]) == 0
+    assert "ndcg@10" in capsys.readouterr().out.lower()

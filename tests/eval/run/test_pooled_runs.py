@@ -1,0 +1,215 @@
+"""Runs over one store of all conversations, and under another evidence key."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eval.compare.__main__ import main as compare
+from eval.datasets import evidence_key
+from eval.datasets.evidence_key import Citation, EvidenceOverlay, write_overlay
+from eval.datasets.locomo import LoCoMo
+from eval.merge.__main__ import main as merge
+from eval.report.runs import load
+from eval.rescore.__main__ import main as rescore
+from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in
+
+POOLED = "dataset.pooled=true"
+FILTERED = (POOLED, "dataset.owner_filter=true")
+TIMED = {"usage", "latency_ms", "latency_source", "waited_ms", "recorded"}
+
+
+@pytest.fixture
+def path(small: tuple[str, ...]) -> str:
+    return small[0].removeprefix("dataset.path=")
+
+
+@pytest.fixture
+def overlay(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the small data set: question ash/0 cites a turn too many, beech/1 another one."""
+    monkeypatch.setattr(evidence_key, "FOLDER", tmp_path / "evidence")
+    files = LoCoMo(name="small", path=path).load().files
+    entries = (
+        Citation("ash/0", ("D1:1", "D1:2"), ("D1:1",)),
+        Citation("beech/1", ("D2:2",), ("D1:2", "D2:1")),
+    )
+    overlay = EvidenceOverlay("an audit", "abc", "CC0", files, entries)
+    write_overlay(tmp_path / "evidence" / "small.json", overlay)
+
+
+def run(start: Start, folder: Path, *arguments: str) -> Run:
+    ended = start("strategy=bm25", *arguments, f"hydra.run.dir={folder}")
+    assert ended.code == 0, ended.err
+    return Run(folder, ended)
+
+
+def test_a_pooled_run_searches_one_store(
+    start: Start, small: tuple[str, ...], tmp_path: Path
+) -> None:
+    pooled = run(start, tmp_path / "pooled", *small, POOLED)
+    assert pooled.manifest["stores"] == {"pooled": {"turns": 18, "sessions": 6}}
+    assert {(one["conversation"], one["store"]) for one in pooled.records} == {
+        (name, "pooled") for name in ("ash", "beech", "cedar")
+    }
+    assert {one["conversation"] for one in pooled.ingests} == {"pooled"}
+    lines = (tmp_path / "pooled" / "rankings.jsonl").read_text().splitlines()
+    assert {json.loads(line)["store"] for line in lines} == {"pooled"}
+    found = {turn for one in pooled.records for _, turns, *_ in one["retrieved"] for turn in turns}
+    assert {turn.partition(":")[0] for turn in found} == {"ash", "beech", "cedar"}
+    (reported,) = load([str(tmp_path / "pooled")])
+    assert reported.texts is not None
+    assert reported.texts.turn("pooled", "ash:D1:1") is not None
+
+
+def test_the_owner_filter_returns_the_own_conversation(
+    start: Start, small: tuple[str, ...], tmp_path: Path
+) -> None:
+    filtered = run(start, tmp_path / "filtered", *small, *FILTERED)
+    for record in filtered.records:
+        owners = {id_.partition(":")[0] for id_, *_ in record["retrieved"]}
+        assert owners == {record["conversation"]}
+    ended = start("strategy=mem0", "llm=local", "strategy.update.calls=schema", *small, *FILTERED)
+    assert ended.code == 2
+    assert "strategy=mem0: cannot filter by owner" in ended.err
+
+
+@pytest.mark.parametrize("strategy", ["full_context", "graph_score", "hybrid_gate", "oracle"])
+def test_every_strategy_runs_pooled(
+    start: Start, small: tuple[str, ...], tmp_path: Path, strategy: str
+) -> None:
+    out = tmp_path / "out"
+    ended = start(f"strategy={strategy}", *small[:2], *FILTERED, f"hydra.run.dir={out}")
+    assert ended.code == 0, ended.err
+    records = Run(out).records
+    assert {one["status"] for one in records} == {"ok"}
+    assert all(
+        id_.startswith(one["conversation"]) for one in records for id_, *_ in one["retrieved"]
+    )
+    if strategy == "oracle":
+        assert {one["scores"]["evidence_recall"] for one in records} == {1.0}
+
+
+def test_questions_are_asked_at_the_end_of_their_own_conversation(
+    start: Start, path: str, tmp_path: Path
+) -> None:
+    """graph_score's recency, with the clock of one conversation a year later."""
+    samples = json.loads(Path(path).read_text())
+    for number in (1, 2):
+        samples[1]["conversation"][f"session_{number}_date_time"] = f"2024-05-0{number} 13:56"
+    data = tmp_path / "later.json"
+    data.write_text(json.dumps(samples))
+    terms = []
+    for name, options in (("own", ()), ("pooled", FILTERED)):
+        settings = ("dataset.name=later", "k=2", f"dataset.path={data}", *options)
+        out = tmp_path / name
+        ended = start("strategy=graph_score", *settings, f"hydra.run.dir={out}")
+        assert ended.code == 0, ended.err
+        record = Run(out).records[0]
+        fields = record["trace"]["memory_score"]["terms"]
+        found = record["trace"]["memory_score"]["of"]
+        first = next(value for id_, value in found.items() if id_.endswith("D1:1"))
+        terms.append(dict(zip(fields, first, strict=True))["recency"])
+    assert terms[0] == terms[1]
+
+
+def test_a_pooled_run_can_be_resumed(
+    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
+) -> None:
+    """Questions that failed are asked again; a torn line of the ingestion is repeated."""
+    arguments = (*FAULTY, "strategy=faulty", "strategy.fault=third", *small, *PATIENT, POOLED)
+    assert start(*arguments).code in (0, 1)
+    (failed,) = runs_in(tmp_path)
+    assert failed.summary["errors"]
+    fault.unlink()
+    with (failed.folder / "ingest.jsonl").open("a") as ingests:
+        ingests.write('{"conver')
+    assert start(*arguments, f"resume={failed.folder.name}").code == 0
+    whole = tmp_path / "whole"
+    assert start(*arguments, f"hydra.run.dir={whole}").code == 0
+    resumed, unbroken = Run(failed.folder), Run(whole)
+    assert resumed.summary["errors"] == 0
+    assert resumed.untimed == unbroken.untimed
+    assert resumed.manifest["config_sha256"] == unbroken.manifest["config_sha256"]
+
+
+def test_parts_of_pooled_runs_are_not_merged(
+    start: Start, small: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = [
+        run(start, tmp_path / name, *small, POOLED, f"dataset.conversations=[{name}]")
+        for name in ("ash", "beech")
+    ]
+    assert merge([*(str(part.folder) for part in parts), "--out", str(tmp_path / "out")]) == 2
+    assert "its store is pooled" in capsys.readouterr().err
+
+
+def test_settings_at_their_defaults_are_in_no_hash(
+    start: Start, small: tuple[str, ...], tmp_path: Path
+) -> None:
+    plain = run(start, tmp_path / "plain", *small)
+    assert (
+        plain.manifest["config"]["dataset"]
+        .keys()
+        .isdisjoint({"pooled", "owner_filter", "evidence"})
+    )
+    assert "evidence" not in plain.manifest
+    assert all(record.keys().isdisjoint({"store", "evidence_original"}) for record in plain.records)
+
+
+@pytest.mark.usefixtures("overlay")
+@pytest.mark.parametrize("options", [(), FILTERED])
+def test_a_run_rescored_is_as_a_run_under_that_evidence(
+    start: Start, small: tuple[str, ...], path: str, tmp_path: Path, options: tuple[str, ...],
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    keys = ("original", "corrected", "excluded")
+    runs = {
+        key: run(start, tmp_path / key, *small, *options, f"dataset.evidence={key}") for key in keys
+    }
+    excluded = {one["id"]: one for one in runs["excluded"].records}
+    assert excluded["ash/0"]["evidence"] == []
+    assert excluded["ash/0"]["scores"]["recall@10"] is None
+    assert excluded["ash/0"]["scores"]["locomo_f1"] is not None
+    corrected = {one["id"]: one for one in runs["corrected"].records}
+    assert len(corrected["beech/1"]["evidence"]) == 2
+    changed = {id_ for id_, one in corrected.items() if "evidence_original" in one}
+    assert changed == {"ash/0", "beech/1"}
+
+    assert compare([str(run.folder) for run in runs.values()]) == 2
+    assert "scored by different evidence (original, corrected); rescore one by" in (
+        capsys.readouterr().err
+    )
+    again = ["--dataset", path]
+    assert rescore([str(runs["original"].folder), str(runs["corrected"].folder), *again]) == 2
+    assert "different evidence keys; name one for all by --evidence" in capsys.readouterr().err
+
+    for first in keys:
+        for key in keys:
+            assert rescore([str(runs[first].folder), *again, "--evidence", key]) == 0
+            assert [strip(one) for one in runs[first].records] == [
+                strip(one) for one in start_of(start, small, tmp_path, options, key).records
+            ]
+            hashes = {
+                one.manifest["config_sha256"]
+                for one in (runs[first], start_of(start, small, tmp_path, options, key))
+            }
+            assert len(hashes) == 1
+            assert runs[first].manifest["rescored"][-1]["evidence"] == key
+            report = (runs[first].folder / "report.md").read_text()
+            assert (f"evidence key than the data set's: {key}" in report) is (key != "original")
+
+
+def start_of(
+    start: Start, small: tuple[str, ...], tmp_path: Path, options: tuple[str, ...], key: str
+) -> Run:
+    """The run under `key`, never rescored."""
+    folder = tmp_path / f"fresh_{key}"
+    if folder.exists():
+        return Run(folder)
+    return run(start, folder, *small, *options, f"dataset.evidence={key}")
+
+
+def strip(record: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in record.items() if name not in TIMED}

@@ -1,0 +1,113 @@
+"""A store of several conversations, of which a query may see its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from baselines.rankings import BM25, GraphWalk, HybridRank
+from memsys.graph.build import GraphSettings
+from memsys.store import Parts
+from memsys.strategies.plain import FullContext, VectorOnly
+from memsys.strategy import Strategy
+from memsys.types import Query, Retrieval
+from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.strategies.make import graph_expand, graph_score, hybrid_gate
+
+Make = Callable[[Parts], Strategy]
+OTHERS = tuple(
+    replace(
+        one,
+        owner="other",
+        turns=tuple(replace(turn, id=f"other:{turn.id}") for turn in one.turns),
+    )
+    for one in SESSIONS
+)
+OWN = tuple(replace(one, owner="talk") for one in SESSIONS)
+TURNS = [turn.id for one in OWN for turn in one.turns]
+QUERY: Query = query("Who sold a bowl at the Lantern market?")  # of the conversation "talk"
+
+
+def walk(parts: Parts) -> Strategy:
+    return GraphWalk(parts, 3, None, "hybrid", seeds=2, damping=0.8, steps=5, weight=0.3)
+
+
+RANKERS: dict[str, Make] = {
+    "vector_only": lambda parts: VectorOnly(parts, 3),
+    "bm25": lambda parts: BM25(parts, 3),
+    "hybrid_rank": lambda parts: HybridRank(parts, 3),
+}
+GRAPHS: dict[str, Make] = {
+    "graph_score": graph_score,
+    "graph_score, rarely more than k": lambda parts: graph_score(parts, pool=3),
+    "graph_expand": lambda parts: graph_expand(parts, threshold=-1.0, seeds=2),
+    "hybrid_gate": lambda parts: hybrid_gate(parts, similarity=1.0, threshold=-1.0),
+    "graph_walk": walk,
+}
+ALL = {**RANKERS, **GRAPHS, "full_context": FullContext}
+
+
+def asked(make: Make, parts: Parts, text: str = QUERY.text) -> tuple[Strategy, Retrieval]:
+    """The strategy over both conversations, session by session, others' first; and its answer."""
+    strategy = make(parts)
+    for pair in zip(OTHERS, OWN, strict=True):
+        for session in pair:
+            strategy.ingest(session)
+    return strategy, strategy.retrieve(replace(QUERY, text=text))
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_only_memories_of_the_owner_are_returned(name: str, parts: MakeParts) -> None:
+    made = parts(depth=6, owner_filter=True)
+    strategy, found = asked(ALL[name], made)
+    whole = [*found.candidates, *(found.ranking or ())]
+    assert {one.memory.id for one in whole} <= set(TURNS)
+    assert len(found.candidates) == (10 if name == "full_context" else 3)
+    assert strategy.size()["memories"] == 20
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_without_the_filter_all_conversations_are_searched(name: str, parts: MakeParts) -> None:
+    _, found = asked(ALL[name], parts(depth=20))
+    whole = found.candidates if found.ranking is None else found.ranking
+    assert {one.memory.id.startswith("other:") for one in whole} == {True, False}
+
+
+@pytest.mark.parametrize("name", RANKERS)
+def test_scores_are_those_of_the_whole_store(name: str, parts: MakeParts) -> None:
+    _, every = asked(RANKERS[name], parts(depth=20))
+    _, own = asked(RANKERS[name], parts(depth=10, owner_filter=True))
+    assert own.ranking == tuple(
+        one for one in every.ranking or () if not one.memory.id.startswith("other:")
+    )
+
+
+def test_expansion_spends_its_places_on_the_owner(parts: MakeParts) -> None:
+    """One memory a seed: the best neighbour of the seed is its copy in the other conversation."""
+
+    def make(made: Parts) -> Strategy:
+        return graph_expand(made, threshold=-1.0, seeds=1, per_seed=1)
+
+    linking = GraphSettings(max_entities=8, max_share=0.5, keyword_weight=0.7, name_weight=1.0)
+    (copied,) = asked(make, parts(graph=linking))[1].trace["expansion"]
+    assert copied["memory"].removeprefix("other:") == copied["seed"].removeprefix("other:")
+    (own,) = asked(make, parts(graph=linking, owner_filter=True))[1].trace["expansion"]
+    assert own["memory"] in TURNS
+
+
+def test_full_context_fills_the_budget_with_the_owners_newest(parts: MakeParts) -> None:
+    def make(made: Parts) -> Strategy:
+        return FullContext(made, budget=60)
+
+    _, found = asked(make, parts(owner_filter=True))
+    ids = [one.memory.id for one in found.candidates]
+    assert ids
+    assert ids == TURNS[-len(ids) :]
+
+
+def test_somebody_without_memories_gets_none(parts: MakeParts) -> None:
+    strategy, _ = asked(ALL["graph_walk"], parts(owner_filter=True))
+    found = strategy.retrieve(replace(QUERY, conversation="nobody"))
+    assert (found.candidates, found.context) == ((), "")
