@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from eval.datasets.beir_folder import QUERIES
 from eval.datasets.files import find_file
 from memsys.errors import InputError
 
 ORIGINAL = "original"
 NAMES = "locomo|sample|longmemeval|PATH"
 _LOCOMO, _LONGMEMEVAL = "eval.datasets.locomo.LoCoMo", "eval.datasets.longmemeval.LongMemEval"
+_BEIR = "eval.datasets.beir.Beir"
 _KNOWN: Mapping[str, Mapping[str, str | None]] = {
     "locomo": {"_target_": _LOCOMO, "path": None},
     "sample": {"_target_": _LOCOMO, "path": "data/sample"},
@@ -23,15 +25,18 @@ def config_of(
     name: str, key: str, key_file: str | None, evidence: str = ORIGINAL
 ) -> dict[str, Any]:
     """Return the configuration, for load_dataset_of, of the data set `name`: one of NAMES, where
-    PATH is a file or folder in LoCoMo's format.
+    PATH is a file or folder in LoCoMo's format, or a folder in that of BEIR.
 
-    `key`, `key_file`: the answer key; `evidence`: the evidence key. Raises InputError if there is
-    no such file.
+    `key`, `key_file`: the answer key; `evidence`: the evidence key; BEIR has one of each. Raises
+    InputError if there is no such file.
     """
-    if name not in _KNOWN and find_file(name) is None:
+    found = None if name in _KNOWN else find_file(name)
+    if name not in _KNOWN and found is None:
         raise InputError(
             f"--dataset {name:.200}: no such file; give {', '.join(_KNOWN)} or a JSON file"
         )
+    if found is not None and found.is_dir() and any(found.rglob(f"{QUERIES}*")):
+        return {"_target_": _BEIR, "name": found.name, "path": name}
     chosen = _KNOWN.get(name, {"_target_": _LOCOMO, "path": name})
     cited = {} if evidence == ORIGINAL else {"evidence": evidence}
     return {**chosen, "name": Path(name).stem, "key": key, "key_file": key_file, **cited}

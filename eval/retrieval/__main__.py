@@ -1,4 +1,4 @@
-"""`python -m eval.retrieval RUN [RUN ...]`: recall, nDCG and their kin of the runs' rankings."""
+"""`python -m eval.retrieval RUN [RUN ...]`: recall, nDCG, MRR and others of rankings, by type."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.metrics.retrieval.registry import BUDGETS, UNITS, Measure, Unit, metrics, parse
+from eval.metrics.retrieval.registry import BUDGETS, UNITS, Measure, Unit, cuts_of, metrics, parse
 from eval.records.run import Run
 from eval.summary.retrieval import unknown
 from memsys.errors import InputError
@@ -35,8 +35,8 @@ def set_measures(unit: Unit) -> list[Measure]:
 def definitions(
     unit: Unit | None, kind: str | None, cutoffs: Sequence[int] | None
 ) -> list[Measure]:
-    """Return every metric of a ranking at `cutoffs` (None: 5 and 10), and recall within budgets of
-    tokens; `unit` and `kind` restrict them.
+    """Return every metric of a ranking at `cutoffs` (None: 5 and 10), recall of the sessions of so
+    many turns, and recall within budgets of tokens; `unit` and `kind` restrict them.
     """
     left_out = {name for one, name in KINDS.items() if kind not in {None, one}}
     found = []
@@ -48,6 +48,8 @@ def definitions(
                 found.append(Measure(one, metric))
             if "rank" in metric.cuts:
                 found += [Measure(one, metric, cutoff=at) for at in cutoffs or _SIDE_BY_SIDE]
+            if "turns" in cuts_of(metric, one):
+                found += [Measure(one, metric, turns=at) for at in cutoffs or _SIDE_BY_SIDE]
             if one == "turn" and metric.name == KINDS[kind or "fraction"]:
                 found += [Measure(one, metric, tokens=budget) for budget in BUDGETS]
     return found

@@ -135,8 +135,8 @@ def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]
 
 
 def _refuse(reasons: Reasons) -> None:
-    """Raise InputError with each reason why rankings do not determine a measure."""
-    if found := dict.fromkeys(text for one in reasons.values() for text in one.values()):
+    """Raise InputError if there is any reason in `reasons`, with the first of each run."""
+    if found := list(_unknown(reasons)):
         raise InputError("; ".join(found))
 
 

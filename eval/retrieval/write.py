@@ -21,7 +21,7 @@ from eval.retrieval.plots import Chart, Line, draw
 from memsys.errors import InputError
 
 _MEASURES = (
-    *("run", "run_id", "order", "type", "measure", "unit", "metric", "cutoff", "budget_tokens"),
+    *("run", "run_id", "order", "type", "measure", "unit", "metric", "cutoff", "tokens", "turns"),
     *("n", "conversations", "value", "low", "high"),
 )
 _CURVE = ("run", "run_id", "type", "unit", "kind")
@@ -68,7 +68,13 @@ def _rows(one: Measured, measures: Sequence[Measure], order: str) -> Iterator[li
     for type_, cells in one.means.items():
         for measure in measures:
             start = [one.run.label, one.run.manifest["run_id"], order, type_]
-            about = [measure.unit, measure.metric.name, measure.cutoff, measure.tokens]
+            about = [
+                measure.unit,
+                measure.metric.name,
+                measure.cutoff,
+                measure.tokens,
+                measure.turns,
+            ]
             mean = cells.get(str(measure))
             if mean is not None:
                 ends = [mean.n, mean.clusters, mean.value, mean.low, mean.high]

@@ -12,7 +12,7 @@ from eval.records.run import Run
 from eval.records.schema import Record
 from eval.summary.imported import IMPORTED
 
-_TOLERATED = 0.01  # share of the rankings that may end within a token budget
+_TOLERATED = 0.05  # share of the rankings that may end within a token budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def spent(ranked: Ranked) -> int | None:
 def problem_of(run: Run, question: RankedQuestion, measure: Measure) -> str | None:
     """Return why the ranking does not determine `measure`; None where it does."""
     metric, ranking = measure.metric, question.ranking
-    cut = measure.cutoff is not None or measure.tokens is not None
+    cut = any(cut is not None for cut in (measure.cutoff, measure.tokens, measure.turns))
     if question.selected:
         if cut or metric.ordered:
             return (
@@ -51,9 +51,13 @@ def problem_of(run: Run, question: RankedQuestion, measure: Measure) -> str | No
         if question.spent is None and ranking.ids:
             return f"{run.label}: the tokens of its memories are unknown, and so is {measure}"
         return None
-    depth = depth_of(run)
+    depth, reached = depth_of(run), len(ranking.ids)
     needed = question.judged.wanted if metric.at_evidence else measure.cutoff
-    if needed is None or ranking.complete or needed <= max(depth or 0, len(ranking.ids)):
+    if measure.turns is not None:
+        if question.judged.turns is None:
+            return f"{run.label}: whole sessions were ranked; {measure} needs a ranking of turns"
+        needed, reached = measure.turns, max(question.judged.turns, default=0)
+    if needed is None or ranking.complete or needed <= max(depth or 0, reached):
         return None
     return f"{run.label}: depth {depth}: {measure} is unknown; {_remedy(run, needed)}"
 

@@ -2,7 +2,7 @@
 
 Nothing is guessed: a measure that the recorded rankings do not determine is an error. A cutoff is
 known where the recorded depth reaches it, or the ranking has as many ranks, or contains the whole
-store; a token budget where at most 1% of the rankings end within it. A ranking that ends earlier,
+store; a token budget where at most 5% of the rankings end within it. A ranking that ends earlier,
 as one of the distinct sessions of 100 turns may, counts as if nothing relevant followed (the
 convention of TREC).
 """
@@ -20,7 +20,7 @@ from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure, Unit, parse
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import RANKINGS
-from eval.records.rankings import session_of
+from eval.records.rankings import Ranked, session_of
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.stats.interval import RESAMPLES, ClusterBootstrap, Interval
@@ -68,7 +68,7 @@ def value(run: Run, question: str, measure: Measure) -> float | None:
     record = run.records[question]
     if record["status"] != "ok" or left_out(record):
         return None
-    found = _question(run, record, measure.unit)
+    found = _question(run, record, measure.unit, of_turns=measure.turns is not None)
     if found is None:
         return None
     if problem := problem_of(run, found, measure):
@@ -159,7 +159,8 @@ def _gathered(
         chosen = {str(measure): measure for measure in measures if measure.unit == unit}
         early = dict.fromkeys(chosen, 0)
         try:
-            for question in _questions(run, unit):
+            of_turns = any(measure.turns for measure in chosen.values())
+            for question in _questions(run, unit, of_turns=of_turns):
                 for name, measure in chosen.items():
                     if problem := problem_of(run, question, measure):
                         problems.setdefault(name, problem)
@@ -191,14 +192,19 @@ def _bootstrap(
     return ClusterBootstrap([row["conversation"] for row in rows], seed, resamples)
 
 
-def _questions(run: Run, unit: Unit) -> Iterator[RankedQuestion]:
-    """Yield the questions that count and have evidence."""
+def _questions(run: Run, unit: Unit, *, of_turns: bool = False) -> Iterator[RankedQuestion]:
+    """Yield the questions that count and have evidence; `of_turns`: as in `_question`."""
     for record in run.counted:
-        if question := _question(run, record, unit):
+        if question := _question(run, record, unit, of_turns=of_turns):
             yield question
 
 
-def _question(run: Run, record: Record, unit: Unit) -> RankedQuestion | None:
+def _question(
+    run: Run, record: Record, unit: Unit, *, of_turns: bool = False
+) -> RankedQuestion | None:
+    """Return a question with its ranking, None without evidence; `of_turns`: with the rank of the
+    first turn of each session.
+    """
     wanted = evidence_of(record, unit)
     if not wanted:
         return None
@@ -212,8 +218,19 @@ def _question(run: Run, record: Record, unit: Unit) -> RankedQuestion | None:
             if unit == "turn"
             else f"{run.label}: its sessions are unknown; use measures of turns"
         )
-    judged = Judged(ranking.ids, wanted, ranking.size, ranking.tokens)
+    turns = _first_turns(ranked) if of_turns else None
+    judged = Judged(ranking.ids, wanted, ranking.size, ranking.tokens, turns)
     return RankedQuestion(record, ranked.selected, ranking, judged, spent(ranked))
+
+
+def _first_turns(ranked: Ranked) -> tuple[int, ...] | None:
+    """Return the rank of the first turn of each ranked session; None where sessions were ranked."""
+    if ranked.turns is None:
+        return None
+    first: dict[str, int] = {}
+    for rank, turn in enumerate(ranked.turns.ids, 1):
+        first.setdefault(session_of(turn), rank)
+    return tuple(first.values())
 
 
 def _no_ranking(run: Run, question: str) -> str:

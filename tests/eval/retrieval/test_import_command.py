@@ -148,6 +148,27 @@ def test_a_pooled_ranking_is_scored_among_all_turns(
     assert run.manifest["config"]["dataset"]["pooled"] is True
 
 
+def test_a_ranking_of_a_benchmark_in_the_layout_of_beir(
+    write: Callable[..., Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "nuts"
+    (folder / "qrels").mkdir(parents=True)
+    documents = [{"_id": f"doc{one}", "title": "", "text": f"nut {one}"} for one in range(4)]
+    for name, rows in (("corpus", documents), ("queries", [{"_id": "q1", "text": "Which nut?"}])):
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
+    qrels = "query-id\tcorpus-id\tscore\nq1\tdoc2\t1\n"
+    (folder / "qrels" / "test.tsv").write_text(qrels, encoding="utf-8")
+    path = write("q1 Q0 doc1 1 0.9 mine\nq1 Q0 doc2 2 0.8 mine\n", "mine.trec")
+    assert main([str(path), "--dataset", str(folder), "--at", "2", "--run-folder", "run"]) == 0
+    assert "Rankings of turns for 1 of 1 questions of nuts." in capsys.readouterr().out
+    assert value(load_run(tmp_path / "run"), "q1", parse("mrr")) == 0.5
+
+
 def test_what_is_not_scored_is_counted_and_listed(
     score: Import, write: Callable[..., Path], tmp_path: Path
 ) -> None:
@@ -192,6 +213,7 @@ def test_a_cutoff_beyond_the_depth_is_an_error_before_anything_is_written(
     code, _, err = score(path, at=5)
     assert code == 2
     assert "mine: depth 3: recall@5 is unknown; import rankings of 5 or more ids" in err
+    assert "(and 4 more measures)" in err
     assert not (tmp_path / "run").exists()
     code, out, _ = score(path, at=3)
     assert code == 0

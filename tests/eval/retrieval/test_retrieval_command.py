@@ -77,6 +77,21 @@ def test_named_measures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert cells(out, "overall")[2:] == means
 
 
+def test_sessions_of_the_first_turns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = ranked(tmp_path / "one", (1, 12))  # D8 is the sixth session and begins at the 12th turn
+    named = ("session_recall@11turns", "session_recall@12turns", "session_recall@6")
+    out = printed(capsys, run, *(part for name in named for part in ("--measure", name)))
+    assert [cell.partition(" ")[0] for cell in cells(out, "overall")[2:]] == [
+        "0.500",
+        "1.000",
+        "1.000",
+    ]
+    shallow = ranked(tmp_path / "two", strategy="shallow", length=10, depth=10)
+    error = refused(capsys, shallow, "--measure", "session_recall@20turns")
+    assert "shallow: depth 10: session_recall@20turns is unknown" in error
+    assert "session_recall@10turns" in printed(capsys, shallow, "--all")
+
+
 def test_differences_to_the_first_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = ranked(tmp_path / "one", (1, 12), "bm25")
     other = ranked(tmp_path / "two", (1, 2), "hybrid_rank")
@@ -331,6 +346,8 @@ def test_rankings_of_sessions_are_measured_as_sessions(
         (folder / name).write_text(text, encoding="utf-8")
     error = refused(capsys, run, "--unit", "turn")
     assert "whole sessions were ranked, not turns" in error
+    error = refused(capsys, run, "--measure", "session_recall@10turns")
+    assert "whole sessions were ranked; session_recall@10turns needs a ranking of turns" in error
     assert "Unit session, recall fraction, any and all, cutoff 10" in printed(capsys, run)
     turns = ranked(tmp_path / "two", strategy="turns", rows=rows)
     assert "Unit session, recall fraction, any and all, cutoff 10" in printed(capsys, run, turns)

@@ -24,14 +24,14 @@ TYPES = ["multi_hop", "temporal", "open_domain", "single_hop", "adversarial", "o
 CELL = {
     *("n", "errors", "f1", "f1_mem0", "bleu1", "judge", "evidence_recall", "evidence_hit"),
     *("judge_source", "abstained", "context_tokens_mean", "answer_tokens_mean", "cost_usd"),
-    *("judge_cost_usd", "judge_errors"),
+    *("judge_cost_usd", "judge_errors", "recall@10", "ndcg@10", "mrr"),
     *("retrieve_ms_p50", "retrieve_ms_p95", "total_ms_p50", "total_ms_p95"),
 }
 INTERVALS = {
     f"{name}_ci"
     for name in (
         *("f1", "f1_mem0", "bleu1", "judge", "evidence_recall", "evidence_hit"),
-        *("abstained", "context_tokens_mean"),
+        *("abstained", "context_tokens_mean", "recall@10", "ndcg@10", "mrr"),
     )
 }
 
@@ -59,6 +59,7 @@ def test_ends_well_and_leaves_every_file(run: Run) -> None:
     assert run.ended.err == ""
     assert {name for name in run.files if not name.startswith(".")} == {
         *("manifest.json", "records.jsonl", "ingest.jsonl", "contexts.jsonl"),
+        *("rankings.jsonl", "memories.jsonl"),
         *("summary.json", "summary.csv", "report.md"),
     }
 

@@ -231,7 +231,7 @@ def test_a_ranking_that_ends_before_the_cutoff_counts_what_it_has() -> None:
 
 def test_few_rankings_that_end_within_a_token_budget_count_what_they_have() -> None:
     measure = parse("recall@150tokens")
-    for short, known in ((1, True), (2, False)):
+    for short, known in ((5, True), (6, False)):
         rows = [record(f"ash/{i}", evidence=["D0:1", "X:1"]) for i in range(100)]
         longer = [*TURNS, *(f"D8:{i}" for i in range(10))]
         lists = {row["id"]: TURNS if i < short else longer for i, row in enumerate(rows)}
@@ -275,3 +275,11 @@ def test_equal_scores_are_ranked_in_the_order_of_the_file(tmp_path: Path) -> Non
         path.write_text(text.replace("1.0]", "0.5]"), encoding="utf-8")
     found = [value(load_run(tmp_path / name), "ash/0", parse("mrr")) for name in ("one", "other")]
     assert found == [0.5, 1.0]
+
+
+def test_sessions_of_a_number_of_turns() -> None:
+    run = one(TURNS, ["D1:3"])
+    names = ("session_recall@3turns", "session_recall@4turns", "session_recall@10turns")
+    assert [value(run, "ash/0", parse(name)) for name in names] == [0.0, 1.0, 1.0]
+    with pytest.raises(InputError, match="depth 10: session_recall@11turns is unknown"):
+        value(run, "ash/0", parse("session_recall@11turns"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.recall import Recall, fraction
 from eval.metrics.retrieval.registry import (
     BUDGETS,
@@ -42,6 +43,20 @@ def test_parts_of_a_measure() -> None:
     assert [parse(name).whole for name in ("mrr", "map", "mrr@5", "recall", "r_precision")] == [
         *(True, True, False, False, False)
     ]
+
+
+def test_sessions_of_the_first_turns() -> None:
+    measure = parse("session_recall_any@10turns")
+    assert (measure.unit, measure.cutoff, measure.turns) == ("session", None, 10)
+    assert measure.title == "session any@10turns"
+    judged = Judged(["D1", "D2", "D3"], ["D2", "D3"], turns=(1, 3, 11))
+    assert [parse(f"session_recall@{n}turns").score(judged) for n in (2, 3, 10, 11)] == [
+        *(0.0, 0.5, 0.5, 1.0)
+    ]
+    with pytest.raises(InputError, match=r"write recall or recall@10 or recall@512tokens$"):
+        parse("recall@10turns")
+    with pytest.raises(InputError, match=r"write session_ndcg or session_ndcg@10$"):
+        parse("session_ndcg@10turns")
 
 
 @pytest.mark.parametrize(
