@@ -40,7 +40,10 @@ def overlay(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(start: Start, folder: Path, *arguments: str) -> Run:
-    ended = start("strategy=bm25", *arguments, f"hydra.run.dir={folder}")
+    """A run of bm25, unless the arguments name another strategy."""
+    named = any(one.startswith("strategy=") for one in arguments)
+    chosen = () if named else ("strategy=bm25",)
+    ended = start(*chosen, *arguments, f"hydra.run.dir={folder}")
     assert ended.code == 0, ended.err
     return Run(folder, ended)
 
@@ -70,6 +73,11 @@ def test_the_owner_filter_returns_the_own_conversation(
     for record in filtered.records:
         owners = {id_.partition(":")[0] for id_, *_ in record["retrieved"]}
         assert owners == {record["conversation"]}
+    own, among_others = (
+        run(start, tmp_path / name, *small, "strategy=vector_only", *options)
+        for name, options in (("own", ()), ("among", FILTERED))
+    )  # a cosine does not depend on the other memories
+    assert [one["scores"] for one in among_others.records] == [one["scores"] for one in own.records]
     ended = start("strategy=mem0", "llm=local", "strategy.update.calls=schema", *small, *FILTERED)
     assert ended.code == 2
     assert "strategy=mem0: cannot filter by owner" in ended.err
