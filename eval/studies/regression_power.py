@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from eval.cli import parser
+from eval.metrics.registry import pinned
 from eval.regress.by_question import Scored
 from eval.regress.paired import pair
 from eval.rendering.tables import plain
@@ -21,13 +22,14 @@ def answered(rng: np.random.Generator, truth: Truth, drop: float = 0.0) -> dict[
     """Simulate one run: each question is right with its chance in `truth` minus `drop`.
 
     F1 is .3 to 1 for right answers and up to .2 for wrong ones, BLEU-1 is proportional to it, one
-    answer in 16 abstains, evidence recall is constant.
+    answer in 16 abstains, scores of the retrieval are constant.
     """
     scored = {}
     for i, (conversation, type_, chance) in enumerate(truth):
         right = float(rng.random() < max(0.0, chance - drop))
         f1 = round(float(rng.uniform(0.3, 1) if right else rng.uniform(0, 0.2)), 6)
-        scores = {"f1": f1, "bleu1": round(f1 * 0.8, 6), "evidence_recall": 0.5}
+        of_rankings = dict.fromkeys(pinned(), 0.5)  # retrieval has not changed
+        scores = {"f1": f1, **of_rankings, "bleu1": round(f1 * 0.8, 6)}
         scores |= {"abstained": float(rng.random() < 1 / 16), "judge": right}
         scored[f"{conversation}/{i}"] = Scored(conversation, type_, scores)
     return scored

@@ -21,7 +21,8 @@ def scores(
     for c, i in np.ndindex(conversations, each):
         right = float(drawn[c, i] < chances[c, i] - drop)
         values = {"f1": 0.25 + right / 2, "bleu1": right / 4, "judge": right}
-        values |= {"evidence_recall": 0.5, "abstained": 0.0}
+        values |= {"abstained": 0.0}
+        values |= dict.fromkeys(("evidence_recall", "recall@10", "ndcg@10", "mrr"), 0.5)
         type_ = "multi_hop" if i % 2 else "single_hop"
         found[f"c{c}/{i}"] = Scored(f"c{c}", type_, values)
     return found
