@@ -6,13 +6,14 @@ import argparse
 import ast
 import hashlib
 import importlib
+import os
 import re
 import runpy
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from tqdm import tqdm
 
 from memsys.errors import InputError, complain, fault_of_machine
 
-FAILED, BAD_INPUT, INTERRUPTED, TERMINATED = 1, 2, 130, 143
+FAILED, BAD_INPUT, INTERRUPTED, UNREAD, TERMINATED = 1, 2, 130, 141, 143
 # Commands of earlier versions, and where they are now.
 RENAMED = {
     "losses": "diagnose",
@@ -64,14 +65,21 @@ def add_runs(command: argparse.ArgumentParser, *, compared: bool = False) -> Non
 
 def code_of(job: Callable[[], int | None]) -> int:
     """Return the exit code of a command: that of `job` (None: 0), 2 after one line for an
-    InputError or a fault of the file system, 130 after Ctrl-C, 143 after SIGTERM.
+    InputError or a fault of the file system, 130 after Ctrl-C, 143 after SIGTERM, 141 where the
+    reader of the output has gone, as in `| head`.
     """
     try:
         with heeding_termination():
-            return job() or 0
+            code = job() or 0
+            sys.stdout.flush()
+            return code
     except InputError as error:
         complain(error)
         return BAD_INPUT
+    except BrokenPipeError:
+        with suppress(OSError):  # Python would flush, and complain, once more as it ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
     except OSError as error:
         if (fault := fault_of_machine(error)) is None:
             raise

@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _regress(options: argparse.Namespace) -> int:
-    pins = load_pins(options.pins)
+    pins = load_pins(options.pins, repin=options.repin is not None)
     replayed = [pin for pin in pins if pin.bundle]
     if options.live and options.repin is not None and replayed:
         raise InputError(

@@ -91,17 +91,18 @@ class Pin:
         return self.path.with_name(f"{self.name}.scores.csv")
 
 
-def load_pins(names: Sequence[str]) -> list[Pin]:
+def load_pins(names: Sequence[str], *, repin: bool = False) -> list[Pin]:
     """Load the pins of files, folders or names in results/expected; without `names` all there.
 
-    Raises InputError naming file and field.
+    `repin`: a pin without some of the scores, as of an earlier version, expects nothing. Raises
+    InputError naming file and field.
     """
     paths = [path for name in names for path in _paths(name)] if names else _folder(EXPECTED)
-    return [load_pin(path) for path in paths]
+    return [load_pin(path, repin=repin) for path in paths]
 
 
-def load_pin(path: Path) -> Pin:
-    """Load and validate one file; raises InputError naming file and field."""
+def load_pin(path: Path, *, repin: bool = False) -> Pin:
+    """Load and validate one file as load_pins does; raises InputError naming file and field."""
     try:
         fields = _FIELDS.validate_python(load_yaml(path))
     except ValidationError as error:
@@ -116,7 +117,9 @@ def load_pin(path: Path) -> Pin:
     tolerance, bundle = fields.get("tolerance_questions", _TOLERANCE), fields.get("bundle")
     if bundle is not None and not (path.parent / bundle).is_file():
         raise InputError(f"{path}: bundle: {bundle!r}: no such file, relative to the pin's folder")
-    return Pin(path, fields["command"], float(tolerance), _outcome(path, fields), bundle)
+    return Pin(
+        path, fields["command"], float(tolerance), _outcome(path, fields, repin=repin), bundle
+    )
 
 
 def save_pin(pin: Pin, outcome: Outcome) -> None:
@@ -161,7 +164,7 @@ def _folder(folder: Path) -> list[Path]:
     return paths
 
 
-def _outcome(path: Path, fields: _Fields) -> Outcome | None:
+def _outcome(path: Path, fields: _Fields, *, repin: bool) -> Outcome | None:
     if "expected" not in fields:
         return None
     cells = fields["expected"]
@@ -169,7 +172,10 @@ def _outcome(path: Path, fields: _Fields) -> Outcome | None:
     for type_, name in itertools.product({OVERALL: {}, **cells}, ("n", *SCORES)):
         if name not in cells.get(type_, {}):
             needed.append(f"expected.{type_}.{name}")
-    if missing := [name for name in needed if name not in fields]:
+    missing = [name for name in needed if name not in fields]
+    if missing and repin:
+        return None
+    if missing:
         raise InputError(f'{path}: {missing[0]}: missing; --repin "reason" writes it')
     return Outcome(fields["protocol"], fields["data"], cells, _questions(path, fields))
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from eval.datasets.types import ADVERSARIAL
 from eval.diagnose.retrieval_vs_reading import Marking
+from eval.metrics.ranking import RECORDED
 from eval.records.answer_key_views import left_out
 from eval.records.rankings import Ranked, session_of
 from eval.records.run import Run, error_of
@@ -90,7 +91,8 @@ def side(
     if ranked is not None and ranking and not failed:
         lines = _ranked_lines(record, ranked, texts)
     shown = None if lines is None else _shown(lines)
-    names = dict.fromkeys((marking.score, *_SCORES))
+    of_ranking = RECORDED if record["answer"] is None else ()
+    names = dict.fromkeys((marking.score, *_SCORES, *of_ranking))
     scores = {} if failed else record["scores"]
     return Side(
         label,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from eval.metrics.ranking import RECORDED
 from eval.rendering.blocks import Block, Chart, Fold, Part, Table
 from eval.rendering.numbers import interval, percent
 from eval.rendering.run_tables import run_tables
@@ -12,6 +13,7 @@ from eval.rendering.tables import by_run, type_name
 from eval.report.runs import ReportedRun, interval_of
 from eval.summary.subset_score import sentences
 
+_OF_RANKINGS = tuple((name, name) for name in RECORDED)
 _SCORES = (("f1", "F1"), ("judge", "judge"), ("evidence_recall", "evidence recall"))
 
 
@@ -63,7 +65,7 @@ def _sentence(run: ReportedRun) -> str:
     overall, adversarial = run.overall, run.summary["by_type"]["adversarial"]
     means = [
         f"{name} {interval(mean)}"
-        for column, name in _SCORES
+        for column, name in (*_SCORES, *(() if run.has_answers else _OF_RANKINGS))
         if (mean := interval_of(overall, column)) is not None
     ]
     if (tokens := interval_of(overall, "context_tokens_mean")) is not None:
@@ -73,7 +75,7 @@ def _sentence(run: ReportedRun) -> str:
     if not run.has_answers:
         return (
             f"{run.label} on {run.summary['dataset']}: no answers, only its ranking; {found}, "
-            f"mean of {answered:,} of {of}."
+            f"means of those with evidence among {answered:,} of {of}."
         )
     sentence = (
         f"{run.label} on {run.summary['dataset']}: {found}, mean of the {answered:,} answered of "

@@ -167,7 +167,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not given.retrieval:
             print("\n\n".join(map(show, load_published([Path(file) for file in given.files]))))
             return
-        rows = rows_of(load_claims(), runs_of(given.files))
+        runs = runs_of(given.files)
+        if given.out and not runs:
+            raise InputError("--out: no run to compare with; run it without --out for the commands")
+        rows = rows_of(load_claims(), runs)
         print(retrieval_tables.show(rows))
         if given.out:
             retrieval_tables.write(rows, given.out)

@@ -41,6 +41,15 @@ def test_a_changelog_is_begun_where_there_is_none(pin: Pin, tmp_path: Path) -> N
     )
 
 
+def test_a_pin_without_a_newer_score_is_completed(pin: Pin) -> None:
+    save_pin(pin, outcome())
+    text = pin.path.read_text()
+    pin.path.write_text(text.replace("mrr: ", "older: "))
+    with pytest.raises(InputError, match=r"mrr: missing; --repin"):
+        load_pins([str(pin.path)])
+    assert [one.expected for one in load_pins([str(pin.path)], repin=True)] == [None]
+
+
 def test_nothing_is_pinned_without_a_reason_or_without_scores(pin: Pin, tmp_path: Path) -> None:
     before, log = pin.path.read_text(), tmp_path / "CHANGELOG.md"
     good = judge(pin, outcome(f1=0.7))

@@ -143,7 +143,7 @@ def test_a_run_without_answers_is_reported(unread: Path, capsys: pytest.CaptureF
     assert report.main([str(unread)]) == 0
     capsys.readouterr()
     text = (unread / "report.md").read_text(encoding="utf-8")
-    assert "theirs on made: no answers, only its ranking" in text
+    assert "theirs on made: no answers, only its ranking; recall@10 0.500 [0.500, 0.500]," in text
     assert "## Retrieval" in text
     assert "## Scores by question type" not in text
     assert "## Costs\n\nUnknown: no record has calls or tokens." in text
@@ -175,6 +175,7 @@ def test_pages_work_without_answers(unread: Path):
         assert status == 200, body
     assert "Evidence turns in the ranking: D1:1 at 2, D1:3 at 40" in body
     assert "<em>no answer</em>" in body
+    assert "recall@10 0.500" in body
     assert "100 ranks, 2 with evidence" in body
     assert "said D1:3 ash" in body
     assert "and 86 more without evidence" in body

@@ -160,6 +160,18 @@ def test_faults_of_the_file_system_are_one_line_of_any_command(
     assert capsys.readouterr().err.startswith(f"error: {tmp_path / 'file' / 'x'}: Not a directory")
 
 
+def test_a_command_whose_output_nobody_reads_ends_quietly() -> None:
+    code = "import sys; from eval.cli import code_of; sys.exit(code_of(lambda: print('x' * 10**6)))"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
 def test_an_error_is_one_line_in_one_call(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     monkeypatch.setattr(sys.stderr, "write", calls.append)

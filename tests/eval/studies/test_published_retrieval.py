@@ -176,6 +176,13 @@ def test_the_files_are_written_and_name_the_run(tmp_path, capsys):
     )
 
 
+def test_tables_are_not_written_without_a_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["--retrieval", "--out", "tables"]) == 2
+    assert "--out: no run to compare with" in capsys.readouterr().err
+    assert not (tmp_path / "tables").exists()
+
+
 def test_the_newest_run_with_default_settings_is_taken(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     runs = tmp_path / "results" / "runs"
