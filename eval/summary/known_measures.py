@@ -12,8 +12,6 @@ from eval.records.run import Run
 from eval.records.schema import Record
 from eval.summary.imported import IMPORTED
 
-_TOLERATED = 0.05  # share of the rankings that may end within a token budget
-
 
 @dataclass(frozen=True, slots=True)
 class RankedQuestion:
@@ -50,7 +48,14 @@ def problem_of(run: Run, question: RankedQuestion, measure: Measure) -> str | No
     if measure.tokens is not None:
         if question.spent is None and ranking.ids:
             return f"{run.label}: the tokens of its memories are unknown, and so is {measure}"
-        return None
+        reached = question.spent or 0
+        found_all = len(question.judged.ranks) == question.judged.wanted
+        if ranking.complete or found_all or reached >= measure.tokens:
+            return None
+        return (
+            f"{run.label}: depth {depth_of(run)}: {measure} is unknown, since the ranking of "
+            f"{question.record['id']:.60} ends at {reached} tokens; {_remedy(run, None)}"
+        )
     depth, reached = depth_of(run), len(ranking.ids)
     needed = question.judged.wanted if metric.at_evidence else measure.cutoff
     if measure.turns is not None:
@@ -80,23 +85,7 @@ def depth_of(run: Run) -> int | None:
     return None if used is None else used["depth"]
 
 
-def ends_within(question: RankedQuestion, measure: Measure) -> bool:
-    """Return whether the ranking ends within the token budget of `measure`."""
-    budget = measure.tokens or 0
-    return (question.spent or 0) < budget and not question.ranking.complete
-
-
 def ends_before(question: RankedQuestion, measure: Measure) -> bool:
     """Return whether the ranking has fewer ranks than the cutoff of `measure`."""
     ranking = question.ranking
     return len(ranking.ids) < (measure.cutoff or 0) and not ranking.complete
-
-
-def too_many_within(run: Run, name: str, count: int, of: int) -> str | None:
-    """Return why the measure `name` is unknown if `count` of the rankings end within its budget."""
-    if count <= _TOLERATED * of:
-        return None
-    return (
-        f"{run.label}: depth {depth_of(run)}: {name} is unknown, since {count} of {of} rankings "
-        f"end within the budget; {_remedy(run, None)}"
-    )

@@ -2,9 +2,9 @@
 
 Nothing is guessed: a measure that the recorded rankings do not determine is an error. A cutoff is
 known where the recorded depth reaches it, or the ranking has as many ranks, or contains the whole
-store; a token budget where at most 5% of the rankings end within it. A ranking that ends earlier,
-as one of the distinct sessions of 100 turns may, counts as if nothing relevant followed (the
-convention of TREC).
+store; a token budget where the recorded ranking fills it or contains all evidence. A ranking that
+ends before a known cutoff, as one of the distinct sessions of 100 turns may, counts as if nothing
+relevant followed (the convention of TREC).
 """
 
 from __future__ import annotations
@@ -27,10 +27,8 @@ from eval.stats.interval import RESAMPLES, ClusterBootstrap, Interval
 from eval.summary.known_measures import (
     RankedQuestion,
     ends_before,
-    ends_within,
     problem_of,
     spent,
-    too_many_within,
 )
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
@@ -139,12 +137,9 @@ def first_ranks(
 
 def ended_early(run: Run, measure: Measure) -> int:
     """Return the number of questions whose ranking, without the whole store in it, ends before the
-    cutoff or the token budget: those where the convention of TREC counts.
+    cutoff: those where the convention of TREC counts.
     """
-    return sum(
-        ends_within(question, measure) or ends_before(question, measure)
-        for question in _questions(run, measure.unit)
-    )
+    return sum(ends_before(question, measure) for question in _questions(run, measure.unit))
 
 
 def _gathered(
@@ -157,7 +152,6 @@ def _gathered(
     problems: dict[str, str] = {}
     for unit in dict.fromkeys(measure.unit for measure in measures):
         chosen = {str(measure): measure for measure in measures if measure.unit == unit}
-        early = dict.fromkeys(chosen, 0)
         try:
             of_turns = any(measure.turns for measure in chosen.values())
             for question in _questions(run, unit, of_turns=of_turns):
@@ -166,12 +160,8 @@ def _gathered(
                         problems.setdefault(name, problem)
                     elif name not in problems:
                         found[name][question.record["id"]] = measure.score(question.judged)
-                        early[name] += ends_within(question, measure)
         except InputError as error:
             problems |= dict.fromkeys(chosen, str(error))
-        for name, count in early.items():
-            if problem := too_many_within(run, name, count, len(found[name])):
-                problems.setdefault(name, problem)
     return {name: scores for name, scores in found.items() if name not in problems}, problems
 
 
