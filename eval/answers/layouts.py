@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,12 +78,16 @@ def _mem0(text: str, name: str) -> list[Item]:
 
 
 def _json_lines(text: str, name: str) -> list[Item]:
-    items = []
+    return [
+        Item(place, _object(value, f"{name}: {place}")) for place, value in json_lines(text, name)
+    ]
+
+
+def json_lines(text: str, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield place and JSON value of each line that is not blank; InputError naming the line."""
     for number, line in enumerate(text.split("\n"), 1):  # splitlines would split inside texts
         if line.strip():
-            place = f"{name}: line {number}"
-            items.append(Item(f"line {number}", _object(as_json(line, place), place)))
-    return items
+            yield f"line {number}", as_json(line, f"{name}: line {number}")
 
 
 def _csv(text: str, name: str) -> list[Item]:

@@ -13,7 +13,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from eval.answers.layouts import as_json
+from eval.answers.layouts import as_json, json_lines
 from eval.datasets.files import read_text
 from eval.datasets.types import SourceFile
 from eval.records.trec import decode, read_run
@@ -40,6 +40,7 @@ _IDS = (
     *("document_id", "_id"),
 )
 _SCORES = ("score", "similarity", "relevance")
+_SELECTED = "selected"  # a field of rankings.jsonl, whose scores may be of several scales
 _LAYOUT_OF_TREC = 6  # fields of a line
 _PAIR = 2  # [id, score]
 _FIRST = 3  # names that a message lists
@@ -50,7 +51,7 @@ class RankingRow:
     """The ranking of one question; a field is None if the file does not contain it.
 
     `place`: position in the file. `id`: as `<conversation>/<index>` where the file gives both.
-    `ranking`: ids with their scores, best first; each score is None if the file has none.
+    `ranking`: ids with their scores, best first; each score is None if only the order counts.
     """
 
     place: str
@@ -133,9 +134,7 @@ def _trec(text: str, name: str) -> list[RankingRow]:
 
 def _json(text: str, name: str) -> tuple[str, list[RankingRow]]:
     if _is_lines(text):
-        lines = enumerate(text.split("\n"), 1)
-        numbered = [(f"line {n}", as_json(line, f"{name}: line {n}")) for n, line in lines if line]
-        return ROWS, [_row(value, place, name) for place, value in numbered]
+        return ROWS, [_row(value, place, name) for place, value in json_lines(text, name)]
     value = as_json(text, name)
     if isinstance(value, dict) and not (_present(value, _RANKINGS) and _names_question(value)):
         return MAPPING, rows_of(value, name)
@@ -178,7 +177,13 @@ def _row(value: Any, place: str, name: str) -> RankingRow:
     )
     if conversation is not None and index is not None:
         id_ = f"{conversation}/{index}"
-    return RankingRow(place, id_, text, conversation, _ranking(value[column], where))
+    if value.get(_SELECTED) is True:
+        raise InputError(
+            f"{where}: its memories are selected, without an order; name the run folder instead of "
+            "the file"
+        )
+    ranking = _ranking(value[column], where, in_order=value.get(_SELECTED) is False)
+    return RankingRow(place, id_, text, conversation, ranking)
 
 
 def _names_question(fields: Mapping[str, Any]) -> bool:
@@ -199,9 +204,16 @@ def _text(fields: Mapping[str, Any], names: Sequence[str], where: str) -> str | 
     return None if value is None else str(value).strip()
 
 
-def _ranking(value: Any, where: str) -> tuple[tuple[str, float | None], ...]:
-    """Return ids and scores, best first: equal scores, and ids without any, stay in their order."""
+def _ranking(
+    value: Any, where: str, *, in_order: bool = False
+) -> tuple[tuple[str, float | None], ...]:
+    """Return ids and scores, best first: equal scores, and ids without any, stay in their order.
+
+    `in_order`: the ids are in order already, whatever their scores, which are left out.
+    """
     found = list(_scored(value, where))
+    if in_order:
+        return tuple((id_, None) for id_, _ in found)
     scores = [score for _, score in found if score is not None]
     if scores and len(scores) < len(found):
         without = next(id_ for id_, score in found if score is None)

@@ -33,7 +33,8 @@ def config_of(
     found = None if name in _KNOWN else find_file(name)
     if name not in _KNOWN and found is None:
         raise InputError(
-            f"--dataset {name:.200}: no such file; give {', '.join(_KNOWN)} or a JSON file"
+            f"--dataset {name:.200}: no such file; give {', '.join(_KNOWN)}, a file or folder in "
+            "LoCoMo's format, or a folder in BEIR's"
         )
     if found is not None and found.is_dir() and any(found.rglob(f"{QUERIES}*")):
         return {"_target_": _BEIR, "name": found.name, "path": name}

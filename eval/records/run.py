@@ -179,8 +179,8 @@ def _records(path: Path) -> dict[str, Record]:
 
 
 def _label(manifest: Manifest, manifests: Sequence[Manifest]) -> str:
-    alike = [dict(leaves(m["config"])) for m in manifests if m["strategy"] == manifest["strategy"]]
-    settings = dict(leaves(manifest["config"]))
+    alike = [_settings(one) for one in manifests if one["strategy"] == manifest["strategy"]]
+    settings = _settings(manifest)
     differing: dict[str, Any] = {}  # `strategy.k` is interpolated from `k`: one of them will do
     for path in sorted(settings, key=lambda path: path.count(".")):
         name = path.rpartition(".")[2]
@@ -190,3 +190,9 @@ def _label(manifest: Manifest, manifests: Sequence[Manifest]) -> str:
         return manifest["strategy"]
     shown = [f"{name}={value}" for name, value in differing.items()]
     return " ".join([manifest["strategy"], *shown])
+
+
+def _settings(manifest: Manifest) -> dict[str, Any]:
+    """Return the settings by dotted path, without those of an import, such as the file's sha256."""
+    config = manifest["config"]
+    return dict(leaves({name: part for name, part in config.items() if name != "import"}))

@@ -69,7 +69,7 @@ def write_import(source: Import, folder: Path, options: Mapping[str, str]) -> Su
     empty.
     """
     began = perf_counter()
-    check_empty(folder)
+    check_empty(folder, "--out")
     answers = source.matching.answers
     asked = [question for question in source.dataset.questions if question.id in answers]
     bar = tqdm(asked, desc=source.name, unit="answer", disable=None)
@@ -77,7 +77,9 @@ def write_import(source: Import, folder: Path, options: Mapping[str, str]) -> Su
     scored = perf_counter() - began
     counts = account(source.file, source.matching, source.dataset, records)
     manifest = _manifest(source, options, counts)
-    summary = write_imported(folder, manifest, records, {"score": scored}, report_md)
+    summary = write_imported(
+        folder, manifest, records, {"score": scored}, report_md, option="--out"
+    )
     add_account(folder, manifest)
     return summary
 

@@ -85,10 +85,7 @@ def _sentences(counts: Mapping[str, Any]) -> Iterable[str]:
         f"questions of {counts['dataset']}."
     )
     if counts["unknown"]:
-        lines = (
-            f"{one['place']}: {one['reason']}: {one['question']!r}"
-            for one in counts["unknown_first"]
-        )
+        lines = (_unknown(one) for one in counts["unknown_first"])
         yield f"Not scored: {_count(counts['unknown'], 'ranking')}, the first:{_list(lines)}"
     if counts["doubled"]:
         lines = (f"{one['place']}: {one['question']}" for one in counts["doubled_first"])
@@ -118,6 +115,13 @@ def _sentences(counts: Mapping[str, Any]) -> Iterable[str]:
             "conversations than their question, so the store contains all "
             f"{counts['pooled_size']:,} {counts['unit']}s."
         )
+
+
+def _unknown(one: Mapping[str, str]) -> str:
+    """Return place and reason, and the question unless the place is named by it."""
+    place, question = one["place"], one["question"]
+    named = place in (f"{question!r:.60}", f"query {question}")
+    return f"{place}: {one['reason']}" + ("" if named else f": {question!r}")
 
 
 def _depth(source: Import, counts: Mapping[str, Any]) -> str:

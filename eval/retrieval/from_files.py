@@ -70,7 +70,7 @@ def run_folders(options: argparse.Namespace, request: Request) -> list[Path]:
         source = matched(file.rows, name, dataset, path.name, options.depth)
         evaluate([run_of(source, config)], request)
         folder = options.run_folder or RUNS / run_id(name)
-        check_empty(folder)
+        check_empty(folder, "--run-folder")
         flags = {"dataset": options.dataset, "name": options.name, "depth": options.depth}
         set_ = [(f"--{flag}", str(value)) for flag, value in flags.items() if value is not None]
         command = ["eval.retrieval", str(path), *(part for pair in set_ for part in pair)]

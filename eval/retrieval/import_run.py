@@ -53,6 +53,7 @@ def write_import(
         records,
         {"score": perf_counter() - began},
         report_md,
+        option="--run-folder",
         rankings=lines,
         memories=memories,
     )

@@ -75,10 +75,22 @@ def matched(
         raise InputError(f"depth {depth}: use a whole number above 0")
     matching = match(rows, dataset, where)
     found = Import(name, rows, pool(dataset) if matching.pooled else dataset, matching, depth)
-    for _, one in found.cut:
-        if depth is not None and len(one.ranked) < depth <= one.given:
+    if depth is not None:
+        _check_depth(found, depth, where)
+    return found
+
+
+def _check_depth(source: Import, depth: int, where: str) -> None:
+    longest = max(source.matching.rankings.values(), key=lambda one: len(one.ranked))
+    if len(longest.ranked) > depth:
+        raise InputError(
+            f"{where}: --depth {depth}: {longest.row.place}: has {len(longest.ranked)} distinct "
+            "ids, so that rankings were not cut there; use the number at which they were, or leave "
+            "out --depth"
+        )
+    for _, one in source.cut:
+        if len(one.ranked) < depth <= one.given:
             raise InputError(
                 f"{where}: --depth {depth}: {one.row.place}: only {len(one.ranked)} of its "
-                f"{one.given} ids are distinct, and more may follow; use --depth {len(one.ranked)}"
+                f"{one.given} ids are distinct, and more may follow; leave out --depth"
             )
-    return found

@@ -87,16 +87,18 @@ def write_imported(
     seconds: Mapping[str, float],
     report: Report,
     *,
+    option: str,
     rankings: Iterable[Mapping[str, Any]] = (),
     memories: Iterable[Mapping[str, Any]] = (),
 ) -> Summary:
     """Write the run folder of an import and return its summary.
 
     `seconds`: as in close, of the parts until now; `rankings` and `memories`: the lines of their
-    files, none where the file is left out. Raises InputError if the folder is not empty.
+    files, none where the file is left out; `option`: as in check_empty. Raises InputError if the
+    folder is not empty.
     """
     began = perf_counter() - sum(seconds.values())
-    check_empty(folder)
+    check_empty(folder, option)
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with locked(folder):
@@ -109,10 +111,10 @@ def write_imported(
         return close(folder, manifest, records, seconds, began, report)
 
 
-def check_empty(folder: Path) -> None:
-    """Raise InputError unless `folder` is absent or an empty folder."""
+def check_empty(folder: Path, option: str) -> None:
+    """Raise InputError unless `folder` is absent or an empty folder; `option` names another."""
     if is_there(folder) and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder}: exists and is not empty; name another folder by --out")
+        raise InputError(f"{folder}: exists and is not empty; name another folder by {option}")
 
 
 def add_sentences(folder: Path, sentences: Sequence[str], *more: str) -> None:

@@ -100,6 +100,21 @@ def test_equal_scores_stay_in_the_order_of_the_file(write: Write) -> None:
     assert [id_ for id_, _ in found] == ["D1:1", "D1:2", "D1:9", "D1:3"]
 
 
+def test_rankings_of_a_run_folder_stay_in_order(write: Write) -> None:
+    """A strategy may rank by several scales, so that its scores are not in order."""
+    line = {"id": "a/0", "store": "a", "selected": False, "ranking": [["D1:3", 0.2], ["D1:1", 7]]}
+    for text in (json.dumps(line), f"{json.dumps(line)}\n{json.dumps(line | {'id': 'a/1'})}\n"):
+        found = rankings(read_rankings(write(text, "rankings.jsonl")))
+        assert found["a/0"] == [("D1:3", None), ("D1:1", None)]
+
+
+@pytest.mark.parametrize("blank", ["", "\r", "  ", "\t\r"])
+def test_blank_lines_are_no_rankings(blank: str, write: Write) -> None:
+    lines = ['{"id": "a", "ids": ["D1:3"]}\r', blank, '{"id": "b", "ids": []}\r', blank]
+    found = rankings(read_rankings(write("\n".join(lines), "file.jsonl")))
+    assert found == {"a": [("D1:3", None)], "b": []}
+
+
 def test_trec_ids_are_decoded(write: Write) -> None:
     found = rankings(read_rankings(write("a%20b/0 Q0 a%20b:D1:3 1 1 tag")))
     assert found == {"a b/0": [("a b:D1:3", 1.0)]}
@@ -127,6 +142,10 @@ BAD = {
         "line 2: the score of 'D1:1', nan, is no finite number",
     ),
     "infinite in lines": ('{"id": "a", "ids": []}\n{"id": "b", "ids": [[1, Infinity]]}', "line 2:"),
+    "selected": (
+        '{"id": "a", "selected": false, "ids": []}\n{"id": "b", "selected": true, "ids": ["D1:1"]}',
+        "line 2: its memories are selected, without an order; name the run folder",
+    ),
     "torn line": ('{"id": "a", "ids": []}\n{"id": "b"', "line 2: not JSON"),
     "NaN in TREC": ("q Q0 D1:1 1 0.5 t\nq Q0 D1:2 2 nan t", "line 2: score 'nan'"),
     "five fields": ("q Q0 D1:1 1 0.5 t\nq Q0 D1:2 2 0.4", "line 2: has 5 fields"),

@@ -39,6 +39,14 @@ def test_runs_of_one_strategy_are_labelled_by_the_settings_that_differ(tmp_path:
     assert [run.label for run in load_runs(folders)] == ["plain k=5", "plain k=10"]
 
 
+def test_imports_of_one_name_are_labelled_by_their_folders(tmp_path: Path) -> None:
+    configs = {name: {"k": 5, "import": {"file": {"sha256": name * 20}}} for name in ("x", "y")}
+    folders = [
+        write_run(tmp_path / name, [record()], config=config) for name, config in configs.items()
+    ]
+    assert [run.label for run in load_runs(folders)] == ["x", "y"]
+
+
 def test_equal_runs_are_labelled_by_their_folders_else_by_their_paths(tmp_path: Path) -> None:
     folders = [write_run(tmp_path / name, [record()]) for name in ("x/one", "x/two", "y/two")]
     labels = [run.label for run in load_runs(folders)]

@@ -233,7 +233,10 @@ def _unfinished(folder: Path) -> None:
         (["said.jsonl"], "no column for the answer; name it"),
         (["strange.jsonl"], "strange.jsonl: none of the 1 rows matches a question of sample"),
         (["mine.jsonl", "--format", "mem0"], "mine.jsonl: not JSON (line 2"),
-        (["mine.jsonl", "--out", "full"], "full: exists and is not empty"),
+        (
+            ["mine.jsonl", "--out", "full"],
+            "full: exists and is not empty; name another folder by --out",
+        ),
         (["mine.jsonl", "--name", "a/b"], "--name 'a/b': give a name without a slash"),
         (["mine.jsonl", "mine.jsonl", "--name", "x"], "--name and --out are for one FILE"),
         (["mine.jsonl", "--dataset", "other.json"], "--dataset other.json: no such file"),

@@ -205,6 +205,15 @@ def test_what_is_not_scored_is_counted_and_listed(
     assert "2 of 4 single_hop have no ranking" in run.manifest["warnings"][0]
 
 
+def test_an_unknown_question_is_named_once(score: Import, write: Callable[..., Path]) -> None:
+    """A place in the file may contain the question."""
+    _, out, _ = score(write({"ash/0": ["D1:1", "D1:2"], "oak/1": []}))
+    assert "\n  'oak/1': no such question\n" in out
+    lines = [f"{id_} Q0 D1:{rank} {rank} 1 t" for id_ in ("ash/0", "oak/1") for rank in (1, 2)]
+    _, out, _ = score(write("\n".join(lines), "theirs.trec"), to="trec")
+    assert "\n  query oak/1: no such question\n" in out
+
+
 def test_a_cutoff_beyond_the_depth_is_an_error_before_anything_is_written(
     score: Import, write: Callable[..., Path], tmp_path: Path, ranked: dict[str, Any]
 ) -> None:
@@ -280,7 +289,9 @@ def test_compare_and_rescore_accept_an_import(
         (["{file}", "--depth", "0"], "depth 0: use a whole number above 0"),
         (["{file}", "--name", "a/b"], "--name 'a/b': give a name without a slash"),
         (["{file}", "--dataset", "no.json"], "--dataset no.json: no such file"),
-        (["{file}", "--run-folder", "{run}"], "exists and is not empty"),
+        (["{file}", "--depth", "1"], "mine.json: --depth 1: 'ash/0': has 2 distinct ids"),
+        (["{file}", "--dataset", "no.json"], "a file or folder in LoCoMo's format, or a folder in"),
+        (["{file}", "--run-folder", "{run}"], "not empty; name another folder by --run-folder\n"),
         (["{file}x.json"], "cannot be read: No such file"),
     ],
 )

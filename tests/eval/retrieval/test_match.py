@@ -142,8 +142,18 @@ def test_the_depth_is_that_of_the_shortest_cut_ranking(
     # Neither an empty ranking nor one of the whole store was cut.
     mixed = {"ash/0": [], "ash/1": all_turns[:2], "ash/2": all_turns, "fir/0": all_turns[:5]}
     assert of(dataset, mixed).depth == 2
-    assert of(dataset, mixed, depth=8).depth == 8
+    assert of(dataset, mixed, depth=12).depth == 12
     assert of(dataset, {"ash/0": [], "ash/2": all_turns}).depth is None
+
+
+def test_no_ranking_may_be_longer_than_the_stated_depth(
+    dataset: Dataset, all_turns: list[str]
+) -> None:
+    for longer in (all_turns[:5], all_turns):
+        mixed = {"ash/0": all_turns[:3], "ash/1": longer}
+        message = refused(dataset, mixed, depth=4)
+        assert f"mine.json: --depth 4: 'ash/1': has {len(longer)} distinct ids" in message
+        assert of(dataset, mixed, depth=len(longer)).depth == len(longer)
 
 
 def test_a_stated_depth_may_not_hide_what_follows_repeated_ids(dataset: Dataset) -> None:
