@@ -167,11 +167,9 @@ def test_other_evidence_is_an_objection_to_scores_of_retrieval_alone(tmp_path: P
         row | {"scores": row["scores"] | {"evidence_recall": 0.5, "recall@10": 0.5}}
         for row in records()
     ]
-    one, other = (
-        write_run(tmp_path / name, rows, name, evidence=KEY | {"name": name})
-        for name in ("original", "corrected")
-    )
-    runs = load(one, other)
+    evidence = {"name": "corrected", "overlay": FILE, "applied": 1}
+    one = write_run(tmp_path / "one", rows)
+    runs = load(one, write_run(tmp_path / "other", rows, "other", evidence=evidence))
     measures = choose(runs, (), None)
     assert [measure.key for measure in measures] == ["locomo_f1", "abstained"]
     assert objections(runs, measures, ()) == []
