@@ -32,11 +32,12 @@ from eval.records.schema import Record, Summary
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.errors import blame, one_line
 from eval.retrieval import score as of_others
-from eval.retrieval.choice import main_measures
+from eval.retrieval.choice import main_measures, set_measures
 from eval.retrieval.measured import measured
 from eval.run.experiment import composed, execute
 from eval.summary.contrast import contrast
 from eval.summary.measures import choose
+from eval.summary.retrieval import is_selected, refuse_first_rank, unit_of
 from eval.summary.sample import Sample
 from eval.summary.shared import share
 from eval.summary.summarise import OVERALL, summarise
@@ -181,18 +182,23 @@ def retrieval(
     found: Sequence[runs.Run],
     measures: Sequence[str] = (),
     *,
-    unit: Unit = "turn",
+    unit: Unit | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
     """Return means of the runs' rankings by question type, as `python -m eval.retrieval` prints
     them: a row per run and type, each interval as `<measure>_low` and `<measure>_high`.
 
-    `measures`: such as recall@10 or session_ndcg@5; default: the main ones of `unit` at 10. Raises
-    InputError where the rankings do not determine a measure.
+    `measures`: such as recall@10 or session_ndcg@5; default: the main ones of `unit` at 10, without
+    a cutoff for runs that only select. `unit`: by default turn, or session if a run ranked these.
+    Raises InputError where the rankings do not determine a measure.
     """
-    chosen = [parse(name) for name in measures] or main_measures(unit, None, 10)
+    unit = unit or unit_of(found)
+    named = [parse(name) for name in measures]
+    refuse_first_rank(named)
     rows: list[dict[str, Any]] = []
     for one in found:
+        default = set_measures(unit) if is_selected(one) else main_measures(unit, None, 10)
+        chosen = named or default
         means = measured(one, chosen, seed)
         for type_, cells in means.means.items():
             row: dict[str, Any] = {"run": one.label, "type": type_, "n": means.n(type_)}

@@ -61,7 +61,8 @@ class Questions:
 
     def __init__(self, runs: Sequence[ReportedRun], calls: RecordedCalls | None = None) -> None:
         """`calls`: None if cards show no calls to models."""
-        self.runs, self.key, self._calls = runs, score_of(runs), calls
+        self.runs, self._measure, self._calls = runs, score_of(runs), calls
+        self.key = self._measure.key
         records = [record for run in runs for record in run.records.values()]
         self.types = tuple(types_in(records).values())
         self._ids = dict.fromkeys(id_ for run in runs for id_ in run.records)
@@ -133,7 +134,7 @@ class Questions:
         if pair not in self._changes:
             first, run = self.runs[one], self.runs[other]
             self._changes[pair] = {
-                row.id: difference(first, run, row.id, self.key) for row in self._rows
+                row.id: difference(first, run, row.id, self._measure) for row in self._rows
             }
         return self._changes[pair]
 

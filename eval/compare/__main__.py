@@ -39,7 +39,7 @@ def _parser() -> argparse.ArgumentParser:
         "f1, f1_mem0, bleu1, judge, evidence_recall, abstained or another score of the records, or "
         "a measure of the rankings, as recall_any@5, ndcg@10 or session_recall@10; repeatable "
         "(default: the first run's F1, the judge's verdicts if all runs have them, and abstention; "
-        f"{' and '.join(UNANSWERED)} where a run has no answers)"
+        f"{' and '.join(UNANSWERED)} where a run has no answers, of sessions if a run ranked these)"
     )
     add("--score", action="append", default=[], metavar="NAME", help=scores)
     add("--type", metavar="TYPE", help="compare on this question type only, as multi_hop")

@@ -63,8 +63,11 @@ def objections(runs: Sequence[Run], measures: Sequence[Measure], names: Sequence
 
 
 def _of_retrieval(measure: Measure) -> bool:
+    """Return whether the evidence of questions is part of the score."""
     metric = find(measure.key)
-    return metric is None or metric.applies_to not in ("gold", "answer")
+    return measure.ranking is not None or (
+        metric is not None and metric.applies_to in ("retrieval", "sessions", "ranking")
+    )
 
 
 def _depths(first: Run, run: Run, measures: Sequence[Measure]) -> list[str]:

@@ -18,7 +18,7 @@ from memsys.errors import InputError
 
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\ufeff]")  # in a regular expression, \s is Unicode's
 _BETWEEN = ":"  # between the conversation and its turn or session
-_RUN, _QRELS = "query Q0 document rank score tag", "query 0 document relevance"
+_RUN = "query Q0 document rank score tag"
 
 
 class RunLine(NamedTuple):
@@ -29,14 +29,6 @@ class RunLine(NamedTuple):
     rank: int
     score: float
     tag: str
-
-
-class QrelsLine(NamedTuple):
-    """A judgement: the document answers the query if `relevance` is above 0."""
-
-    query: str
-    document: str
-    relevance: int
 
 
 def encode(text: str) -> str:
@@ -58,17 +50,6 @@ def document_of(store: str, id_: str) -> str:
     if store == POOLED:
         return encode(id_)
     return f"{encode(store).replace(_BETWEEN, quote(_BETWEEN, safe=''))}{_BETWEEN}{encode(id_)}"
-
-
-def split_document(document: str) -> tuple[str, str]:
-    """Return conversation and turn or session of a document id that is not of the store POOLED.
-
-    The conversation is "" where the id names none.
-    """
-    conversation, between, id_ = document.partition(_BETWEEN)
-    if not between:
-        return "", decode(document)
-    return decode(conversation), decode(id_)
 
 
 def run_lines(query: str, documents: Sequence[str], tag: str) -> Iterator[str]:
@@ -94,31 +75,21 @@ def read_run(lines: Iterable[str], name: str) -> Iterator[RunLine]:
     Raises InputError with `name` and the number of a line that has not six fields, a whole number
     as rank and a finite number as score.
     """
-    for where, fields in _fields(lines, name, _RUN):
-        query, _, document, rank, score, tag = fields
-        yield RunLine(query, document, _whole(rank, "rank", where), _number(score, where), tag)
-
-
-def read_qrels(lines: Iterable[str], name: str) -> Iterator[QrelsLine]:
-    """Yield the lines of qrels as read_run does those of a run; the relevance is a whole number."""
-    for where, (query, _, document, relevance) in _fields(lines, name, _QRELS):
-        yield QrelsLine(query, document, _whole(relevance, "relevance", where))
-
-
-def _fields(lines: Iterable[str], name: str, layout: str) -> Iterator[tuple[str, list[str]]]:
     for number, line in enumerate(lines, 1):
         fields, where = line.lstrip("\ufeff").split(), f"{name}: line {number}"
-        if fields and len(fields) != len(layout.split()):
+        if not fields:
+            continue
+        if len(fields) != len(_RUN.split()):
             raise InputError(
-                f"{where}: has {len(fields)} fields; write {len(layout.split())}: {layout}"
+                f"{where}: has {len(fields)} fields; write {len(_RUN.split())}: {_RUN}"
             )
-        if fields:
-            yield where, fields
+        query, _, document, rank, score, tag = fields
+        yield RunLine(query, document, _rank(rank, where), _number(score, where), tag)
 
 
-def _whole(text: str, field: str, where: str) -> int:
+def _rank(text: str, where: str) -> int:
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
-        raise InputError(f"{where}: {field} {text!r:.40} is no whole number")
+        raise InputError(f"{where}: rank {text!r:.40} is no whole number")
     return int(text)
 
 

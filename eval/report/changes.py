@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 from eval.compare.comparable import objections
 from eval.datasets.types import ADVERSARIAL
+from eval.metrics.retrieval.registry import parse
 from eval.records.run import Run
 from eval.rendering.blocks import Block, Deck, Part
 from eval.rendering.numbers import signed
 from eval.report.cards import question_card
 from eval.report.runs import ReportedRun, missing_texts
-from eval.summary.measures import JUDGE, UNANSWERED, Measure, value
+from eval.summary.measures import JUDGE, Measure, unanswered
+from eval.summary.retrieval import unit_of
+from memsys.errors import InputError
 
 LARGEST = 10  # gains, and losses, that are shown
 
@@ -30,12 +33,13 @@ def changes_block(runs: Sequence[ReportedRun]) -> Block | None:
     if len(runs) < 2:
         return None
     first, parts = runs[0], list[Part]()
-    key = score_of(runs)
+    measure = score_of(runs)
+    key = measure.key
     for run in runs[1:]:
-        if objections([first, run], [Measure(key, ())], [key]):
+        if objections([first, run], [measure], [key]):
             parts.append(f"{run.label}: not compared with {first.label} (see the differences).")
             continue
-        for name, found in zip(("gains", "losses"), largest(first, run, key), strict=True):
+        for name, found in zip(("gains", "losses"), largest(first, run, measure), strict=True):
             if not found:
                 parts.append(f"{run.label} has no {name} against {first.label} in {key}.")
                 continue
@@ -51,33 +55,39 @@ def changes_block(runs: Sequence[ReportedRun]) -> Block | None:
     return Block("changes", "Largest gains and losses", parts)
 
 
-def score_of(runs: Sequence[ReportedRun]) -> str:
+def score_of(runs: Sequence[ReportedRun]) -> Measure:
     """Return the score that ranks changes: the judge's if all runs have it, else the first F1;
-    recall of evidence where a run has no answers.
+    recall of evidence where a run has no answers, which records have for turns alone.
     """
     if not all(run.has_answers for run in runs):
-        return UNANSWERED[0]
-    return JUDGE if all(run.judged for run in runs) else runs[0].own_f1
+        name = unanswered(runs)[0]
+        return Measure(name, (), parse(name) if unit_of(runs) == "session" else None)
+    return Measure(JUDGE if all(run.judged for run in runs) else runs[0].own_f1, ())
 
 
-def difference(first: Run, run: Run, id_: str, key: str) -> float | None:
+def difference(first: Run, run: Run, id_: str, measure: Measure) -> float | None:
     """Return the score of a question in `run` minus that in `first`; None unless both asked the
     same question and have a score.
     """
     one, other = first.records.get(id_), run.records.get(id_)
     if one is None or other is None or one["question"] != other["question"]:
         return None
-    before, after = value(one, key), value(other, key)
+    try:
+        before, after = measure.score(first, id_), measure.score(run, id_)
+    except InputError:  # the rankings do not determine it, as the differences say
+        return None
     return None if before is None or after is None else after - before
 
 
-def largest(first: Run, run: Run, key: str) -> tuple[list[QuestionChange], list[QuestionChange]]:
+def largest(
+    first: Run, run: Run, measure: Measure
+) -> tuple[list[QuestionChange], list[QuestionChange]]:
     """Return up to LARGEST gains and up to LARGEST losses, each sorted from the largest."""
     found = [
         QuestionChange(id_, change)
         for id_, record in first.records.items()
         if record["category"] != ADVERSARIAL
-        and (change := difference(first, run, id_, key)) is not None
+        and (change := difference(first, run, id_, measure)) is not None
     ]
     gains = sorted((one for one in found if one.difference > 0), key=lambda one: -one.difference)
     losses = sorted((one for one in found if one.difference < 0), key=lambda one: one.difference)

@@ -13,11 +13,11 @@ from eval.rendering.svg import trends
 from eval.rendering.tables import type_name
 from eval.report.runs import ReportedRun
 from eval.stats.interval import Interval
-from eval.summary.retrieval import by_type, unknown
+from eval.summary.known_measures import depth_of
+from eval.summary.retrieval import OF_SETS, by_type, is_selected, unit_of, unknown
 from eval.summary.summarise import OVERALL
 
 _SHOWN = ("recall@10", "recall_any@10", "recall_all@10", "ndcg@10", "mrr", "store_share@10")
-_SELECTED = ("recall", "recall_any", "recall_all", "store_share")  # of memories without an order
 _OF_SESSIONS = "session_recall_any@5"  # shown beside the measures of turns
 _NOTE = (
     "recall: the share of the evidence among the first k ranks; any and all: the share of "
@@ -52,7 +52,8 @@ def retrieval_block(runs: Sequence[ReportedRun]) -> Block | None:
 
     Runs without rankings, or that only select memories, are named, as are unknown measures.
     """
-    found = [_measured(run) for run in runs if run.rankings]
+    ranked = [run for run in runs if run.rankings]
+    found = [_measured(run, _cut(run, ranked)) for run in ranked]
     if not found:
         return None
     parts: list[Part] = [*_charts(runs, found), *_tables(found)]
@@ -67,12 +68,17 @@ def retrieval_block(runs: Sequence[ReportedRun]) -> Block | None:
     return Block("retrieval", "Retrieval", [*parts, _NOTE])
 
 
-def _measured(run: ReportedRun) -> _Measured:
-    selected = all(ranked.selected for ranked in run.rankings.values())
-    turns = any(ranked.turns is not None for ranked in run.rankings.values())
-    unit: Unit = "turn" if turns else "session"
-    shown = tuple(_of(unit, name) for name in (_SELECTED if selected else _SHOWN))
-    if turns and not selected:
+def _cut(run: Run, runs: Sequence[Run]) -> str:
+    """Return the cutoff of MRR: none unless rankings of the same unit have different depths."""
+    beside = [one for one in runs if unit_of([one]) == unit_of([run]) and not is_selected(one)]
+    return "@10" if len({depth_of(one) for one in beside}) > 1 else ""
+
+
+def _measured(run: ReportedRun, cut: str) -> _Measured:
+    selected, unit = is_selected(run), unit_of([run])
+    shown = tuple(_of(unit, name) for name in (OF_SETS if selected else _SHOWN))
+    shown = tuple(name + cut if name.endswith("mrr") else name for name in shown)
+    if unit == "turn" and not selected:
         shown += (_OF_SESSIONS,)
     names = shown if selected else (*shown, *_curve(unit).values())
     measures = [parse(name) for name in dict.fromkeys(names)]

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 from eval.metrics.retrieval.registry import BUDGETS, UNITS, Measure, Unit, cuts_of, metrics, parse
 from eval.records.run import Run
-from eval.summary.retrieval import unknown
-from memsys.errors import InputError
+from eval.summary.retrieval import OF_SETS, unknown
 
 KINDS = {"fraction": "recall", "any": "recall_any", "all": "recall_all"}
-OF_SETS = ("recall", "recall_any", "recall_all", "precision", "store_share")
 _SIDE_BY_SIDE = (5, 10)  # cutoffs of the table of all definitions
 
 
@@ -53,17 +51,6 @@ def definitions(
             if one == "turn" and metric.name == KINDS[kind or "fraction"]:
                 found += [Measure(one, metric, tokens=budget) for budget in BUDGETS]
     return found
-
-
-def is_selected(run: Run) -> bool:
-    """Return whether the strategy of `run` only selects memories. Raises InputError where no
-    rankings are recorded.
-    """
-    if not run.rankings:
-        raise InputError(
-            f"{run.label}: no rankings are recorded; run it again with retrieval.depth=100"
-        )
-    return all(ranked.selected for ranked in run.rankings.values())
 
 
 def known(run: Run, measures: Sequence[Measure]) -> list[Measure]:

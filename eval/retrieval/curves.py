@@ -17,9 +17,6 @@ from eval.summary.summarise import OVERALL
 
 _GRID = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 60, 80, 100)  # cutoffs of a curve
 
-_DPI = 150
-_FORMATS = ("png", "svg")
-
 
 @dataclass(frozen=True, slots=True)
 class Point:

@@ -12,11 +12,11 @@ from eval.rendering.blocks import Section, Table
 from eval.rendering.contrasts import conclusions, method, table
 from eval.summary import measures as compared
 from eval.summary.contrast import Row, contrast
-from eval.summary.retrieval import evidence_of
+from eval.summary.retrieval import FIRST_RANK, evidence_of
 from eval.summary.shared import data_files, same_data, share
 
 _SHOWN = 3  # question ids in a message
-_NO_SCORES = {"first_rank", "store_share"}
+_NO_SCORES = {FIRST_RANK, "store_share"}
 
 
 def objections(runs: Sequence[Run]) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from eval.metrics.retrieval.registry import Measure, Unit
-from eval.records.rankings import SESSION
 from eval.records.run import Run
 from eval.rendering.blocks import Section
 from eval.retrieval import choice, tables
@@ -15,7 +14,7 @@ from eval.retrieval.evidence_keys import both_keys
 from eval.retrieval.measured import Measured, measured
 from eval.summary.contrast import Row
 from eval.summary.measures import types_of
-from eval.summary.retrieval import ended_early, unknown
+from eval.summary.retrieval import ended_early, is_selected, unit_of, unknown
 from memsys.errors import InputError
 
 _CUTOFFS = (10,)
@@ -57,9 +56,9 @@ class Evaluation:
 def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
     """Measure `runs` as requested. Raises InputError where rankings do not determine a measure."""
     types = _types(runs, request.type)
-    selected = [run for run in runs if choice.is_selected(run)]
+    selected = [run for run in runs if is_selected(run)]
     ranked = [run for run in runs if run not in selected]
-    unit = request.unit or ("session" if any(map(_of_sessions, runs)) else "turn")
+    unit = request.unit or unit_of(runs)
     chosen = _chosen(request, unit)
     notes = list(_notes(runs))
     sections: list[Section] = []
@@ -68,6 +67,7 @@ def evaluate(runs: Sequence[Run], request: Request) -> Evaluation:
         more, sections = _of_ranked(ranked, request, unit, types)
         notes += more
     if selected:
+        notes += _not_applied(selected, request, request.measures if ranked else ())
         of_sets = choice.set_measures(unit)
         if request.measures and not ranked:
             of_sets = list(request.measures)
@@ -112,11 +112,6 @@ def _types(runs: Sequence[Run], type_: str | None) -> tuple[str, ...]:
     if type_ and type_ not in types:
         raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")
     return (type_,) if type_ else types
-
-
-def _of_sessions(run: Run) -> bool:
-    used = run.manifest.get("retrieval")
-    return used is not None and used["unit"] == SESSION
 
 
 def _groups(request: Request, unit: Unit) -> Iterator[tuple[str, list[Measure]]]:
@@ -172,24 +167,27 @@ def _notes(runs: Sequence[Run]) -> Iterator[str]:
             yield f"{run.label}: {failed:,} of {len(run.records):,} questions failed, in no mean"
 
 
+def _not_applied(
+    selected: Sequence[Run], request: Request, ignored: Sequence[Measure]
+) -> Iterator[str]:
+    """Yield a note per run that only selects memories, where options do not apply to it."""
+    given = {"--kind": request.kind, "--at": request.cutoffs, "--measure": ignored}
+    if options := [name for name, chosen in given.items() if chosen]:
+        does = "does" if len(options) == 1 else "do"
+        for run in selected:
+            yield f"{run.label} only selects memories: {' and '.join(options)} {does} not apply"
+
+
 def _ended(runs: Sequence[Run], asked: Sequence[Measure], reasons: Reasons) -> Iterator[str]:
-    """Yield a note per run on rankings that end before the greatest cutoff of a unit, or before the
-    greatest budget of tokens.
-    """
+    """Yield a note per run on rankings that end before the greatest cutoff of a unit."""
     for run in runs:
         known = [one for one in asked if str(one) not in reasons[run.label]]
-        greatest: dict[str, Measure] = {}
-        for one in sorted(known, key=lambda one: one.cutoff or one.tokens or 0):
-            if one.cutoff is not None:
-                greatest[one.unit] = one
-            elif one.tokens is not None:
-                greatest["tokens"] = one
+        greatest = {one.unit: one for one in sorted(known, key=lambda one: one.cutoff or 0)}
         for one in greatest.values():
             if short := ended_early(run, one):
-                count = f"{one.tokens:,} tokens" if one.tokens else f"{one.cutoff:,} {one.unit}s"
                 yield (
                     f"{run.label}: the recorded rankings of {short:,} questions contain fewer "
-                    f"than {count}; nothing is taken to follow"
+                    f"than {one.cutoff:,} {one.unit}s; nothing is taken to follow"
                 )
 
 
@@ -197,6 +195,7 @@ def _unknown(reasons: Reasons) -> Iterator[str]:
     """Yield a note per run on measures that its rankings do not determine."""
     for one in reasons.values():
         texts = list(dict.fromkeys(one.values()))
-        more = f" (and {len(texts) - 1} more measures)" if len(texts) > 1 else ""
+        other = [name for name, text in one.items() if text != texts[0]]
+        more = f" (also unknown: {', '.join(other)})" if other else ""
         if texts:
             yield f"{texts[0]}{more}"

@@ -12,8 +12,8 @@ from eval.records.schema import Record
 from eval.rendering.blocks import Section, Table
 from eval.rendering.numbers import ABSENT, interval
 from eval.rendering.tables import type_name
+from eval.retrieval.choice import known
 from eval.retrieval.measured import measured
-from eval.summary.retrieval import unknown
 
 
 def both_keys(
@@ -26,14 +26,14 @@ def both_keys(
     for run in runs:
         if any("evidence_original" in record for record in run.records.values()):
             other = _under_original(run)
-            known = [one for one in measures if str(one) not in unknown(other, measures)]
-            found.append((run, measured(other, known, seed), measured(run, known, seed)))
+            keys = [measured(one, known(one, measures), seed) for one in (other, run)]
+            found.append((run, keys))
     if not found:
         return None
     rows = []
     for type_ in types:
-        shown = [one for one in found if one[1].n(type_)]
-        for i, (run, *keys) in enumerate(shown):
+        shown = [one for one in found if one[1][0].n(type_)]
+        for i, (run, keys) in enumerate(shown):
             row = ["" if i else type_name(type_), run.label]
             row += [f"{key.n(type_):,}" for key in keys]
             for measure in map(str, measures):

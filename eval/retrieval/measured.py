@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from eval.metrics.retrieval.registry import Measure, Unit
 from eval.records.run import Run
 from eval.stats.interval import Interval
-from eval.summary.retrieval import FirstRanks, by_type, first_ranks
+from eval.summary.retrieval import FIRST_RANK, FirstRanks, by_type, first_ranks
 from memsys.errors import InputError
-
-FIRST_RANK = "first_rank"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from eval.records.answer_key_views import ORIGINAL
 from eval.records.rankings import SESSION
 from eval.retrieval.import_run import run_of
 from eval.retrieval.imports import matched
-from eval.summary.retrieval import by_type
+from eval.summary.retrieval import by_type, refuse_first_rank
 
 _MEASURES = ("recall@10", "ndcg@10", "mrr")
 _NAME = "rankings"  # in messages
@@ -45,8 +45,10 @@ def score_rankings(
     ranked = run_of(found, config)
     prefix = "session_" if found.matching.unit == SESSION else ""
     names = [f"{prefix}{name}" for name in _MEASURES] if measures is None else measures
+    chosen = [parse(name) for name in names]
+    refuse_first_rank(chosen)
     rows = []
-    for type_, cells in by_type(ranked, [parse(name) for name in names], seed).items():
+    for type_, cells in by_type(ranked, chosen, seed).items():
         if cells:
             flat: dict[str, Any] = {"type": type_, "n": max(cell.n for cell in cells.values())}
             for name, cell in cells.items():

@@ -9,7 +9,8 @@ from eval.records.run import Run
 from eval.rendering.blocks import Table
 from eval.rendering.numbers import ABSENT, interval, share
 from eval.rendering.tables import type_name
-from eval.retrieval.measured import FIRST_RANK, Measured
+from eval.retrieval.measured import Measured
+from eval.summary.retrieval import FIRST_RANK
 from eval.summary.summarise import OVERALL
 
 SELECTED = "Selected, not ranked"

@@ -16,8 +16,9 @@ from eval.retrieval import tables
 from eval.retrieval.choice import definitions, known, set_measures
 from eval.retrieval.curves import Point, points
 from eval.retrieval.evaluation import Evaluation, Request
-from eval.retrieval.measured import FIRST_RANK, Measured, measured
+from eval.retrieval.measured import Measured, measured
 from eval.retrieval.plots import Chart, Line, draw
+from eval.summary.retrieval import FIRST_RANK
 from memsys.errors import InputError
 
 _MEASURES = (

@@ -21,7 +21,7 @@ from memsys.errors import InputError
 
 ABSTAINED, F1, JUDGE = "abstained", "f1", "judge"
 ADVERSARIAL = TYPES[5]
-UNANSWERED = ("recall@10", "ndcg@10")  # what runs without answers are compared by
+UNANSWERED = ("recall@10", "ndcg@10")  # what runs without answers are compared by, of their unit
 ALL_TYPES = (*TYPES.values(), OVERALL)  # of LoCoMo; overall is types 1 to 4
 
 
@@ -64,16 +64,22 @@ def types_of(runs: Sequence[Run]) -> tuple[str, ...]:
     return (*types_in(records).values(), OVERALL)
 
 
+def unanswered(runs: Sequence[Run]) -> tuple[str, ...]:
+    """Return what runs without answers are compared by: of sessions if a run ranked whole ones."""
+    prefix = "session_" * (retrieval.unit_of(runs) == "session")
+    return tuple(prefix + name for name in UNANSWERED)
+
+
 def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list[Measure]:
     """Return the measures for scores by `names` (of summaries, records or rankings) on `type_` (or
     all).
 
     Without names: the first run's F1, the judge's verdicts if all runs have some, and abstention,
-    which replaces LoCoMo's phrase match on type 5; if a run has no answers, UNANSWERED. Raises
+    which replaces LoCoMo's phrase match on type 5; if a run has no answers, `unanswered`. Raises
     InputError if a run lacks a score, or the data set the type.
     """
     if not names and not all(run.has_answers for run in runs):
-        names = UNANSWERED
+        names = unanswered(runs)
     types = types_of(runs)
     if type_ and type_ not in types:
         raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")
@@ -117,8 +123,7 @@ def _ranking(runs: Sequence[Run], key: str) -> RankingMeasure | None:
         if "@" in key:
             raise
         return None
-    if found.metric.name == "first_rank":
-        raise InputError(f"{key}: has no value where nothing is found; compare mrr instead")
+    retrieval.refuse_first_rank([found])
     for run in runs:
         for problem in retrieval.unknown(run, [found]).values():
             raise InputError(problem)
@@ -134,8 +139,8 @@ def _check(runs: Sequence[Run], keys: Sequence[str]) -> None:
         for run in runs:
             if not _has(run, key):
                 names = {name for record in run.records.values() for name in record["scores"]}
-                known = [name for name in sorted(names) if _has(run, name)]
+                known = [name for name in (*sorted(names), ABSTAINED) if _has(run, name)]
                 raise InputError(
                     f"{run.folder}: no record has the score {key!r}; it has "
-                    f"{', '.join([*known, ABSTAINED])}; and rankings have {EXAMPLES}"
+                    f"{', '.join(known) or 'none'}; and rankings have {EXAMPLES}"
                 )

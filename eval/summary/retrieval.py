@@ -20,7 +20,7 @@ from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure, Unit, parse
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import RANKINGS
-from eval.records.rankings import Ranked, session_of
+from eval.records.rankings import SESSION, Ranked, session_of
 from eval.records.run import Run
 from eval.records.schema import Record
 from eval.stats.interval import RESAMPLES, ClusterBootstrap, Interval
@@ -33,7 +33,8 @@ from eval.summary.known_measures import (
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
 
-_RANK = "first_rank"
+FIRST_RANK = "first_rank"  # its mean over questions means little: see first_ranks
+OF_SETS = ("recall", "recall_any", "recall_all", "precision", "store_share")  # without an order
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,26 @@ def evidence_of(record: Record, unit: Unit) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(session_of, record["evidence"]) if named is None else named))
 
 
+def is_selected(run: Run) -> bool:
+    """Return whether the strategy of `run` only selects memories. Raises InputError where no
+    rankings are recorded.
+    """
+    if not run.rankings:
+        raise InputError(_no_ranking(run, ""))
+    return all(ranked.selected for ranked in run.rankings.values())
+
+
+def unit_of(runs: Sequence[Run]) -> Unit:
+    """Return the unit that all runs can be measured in: sessions if a run ranked whole ones."""
+    used = [run.manifest.get("retrieval") for run in runs]
+    return "session" if any(one and one["unit"] == SESSION for one in used) else "turn"
+
+
 def value(run: Run, question: str, measure: Measure) -> float | None:
     """Return the score of a question; None where it failed, is excluded by the answer key or has no
     evidence, where first_rank finds none, and where store_share does not know the store's size.
 
-    Raises InputError where the ranking does not determine the measure. At a token budget, a ranking
-    that ends within it counts as it is: `unknown` says whether too many do.
+    Raises InputError where the ranking does not determine the measure.
     """
     record = run.records[question]
     if record["status"] != "ok" or left_out(record):
@@ -91,6 +106,16 @@ def unknown(run: Run, measures: Sequence[Measure]) -> dict[str, str]:
     return _gathered(run, measures)[1]
 
 
+def refuse_first_rank(measures: Sequence[Measure]) -> None:
+    """Raise InputError on first_rank, whose mean would cover the questions with a find alone."""
+    for measure in measures:
+        if measure.metric.name == FIRST_RANK:
+            raise InputError(
+                f"{measure}: has no value where nothing is found; use mrr instead, or the median "
+                f"by python -m eval.retrieval RUN --measure {measure}"
+            )
+
+
 def by_type(
     run: Run, measures: Sequence[Measure], seed: int, resamples: int | None = None
 ) -> dict[str, dict[str, Interval]]:
@@ -108,7 +133,7 @@ def by_type(
             for name, scores in scored.items()
         }
         found[type_] = {
-            name: mean.within(0.0, math.inf if name.endswith(_RANK) else 1.0)
+            name: mean.within(1.0, math.inf) if name.endswith(FIRST_RANK) else mean.within()
             for name, mean in means.items()
             if mean is not None
         }
@@ -121,7 +146,7 @@ def first_ranks(
     """Return the ranks of the first evidence by question type and `overall`, of types that have
     questions with evidence. Raises InputError as `value` does.
     """
-    ranks = values(run, [parse("session_" * (unit == "session") + _RANK)]).popitem()[1]
+    ranks = values(run, [parse("session_" * (unit == "session") + FIRST_RANK)]).popitem()[1]
     found = {}
     for type_, rows in _by_type(run).items():
         asked = [row for row in rows if row["id"] in ranks]

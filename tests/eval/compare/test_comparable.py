@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from eval.compare.comparable import objections
+from eval.metrics.retrieval.registry import parse
 from eval.summary.measures import ALL_TYPES, Measure, choose
 from eval.summary.shared import share
 from memsys.errors import InputError
@@ -159,3 +160,21 @@ def test_a_question_asked_again_counts_as_it_ended(tmp_path: Path) -> None:
         file.write(json.dumps(record("a", 100, 1, 0.9)) + "\n")
     found = share(load(one, two), F1)
     assert found.scores[:, 0].tolist() == [0.2, 0.9]
+
+
+def test_other_evidence_is_an_objection_to_scores_of_retrieval_alone(tmp_path: Path) -> None:
+    rows = [
+        row | {"scores": row["scores"] | {"evidence_recall": 0.5, "recall@10": 0.5}}
+        for row in records()
+    ]
+    evidence = {"name": "corrected", "overlay": FILE, "applied": 1}
+    one = write_run(tmp_path / "one", rows)
+    runs = load(one, write_run(tmp_path / "other", rows, "other", evidence=evidence))
+    measures = choose(runs, (), None)
+    assert [measure.key for measure in measures] == ["locomo_f1", "abstained"]
+    assert objections(runs, measures, ()) == []
+    for name in ("evidence_recall", "recall@10"):
+        (told,) = objections(runs, choose(runs, [name], None), [name])
+        assert "were scored by different evidence (original, corrected); rescore one" in told
+    (told,) = objections(runs, [Measure("ndcg@5", ALL_TYPES, parse("ndcg@5"))], ["ndcg@5"])
+    assert "different evidence" in told

@@ -94,9 +94,12 @@ def test_what_cannot_be_compared_is_one_line(
         "bare: no rankings are recorded; run it again with retrieval.depth=100"
     )
     assert "did you mean recall@10?" in problem(one, shallow, "recal@10", capsys)
-    assert "no record has the score 'recal'" in problem(one, shallow, "recal", capsys)
+    assert "no record has the score 'recal'; it has abstained;" in problem(
+        one, shallow, "recal", capsys
+    )
     assert problem(one, shallow, "first_rank", capsys).endswith(
-        "first_rank: has no value where nothing is found; compare mrr instead"
+        "first_rank: has no value where nothing is found; use mrr instead, or the median by "
+        "python -m eval.retrieval RUN --measure first_rank"
     )
 
 

@@ -91,10 +91,10 @@ def test_selections_are_marked_and_have_no_curve(first: Path, second: Path):
     assert chart.legend == [None, "better<i>"]
     ranked, selected = _table(block), _table(block, 1)
     assert [row[0] for row in ranked.rows] == ["better<i>"]
-    assert [*selected.header] == ["run", "n", "recall", "any", "all", "share of store"]
+    assert [*selected.header] == ["run", "n", "recall", "any", "all", "precision", "share of store"]
     assert _row(selected, "plain") | {"run": ""} == {
         **{"run": "", "n": "24", "recall": "0.500", "any": "1.000", "all": "0.000"},
-        **{"share of store": "0.100"},
+        **{"precision": "0.010", "share of store": "0.100"},
     }
     folds = [part.title for part in block.parts if isinstance(part, Fold)]
     assert folds == ["plain: retrieval by type", "better<i>: retrieval by type"]
@@ -179,3 +179,12 @@ def test_pages_work_without_answers(unread: Path):
     assert "100 ranks, 2 with evidence" in body
     assert "said D1:3 ash" in body
     assert "and 86 more without evidence" in body
+
+
+def test_mrr_beside_other_depths_has_a_cutoff(first: Path, second: Path):
+    block = _block(_ranked(first, 15, 40), _ranked(second, 15, 16, depth=20))
+    for name in ("plain", "better<i>"):
+        row = _row(_table(block), name)
+        assert "MRR" not in row
+        assert row["MRR@10"] == "0.000"
+    assert _row(_table(_block(first)), "overall (types 1-4)")["MRR"] == "0.067"

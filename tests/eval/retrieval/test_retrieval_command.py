@@ -148,6 +148,13 @@ def test_selected_memories_have_no_cutoff(
     ]  # fmt: skip
     row = [f"{value} [{value}, {value}]" for value in ("0.500", "1.000", "0.000", "0.050")]
     assert cells(of_sets, "overall")[2:] == [*row, "2.0%"]
+    assert "does not apply" not in " ".join(out.split())
+    noted = " ".join(printed(capsys, run, given, "--at", "5", "--kind", "any").split())
+    assert "note: full_context only selects memories: --kind and --at do not apply" in noted
+    noted = " ".join(printed(capsys, run, given, "--measure", "recall@5").split())
+    assert "note: full_context only selects memories: --measure does not apply" in noted
+    noted = " ".join(printed(capsys, given, "--at", "5").split())
+    assert "note: full_context only selects memories: --at does not apply" in noted
     alone = printed(capsys, given, "--out", str(tmp_path / "out"))
     assert "cutoff 10" not in alone
     assert "Selected, not ranked" in alone

@@ -45,6 +45,8 @@ def test_nothing_is_scored_by_guess(trees: Path) -> None:
     assert len(api.score_rankings(PERFECT, dataset=str(trees), depth=10)) == 4
     with pytest.raises(InputError, match="'ash/0': 'D7:1' is no turn or session of ash"):
         api.score_rankings({"ash/0": ["D7:1"]}, dataset=str(trees))
+    with pytest.raises(InputError, match="first_rank: has no value where nothing is found"):
+        api.score_rankings(PERFECT, dataset=str(trees), measures=["first_rank"])
     with pytest.raises(InputError, match="contains no ranking"):
         api.score_rankings({}, dataset=str(trees))
     with pytest.raises(InputError, match="the question 7 must be a text"):

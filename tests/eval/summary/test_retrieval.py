@@ -138,6 +138,7 @@ def test_first_ranks_are_a_median_over_all_questions_and_the_share_found() -> No
     assert found.found.value == pytest.approx(2 / 3)
     assert first_ranks(run, "session", seed=0)["overall"].median == 1.0
     assert by_type(run, [parse("first_rank")], 0)["overall"]["first_rank"].value == 2.0
+    assert by_type(run, [parse("first_rank")], 0)["overall"]["first_rank"].low >= 1
     rows.append(record("ash/3", evidence=["X:2"]))
     run = ranked_run({row["id"]: ranked(row["id"], TURNS) for row in rows}, rows)
     assert first_ranks(run, "turn", seed=0)["overall"].median is None  # two of four not found
