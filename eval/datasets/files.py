@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from eval.datasets.checks import Location, as_object, text
+from eval.datasets.pooled import POOLED
 from eval.datasets.types import SourceFile
 from memsys.errors import InputError, first_problem
 from memsys.text.files import MOST, decode, is_there, read_bytes, unpack
@@ -113,7 +114,8 @@ def json_files(path: str) -> list[Path]:
 def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
     """Return the samples of one JSON file, which is a list of samples or a single one.
 
-    Raises InputError as read_json does, and if the file has another shape or a sample has no id.
+    Raises InputError as read_json does, and if the file has another shape or a sample has no id
+    or a reserved one.
     """
     value, source = read_json(path)
     if isinstance(value, dict) and "conversation" in value:
@@ -128,6 +130,11 @@ def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
         where = Location(path.name, f"#{number}")
         item = as_object(raw, where, "sample")
         sample_id = text(item, "sample_id", where, "sample_id")
+        if sample_id == POOLED:
+            raise InputError(
+                f"{path.name}: sample #{number}: sample_id {POOLED} is the name of the store of "
+                "dataset.pooled=true; use another"
+            )
         samples.append(RawSample(Location(path.name, sample_id), item))
     return samples, source
 

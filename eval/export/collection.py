@@ -46,8 +46,8 @@ class Collection:
     """
 
     def __init__(self, run: Run, unit: UnitName) -> None:
-        """Load the data set of `run`; InputError if its files are absent or others than then, or
-        if it has no sessions to be the `unit`.
+        """Load the data set of `run`; InputError if its files are absent or others than then, if
+        it has no sessions to be the `unit`, or if several corpora share an id.
         """
         try:
             conversations = load_original(run.manifest).conversations
@@ -55,8 +55,9 @@ class Collection:
             raise InputError(f"{run.label}: the texts cannot be exported: {error}") from error
         self._unit = unit
         self._records = run.records
-        self._pooled = any(one.id == POOLED for one in conversations)
         self._benchmark = all(are_documents(one.sessions) for one in conversations)
+        pooled = any(one.id == POOLED for one in conversations)
+        self._pooled = pooled and not self._benchmark
         if self._benchmark and unit == SESSION:
             raise InputError(f"{run.label}: its documents belong to no sessions; use --unit turn")
         asked = {self._store_of(record) for record in run.records.values()}
@@ -66,7 +67,11 @@ class Collection:
             for session in one.sessions if one.id in asked else ():
                 for turns in [session.turns] if unit == SESSION else [(t,) for t in session.turns]:
                     document = self._document(one.id, session, turns)
-                    self.documents[document.id] = document
+                    if self.documents.setdefault(document.id, document) != document:
+                        raise InputError(
+                            f"{run.label}: two documents have the id {document.id}; run and "
+                            "export each corpus alone"
+                        )
                     pools.setdefault(session.owner or one.id, []).append(document.id)
         settings = run.manifest["config"].get("dataset")
         filtered = isinstance(settings, Mapping) and bool(settings.get("owner_filter"))
