@@ -213,6 +213,16 @@ def test_runs_that_cannot_be_compared_are_refused(tmp_path):
     filtered = {"config": {"dataset": {"owner_filter": True}}}
     with pytest.raises(InputError, match="no figure was published on its data and store"):
         runs_of([ranked_run(tmp_path / "filtered", pooled=True, **filtered)])
+    for name, config in (
+        ("dataset.limit=5", {"dataset": {"limit": 5}}),
+        ("dataset.captions=False", {"dataset": {"captions": False}}),
+        ("questions=3", {"questions": 3}),
+    ):
+        with pytest.raises(InputError, match=f"{name}: published figures are on all questions"):
+            runs_of([ranked_run(tmp_path / name, config=config)])
+    cited = {"name": "corrected", "overlay": LOCOMO}
+    with pytest.raises(InputError, match=r"dataset\.evidence=corrected: published figures"):
+        runs_of([ranked_run(tmp_path / "cited", evidence=cited)])
     (one / "rankings.jsonl").unlink()
     with pytest.raises(InputError, match=r"no rankings; run it again with retrieval\.depth=100"):
         runs_of([one])
