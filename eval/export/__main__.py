@@ -36,8 +36,8 @@ def _parser() -> argparse.ArgumentParser:
         "Export a run for other tools. trec: ranking, qrels, topics and corpus; beir: corpus, "
         "queries, qrels and the pool of each question; parquet: records and rankings; csv: summary "
         "and records. docs/export.md has examples.",
-        epilog="python -m eval.export last --to trec --out trec; "
-        "ir_measures trec/qrels.trec trec/run.trec nDCG@10 R@10 RR",
+        epilog="python -m eval.export RUN --to trec; "
+        "ir_measures RUN/trec/qrels.trec RUN/trec/run.trec nDCG@10 R@10 RR",
     )
     add_run(command)
     add = command.add_argument
