@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,6 +163,15 @@ def read_text(path: Path, most: int = MOST) -> tuple[str, SourceFile]:
     data = read_bytes(path, most)
     content = decode(unpack(data, path, most), path)
     return content, SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
+
+
+def one_per_line(head: Mapping[str, Any], name: str, rows: Iterable[Any]) -> str:
+    """Return JSON with the fields of `head` and the list `name`, whose rows have a line each, for
+    readable diffs.
+    """
+    lines = ",\n  ".join(map(json.dumps, rows))
+    top = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
+    return f'{top},\n "{name}": [\n  {lines}\n ]\n}}\n'
 
 
 def validate(schema: type[T], value: Any, where: str, remedy: str) -> T:

@@ -50,7 +50,7 @@ def test_nothing_is_left_of_an_export_that_fails(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(beir, "encode", full)  # after the corpus and the queries are written
+    monkeypatch.setattr(beir, "left_out", full)  # after the corpus and the queries are written
     assert "No space left" in error_of(capsys, run, "--to", "beir", "--out", tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
