@@ -150,7 +150,9 @@ class Strategy(MemoryStrategy):
 
     @abstractmethod
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Return the candidates for `query`, best first, and the trace of the decision."""
+        """Return the candidates for `query`, best first, and the trace of the decision. Candidates
+        below the k that are read are recorded and measured, to `parts.depth`: see `continued`.
+        """
 
     def ingest(self, session: Session) -> int:
         """See MemoryStrategy."""
@@ -177,7 +179,10 @@ class Strategy(MemoryStrategy):
         retrieval = self.retrieval(ranked[: self.k], trace)
         if not (self.ranks and self.parts.depth):
             return retrieval
-        return replace(retrieval, ranking=tuple(ranked[: self.parts.depth]))
+        ranking = tuple(ranked[: self.parts.depth])
+        owners = self.store.owners
+        seen = len(owners) if self._owner is None else owners.count(self._owner)
+        return replace(retrieval, ranking=ranking, ranked_all=len(ranking) == seen)
 
     def retrieval(self, ranked: Sequence[Candidate], trace: Mapping[str, Any]) -> Retrieval:
         """Return the retrieval of those of `ranked`, best first, that fit the budget; long ones are

@@ -113,6 +113,7 @@ class Retrieval:
     `context_tokens` counts `context` in o200k tokens. `trace` describes the strategy's decision
     (gate, expansion) in plain JSON values. `ranking`: the ranking that the candidates are the head
     of, best first, to the depth that is recorded; None where the strategy only selects.
+    `ranked_all`: whether the ranking has every memory that the query may see.
     """
 
     candidates: tuple[Candidate, ...]
@@ -120,6 +121,7 @@ class Retrieval:
     context_tokens: int
     trace: Mapping[str, Any] = field(default_factory=dict)
     ranking: tuple[Candidate, ...] | None = None
+    ranked_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)

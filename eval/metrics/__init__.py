@@ -17,9 +17,9 @@ class Answered:
 
     `category` is the question type's id, 5 where abstaining is right; `gold` is None where the
     question has no answer. `evidence` and `retrieved` are turn ids, `sessions` the ids of sessions
-    that count as evidence; `ranked` is the ranking of turn ids to the recorded depth, and
-    `ranked_all` whether nothing follows. `has_answer`: False where nobody answered. `retrieved`,
-    `sessions` and `ranked` are None where they are unknown.
+    that count as evidence. `ranked` is the recorded ranking of turn ids, `ranked_all` whether
+    nothing follows, `ranked_to` the number of ranks that are known otherwise. `has_answer`: False
+    where nobody answered. `retrieved`, `sessions` and `ranked` are None where they are unknown.
     """
 
     category: int
@@ -30,6 +30,7 @@ class Answered:
     sessions: Collection[str] | None = None
     ranked: Sequence[str] | None = None
     ranked_all: bool = False
+    ranked_to: int = 0
     has_answer: bool = True
     question: str = ""
     id: str = ""

@@ -26,7 +26,7 @@ class RankingScore(Metric):
         ranked, evidence = answered.ranked, set(answered.evidence)
         if ranked is None or not evidence:
             return None
-        if not answered.ranked_all and len(ranked) < (self.measure.cutoff or 0):
+        if not answered.ranked_all and answered.ranked_to < (self.measure.cutoff or 0):
             return None
         return self.measure.score(Judged(ranked, evidence))
 

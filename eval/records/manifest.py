@@ -146,7 +146,11 @@ def describe(
         "scoring": protocol_names(config["scoring"]),
         **models,
         "models": {name: _chosen(choices, name) for name in ("embedder", "reader", "judge")},
-        **manifest_fields((config.get("retrieval") or {}).get("depth"), dataset.conversations),
+        **manifest_fields(
+            (config.get("retrieval") or {}).get("depth"),
+            dataset.conversations,
+            by_owner=bool((config.get("dataset") or {}).get("owner_filter")),
+        ),
         "seed": seed,
         "machine": {
             "system": platform.system(),

@@ -26,13 +26,20 @@ SESSION = "session"  # unit of a ranking of whole sessions
 class Unit:
     """A ranking in one unit: distinct `ids`, best first, of the `size` units in the store (None:
     unknown). `complete`: nothing follows, since the ranking contains the whole store. `tokens`:
-    o200k tokens of all memories up to the one that contributed each id; None if unknown.
+    o200k tokens of all memories up to the one that contributed each id; None if unknown. `depth`:
+    number of memories recorded.
     """
 
     ids: tuple[str, ...]
     size: int | None
     complete: bool
     tokens: tuple[int, ...] | None
+    depth: int = 0
+
+    @property
+    def known(self) -> int:
+        """Number of ranks to which the ranking is known, where it is not complete."""
+        return max(self.depth, len(self.ids))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +110,10 @@ def as_ranked(
             f"{path}: {line['id']}: {MEMORIES} lacks the memory {error.args[0][1]!r:.60}; run it "
             "again whole"
         ) from None
-    depth, sizes = used["depth"], manifest["stores"].get(store, {})
-    ended = not line["selected"] and (depth is None or len(rows) < depth)
+    depth, stores = used["depth"], manifest["stores"]
+    owner = line["id"].rpartition("/")[0]  # its memories are all that the owner filter shows
+    sizes = stores.get(owner) or stores.get(store, {})
+    ended = not line["selected"] and line.get("complete", depth is None or len(rows) < depth)
     known = [row["tokens"] for row in rows]
     tokens = None if None in known else list(accumulate(cast(list[int], known)))
     turns = [(turn, place) for place, row in enumerate(rows) for turn in row["turns"]]
@@ -113,26 +122,35 @@ def as_ranked(
         turns, sessions = [], [(row["id"], place) for place, row in enumerate(rows)]
     ranked_sessions = None
     if sizes.get("sessions") and all(session for session, _ in sessions):
-        ranked_sessions = _unit(sessions, sizes["sessions"], tokens, ended=ended)
+        ranked_sessions = _unit(sessions, sizes["sessions"], tokens, len(rows), ended=ended)
     return Ranked(
         line["id"],
         store,
         line["selected"],
         tuple((id_, score) for id_, score in line["ranking"]),
-        None if used["unit"] == SESSION else _unit(turns, sizes.get("turns"), tokens, ended=ended),
+        None
+        if used["unit"] == SESSION
+        else _unit(turns, sizes.get("turns"), tokens, len(rows), ended=ended),
         ranked_sessions,
     )
 
 
 def _unit(
-    places: Iterable[tuple[str, int]], size: int | None, tokens: list[int] | None, *, ended: bool
+    places: Iterable[tuple[str, int]],
+    size: int | None,
+    tokens: list[int] | None,
+    depth: int,
+    *,
+    ended: bool,
 ) -> Unit:
-    """Return the ranking of the ids in `places`, each with the place of its memory."""
+    """Return the ranking of the ids in `places`, each with the place of its memory, of `depth`
+    memories.
+    """
     first: dict[str, int] = {}
     for id_, place in places:
         first.setdefault(id_, place)
     spent = None if tokens is None else tuple(tokens[place] for place in first.values())
-    return Unit(tuple(first), size, ended or len(first) == size, spent)
+    return Unit(tuple(first), size, ended or len(first) == size, spent, depth)
 
 
 def ranking_line(question: str, store: str, retrieval: Retrieval) -> RankingLine:
@@ -142,24 +160,31 @@ def ranking_line(question: str, store: str, retrieval: Retrieval) -> RankingLine
         "id": question,
         "store": store,
         "selected": retrieval.ranking is None,
+        "complete": retrieval.ranked_all,
         "ranking": [(one.memory.id, round(one.score, DIGITS)) for one in ranking],
     }
 
 
-def ranked_turns(ranking: Sequence[Candidate], depth: int) -> Unit:
-    """Return the turns of a ranking that was cut at `depth` memories, by RULE."""
+def ranked_turns(ranking: Sequence[Candidate], *, complete: bool) -> Unit:
+    """Return the turns of a recorded ranking, by RULE; `complete`: nothing follows."""
     turns = ((turn, 0) for one in ranking for turn in one.memory.turns)
-    return _unit(turns, None, None, ended=len(ranking) < depth)
+    return _unit(turns, None, None, len(ranking), ended=complete)
 
 
-def manifest_fields(depth: int | None, conversations: Sequence[Conversation]) -> dict[str, Any]:
+def manifest_fields(
+    depth: int | None, conversations: Sequence[Conversation], *, by_owner: bool = False
+) -> dict[str, Any]:
     """Return the manifest's fields on rankings of turns; `depth` as in conf/config.yaml. A store of
-    documents has no number of sessions.
+    documents has no number of sessions. `by_owner`: also the sizes of what each owner may see.
     """
+    parts = {one.id: list(one.sessions) for one in conversations}
+    if by_owner:
+        for session in [session for one in conversations for session in one.sessions]:
+            parts.setdefault(session.owner, []).append(session)
     sizes = {}
-    for one in conversations:
-        sizes[one.id] = {"turns": sum(len(session.turns) for session in one.sessions)}
-        if not are_documents(one.sessions):
-            sizes[one.id]["sessions"] = len(one.sessions)
+    for name, sessions in parts.items():
+        sizes[name] = {"turns": sum(len(session.turns) for session in sessions)}
+        if not are_documents(sessions):
+            sizes[name]["sessions"] = len(sessions)
     used = None if depth is None else {"depth": depth, "unit": "turn", "rule": RULE}
     return {"retrieval": used, "stores": sizes}

@@ -152,6 +152,9 @@ class RankingLine(TypedDict):
     """Conversation whose memories were ranked, or `pooled`."""
     selected: bool
     """True where the strategy only selects memories and does not rank the store."""
+    complete: NotRequired[bool]
+    """Whether nothing follows: the ranking has every memory that the question may see. Absent
+    where a ranking below the depth of the manifest is complete."""
     ranking: list[tuple[str, float]]
     """`[memory id, score]`, best first, to the recorded depth. The scores of one ranking may be on
     several scales; the order is what counts."""
@@ -316,7 +319,8 @@ class Manifest(TypedDict):
     retrieval: NotRequired[RetrievalUsed | None]
     """Rankings of the run; null where none are recorded."""
     stores: NotRequired[dict[str, dict[str, int]]]
-    """Numbers of `turns` and `sessions` by conversation, or of the pooled store."""
+    """Numbers of `turns` and `sessions` by conversation, or of the pooled store; with
+    `dataset.owner_filter` of both."""
     seed: int
     """Seed of the bootstrap."""
     machine: NotRequired[dict[str, Any]]

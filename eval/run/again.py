@@ -63,10 +63,10 @@ class Repetition:
         """Raise InputError unless the new run has the parent's data, asks none but its questions,
         and can do the part again.
         """
-        for name in ("data", "key"):
+        for name in ("data", "key", "evidence"):
             if manifest.get(name) != self.manifest.get(name):
                 raise InputError(
-                    f"from={self.folder.name}: the data files or their answer key have changed "
+                    f"from={self.folder.name}: the data files or their keys have changed "
                     "since; start a new run"
                 )
         known = {row["id"] for row in self._rows()}

@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -111,7 +112,7 @@ def execute(
     manifest.update(details or {})  # type: ignore[typeddict-item] # fields of the manifest
     if again is not None:
         again.check(manifest, built)
-        manifest["parent"] = again.described()
+        manifest |= {"parent": again.described(), "retrieval": again.manifest["retrieval"]}
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
         manifest.pop("budget_usd", None)
@@ -124,6 +125,8 @@ def execute(
         ):
             print(line, file=sys.stderr)
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
+        if manifest["retrieval"] is None:  # as of a run that is older than rankings
+            built = replace(built, depth=0)
         runner = Runner(built, folder, config.concurrency, policy, spending)
         _offer_old_answers(config.cache, manifest)
         try:

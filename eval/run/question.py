@@ -119,7 +119,7 @@ class Trial:
         """Return the scored record; see eval.records.schema."""
         record = cast(Record, self._unscored() | self._measured())
         record = cast(Record, record | score_record(record, ranked=self.ranked))
-        if self.stored is not None:
+        if self.stored is not None and self.failure is None:
             record["scores"] |= registry.of_rankings(self.stored["scores"])
         if self.judgement is not None and self.failure is None:
             record["scores"][self.score_key] = self.judgement.value

@@ -98,7 +98,7 @@ class RunFiles:
             self._note_step(cast(IngestLine, line))
         for row in read_lines(self.folder / CONTEXTS, schema=CONTEXT_LINE):
             self._contexts.add(row["sha256"])
-        if (self.folder / RANKINGS).exists():
+        if (self.folder / MEMORIES).exists():  # it is written first
             for name in (MEMORIES, RANKINGS):
                 self._writer(name)
             for row, size in _sized(self.folder / RANKINGS):

@@ -193,7 +193,9 @@ class Runner:
                 ranked = retrieval.candidates if ranking is None else ranking
                 line = ranking_line(question.id, store, retrieval)
                 self._files.add_ranking(line, [one.memory for one in ranked])
-        return Stored(digest, ranked_turns(ranking, depth) if ranking is not None else None)
+        if ranking is None or not depth:
+            return Stored(digest, None)
+        return Stored(digest, ranked_turns(ranking, complete=retrieval.ranked_all))
 
     def _covered(self) -> list[str]:
         """Return a warning for each conversation with at most k memories: all are retrieved.

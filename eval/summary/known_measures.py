@@ -56,14 +56,21 @@ def problem_of(run: Run, question: RankedQuestion, measure: Measure) -> str | No
             f"{run.label}: depth {depth_of(run)}: {measure} is unknown, since the ranking of "
             f"{question.record['id']:.60} ends at {reached} tokens; {_remedy(run, None)}"
         )
-    depth, reached = depth_of(run), len(ranking.ids)
+    reached = ranking.known
     needed = question.judged.wanted if metric.at_evidence else measure.cutoff
     if measure.turns is not None:
         if question.judged.turns is None:
             return f"{run.label}: whole sessions were ranked; {measure} needs a ranking of turns"
-        needed, reached = measure.turns, max(question.judged.turns, default=0)
-    if needed is None or ranking.complete or needed <= max(depth or 0, reached):
+        reached = max(ranking.depth, *question.judged.turns, 0)
+        needed = measure.turns
+    if needed is None or ranking.complete or needed <= reached:
         return None
+    depth = depth_of(run)
+    if ranking.depth < (depth or 0) and run.manifest.get("kind") != IMPORTED:
+        return (
+            f"{run.label}: {measure} is unknown, since {run.strategy} ranked only {ranking.depth} "
+            f"memories for {question.record['id']:.60}; let it rank more (docs/extend.md)"
+        )
     return f"{run.label}: depth {depth}: {measure} is unknown; {_remedy(run, needed)}"
 
 

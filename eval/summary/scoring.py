@@ -68,6 +68,7 @@ def answered_question(record: Record, ranked: Unit | None = None) -> Answered:
         sessions=sessions,
         ranked=None if ranked is None else ranked.ids,
         ranked_all=ranked is not None and ranked.complete,
+        ranked_to=0 if ranked is None else ranked.known,
         question=record["question"],
         id=record["id"],
     )

@@ -197,12 +197,13 @@ def _scores(
         else None
     )
     unjudged = sum(map(_unjudged, answered))
+    answers = not answered or any(row["abstained"] is not None for row in answered)
     judged = unjudged > 0 or any(row["scores"].get("judge") is not None for row in answered)
     for column, key in columns.items():
         values = [row["scores"].get(key) for row in answered]
         cell |= mean_cell(column, values, bootstrap)
-        ranked = any(value is not None for value in values)
-        zeros = [_zero(row, key, judged=judged, ranked=ranked) for row in failed]
+        scored = any(value is not None for value in values)
+        zeros = [_zero(row, key, judged=judged, scored=scored, answers=answers) for row in failed]
         if key == "judge":
             zeros += [0.0] * unjudged
         if zeros:
@@ -215,15 +216,17 @@ def _unjudged(row: Record) -> bool:
     return row["status"] == "ok" and row.get("judge_error") is not None
 
 
-def _zero(row: Record, key: str, *, judged: bool, ranked: bool) -> float | None:
+def _zero(row: Record, key: str, *, judged: bool, scored: bool, answers: bool) -> float | None:
     """Return 0 for a failed question; None where the score does not apply to it. `judged` and
-    `ranked`: whether the run has verdicts, and whether other questions have the score.
+    `answers`: whether the run has verdicts and answers; `scored`: whether another question has
+    the score.
     """
     if key == "judge":
         return 0.0 if judged else None
     blank = answered_question(row)
     nothing = None if blank.retrieved is None else ()  # unknown stays unknown
-    blank = replace(blank, has_answer=True, retrieved=nothing, ranked=() if ranked else None)
+    ranked = () if scored else None
+    blank = replace(blank, has_answer=answers, retrieved=nothing, ranked=ranked, ranked_all=True)
     return 0.0 if registry.applies(key, blank) else None
 
 

@@ -28,7 +28,7 @@ def is_on() -> bool:
 
 
 class Faulty(BM25):
-    """BM25 with a fault: third, ingest, index, input, hang, no_number or construct."""
+    """BM25 with a fault: third, ingest, index, input, hang, no_number, short or construct."""
 
     def __init__(
         self, parts: Parts, k: int | None, budget: int | None, fault: str, at: str | None
@@ -51,6 +51,8 @@ class Faulty(BM25):
             raise MemoryError("no room for an index")
         if self._fault == "third" and index != "warm-up" and int(index) % 3 == 2:
             raise ValueError(f"question {index} of {conversation} is a third one")
+        if self._fault == "short":
+            ranked = ranked[: self.k]
         if query.id == self._at:
             if self._fault == "input":
                 raise InputError("strategy.at: this question is not to be asked; set another")

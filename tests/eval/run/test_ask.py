@@ -12,7 +12,7 @@ from eval.datasets.types import Question
 from eval.judges.judge import Judge, Judgement
 from eval.readers import Answer, Reader
 from eval.records.schema import Record
-from eval.run.question import Agent, Asked, ask, judge_again
+from eval.run.question import Agent, Asked, Stored, ask, judge_again
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.meter import Call, Meter
@@ -53,7 +53,8 @@ class Fixed(MemoryStrategy, Reader):
 def asked(
     fixed: Fixed, meter: Meter, question: Question = QUESTION, judge: Judge | None = None
 ) -> Asked:
-    return ask(question, Agent(fixed, fixed, judge, meter, SAID), lambda _: "the hash")()
+    agent = Agent(fixed, fixed, judge, meter, {"c": SAID})
+    return ask(question, agent, lambda *_: Stored("the hash", None))()
 
 
 def recorded(
@@ -182,8 +183,8 @@ def test_judging_again_changes_the_verdict_and_its_cost_alone() -> None:
 
 
 def test_a_context_that_is_no_text_is_a_failure() -> None:
-    def refuse(text: str) -> str:
-        text.encode()
+    def refuse(_: Question, retrieval: Retrieval) -> Stored:
+        retrieval.context.encode()
         raise AssertionError("not reached")
 
     class Torn(Fixed):
@@ -192,7 +193,7 @@ def test_a_context_that_is_no_text_is_a_failure() -> None:
 
     meter = Meter()
     torn = Torn(meter)
-    found = ask(QUESTION, Agent(torn, torn, None, meter, SAID), refuse)()
+    found = ask(QUESTION, Agent(torn, torn, None, meter, {"c": SAID}), refuse)()
     assert (found.failure.phase, found.failure.kind) == ("record", "UnicodeEncodeError")
     assert json.loads(found.line)["context_sha256"] is None
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from eval.metrics.retrieval.registry import parse
 from eval.records.rankings import Ranked
 from eval.records.run import load_run
-from tests.eval.commands import FAULTY, Run, Start, runs_in
+from eval.summary.retrieval import unknown
+from tests.eval.commands import FAULTY, PATIENT, Run, Start, runs_in
 
 TURNS = ["D1:1", "D1:2", "D1:3", "D2:1", "D2:2", "D2:3"]
 DEPTH = "retrieval.depth=4"
@@ -114,19 +116,77 @@ def test_tokens_are_those_of_the_memories_down_to_a_turn(bm25: Run) -> None:
         assert ranked.turns.tokens[-1] == sum(spent)
 
 
+THIRD = (*FAULTY, *PATIENT, "strategy=faulty", "strategy.fault=third")
+
+
 def test_resumed_runs_have_one_ranking_a_question_in_order(
     start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
 ) -> None:
-    asked = (*FAULTY, "strategy=faulty", "strategy.fault=error", "strategy.at=beech/3", *small)
-    start(*asked)
+    assert start(*THIRD, *small).code == 0
     fault.unlink()
     (run,) = runs_in(tmp_path)
+    assert len(lines(run, "rankings.jsonl")) == 15  # of 21
     with (run.folder / "rankings.jsonl").open("a") as file:
         file.write('{"id": "ash/0", "sto')  # a kill left the line unfinished
-    assert start(*asked, f"resume={run.folder.name}").code == 0
+    assert start(*THIRD, *small, f"resume={run.folder.name}").code == 0
     assert [row["id"] for row in lines(run, "rankings.jsonl")] == [r["id"] for r in run.records]
     rows = [(row["store"], row["id"]) for row in lines(run, "memories.jsonl")]
     assert len(rows) == len(set(rows))
+
+
+def test_a_kill_before_the_first_ranking_leaves_a_run_to_resume(
+    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
+) -> None:
+    assert start(*THIRD, *small).code == 0
+    fault.unlink()
+    (run,) = runs_in(tmp_path)
+    (run.folder / "rankings.jsonl").unlink()
+    (run.folder / "records.jsonl").write_text("")
+    (run.folder / "memories.jsonl").write_text('{"store": "ash", "id"')
+    ended = start(*THIRD, *small, f"resume={run.folder.name}")
+    assert ended.code == 0, ended.err
+    assert len(rankings(run)) == len(run.records) == 21
+
+
+def test_a_run_that_began_without_rankings_goes_on_without(
+    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
+) -> None:
+    assert start(*THIRD, "retrieval.depth=null", *small).code == 0
+    fault.unlink()
+    (run,) = runs_in(tmp_path)
+    path = run.folder / "manifest.json"
+    manifest = {name: value for name, value in run.manifest.items() if name != "retrieval"}
+    path.write_text(json.dumps(manifest))  # as an earlier version left it
+    again = (*THIRD, "retrieval.depth=null", *small, f"resume={run.folder.name}")
+    assert start(*again).code == 0
+    assert rankings(run) == {}
+    assert {record["scores"]["mrr"] for record in run.records} == {None}
+
+
+def test_failed_questions_count_as_zero_in_columns_of_their_own(
+    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
+) -> None:
+    assert start(*THIRD, "reader=none", *small).code == 0
+    (run,) = runs_in(tmp_path)
+    cell = run.summary["by_type"]["overall"]
+    share = 1 - cell["errors"] / cell["n"]
+    for name in ("recall@10", "ndcg@10", "mrr", "evidence_recall"):
+        assert cell[f"{name}_errors_as_zero"] == pytest.approx(cell[name] * share)
+    assert "f1_errors_as_zero" not in cell or cell["f1_errors_as_zero"] is None
+
+
+def test_a_strategy_that_ranks_only_what_is_read_is_known_no_further(
+    start: Start, small: tuple[str, ...], tmp_path: Path, fault: Path
+) -> None:
+    assert start(*FAULTY, "strategy=faulty", "strategy.fault=short", *small).code == 0
+    (run,) = runs_in(tmp_path)
+    for ranked in rankings(run).values():
+        assert ranked.turns is not None
+        assert (len(ranked.memories), ranked.turns.complete, ranked.turns.known) == (2, False, 2)
+    assert {record["scores"]["recall@10"] for record in run.records} == {None}
+    assert list(unknown(load_run(run.folder), [parse("recall@2"), parse("recall@5")])) == [
+        "recall@5"
+    ]
 
 
 def test_a_repetition_takes_the_rankings_over(

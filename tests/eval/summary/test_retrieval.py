@@ -20,7 +20,7 @@ from tests.eval.factory import error, record, run_of, write_rankings, write_run
 def unit(ids: Sequence[str], *, size: int | None = 50, each: int | None = 10, **more: Any) -> Unit:
     """A ranking of ids, each of a memory of `each` tokens."""
     tokens = None if each is None else tuple(each * (i + 1) for i in range(len(ids)))
-    return Unit(tuple(ids), size, more.get("complete", False), tokens)
+    return Unit(tuple(ids), size, more.get("complete", False), tokens, more.get("depth") or 0)
 
 
 def ranked_run(
@@ -44,7 +44,9 @@ def ranked(id_: str, ids: Sequence[str], *, selected: bool = False, **more: Any)
 def one(ids: Sequence[str], evidence: list[str], depth: int | None = 10, **more: Any) -> Run:
     """A run of one question, ash/0."""
     return ranked_run(
-        {"ash/0": ranked("ash/0", ids, **more)}, [record(evidence=evidence)], depth=depth
+        {"ash/0": ranked("ash/0", ids, depth=depth, **more)},
+        [record(evidence=evidence)],
+        depth=depth,
     )
 
 
