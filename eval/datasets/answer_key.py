@@ -119,7 +119,7 @@ def read_key(
     overlay_path = path if path and is_overlay(read_errors(path)[0]) else _shipped_overlay(files)
     if overlay_path is not None:
         overlay = read_overlay(overlay_path)
-        if not belongs(overlay, files):
+        if not belongs(overlay.data, files):
             raise InputError(
                 f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use "
                 "the file it was made for, or make an overlay of this one by python -m "
@@ -153,7 +153,7 @@ def read_key(
 
 def _shipped_overlay(files: Sequence[SourceFile]) -> Path | None:
     paths = sorted((DATA / "overlays").glob("*.json"))
-    matching = [path for path in paths if belongs(read_overlay(path), files)]
+    matching = [path for path in paths if belongs(read_overlay(path).data, files)]
     if len(matching) > 1:
         raise InputError(
             f"data/overlays: {matching[0].name} and {matching[1].name} belong to the same data; "

@@ -53,7 +53,7 @@ class Beir:
 
     def load(self) -> Dataset:
         """Read, check and filter the files. Raises InputError naming file, line and field; also if
-        a filter names something unknown or no query is left.
+        no query has a relevant document, a filter names something unknown or no query is left.
         """
         check_limit(self.limit)
         if self.path is None:
@@ -66,6 +66,11 @@ class Beir:
             raise InputError(f"{shown(self.path)}: no such folder; correct dataset.path")
         reading = FolderReading(root.resolve(), self.split)
         asked = [one for path in query_files(reading.root) for one in reading.asked(path)]
+        if not any(one.evidence for one in asked):
+            raise InputError(
+                f"{reading.root.name}: no query has a relevant document; put them into the qrels, "
+                "with a score above 0"
+            )
         return self._selected(reading, asked)
 
     def _selected(self, reading: FolderReading, asked: Sequence[Asked]) -> Dataset:

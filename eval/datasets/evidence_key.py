@@ -7,13 +7,13 @@ belongs to another answer, and so to the answer key.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from eval.datasets.answer_key import KEYS
-from eval.datasets.files import DATA, read_json, validate
+from eval.datasets.files import DATA, one_per_line, read_json, validate
+from eval.datasets.key_errors import belongs
 from eval.datasets.types import EvidenceKey, Question, SourceFile
 from memsys.errors import InputError, check_choice
 
@@ -84,10 +84,9 @@ def read_evidence(name: str, files: Sequence[SourceFile]) -> EvidenceReader | No
     check_choice("dataset.evidence", name, KEYS)
     if name == "original":
         return None
-    loaded = {file.sha256 for file in files}
     for path in sorted(FOLDER.glob("*.json")):
         overlay, file = read_overlay(path)
-        if {one.sha256 for one in overlay.data} <= loaded:
+        if belongs(overlay.data, files):
             return EvidenceReader(EvidenceKey(name, file), overlay.entries)
     raise InputError(
         f"dataset.evidence={name}: no wrong citations are known in "
@@ -107,9 +106,7 @@ def read_overlay(path: Path) -> tuple[EvidenceOverlay, SourceFile]:
 def write_overlay(path: Path, overlay: EvidenceOverlay) -> None:
     """Write `overlay` to `path`: one line per entry, for readable diffs."""
     head = asdict(overlay)
-    lines = [json.dumps(entry) for entry in head.pop("entries")]
-    top = json.dumps(head, indent=1).removesuffix("\n}")
-    text = top + ',\n "entries": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n"
+    text = one_per_line(head, "entries", head.pop("entries"))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 

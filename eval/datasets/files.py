@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from eval.datasets.checks import Location, as_object, text
+from eval.datasets.pooled import POOLED
 from eval.datasets.types import SourceFile
 from memsys.errors import InputError, first_problem
 from memsys.text.files import MOST, decode, is_there, read_bytes, unpack
@@ -113,7 +115,8 @@ def json_files(path: str) -> list[Path]:
 def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
     """Return the samples of one JSON file, which is a list of samples or a single one.
 
-    Raises InputError as read_json does, and if the file has another shape or a sample has no id.
+    Raises InputError as read_json does, and if the file has another shape or a sample has no id
+    or a reserved one.
     """
     value, source = read_json(path)
     if isinstance(value, dict) and "conversation" in value:
@@ -128,6 +131,11 @@ def read_samples(path: Path) -> tuple[list[RawSample], SourceFile]:
         where = Location(path.name, f"#{number}")
         item = as_object(raw, where, "sample")
         sample_id = text(item, "sample_id", where, "sample_id")
+        if sample_id == POOLED:
+            raise InputError(
+                f"{path.name}: sample #{number}: sample_id {POOLED} is the name of the store of "
+                "dataset.pooled=true; use another"
+            )
         samples.append(RawSample(Location(path.name, sample_id), item))
     return samples, source
 
@@ -155,6 +163,15 @@ def read_text(path: Path, most: int = MOST) -> tuple[str, SourceFile]:
     data = read_bytes(path, most)
     content = decode(unpack(data, path, most), path)
     return content, SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
+
+
+def one_per_line(head: Mapping[str, Any], name: str, rows: Iterable[Any]) -> str:
+    """Return JSON with the fields of `head` and the list `name`, whose rows have a line each, for
+    readable diffs.
+    """
+    lines = ",\n  ".join(map(json.dumps, rows))
+    top = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
+    return f'{top},\n "{name}": [\n  {lines}\n ]\n}}\n'
 
 
 def validate(schema: type[T], value: Any, where: str, remedy: str) -> T:

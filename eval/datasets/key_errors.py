@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictInt
 
-from eval.datasets.files import read_text, validate
+from eval.datasets.files import one_per_line, read_text, validate
 from eval.datasets.types import SourceFile
 from memsys.errors import InputError
 from memsys.text.json_text import parse_json
@@ -201,15 +201,12 @@ def write_overlay(path: Path, overlay: Overlay) -> None:
     """Write `overlay` to `path`: one line per entry, for readable diffs."""
     head = asdict(overlay)
     del head["entries"], head["file"]
-    lines = [
-        json.dumps({k: v for k, v in asdict(e).items() if v != "text"}) for e in overlay.entries
-    ]
-    top = json.dumps(head, indent=1, ensure_ascii=False).removesuffix("\n}")
-    text = top + ',\n "entries": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n"
+    rows = ({k: v for k, v in asdict(e).items() if v != "text"} for e in overlay.entries)
+    text = one_per_line(head, "entries", rows)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 
-def belongs(overlay: Overlay, files: Sequence[SourceFile]) -> bool:
-    """Return True if all files the overlay was built for are among `files`, by sha256."""
-    return {one.sha256 for one in overlay.data} <= {file.sha256 for file in files}
+def belongs(data: Sequence[SourceFile], files: Sequence[SourceFile]) -> bool:
+    """Return True if all files `data` of an overlay are among `files`, by sha256."""
+    return {one.sha256 for one in data} <= {file.sha256 for file in files}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,7 +9,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.datasets.files import DATA, find_file, read_json, validate
+from eval.datasets.files import DATA, find_file, one_per_line, read_json, validate
 from eval.datasets.types import Question, SourceFile, SubsetUsed
 from memsys.errors import InputError
 
@@ -157,9 +156,7 @@ def read_subset(name: str) -> tuple[Subset, SourceFile]:
 def text_of(subset: Subset) -> str:
     """Return the text of a subset's file: one line per question, for readable diffs."""
     head = asdict(subset)
-    questions = [json.dumps(one) for one in head.pop("questions")]
-    top = json.dumps(head, indent=1).removesuffix("\n}")
-    return top + ',\n "questions": [\n  ' + ",\n  ".join(questions) + "\n ]\n}\n"
+    return one_per_line(head, "questions", head.pop("questions"))
 
 
 def logit(probabilities: Floats) -> tuple[float, ...]:

@@ -17,6 +17,11 @@ from eval.records.run import Run, load_run
 from memsys.errors import InputError
 
 _TABLES = {"parquet": frames.write_parquet, "csv": frames.write_comma_separated}
+_OPTIONAL = {  # patterns of files that only some exports have
+    "trec": ["qrels/*.trec"],
+    "beir": ["candidates.jsonl"],
+    "parquet": ["rankings.parquet"],
+}
 _TEXTS = {"trec": trec.TEXTS, "beir": beir.TEXTS}
 
 
@@ -31,8 +36,8 @@ def _parser() -> argparse.ArgumentParser:
         "Export a run for other tools. trec: ranking, qrels, topics and corpus; beir: corpus, "
         "queries, qrels and the pool of each question; parquet: records and rankings; csv: summary "
         "and records. docs/export.md has examples.",
-        epilog="python -m eval.export last --to trec --out trec; "
-        "ir_measures trec/qrels.trec trec/run.trec nDCG@10 R@10 RR",
+        epilog="python -m eval.export RUN --to trec; "
+        "ir_measures RUN/trec/qrels.trec RUN/trec/run.trec nDCG@10 R@10 RR",
     )
     add_run(command)
     add = command.add_argument
@@ -42,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--unit", choices=["turn", "session"], help=unit)
     depth = "documents of each ranking in run.trec at most (default: all that are recorded)"
     add("--depth", type=int, metavar="N", help=depth)
-    add("--force", action="store_true", help="replace files of an earlier export")
+    add("--force", action="store_true", help="replace the files of an earlier export")
     return command
 
 
@@ -50,7 +55,7 @@ def _export(options: argparse.Namespace) -> None:
     _check(options)
     run = load_run(options.run, answered=False)
     out = options.out or run.folder / options.to
-    with placing(out, force=options.force) as folder:
+    with placing(out, _OPTIONAL.get(options.to, ()), force=options.force) as folder:
         notes = _write(options, run, folder)
         files = [path for path in folder.rglob("*") if path.is_file()]
         names = sorted(path.relative_to(folder).as_posix() for path in files)

@@ -7,22 +7,31 @@ documents of its conversation alone.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from urllib.parse import quote
 
 from eval.export.collection import Collection, UnitName
 from eval.records.answer_key_views import left_out
 from eval.records.jsonl import write_lines
 from eval.records.run import Run
-from eval.records.trec import encode
 
 TEXTS = "corpus.jsonl and queries.jsonl"
+_NO_FIELD = re.compile(r"^\s+|\s+$|[\x00-\x1f\x7f-\x9f\ufeff]")
+
+
+def as_field(id_: str) -> str:
+    """Return an id as a field between tabs: itself, unless it has control characters, or blanks at
+    an end; these are percent-encoded (UTF-8).
+    """
+    return _NO_FIELD.sub(lambda found: quote(found.group(), safe=""), id_)
 
 
 def write(run: Run, unit: UnitName, folder: Path) -> list[str]:
     """Write the files into `folder`; returns notes. Without
     candidates.jsonl, each question is ranked among all documents.
     """
-    collection = Collection(run, unit)
+    collection = Collection(run, unit, as_field)
     records = run.records.values()
     corpus = (
         {"_id": one.id, "title": "", "text": one.text, "metadata": one.fields()}
@@ -39,13 +48,13 @@ def write(run: Run, unit: UnitName, folder: Path) -> list[str]:
         file.write("query-id\tcorpus-id\tscore\n")
         for record in records:
             found = () if left_out(record) else collection.relevant(record)
-            file.writelines(f"{encode(record['id'])}\t{document}\t1\n" for document in found)
+            file.writelines(f"{as_field(record['id'])}\t{document}\t1\n" for document in found)
     if collection.pools is None:
         return []
     lines = (
         # LMEB's own programs read scene_id, some copies of its data sets have query_id.
         {
-            **dict.fromkeys(("query_id", "scene_id"), encode(record["id"])),
+            **dict.fromkeys(("query_id", "scene_id"), as_field(record["id"])),
             "candidate_doc_ids": collection.pools[record["conversation"]],
         }
         for record in records

@@ -1,8 +1,8 @@
-"""The test collection behind a run: documents, topics, judgements and pools, ids without blanks."""
+"""The test collection behind a run: documents, topics, judgements and pools, with encoded ids."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,18 +45,19 @@ class Collection:
     if these are all documents.
     """
 
-    def __init__(self, run: Run, unit: UnitName) -> None:
-        """Load the data set of `run`; InputError if its files are absent or others than then, or
-        if it has no sessions to be the `unit`.
+    def __init__(self, run: Run, unit: UnitName, code: Callable[[str], str] = encode) -> None:
+        """Load the data set of `run`; InputError if its files are absent or others than then, if
+        it has no sessions to be the `unit`, or if several corpora share an id. `code` encodes ids.
         """
         try:
             conversations = load_original(run.manifest).conversations
         except InputError as error:
             raise InputError(f"{run.label}: the texts cannot be exported: {error}") from error
-        self._unit = unit
+        self._unit, self._code = unit, code
         self._records = run.records
-        self._pooled = any(one.id == POOLED for one in conversations)
         self._benchmark = all(are_documents(one.sessions) for one in conversations)
+        pooled = any(one.id == POOLED for one in conversations)
+        self._pooled = pooled and not self._benchmark
         if self._benchmark and unit == SESSION:
             raise InputError(f"{run.label}: its documents belong to no sessions; use --unit turn")
         asked = {self._store_of(record) for record in run.records.values()}
@@ -66,7 +67,11 @@ class Collection:
             for session in one.sessions if one.id in asked else ():
                 for turns in [session.turns] if unit == SESSION else [(t,) for t in session.turns]:
                     document = self._document(one.id, session, turns)
-                    self.documents[document.id] = document
+                    if self.documents.setdefault(document.id, document) != document:
+                        raise InputError(
+                            f"{run.label}: two documents have the id {document.id}; run and "
+                            "export each corpus alone"
+                        )
                     pools.setdefault(session.owner or one.id, []).append(document.id)
         settings = run.manifest["config"].get("dataset")
         filtered = isinstance(settings, Mapping) and bool(settings.get("owner_filter"))
@@ -77,12 +82,12 @@ class Collection:
         """Return the document id of a turn or session. Those of a retrieval benchmark are its own,
         as a document may be in several pools.
         """
-        return document_of(POOLED if self._benchmark else store, id_)
+        return document_of(POOLED if self._benchmark else store, id_, self._code)
 
     def topics(self) -> Iterator[tuple[str, str]]:
         """Yield id and question, each on one line, in the order of the records."""
         for record in self._records.values():
-            yield encode(record["id"]), " ".join(record["question"].split())
+            yield self._code(record["id"]), " ".join(record["question"].split())
 
     def relevant(self, record: Record) -> list[str]:
         """Return the ids of the documents that are evidence for the question."""

@@ -41,7 +41,7 @@ def write(run: Run, unit: UnitName, depth: int | None, folder: Path) -> list[str
     documents = collection.documents.values()
     rows = ({"id": one.id, "text": one.text, **one.fields()} for one in documents)
     write_lines(folder / "corpus.jsonl", rows)
-    return _notes(run)
+    return [*_ends(run, unit, depth), *_notes(run)]
 
 
 def _write_qrels(folder: Path, judged: Sequence[tuple[Record, list[str]]]) -> None:
@@ -75,10 +75,15 @@ def check_ranked(run: Run, unit: UnitName, depth: int | None) -> None:
                 "--depth"
             )
         reached = used["depth"] is None or used["depth"] >= depth
-        if unit != SESSION and not (reached or known.complete or len(known.ids) >= depth):
+        if unit == used["unit"] and not (reached or known.complete or len(known.ids) >= depth):
+            deeper = (
+                "import a deeper one"
+                if unit == SESSION
+                else (f"run it with retrieval.depth={depth} or more")
+            )
             raise InputError(
                 f"{run.label}: depth {used['depth']}: what follows to --depth {depth} is unknown; "
-                f"run it with retrieval.depth={depth} or more"
+                f"{deeper}"
             )
 
 
@@ -96,6 +101,24 @@ def _unit(run: Run, ranked: Ranked, unit: UnitName) -> RankedUnit:
             f"{run.label}: {ranked.question}: has no ranking of {unit}s; use --unit {other}"
         )
     return found
+
+
+def _ends(run: Run, unit: UnitName, depth: int | None) -> list[str]:
+    """Return a note on rankings that end although more could follow."""
+    used, rankings = run.manifest["retrieval"], _counted(run).values()
+    units = [_unit(run, one, unit) for one in rankings if not one.selected]
+    if used is None or used["depth"] is None:
+        return []
+    if unit != used["unit"]:
+        short = sum(not one.complete and (not depth or len(one.ids) < depth) for one in units)
+        return [
+            f"sessions are those of the best {used['depth']} memories: {short:,} rankings end "
+            + (f"before --depth {depth}" if depth else "before the last session of the store")
+        ] * bool(short)
+    end = min(depth or used["depth"], used["depth"])
+    return [f"rankings end at {end}: measures at cutoffs beyond are unknown"] * (
+        any(not one.complete for one in units)
+    )
 
 
 def _notes(run: Run) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -41,15 +41,15 @@ def decode(text: str) -> str:
     return unquote(text)
 
 
-def document_of(store: str, id_: str) -> str:
+def document_of(store: str, id_: str, code: Callable[[str], str] = encode) -> str:
     """Return the document id of a turn or session: `conv-26:D1:3` for turn D1:3 of conv-26.
 
-    A colon within the name of a conversation is percent-encoded, too. In the store POOLED, ids
-    contain the conversation already.
+    `code` encodes each part. A colon within the name of a conversation is percent-encoded, too. In
+    the store POOLED, ids contain the conversation already.
     """
     if store == POOLED:
-        return encode(id_)
-    return f"{encode(store).replace(_BETWEEN, quote(_BETWEEN, safe=''))}{_BETWEEN}{encode(id_)}"
+        return code(id_)
+    return f"{code(store).replace(_BETWEEN, quote(_BETWEEN, safe=''))}{_BETWEEN}{code(id_)}"
 
 
 def run_lines(query: str, documents: Sequence[str], tag: str) -> Iterator[str]:

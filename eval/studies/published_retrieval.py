@@ -10,6 +10,7 @@ from eval.datasets.pooled import POOLED
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import Measure
+from eval.records.answer_key_views import evidence_name, key_name
 from eval.records.manifest import load_manifest
 from eval.records.rankings import session_of
 from eval.records.run import Run, load_run
@@ -51,13 +52,19 @@ def runs_of(names: Sequence[str | Path]) -> dict[Key, Run]:
     """Return the runs to recompute from, by data set and store: those named, else the newest under
     results/runs of hybrid_rank with default settings on all questions.
 
-    Raises InputError for a run without rankings, of another data set, or beside one of the same.
+    Raises InputError for a run without rankings, of another data set, of a part of its questions or
+    under another key, or beside one of the same.
     """
     found: dict[Key, Run] = {}
     for run in [load_run(name) for name in names] or _newest():
         key = _key(run.manifest)
         if key is None:
             raise InputError(f"{run.label}: no figure was published on its data and store")
+        if other := _other_definition(run.manifest):
+            raise InputError(
+                f"{run.label}: {other}: published figures are on all questions and unchanged data; "
+                "name a run without it"
+            )
         if not run.rankings:
             raise InputError(f"{run.label}: no rankings; run it again with retrieval.depth=100")
         if key in found:
@@ -82,13 +89,23 @@ def _newest() -> list[Run]:
 
 
 def _is_default(manifest: Manifest) -> bool:
-    config, choices = manifest["config"], manifest["choices"]
-    data = config.get("dataset") or {}
-    usual = all(data.get(name, value) == value for name, value in _OF_DATA.items())
-    whole = not any(config.get(name) for name in ("questions", "only"))
+    choices = manifest["choices"]
     alike = all(choices.get(group, name) == name for group, name in _CHOICES.items())
-    recorded = manifest["status"] == "complete" and manifest["retrieval"] is not None
-    return manifest["strategy"] == STRATEGY and usual and whole and alike and recorded
+    ranked = manifest["strategy"] == STRATEGY and manifest["retrieval"] is not None
+    return ranked and alike and _other_definition(manifest) is None
+
+
+def _other_definition(manifest: Manifest) -> str | None:
+    """Return the first setting under which questions or data are not those of publications."""
+    if manifest["status"] != "complete":
+        return f"status={manifest['status']}"
+    config = manifest["config"]
+    data = {**(config.get("dataset") or {})}
+    data |= {"key": key_name(manifest), "evidence": evidence_name(manifest)}
+    for name, value in _OF_DATA.items():
+        if data.get(name, value) != value:
+            return f"dataset.{name}={data[name]}"
+    return next((f"{one}={config[one]}" for one in ("questions", "only") if config.get(one)), None)
 
 
 def _key(manifest: Manifest) -> Key | None:

@@ -63,15 +63,21 @@ def _name(row: Row) -> str:
 
 def _comparable(rows: Sequence[Row], *, notes: bool) -> tuple[list[str], list[list[str]]]:
     strategies = sorted({row.run.strategy for row in rows if row.run}) or [STRATEGY]
-    header = ["system", "published as", "n", "figure", "measure", "data", "types"]
-    header += [f"{', '.join(strategies)} here", "n here", "against", *["note", "source"] * notes]
+    header = ["system", *["method"] * notes, "published as", "n", "figure", "measure", "data"]
+    header += [
+        "types",
+        f"{', '.join(strategies)} here",
+        "n here",
+        "against",
+        *["note", "source"] * notes,
+    ]
     lines = []
     for row in _with(rows):
         turns = row.figure.within
         within = f" of the best {'turn' if turns == 1 else f'{turns} turns'}" if turns else ""
         store = ", pooled" if row.claim.pooled else ""
-        line = [row.claim.system, row.figure.printed, _count(row.figure.n)]
-        line += [number(row.figure.value), f"{row.figure.measure}{within}"]
+        line = [row.claim.system, *[row.claim.method] * notes, row.figure.printed]
+        line += [_count(row.figure.n), number(row.figure.value), f"{row.figure.measure}{within}"]
         line += [f"{row.claim.dataset}{store}", row.figure.types or ABSENT]
         line += [interval(row.here, absent="no run"), _count(row.here.n if row.here else None)]
         line += [_against(row), *[row.figure.note or "", row.claim.source] * notes]
@@ -102,11 +108,12 @@ def _count(n: int | None) -> str:
 
 
 def _sources(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield a line for each kind of run: what was run, and the command."""
+    """Yield a line for each kind of run: what was run, or the command if there is none."""
     for key in dict.fromkeys(key_of(row.claim) for row in _with(rows)):
         run = next((row.run for row in rows if row.run and key_of(row.claim) == key), None)
         name = key[0] + ", pooled" * key[1]
-        yield f"{name}: {'no run here' if run is None else _described(run)}; {command(key)}"
+        missing = f"no run here; {command(key)}"
+        yield f"{name}: {missing if run is None else _described(run)}"
 
 
 def _described(run: Run) -> str:

@@ -234,3 +234,12 @@ def test_the_option_of_conf(tmp_path: Path) -> None:
     settings = OmegaConf.load("conf/dataset/beir.yaml")
     data = instantiate(settings, path=str(beir(tmp_path))).load()
     assert data.name == "beir"
+
+
+@pytest.mark.parametrize("qrels", [(), [("q1", "d1", 0)]])
+def test_a_folder_without_relevant_documents_is_refused(
+    qrels: list[tuple[str, str, int]], tmp_path: Path
+) -> None:
+    beir(tmp_path / "empty", qrels=qrels)
+    with pytest.raises(InputError, match=r"^empty: no query has a relevant document; put them"):
+        Beir(name="beir", path=str(tmp_path / "empty")).load()

@@ -122,3 +122,40 @@ def test_locomos_overlay(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert evidence.main([str(given), "--out", str(out), *named]) == 0
     assert out.read_bytes() == (DATA / "evidence" / "locomo.json").read_bytes()
     assert "WRONG_CITATION: 54 of 57" in capsys.readouterr().out
+
+
+AUDIT = ["--source", "an audit", "--commit", "abc", "--licence", "CC0"]
+
+
+@pytest.fixture
+def audited(sample: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The sample, as the data set that the study loads."""
+    path = tmp_path / "my.json"
+    path.write_text(json.dumps([sample]), encoding="utf-8")
+    monkeypatch.setattr(evidence, "LoCoMo", lambda name: LoCoMo(name=name, path=str(path)))
+    return tmp_path
+
+
+def error_line(index: int, *evidence_of: str) -> str:
+    row = {"question_id": f"locomo_0_qa{index}", "error_type": "WRONG_CITATION"}
+    return json.dumps({**row, "golden_answer": "a", "correct_evidence": evidence_of})
+
+
+def test_an_overlay_is_written_from_several_files(audited: Path) -> None:
+    files = [audited / "errors_0.jsonl", audited / "errors_1.json"]
+    files[0].write_text(error_line(0, "D1:2") + "\n")
+    files[1].write_text(f"[{error_line(1, 'D2:1')}]")
+    out = audited / "out.json"
+    assert evidence.main([*map(str, files), "--out", str(out), *AUDIT]) == 0
+    found = {one.id: one.evidence for one in read_overlay(out)[0].entries}
+    assert found == {"conv-1/0": ("D1:2",), "conv-1/1": ("D2:1",)}
+
+
+def test_turns_are_checked_before_an_overlay_is_written(
+    audited: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given, out = audited / "errors.jsonl", audited / "out.json"
+    given.write_text(error_line(0, "D9:1"))
+    assert evidence.main([str(given), "--out", str(out), *AUDIT]) == 2
+    assert "conv-1/0: correct_evidence: 'D9:1' is no turn" in capsys.readouterr().err
+    assert not out.exists()

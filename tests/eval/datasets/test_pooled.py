@@ -71,3 +71,11 @@ def test_wrong_settings_are_refused(two: list[dict[str, Any]], load: Load) -> No
         load(two, owner_filter=True)
     with pytest.raises(InputError, match=r"^dataset\.pooled: 'both'; use true or false"):
         load(two, pooled="both")
+
+
+def test_no_conversation_has_the_name_of_the_pooled_store(
+    two: list[dict[str, Any]], load: Load
+) -> None:
+    two[1]["sample_id"] = "pooled"
+    with pytest.raises(InputError, match=r"^my\.json: sample #2: sample_id pooled is the name of"):
+        load(two)

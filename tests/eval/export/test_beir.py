@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from eval.datasets.reload import load_dataset_of
+from eval.export import beir
 from eval.export.__main__ import main
 from eval.records.run import load_run
+from tests.eval.datasets import made_beir
 from tests.eval.export import ranked
 from tests.eval.export.test_trec import read
 
@@ -115,3 +117,63 @@ def test_a_run_without_rankings_is_a_collection_too(tmp_path: Path) -> None:
         (run / name).unlink()
     assert main([str(run), "--to", "beir"]) == 0
     assert (run / "beir" / "qrels" / "test.tsv").is_file()
+
+
+def test_corpora_that_share_an_id_are_not_mixed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, text in (("android", "Hold the power key."), ("wordpress", "Clear the cache.")):
+        made_beir.beir(
+            tmp_path / "many" / name,
+            documents=[{"_id": "1", "text": text}],
+            queries=[{"_id": f"{name}-1", "text": "How?"}],
+            qrels=[(f"{name}-1", "1", 1)],
+        )
+    config = {"_target_": "eval.datasets.beir.Beir", "name": "beir"}
+    run = ranked.write(tmp_path / "run", {**config, "path": str(tmp_path / "many")})
+    for to in ("beir", "trec"):
+        assert main([str(run), "--to", to]) == 2
+        assert "two documents have the id 1; run and export each corpus alone" in (
+            capsys.readouterr().err
+        )
+        assert not (run / to).exists()
+
+
+def test_a_pool_may_be_called_pooled(tmp_path: Path) -> None:
+    folder = made_beir.lmeb(tmp_path / "lmeb")
+    pools = (folder / "candidates.jsonl").read_text().replace('"s_1"', '"pooled"')
+    (folder / "candidates.jsonl").write_text(pools)
+    queries = folder / "single_hop" / "queries.jsonl"
+    queries.write_text(queries.read_text().replace("s_1_q_0", "pooled"))
+    qrels = folder / "single_hop" / "qrels.tsv"
+    qrels.write_text(qrels.read_text().replace("s_1_q_0", "pooled"))
+    config = {"_target_": "eval.datasets.beir.Beir", "name": "beir", "path": str(folder)}
+    run = ranked.write(tmp_path / "run", config)
+    assert main([str(run), "--to", "beir"]) == 0
+    assert {one["_id"] for one in lines(run / "beir" / "corpus.jsonl")} == {"t1", "t2", "t3"}
+
+
+def test_ids_with_blanks_come_back_as_they_are(tmp_path: Path) -> None:
+    ids = ("d 3", "100%", "a%20b", "x:y", "\u00e9\u3000z")
+    folder = made_beir.beir(
+        tmp_path / "first",
+        documents=[{"_id": id_, "text": f"Text {place}"} for place, id_ in enumerate(ids)],
+        queries=[{"_id": f"q {id_}", "text": "Which?"} for id_ in ids],
+        qrels=[(f"q {id_}", id_, 1) for id_ in ids],
+    )
+    config = {"_target_": "eval.datasets.beir.Beir", "name": "beir"}
+    run = ranked.write(tmp_path / "run", {**config, "path": str(folder)})
+    assert main([str(run), "--to", "beir"]) == 0
+    one, two = (load_dataset_of({**config, "path": str(path)}) for path in (folder, run / "beir"))
+    assert [(q.id, q.evidence) for q in one.questions] == [
+        (q.id, q.evidence) for q in two.questions
+    ]
+    assert [(id_,) for id_ in ids] == [question.evidence for question in two.questions]
+
+
+def test_ids_that_fit_no_field_are_encoded() -> None:
+    assert [beir.as_field(id_) for id_ in ("a\tb", " a b ", "a\nb")] == [
+        "a%09b",
+        "%20a b%20",
+        "a%0Ab",
+    ]

@@ -50,7 +50,7 @@ def test_nothing_is_left_of_an_export_that_fails(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(beir, "encode", full)  # after the corpus and the queries are written
+    monkeypatch.setattr(beir, "left_out", full)  # after the corpus and the queries are written
     assert "No space left" in error_of(capsys, run, "--to", "beir", "--out", tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
 
@@ -119,3 +119,25 @@ def test_the_licence_of_the_texts_is_printed(
         "note: corpus.jsonl and topics.tsv: with texts of the data set locomo, which remain under "
         "its licence (CC BY-NC 4.0 (no commercial use))\n"
     ) in capsys.readouterr().out
+
+
+def test_nothing_of_an_earlier_export_changes_the_meaning_of_the_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for to, file in (
+        ("trec", "qrels/other_type.trec"),
+        ("beir", "candidates.jsonl"),
+        ("parquet", "rankings.parquet"),
+    ):
+        out = tmp_path / to
+        (out / "qrels").mkdir(parents=True)
+        (out / file).write_text("of another run")
+        (out / "notes.txt").write_text("mine")
+        pooled = ranked.write(tmp_path / f"{to}-run", {**ranked.SAMPLE, "pooled": True})
+        if to == "parquet":
+            (pooled / "rankings.jsonl").unlink()
+        assert f"{out / file}: exists" in error_of(capsys, pooled, "--to", to, "--out", out)
+        assert main([str(pooled), "--to", to, "--out", str(out), "--force"]) == 0
+        capsys.readouterr()
+        assert not (out / file).exists()
+        assert (out / "notes.txt").read_text() == "mine"

@@ -148,6 +148,9 @@ def test_depth_cuts_rankings_that_reach_it(
     lines = (folder / "trec" / "run.trec").read_text(encoding="utf-8").splitlines()
     assert len(lines) == 3 * len(load_run(folder).records)
 
+    assert "note: rankings end at 3: measures at cutoffs beyond are" in capsys.readouterr().out
+    assert main([str(folder), "--to", "trec", "--force"]) == 0
+    assert "note: rankings end at 4: measures at cutoffs beyond are" in capsys.readouterr().out
     assert main([*deep, "30", "--force"]) == 2
     assert capsys.readouterr().err == (
         f"error: {folder}: depth 4: what follows to --depth 30 is unknown; run it with "
@@ -161,3 +164,44 @@ def test_a_selection_is_exported_as_one(tmp_path: Path, capsys: pytest.CaptureFi
     assert "only selects" in capsys.readouterr().out
     assert main([str(folder), "--to", "trec", "--depth", "3", "--force"]) == 2
     assert "only selects memories, in no order" in capsys.readouterr().err
+
+
+def test_sessions_of_few_turns_are_noted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=2)
+    sessions = [str(folder), "--to", "trec", "--unit", "session", "--force"]
+    assert main([*sessions, "--depth", "4"]) == 0
+    ranks = len(load_run(folder).records)
+    note = f"sessions are those of the best 2 memories: {ranks} rankings end before"
+    assert f"note: {note} --depth 4\n" in capsys.readouterr().out
+    assert main(sessions) == 0
+    assert f"note: {note} the last session of the store\n" in capsys.readouterr().out
+    assert main([str(ranked.write(tmp_path / "deep", ranked.SYNTHETIC)), *sessions[1:]]) == 0
+    assert "rankings end" not in capsys.readouterr().out
+
+
+def test_depth_of_imported_sessions_is_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC, depth=2)
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest["retrieval"]["unit"] = "session"
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    rows = [json.loads(line) for line in (folder / "rankings.jsonl").open(encoding="utf-8")]
+    ranked.write_lines(
+        folder / "rankings.jsonl",
+        [{**row, "ranking": [["D1", 1.0], ["D2", 0.5]]} for row in rows],
+    )
+    stores = {row["store"] for row in rows}
+    ranked.write_lines(
+        folder / "memories.jsonl",
+        [
+            {"store": store, "id": session, "turns": [], "tokens": None}
+            for store in stores
+            for session in ("D1", "D2")
+        ],
+    )
+    assert main([str(folder), "--to", "trec", "--depth", "3"]) == 2
+    assert "depth 2: what follows to --depth 3 is unknown; import a" in capsys.readouterr().err
+    assert main([str(folder), "--to", "trec", "--depth", "2"]) == 0

@@ -167,8 +167,11 @@ def test_the_files_are_written_and_name_the_run(tmp_path, capsys):
     run = ranked_run(tmp_path / "one")
     assert main(["--retrieval", str(run), "--out", str(tmp_path / "tables")]) == 0
     page = (tmp_path / "tables" / "published_retrieval.md").read_text()
-    assert "| Engram 0.1.3 | R@5 | 1,982 | 0.939 | session_recall_any@5 | locomo | 1-5 |" in page
-    assert "- locomo: hybrid_rank, configuration" in page
+    assert "| R@5 | 1,982 | 0.939 | session_recall_any@5 | locomo | 1-5 |" in page
+    assert "| Engram 0.1.3 | bge-large, BM25" in page
+    (line,) = [line for line in page.splitlines() if line.startswith("- locomo: ")]
+    assert line.startswith("- locomo: hybrid_rank, configuration")
+    assert "python -m eval.run" not in line
     assert "- locomo, pooled: no run here; python -m eval.run" in page
     assert "in that version all ten conversations share one store" in page
     assert (tmp_path / "tables" / "published_retrieval.csv").read_text().count("\n") == (
@@ -213,6 +216,16 @@ def test_runs_that_cannot_be_compared_are_refused(tmp_path):
     filtered = {"config": {"dataset": {"owner_filter": True}}}
     with pytest.raises(InputError, match="no figure was published on its data and store"):
         runs_of([ranked_run(tmp_path / "filtered", pooled=True, **filtered)])
+    for name, config in (
+        ("dataset.limit=5", {"dataset": {"limit": 5}}),
+        ("dataset.captions=False", {"dataset": {"captions": False}}),
+        ("questions=3", {"questions": 3}),
+    ):
+        with pytest.raises(InputError, match=f"{name}: published figures are on all questions"):
+            runs_of([ranked_run(tmp_path / name, config=config)])
+    cited = {"name": "corrected", "overlay": LOCOMO}
+    with pytest.raises(InputError, match=r"dataset\.evidence=corrected: published figures"):
+        runs_of([ranked_run(tmp_path / "cited", evidence=cited)])
     (one / "rankings.jsonl").unlink()
     with pytest.raises(InputError, match=r"no rankings; run it again with retrieval\.depth=100"):
         runs_of([one])
