@@ -22,6 +22,7 @@ from tests.eval.export import ranked
 LOCOMO = {
     **{"_target_": "eval.datasets.locomo.LoCoMo", "name": "locomo"},
     "path": str(shared_folder() / "locomo" / "locomo10.json"),
+    "conversations": ["conv-26", "conv-30"],
 }
 THERE = pytest.mark.skipif(
     not Path(LOCOMO["path"]).is_file(), reason="locomo/locomo10.json is not in $MEMSYS_SHARED"

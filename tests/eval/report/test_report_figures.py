@@ -14,6 +14,7 @@ from eval.report.judges import judges_block
 from eval.report.latency import latency_block
 from eval.report.losses import counterparts
 from eval.report.scores import types_block
+from eval.summary.measures import Measure
 from tests.eval.factory import ingest_line
 from tests.eval.report.made_report import CONVERSATIONS, made, records, write_run
 
@@ -103,7 +104,7 @@ def test_largest_changes(tmp_path: Path, data: Path):
         next(row for row in rows if row["id"] == id_)["scores"]["locomo_f1"] += shift
     next(row for row in rows if row["id"] == "cedar/3")["scores"]["locomo_f1"] = 0.0
     runs = made(first, write_run(tmp_path / "b", rows, "b", data))
-    gains, losses = largest(*runs, "locomo_f1")
+    gains, losses = largest(*runs, Measure("locomo_f1", ()))
     assert [one.id for one in gains] == ["beech/1", "ash/2"]  # ash/4 is of type 5
     assert [one.id for one in losses] == ["cedar/3"]
     assert losses[0].difference == pytest.approx(-0.15)
