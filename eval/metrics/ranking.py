@@ -6,6 +6,7 @@ All others of eval.metrics.retrieval are computed from rankings.jsonl when they 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from eval.metrics import Answered, Metric
 from eval.metrics.registry import register
@@ -23,12 +24,16 @@ class RankingScore(Metric):
 
     def score(self, answered: Answered) -> float | None:
         """Return the score; None without evidence, or where the ranking ends before the cutoff."""
-        ranked, evidence = answered.ranked, set(answered.evidence)
-        if ranked is None or not evidence:
+        if answered.ranked is None or not answered.evidence:
             return None
         if not answered.ranked_all and answered.ranked_to < (self.measure.cutoff or 0):
             return None
-        return self.measure.score(Judged(ranked, evidence))
+        return self.measure.score(_judged(tuple(answered.ranked), tuple(answered.evidence)))
+
+
+@lru_cache(maxsize=1)  # all measures of a question share it
+def _judged(ranked: tuple[str, ...], evidence: tuple[str, ...]) -> Judged:
+    return Judged(ranked, frozenset(evidence))
 
 
 for _order, _name in enumerate(RECORDED, 92):
