@@ -74,8 +74,10 @@ def top(scores: Scores, k: int | None) -> list[int]:
         whole = scores[: len(scores) // _BLOCK * _BLOCK]
         least = np.partition(whole.reshape(_BLOCK, -1).max(axis=0), -k)[-k]
         rows = np.flatnonzero(scores >= least)
-        return [int(rows[i]) for i in np.argsort(-scores[rows], kind="stable")[:k]]
-    return [int(row) for row in np.argsort(-scores, kind="stable")[:k]]
+        rows = rows[np.argsort(-scores[rows], kind="stable")[:k]]
+    else:
+        rows = np.argsort(-scores, kind="stable")[:k]
+    return [int(row) for row in rows]
 
 
 class Ranking(Protocol):
@@ -97,7 +99,8 @@ class Dense:
 
     def best(self, k: int | None) -> list[tuple[int, float]]:
         """See Ranking; ties by row."""
-        return [(row, float(self.scores[row])) for row in top(self.scores, k)]
+        rows = top(self.scores, k)
+        return list(zip(rows, self.scores[rows].tolist(), strict=True))
 
     def of(self, row: int) -> float:
         """See Ranking."""
