@@ -15,8 +15,8 @@ from memsys.text.turns import are_documents
 from memsys.types import Candidate, Conversation, Retrieval
 
 RULE = (
-    "a memory is replaced by its turns in their order, a turn by its session; a turn or session that "
-    "occurs again counts at its first place"
+    "a memory is replaced by its turns in their order, a turn by its session; a turn or session "
+    "that occurs again counts at its first place"
 )
 DIGITS = 6  # of the scores of memories
 SESSION = "session"  # unit of a ranking of whole sessions
