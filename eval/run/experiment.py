@@ -225,7 +225,10 @@ def _show_end(folder: Path, summary: Summary, records: Iterable[Record]) -> None
     for warning in summary["warnings"]:
         print(f"warning: {warning}")
     print(f"\nRun folder: {folder}")
-    print("Next: python -m eval.run -m strategy=vector_only,graph_expand,hybrid_rank,oracle")
+    if overall["answer_tokens_mean"] is None:  # nobody answered
+        print(f"Next: python -m eval.retrieval {summary['run_id']}")
+    else:
+        print("Next: python -m eval.run -m strategy=vector_only,graph_expand,hybrid_rank,oracle")
 
 
 def _share(cell: Cell) -> str:
