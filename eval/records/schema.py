@@ -255,8 +255,8 @@ class RetrievalUsed(TypedDict):
     """What the rankings of a run contain."""
 
     depth: int | None
-    """Memories to which each ranking is recorded; shorter ones are complete, and imported ones may
-    be longer. Null: all are complete."""
+    """Memories to which each ranking is recorded; imported ones may be longer. Null: all are
+    complete."""
     unit: Literal["turn", "session"]
     """What is ranked: memories of turns, or whole sessions, as in some imported rankings."""
     rule: str

@@ -35,8 +35,8 @@ def test_like_runs_have_no_objection(tmp_path: Path) -> None:
 
 def test_different_data_is_an_objection(tmp_path: Path) -> None:
     (told,) = against(tmp_path, data=[FILE | {"sha256": "6" * 64}])
-    assert "plain and graph answered different data" in told
-    assert "666666" in told
+    assert "plain and graph answered different data" in objection
+    assert "666666" in objection
 
 
 def test_the_name_of_a_data_file_does_not_matter(tmp_path: Path) -> None:
@@ -53,8 +53,8 @@ def test_different_answer_keys_are_an_objection(tmp_path: Path) -> None:
         write_run(tmp_path / key, records(), key, key=KEY | {"name": key})
         for key in ("original", "corrected")
     )
-    (told,) = objections(load(one, other), [F1], [])
-    assert "different answer keys (original, corrected); rescore one by" in told
+    (objection,) = objections(load(one, other), [F1], [])
+    assert "different answer keys (original, corrected); rescore one by" in objection
     old = write_run(tmp_path / "old", records(), "old")  # from before there were keys
     assert objections(load(one, old), [F1], []) == []
     assert len(objections(load(other, old), [F1], [])) == 1
@@ -72,12 +72,12 @@ def test_what_the_key_leaves_out_is_not_compared(tmp_path: Path) -> None:
 
 def test_different_gold_answers_are_an_objection_whatever_the_key_is_called(tmp_path: Path) -> None:
     (told,) = against(tmp_path, rows=edit(records(), {"a/100": {"gold": "another"}}))
-    assert "different gold answers to 1 questions (a/100)" in told
+    assert "different gold answers to 1 questions (a/100)" in objection
 
 
 def test_different_scoring_is_an_objection_to_f1_but_not_to_a_named_score(tmp_path: Path) -> None:
     (told,) = against(tmp_path, scoring=["mem0", "locomo"])
-    assert "locomo_f1 in plain and mem0_f1 in graph" in told
+    assert "locomo_f1 in plain and mem0_f1 in graph" in objection
     runs = load(tmp_path / "one", tmp_path / "other")
     assert objections(runs, [F1], ["locomo_f1"]) == []
     assert len(objections(runs, [F1], ["f1"])) == 1
@@ -98,8 +98,8 @@ def test_different_judges_are_an_objection_to_verdicts_alone(tmp_path: Path) -> 
     ]  # fmt: skip
     for other in others:
         runs = load(one, other)
-        (told,) = objections(runs, [F1, JUDGE], [])
-        assert "different judges (strict" in told
+        (objection,) = objections(runs, [F1, JUDGE], [])
+        assert "different judges (strict" in objection
         assert objections(runs, [F1], []) == []
 
 
@@ -174,7 +174,7 @@ def test_other_evidence_is_an_objection_to_scores_of_retrieval_alone(tmp_path: P
     assert [measure.key for measure in measures] == ["locomo_f1", "abstained"]
     assert objections(runs, measures, ()) == []
     for name in ("evidence_recall", "recall@10"):
-        (told,) = objections(runs, choose(runs, [name], None), [name])
-        assert "were scored by different evidence (original, corrected); rescore one" in told
-    (told,) = objections(runs, [Measure("ndcg@5", ALL_TYPES, parse("ndcg@5"))], ["ndcg@5"])
-    assert "different evidence" in told
+        (objection,) = objections(runs, choose(runs, [name], None), [name])
+        assert "were scored by different evidence (original, corrected); rescore one" in objection
+    (objection,) = objections(runs, [Measure("ndcg@5", ALL_TYPES, parse("ndcg@5"))], ["ndcg@5"])
+    assert "different evidence" in objection
