@@ -21,7 +21,6 @@ from omegaconf.errors import OmegaConfBaseException
 
 from eval.compare.comparable import objections
 from eval.datasets.types import ADVERSARIAL
-from eval.metrics.retrieval.registry import Unit, parse
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records import run as runs
 from eval.records.answer_key_views import left_out
@@ -31,13 +30,10 @@ from eval.records.manifest import load_manifest
 from eval.records.schema import Record, Summary
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.errors import blame, one_line
-from eval.retrieval import score as of_others
-from eval.retrieval.choice import main_measures, set_measures
-from eval.retrieval.measured import measured
+from eval.retrieval import score as of_rankings
 from eval.run.experiment import composed, execute
 from eval.summary.contrast import contrast
 from eval.summary.measures import choose
-from eval.summary.retrieval import is_selected, refuse_first_rank, unit_of
 from eval.summary.sample import Sample
 from eval.summary.shared import share
 from eval.summary.summarise import OVERALL, summarise
@@ -49,7 +45,7 @@ _COLUMNS = (
     *("abstained", "k", "context_tokens", "answer_tokens", "latency_source", "trace"),
 )
 
-score_rankings = of_others.score_rankings
+retrieval, score_rankings = of_rankings.retrieval, of_rankings.score_rankings
 
 
 class LoadedRun(runs.Run):
@@ -176,40 +172,6 @@ def compare(found: Sequence[runs.Run], scores: Sequence[str] = ()) -> pd.DataFra
         raise InputError("; ".join(against))
     tables = contrast([(measure, share(found, measure)) for measure in measures], seed=0)
     return pd.read_csv(io.StringIO(comma_separated(tables, found)))
-
-
-def retrieval(
-    found: Sequence[runs.Run],
-    measures: Sequence[str] = (),
-    *,
-    unit: Unit | None = None,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """Return means of the runs' rankings by question type, as `python -m eval.retrieval` prints
-    them: a row per run and type, each interval as `<measure>_low` and `<measure>_high`.
-
-    `measures`: such as recall@10 or session_ndcg@5; default: the main ones of `unit` at 10, without
-    a cutoff for runs that only select. `unit`: by default turn, or session if a run ranked these.
-    Raises InputError where the rankings do not determine a measure.
-    """
-    unit = unit or unit_of(found)
-    named = [parse(name) for name in measures]
-    refuse_first_rank(named)
-    rows: list[dict[str, Any]] = []
-    for one in found:
-        default = set_measures(unit) if is_selected(one) else main_measures(unit, None, 10)
-        chosen = named or default
-        means = measured(one, chosen, seed)
-        for type_, cells in means.means.items():
-            row: dict[str, Any] = {"run": one.label, "type": type_, "n": means.n(type_)}
-            for measure in map(str, chosen):
-                cell = cells.get(measure)
-                values = (None,) * 3 if cell is None else (cell.value, cell.low, cell.high)
-                row |= dict(
-                    zip((measure, f"{measure}_low", f"{measure}_high"), values, strict=True)
-                )
-            rows.append(row)
-    return pd.DataFrame(rows)
 
 
 def frames(found: Sequence[LoadedRun]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Score a ranking from Python, without a file and without a folder."""
+"""Measures of rankings as data frames: of runs, and of a ranking without a file or folder."""
 
 from __future__ import annotations
 
@@ -10,15 +10,41 @@ import pandas as pd
 from eval.answers.ranking_files import rows_of
 from eval.datasets.named import config_of
 from eval.datasets.reload import load_dataset_of
-from eval.metrics.retrieval.registry import parse
+from eval.metrics.retrieval.registry import Measure, Unit, parse
 from eval.records.answer_key_views import ORIGINAL
 from eval.records.rankings import SESSION
+from eval.records.run import Run
+from eval.retrieval.choice import main_measures, set_measures
 from eval.retrieval.import_run import run_of
 from eval.retrieval.imports import matched
-from eval.summary.retrieval import by_type, refuse_first_rank
+from eval.retrieval.measured import measured
+from eval.summary.retrieval import is_selected, refuse_first_rank, unit_of
 
 _MEASURES = ("recall@10", "ndcg@10", "mrr")
 _NAME = "rankings"  # in messages
+
+
+def retrieval(
+    found: Sequence[Run],
+    measures: Sequence[str] = (),
+    *,
+    unit: Unit | None = None,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Return means of the runs' rankings by question type, as `python -m eval.retrieval` prints
+    them: a row per run and type, each interval as `<measure>_low` and `<measure>_high`.
+
+    `measures`: such as recall@10 or session_ndcg@5; default: the main ones of `unit` at 10, without
+    a cutoff for runs that only select. `unit`: by default turn, or session if a run ranked these.
+    Raises InputError where the rankings do not determine a measure.
+    """
+    unit = unit or unit_of(found)
+    named = _parsed(measures)
+    rows: list[dict[str, Any]] = []
+    for one in found:
+        default = set_measures(unit) if is_selected(one) else main_measures(unit, None, 10)
+        rows += [{"run": one.label, **row} for row in _rows(one, named or default, seed)]
+    return pd.DataFrame(rows)
 
 
 def score_rankings(
@@ -45,15 +71,23 @@ def score_rankings(
     ranked = run_of(found, config)
     prefix = "session_" if found.matching.unit == SESSION else ""
     names = [f"{prefix}{name}" for name in _MEASURES] if measures is None else measures
-    chosen = [parse(name) for name in names]
-    refuse_first_rank(chosen)
-    rows = []
-    for type_, cells in by_type(ranked, chosen, seed).items():
-        if cells:
-            flat: dict[str, Any] = {"type": type_, "n": max(cell.n for cell in cells.values())}
-            for name, cell in cells.items():
-                flat |= {name: cell.value, f"{name}_low": cell.low, f"{name}_high": cell.high}
-            rows.append(flat)
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(_rows(ranked, _parsed(names), seed))
     table.attrs["matching"] = ranked.manifest["matching"]
     return table
+
+
+def _parsed(names: Sequence[str]) -> list[Measure]:
+    measures = [parse(name) for name in names]
+    refuse_first_rank(measures)
+    return measures
+
+
+def _rows(run: Run, measures: Sequence[Measure], seed: int) -> list[dict[str, Any]]:
+    """Return a row for each question type that has any of the measures."""
+    means, rows = measured(run, measures, seed), []
+    for type_, cells in means.means.items():
+        row: dict[str, Any] = {"type": type_, "n": means.n(type_)}
+        for name, cell in cells.items():
+            row |= {name: cell.value, f"{name}_low": cell.low, f"{name}_high": cell.high}
+        rows.append(row)
+    return rows

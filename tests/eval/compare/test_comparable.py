@@ -34,7 +34,7 @@ def test_like_runs_have_no_objection(tmp_path: Path) -> None:
 
 
 def test_different_data_is_an_objection(tmp_path: Path) -> None:
-    (told,) = against(tmp_path, data=[FILE | {"sha256": "6" * 64}])
+    (objection,) = against(tmp_path, data=[FILE | {"sha256": "6" * 64}])
     assert "plain and graph answered different data" in objection
     assert "666666" in objection
 
@@ -71,12 +71,12 @@ def test_what_the_key_leaves_out_is_not_compared(tmp_path: Path) -> None:
 
 
 def test_different_gold_answers_are_an_objection_whatever_the_key_is_called(tmp_path: Path) -> None:
-    (told,) = against(tmp_path, rows=edit(records(), {"a/100": {"gold": "another"}}))
+    (objection,) = against(tmp_path, rows=edit(records(), {"a/100": {"gold": "another"}}))
     assert "different gold answers to 1 questions (a/100)" in objection
 
 
 def test_different_scoring_is_an_objection_to_f1_but_not_to_a_named_score(tmp_path: Path) -> None:
-    (told,) = against(tmp_path, scoring=["mem0", "locomo"])
+    (objection,) = against(tmp_path, scoring=["mem0", "locomo"])
     assert "locomo_f1 in plain and mem0_f1 in graph" in objection
     runs = load(tmp_path / "one", tmp_path / "other")
     assert objections(runs, [F1], ["locomo_f1"]) == []
@@ -148,7 +148,7 @@ def test_a_score_that_applies_nowhere_leaves_no_question_out(tmp_path: Path) -> 
     assert share(load(one, two), measure).left_out == ("e/100",)
     assert share(load(one, two), measure).why == {"two": {"without this score": 1}}
     assert "adversarial" not in share(load(one, two), measure).types
-    # That the question failed is told, though: nobody knows what it would have scored.
+    # That the question failed is objection, though: nobody knows what it would have scored.
     assert share(load(one, three), measure).left_out == ("e/500",)
 
 
