@@ -8,6 +8,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from eval.records.jsonl import MEMORIES, RANKINGS, read_lines
 from eval.records.schema import MEMORY_LINE, RANKING_LINE, Manifest, MemoryLine, RankingLine
 from memsys.errors import InputError
@@ -156,12 +158,13 @@ def _unit(
 def ranking_line(question: str, store: str, retrieval: Retrieval) -> RankingLine:
     """Return the line of rankings.jsonl for a retrieval, with a ranking or a selection."""
     ranking = retrieval.candidates if retrieval.ranking is None else retrieval.ranking
+    scores = np.round([one.score for one in ranking], DIGITS).tolist()  # round() takes 8 times it
     return {
         "id": question,
         "store": store,
         "selected": retrieval.ranking is None,
         "complete": retrieval.ranked_all,
-        "ranking": [(one.memory.id, round(one.score, DIGITS)) for one in ranking],
+        "ranking": [(one.memory.id, score) for one, score in zip(ranking, scores, strict=True)],
     }
 
 
