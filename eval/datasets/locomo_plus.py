@@ -18,6 +18,7 @@ from eval.datasets.locomo import read_locomo
 from eval.datasets.sessions import read_conversation
 from eval.datasets.types import Dataset, Question, SourceFile
 from memsys.errors import InputError
+from memsys.text.numbers import ONES
 from memsys.types import Conversation, Session, Turn
 
 # The file's `relation_type`, by ids that no other data set has.
@@ -26,8 +27,7 @@ STITCHES = ("all", "one")
 _ASKED_AFTER = timedelta(days=7)  # after the conversation's last session
 _LINE = re.compile(r"([AB]):\s*(\S.*)")
 _DAYS = {"week": 7, "month": 30, "year": 365}
-_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven")
-_NUMBERS = {"a": 1, "an": 1, **{word: n for n, word in enumerate((*_WORDS, "twelve"), 1)}}
+_NUMBERS = {"a": 1, "an": 1, **{word: number for number, word in enumerate(ONES[1:13], 1)}}
 _GAP = re.compile(rf"\b([0-9]{{1,4}}|{'|'.join(_NUMBERS)})\s*({'|'.join(_DAYS)})", re.IGNORECASE)
 
 
@@ -94,11 +94,11 @@ class LoCoMoPlus:
         conversations: list[Conversation] = []
         questions: list[Question] = []
         repairs: list[str] = []
-        for id_ in ids if self.conversations is None else self.conversations:
-            types = LOCOMO_PLUS_TYPES.values() if self.types is None else self.types
+        types = LOCOMO_PLUS_TYPES.values() if self.types is None else self.types
+        for id_ in ids:
             found = of_conversation[id_]
             asked = [one for one in found if LOCOMO_PLUS_TYPES[one.category] in types][: self.limit]
-            if not asked:
+            if not asked or (self.conversations is not None and id_ not in self.conversations):
                 continue
             where = raw[id_].where
             plain = read_conversation(raw[id_].raw, where, captions=self.captions)
