@@ -152,16 +152,20 @@ def _stitch(
 
 
 def _question(conversation: Conversation, sample: _Sample, asked_at: datetime) -> Question:
-    said = _named(sample.trigger, conversation)
+    cue, said = (
+        [f"{speaker}: {words}" for speaker, words in _named(dialogue, conversation)]
+        for dialogue in (sample.cue, sample.trigger)
+    )
     return Question(
         id=f"{conversation.id}/{sample.index}",
         conversation=conversation.id,
         category=sample.category,
         type=LOCOMO_PLUS_TYPES[sample.category],
-        text=" ".join(f"{speaker}: {words}" for speaker, words in said),
+        text=" ".join(said),
         gold=None,
         evidence=tuple(f"C{sample.index}:{number}" for number in range(1, len(sample.cue) + 1)),
         asked_at=asked_at,
+        cue="\n".join(cue),
     )
 
 

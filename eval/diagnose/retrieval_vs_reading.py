@@ -129,6 +129,9 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
         return Section(_TITLE, [f"{run.label} has no answers: only its ranking is known.", *missed])
     overall = groups[-1][1]
     if all(marking.value(record) is None for record in overall):
+        if all(record["gold"] is None for record in overall):
+            reason = f"the questions have no gold answers, so that no answer has {marking.score}"
+            return Section(_TITLE, [f"{run.label}: {reason}.", *missed_by_rank(run)])
         known = {key for r in overall for key, value in r["scores"].items() if value is not None}
         raise InputError(
             f"{run.label}: no answer of types 1-4 has the score {marking.score!r}; use --score "

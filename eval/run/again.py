@@ -17,6 +17,7 @@ from hydra import compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
+from eval.judges.judge import reference
 from eval.pricing.ledger import begin as begin_paid
 from eval.records.jsonl import (
     CALLS,
@@ -119,9 +120,15 @@ class Repetition:
         if self.part == "answer":
             rows = []
         elif self.part == "judge":
-            has_judge = built.models.judge is not None
-            key = (self.manifest["judge"] or {}).get("score")
-            rows = [_without_verdict(row, key, pending=has_judge) for row in rows]
+            judge, key = built.models.judge, (self.manifest["judge"] or {}).get("score")
+            rows = [
+                _without_verdict(
+                    row,
+                    key,
+                    pending=judge is not None and reference(judge, asked[row["id"]]) is not None,
+                )
+                for row in rows
+            ]
         write_lines(folder / RECORDS, rows)
 
     def jobs(self, built: Built) -> Mapping[str, partial[Asked]] | None:
@@ -280,6 +287,6 @@ def _without_verdict(record: Record, key: str | None, *, pending: bool) -> Recor
     }
     rest = {name: value for name, value in record.items() if name != "judge_reasons"}
     scores = {n: value for n, value in record["scores"].items() if n != key}
-    wanted = pending and record["gold"] is not None and record["answer"] is not None
+    wanted = pending and record["answer"] is not None
     new = {"scores": scores, "judge": None, "judge_error": _PENDING if wanted else None}
     return cast(Record, {**rest, **measured, **new})
