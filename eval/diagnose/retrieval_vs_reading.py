@@ -13,6 +13,7 @@ from eval.rendering.blocks import Section, Table
 from eval.rendering.numbers import interval, points
 from eval.rendering.tables import type_name
 from eval.stats.interval import Interval
+from eval.summary.measures import types_of
 from eval.summary.sample import Sample, by_type, wilson_share
 from memsys.errors import InputError
 
@@ -137,7 +138,9 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
             f"{run.label}: no answer of types 1-4 has the score {marking.score!r}; use --score "
             f"with one of {', '.join(sorted(known))}"
         )
-    rows = [row for name, records in groups for row in _by_state(name, records, marking, run.seed)]
+    types = types_of([run])
+    named = [(type_name(name, types), records) for name, records in groups]
+    rows = [row for name, records in named for row in _by_state(name, records, marking, run.seed)]
     header = ["type", "evidence retrieved", "n", marking.score, "share correct"]
     parts: list[str | Table] = [_rule(overall, marking), Table(header, rows)]
     if run.memory_by_model:
@@ -146,7 +149,7 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
             "whatever the memory says. Points lost in ingestion are therefore included in reading."
         )
     if run.retrieval_known:
-        parts += _split(groups, marking, run.seed)
+        parts += _split(named, marking, run.seed)
         return Section(_TITLE, [*parts, *missed_by_rank(run)])
     parts.append(
         "Retrieval is unknown (imported answers), so points lost in retrieval and in reading "
@@ -160,9 +163,9 @@ def _by_state(name: str, records: Sequence[Record], marking: Marking, seed: int)
     for one in STATES:
         chosen = [record for record in records if state(record) == one]
         if chosen:
-            rows.append([type_name(name), one, *_cells(chosen, marking, seed)])
+            rows.append([name, one, *_cells(chosen, marking, seed)])
     if len(rows) > 1:
-        rows.append([type_name(name), "(any)", *_cells(records, marking, seed)])
+        rows.append([name, "(any)", *_cells(records, marking, seed)])
     return rows
 
 
@@ -187,7 +190,7 @@ def _split(
                 continue
             lost = [interval(one, 1, points) for one in (loss.retrieval, loss.reading)]
             counts = [str(loss.score.n), str(loss.whole)]
-            rows.append([type_name(name), of, *counts, interval(loss.score), *lost])
+            rows.append([name, of, *counts, interval(loss.score), *lost])
     if not rows:
         return [f"Cannot be split: no type has {LEAST} questions with all evidence."]
     header = ["type", "of", "n", "with all evidence", "mean", "lost in retrieval"]
