@@ -132,6 +132,8 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
     if all(marking.value(record) is None for record in overall):
         if all(record["gold"] is None for record in overall):
             reason = f"the questions have no gold answers, so that no answer has {marking.score}"
+            if any(record["judge"] for record in overall):
+                reason += "; --score judge analyses the verdicts"
             return Section(_TITLE, [f"{run.label}: {reason}.", *missed_by_rank(run)])
         known = {key for r in overall for key, value in r["scores"].items() if value is not None}
         raise InputError(

@@ -14,7 +14,7 @@ from eval.rendering.numbers import signed
 from eval.rendering.tables import answered
 from eval.report.cards import question_card
 from eval.report.runs import ReportedRun, missing_texts
-from eval.summary.measures import JUDGE, Measure, types_of, unanswered
+from eval.summary.measures import JUDGE, Measure, has_key, types_of, unanswered
 from eval.summary.retrieval import unit_of
 from memsys.errors import InputError
 
@@ -58,9 +58,11 @@ def changes_block(runs: Sequence[ReportedRun]) -> Block | None:
 
 def score_of(runs: Sequence[ReportedRun]) -> Measure:
     """Return the score that ranks changes: the judge's if all runs have it, else the first F1;
-    recall of evidence where a run has no answers, which records have for turns alone.
+    recall of evidence, which records have for turns alone, where a run has no answers, or where
+    there are neither gold answers nor verdicts.
     """
-    if not all(run.has_answers for run in runs):
+    unscored = not any(map(has_key, runs)) and not all(run.judged for run in runs)
+    if unscored or not all(run.has_answers for run in runs):
         name = unanswered(runs)[0]
         return Measure(name, (), parse(name) if unit_of(runs) == "session" else None)
     return Measure(JUDGE if all(run.judged for run in runs) else runs[0].own_f1, ())

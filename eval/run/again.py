@@ -238,7 +238,10 @@ def _merged(
             merged[path], options[group] = new[path], choices[group]
         else:
             OmegaConf.update(merged, path, OmegaConf.select(config, path))
-    return cast(dict[str, Any], OmegaConf.to_container(merged, resolve=True)), options
+    found = cast(dict[str, Any], OmegaConf.to_container(merged, resolve=True))
+    if "key_file" not in found["dataset"]:  # manifests name a key also where there is no choice
+        found["dataset"].pop("key", None)
+    return found, options
 
 
 def _part(paths: Sequence[str], options: Mapping[str, str], where: str, *, only: object) -> Part:
