@@ -18,11 +18,13 @@ class Embedder(ABC):
 
     `name` identifies model and settings and is the key of the vector cache. `typical_similarity` is
     the median over questions of the mean cosine of the best five memories: models put their cosines
-    on different scales, so a threshold has to be read against it.
+    on different scales, so a threshold has to be read against it. `languages`: ISO 639-1 codes of
+    the languages that the model was trained for; None: any, or unknown.
     """
 
     name: str
     typical_similarity: float
+    languages: frozenset[str] | None = None
     # Prefixes the model was trained with, by kind of text.
     query_prefix: str = ""
     document_prefix: str = ""

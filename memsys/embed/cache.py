@@ -41,6 +41,7 @@ class CachedEmbedder:
         """
         self._embedder = embedder
         self.name, self.typical_similarity = embedder.name, embedder.typical_similarity
+        self.languages = embedder.languages
         self._meter = meter
         self._warm = False
         self._length: int | None = None  # of the model's vectors, once one was embedded

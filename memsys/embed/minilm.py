@@ -43,6 +43,8 @@ class MiniLM(Embedder):
     resumed run, a warm cache and a cold one give the same bits.
     """
 
+    languages = frozenset({"en"})
+
     def __init__(
         self, sha256: str, typical_similarity: float, max_tokens: int = 256, threads: int = 2
     ) -> None:

@@ -18,6 +18,8 @@ from memsys.types import Usage, Vectors
 class WordLlamaEmbedder(Embedder):
     """Mean of static token vectors, 256 dimensions (extra `wordllama`, weights in its package)."""
 
+    languages = frozenset({"en"})
+
     def __init__(self, typical_similarity: float, dim: int = 256) -> None:
         self.name = f"wordllama-{dim}"
         self.typical_similarity = typical_similarity
