@@ -20,7 +20,7 @@ from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
 from memsys.relations.written_graph import WrittenByModel, WrittenGraph
 from memsys.stores.size import lines, singles, together
-from memsys.text.language import UNDETERMINED, language_of
+from memsys.text.language import covers, language_of
 from memsys.text.tokens import count_tokens
 from memsys.types import Memory, Vectors
 
@@ -102,7 +102,7 @@ class Store:
     def understood(self) -> bool:
         """Whether the embedder was trained for the store's language; True if either is unknown."""
         languages = self._parts.embedder.languages
-        return languages is None or self.language in {*languages, UNDETERMINED}
+        return languages is None or covers(languages, self.language)
 
     def similarity(self, query: str) -> Scores:
         """Return the cosine of the query and every memory, shape (n,)."""

@@ -11,16 +11,21 @@ from collections.abc import Sequence
 
 UNDETERMINED = "und"  # the ISO 639 code where nothing can be said
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_TEXTS = 200  # that are read, evenly spread
-_CHARACTERS = 20_000  # that are read at most
+_TEXTS = 100  # that are read, evenly spread
+_CHARACTERS = 10_000  # that are read at most
 _ENOUGH = 40  # bytes of words; below, one English text in fifty is taken for another language
+
+
+def covers(languages: frozenset[str] | None, language: str) -> bool:
+    """Return whether `language` is one of `languages`; True where either is unknown."""
+    return languages is None or language == UNDETERMINED or language in languages
 
 
 def language_of(texts: Sequence[str]) -> str:
     """Return the ISO 639-1 code of the language that most of `texts` is in, such as "en" or "zh";
     "und" if there are too few words to say.
 
-    At most 200 texts are read, evenly spread, each from its beginning, 20,000 characters in all.
+    At most 100 texts are read, evenly spread, each from its beginning, 10,000 characters in all.
     Digits, punctuation and emoji do not count.
     """
     n = min(len(texts), _TEXTS)
