@@ -40,7 +40,9 @@ class CachedEmbedder:
         there is not a cache, here or at a later look-up.
         """
         self._embedder = embedder
+        self.asked = False  # set to True by every look-up
         self.name, self.typical_similarity = embedder.name, embedder.typical_similarity
+        self.languages = embedder.languages
         self._meter = meter
         self._warm = False
         self._length: int | None = None  # of the model's vectors, once one was embedded
@@ -61,6 +63,7 @@ class CachedEmbedder:
         return np.asarray(self._look_up("query", [text])[0])
 
     def _look_up(self, kind: Kind, texts: Sequence[str]) -> Vectors:
+        self.asked = True
         if self._embedder.records_calls:
             return self._embedder.embed(self._marked(kind, texts))[0]
         started = time.perf_counter()

@@ -43,12 +43,21 @@ class MiniLM(Embedder):
     resumed run, a warm cache and a cold one give the same bits.
     """
 
+    languages = frozenset({"en"})
+
     def __init__(
-        self, sha256: str, typical_similarity: float, max_tokens: int = 256, threads: int = 2
+        self,
+        sha256: str,
+        typical_similarity: float,
+        max_tokens: int = 256,
+        threads: int = 2,
+        fallback: Embedder | None = None,
     ) -> None:
-        """`sha256`: required hash of the model file. `max_tokens`: longest input, in tokens."""
+        """`sha256`: required hash of the model file. `max_tokens`: longest input, in tokens.
+        `fallback`: embedder of conversations that are not English.
+        """
         self.name = f"minilm-{sha256[:12]}-{max_tokens}"
-        self.typical_similarity = typical_similarity
+        self.typical_similarity, self.fallback = typical_similarity, fallback
         self._sha256 = sha256
         self._max_tokens = max_tokens
         self._threads = threads
