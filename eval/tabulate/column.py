@@ -132,7 +132,7 @@ def _recall_of_all(run: Run) -> Interval | None:
 
 def _failures(shared: Shared) -> list[str]:
     return [
-        f"{label}: {why[FAILED]} questions failed and are left out of the whole column"
+        f"{label}: questions that failed, left out of the whole column: {why[FAILED]}"
         for label, why in shared.why.items()
         if FAILED in why
     ]

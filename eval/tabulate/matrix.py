@@ -1,4 +1,5 @@
-"""`tables: matrix` of an experiment: the values of its last parameter by all data sets.
+"""`tables: matrix` of an experiment, in place of all other tables: the values of its last parameter
+by all data sets.
 
 What is missing is named, and the rest is tabulated. `reference`: the value of the last parameter
 that differences are to.
@@ -8,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from eval.rendering.numbers import ABSENT
@@ -18,7 +19,7 @@ from eval.tabulate.grid import Grid, Job, find_folders, load_job
 from eval.tabulate.provenance import heading, made
 from memsys.errors import InputError
 
-MATRIX, REFERENCE = "matrix", "reference"
+MATRIX, _REFERENCE = "matrix", "reference"
 _TITLES = {
     RECALL: "Recall@10",
     NDCG: "nDCG@10",
@@ -31,10 +32,10 @@ def measure_columns(grid: Grid, runs: Path) -> list[Column]:
     """Measure the runs of `grid` in the folder `runs`, one data set after the other, as the
     rankings of all need much memory. Raises InputError if there is no run.
     """
+    reference = _reference(grid)
     folders = find_folders(grid, runs)
     if not any(folders):
-        raise InputError(f"{runs}: no run of {grid.name}; run {grid.command}")
-    reference = str(grid.tables[MATRIX][REFERENCE])
+        raise InputError(f"{runs}: no run of {grid.name} is there; run {grid.command}")
     pairs = zip(grid.jobs, folders, strict=True)
     found = []
     for _, members in itertools.groupby(pairs, key=lambda pair: pair[0].group):
@@ -73,6 +74,16 @@ def as_page(grid: Grid, columns: Sequence[Column]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _reference(grid: Grid) -> str:
+    settings = grid.tables[MATRIX]
+    if not isinstance(settings, Mapping) or settings.get(_REFERENCE) is None:
+        raise InputError(
+            f"conf/experiment/{grid.name}.yaml: tables: {MATRIX}: set {_REFERENCE} to the value of "
+            f"{grid.factor} that differences are to"
+        )
+    return str(settings[_REFERENCE])
+
+
 def _name(job: Job) -> str:
     """Return the data set, with the values of other parameters than the last, if any vary."""
     values = dict(one.split("=", 1) for one in job.overrides)
@@ -100,7 +111,7 @@ def _described(column: Column) -> list[str]:
 
 
 def _reading(grid: Grid, columns: Sequence[Column]) -> str:
-    reference = grid.tables[MATRIX][REFERENCE]
+    reference = _reference(grid)
     alone = [one.name for one in columns if one.conversations == 1]
     single = (
         f", and of a single one ({', '.join(alone)}) over its questions, which says nothing of "
