@@ -11,6 +11,7 @@ from eval.datasets.files import shared_folder
 from eval.datasets.locomo import LoCoMo
 from eval.datasets.splits import DEV, HELD_OUT, SPLITS
 from eval.datasets.types import Dataset
+from eval.records.manifest import describe
 from memsys.errors import InputError
 
 Load = Callable[..., Dataset]
@@ -61,3 +62,15 @@ def test_what_is_not_of_the_split_is_refused(ten: list[dict[str, Any]], load: Lo
         load(ten, split=["dev"])
     with pytest.raises(InputError, match=r"split=dev: the data has no conv-43; splits are of LoC"):
         load(ten[:-1], split="dev")
+
+
+def test_a_run_on_all_conversations_has_the_hash_of_earlier_versions(
+    ten: list[dict[str, Any]], load: Load
+) -> None:
+    def digest(**dataset: Any) -> str:
+        config = {"seed": 0, "scoring": {"protocols": ["locomo"]}, "dataset": dataset}
+        made = describe("run", config, {"strategy": "bm25"}, load(ten), {}, arguments=())
+        return made["config_sha256"]
+
+    assert digest(split=None) == digest()
+    assert digest(split="dev") != digest()
