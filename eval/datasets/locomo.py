@@ -79,15 +79,13 @@ class LoCoMo:
                 "dataset.owner_filter=true: filters a pooled store; add dataset.pooled=true"
             )
         check_names("types", self.types, TYPES.values())
-        samples, files = self._samples()
+        samples, files = read_locomo(self.path)
         ids = list(samples)
         of_split = in_split(self.split, ids)
         check_names("conversations", self.conversations, of_split)
         subset = None if self.subset is None else open_subset(self.subset, files, ids)
         key = read_key(self.key, self.key_file, files, ids)
         evidence = read_evidence(self.evidence, files)
-        published = load_sources()["locomo"].sha256
-        published_files = {file.name for file in files if file.sha256 == published}
         conversations: list[Conversation] = []
         questions: list[Question] = []
         repairs: list[str] = []
@@ -95,7 +93,7 @@ class LoCoMo:
         for id_, sample in samples.items():
             if id_ not in wanted:
                 continue
-            where = replace(sample.where, lenient=sample.where.file in published_files)
+            where = sample.where
             conversation = read_conversation(sample.raw, where, captions=self.captions)
             turns = [turn.id for session in conversation.sessions for turn in session.turns]
             asked = key.apply(id_, _questions(sample.raw, TurnIds(turns), where))
@@ -125,21 +123,28 @@ class LoCoMo:
         )
         return pool(dataset) if self.pooled else dataset
 
-    def _samples(self) -> tuple[dict[str, RawSample], list[SourceFile]]:
-        samples: dict[str, RawSample] = {}
-        files: list[SourceFile] = []
-        for path in json_files(self.path or public_file("locomo", "LoCoMo")):
-            in_file, source = read_samples(path)
-            files.append(source)
-            for sample in in_file:
-                where = sample.where
-                if where.sample in samples:
-                    other = samples[where.sample].where.file
-                    raise where.error(
-                        "sample_id", f"used twice (before in {other}); give each sample its own"
-                    )
-                samples[where.sample] = sample
-        return samples, files
+
+def read_locomo(path: str | None) -> tuple[dict[str, RawSample], list[SourceFile]]:
+    """Return the samples at `path` by id, and their files; None for the published file.
+
+    The published file, identified by its sha256, is read leniently (see Location). Raises
+    InputError if a file is missing or wrong, or an id is used twice.
+    """
+    samples: dict[str, RawSample] = {}
+    files: list[SourceFile] = []
+    published = load_sources()["locomo"].sha256
+    for file in json_files(path or public_file("locomo", "LoCoMo")):
+        in_file, source = read_samples(file)
+        files.append(source)
+        for sample in in_file:
+            where = replace(sample.where, lenient=source.sha256 == published)
+            if where.sample in samples:
+                other = samples[where.sample].where.file
+                raise where.error(
+                    "sample_id", f"used twice (before in {other}); give each sample its own"
+                )
+            samples[where.sample] = replace(sample, where=where)
+    return samples, files
 
 
 def _questions(raw: dict[str, Any], turns: TurnIds, where: Location) -> list[Question]:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from eval.records.comma_separated import write_rows
 from eval.records.run import Run
 from eval.rendering.numbers import interval, p_value, signed
-from eval.rendering.tables import type_name
+from eval.rendering.tables import answered, type_name
 from eval.summary.contrast import Contrast, Row
-from eval.summary.measures import ABSTAINED, lower_is_better
+from eval.summary.measures import ABSTAINED, lower_is_better, types_of
 from eval.summary.summarise import OVERALL
 
 COLUMNS = (
@@ -25,11 +25,11 @@ def table(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[list[str], list[lis
     exact = any(one.p_mcnemar is not None for row in rows for one in row.contrasts)
     header = ["type", "run", "n", "mean", "difference", "p (Holm)"]
     header += [*(["p (McNemar)"] if exact else []), "d_z", "verdict"]
-    lines = []
+    lines, types = [], types_of(runs)
     for row in rows:
         reference = ["reference", *[""] * (len(header) - 5)]
         for i, run in enumerate(runs):
-            name = "" if i else type_name(row.type)
+            name = "" if i else type_name(row.type, types)
             start = [name, run.label, str(row.n), interval(row.means[i])]
             lines.append(start + (_contrast(row.contrasts[i - 1], exact) if i else reference))
     return header, lines
@@ -102,7 +102,7 @@ def _contrast(one: Contrast, exact: bool) -> list[str]:
 
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
-    where = "types 1-4" if row.type == OVERALL else row.type
+    where = answered(types_of(runs)) if row.type == OVERALL else row.type
     interval, p = one.difference, f"p = {p_value(one.p_holm)}".replace("= <", "<")
     refusals = lower_is_better(row.key, row.type)
     score = "false refusals" if refusals else row.key

@@ -146,7 +146,9 @@ def show_sweep() -> None:
             )
             for arguments, summary in done
         ]
-        counted = " or ".join(sorted({answered(summary) for _, summary in rows}, reverse=True))
+        counted = " or ".join(
+            sorted({answered(summary["by_type"]) for _, summary in rows}, reverse=True)
+        )
         title = counted[0].upper() + counted[1:]
         print(f"\n{title}, mean with 95% interval:\n" + plain(*by_run(rows)))
     for folder, manifest in sweep_runs:
