@@ -23,6 +23,7 @@ from eval.datasets.evidence_key import read_evidence
 from eval.datasets.files import RawSample, json_files, load_sources, public_file, read_samples
 from eval.datasets.pooled import pool
 from eval.datasets.sessions import read_conversation
+from eval.datasets.splits import in_split
 from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.errors import InputError, check_bool
@@ -41,7 +42,8 @@ class LoCoMo:
     (questions whose answer is known to be wrong get no gold answer). key_file: the list of errors,
     or the overlay; None for the overlay in data/overlays. subset: only the questions of a subset,
     `lite` or the path of a file of the same form (docs/locomo-lite.md); the other filters apply to
-    it. evidence: the evidence key, original, corrected or excluded (questions whose citation is
+    it. split: only the conversations of a split, `dev` or `held_out` (eval.datasets.splits).
+    evidence: the evidence key, original, corrected or excluded (questions whose citation is
     known to be wrong get no evidence). pooled: put `conversations` into one store, also those
     without a question left; owner_filter: search only the asking conversation's memories in it.
     """
@@ -56,6 +58,7 @@ class LoCoMo:
     key: str = "original"
     key_file: str | None = None
     subset: str | None = None
+    split: str | None = None
     evidence: str = "original"
     pooled: bool = False
     owner_filter: bool = False
@@ -78,16 +81,17 @@ class LoCoMo:
         check_names("types", self.types, TYPES.values())
         samples, files = read_locomo(self.path)
         ids = list(samples)
-        check_names("conversations", self.conversations, ids)
+        of_split = in_split(self.split, ids)
+        check_names("conversations", self.conversations, of_split)
         subset = None if self.subset is None else open_subset(self.subset, files, ids)
         key = read_key(self.key, self.key_file, files, ids)
         evidence = read_evidence(self.evidence, files)
         conversations: list[Conversation] = []
         questions: list[Question] = []
         repairs: list[str] = []
-        wanted = None if self.conversations is None else set(self.conversations)
+        wanted = set(of_split if self.conversations is None else self.conversations)
         for id_, sample in samples.items():
-            if wanted is not None and id_ not in wanted:
+            if id_ not in wanted:
                 continue
             where = sample.where
             conversation = read_conversation(sample.raw, where, captions=self.captions)

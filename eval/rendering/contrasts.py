@@ -13,7 +13,7 @@ from eval.summary.contrast import Contrast, Row
 from eval.summary.measures import ABSTAINED, lower_is_better, types_of
 from eval.summary.summarise import OVERALL
 
-_COLUMNS = (
+COLUMNS = (
     *("score", "type", "run", "run_id", "reference", "n", "conversations"),
     *("mean", "mean_low", "mean_high", "difference", "difference_low", "difference_high"),
     *("p", "p_holm", "p_mcnemar", "d_z", "needed", "verdict"),
@@ -37,7 +37,7 @@ def table(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[list[str], list[lis
 
 def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
     """Return CSV with all numbers at full precision: a line per run of each row."""
-    lines: list[list[object]] = [list(_COLUMNS)]
+    lines: list[list[object]] = [list(COLUMNS)]
     for row in (row for rows in tables for row in rows):
         for i, run in enumerate(runs):
             mean, run_id = row.means[i], run.manifest["run_id"]
@@ -47,7 +47,7 @@ def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str
                 one = row.contrasts[i - 1]
                 line += [one.difference.value, one.difference.low, one.difference.high]
                 line += [one.p, one.p_holm, one.p_mcnemar, one.effect, one.needed, one.verdict]
-            lines.append(line + [None] * (len(_COLUMNS) - len(line)))
+            lines.append(line + [None] * (len(COLUMNS) - len(line)))
     text = io.StringIO()
     write_rows(text, lines)
     return text.getvalue()
