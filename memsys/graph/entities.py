@@ -12,6 +12,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import Literal, Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from memsys.text.terms import QUOTED, STOPWORDS, cjk_terms, is_cjk, stem
 from memsys.text.titles import SMALL_TALK
 
@@ -159,6 +162,11 @@ class NumberedKeys(dict[str, tuple[int | None, Sequence[int], bool, bool]]):
     def phrase(self, before: int, key: int) -> int:
         """See Keys."""
         return before + 1 << _WORD_BITS | key
+
+    @staticmethod
+    def words_of(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the numbers of both words of each phrase."""
+        return (numbers >> _WORD_BITS) - 1, numbers & (1 << _WORD_BITS) - 1
 
     def texts(self, numbers: Sequence[int]) -> list[str]:
         """Return the keys of `numbers` as text."""

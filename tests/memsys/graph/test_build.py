@@ -6,7 +6,8 @@ from math import log
 import pytest
 
 from memsys.errors import InputError
-from memsys.graph.build import Edge, GraphSettings, build_graph
+from memsys.graph.build import GraphSettings, build_graph
+from memsys.graph.store import Edge
 from tests.memsys.build import memory
 
 
