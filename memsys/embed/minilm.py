@@ -64,6 +64,7 @@ class MiniLM(Embedder):
         self._sha256 = sha256
         self._max_tokens = max_tokens
         self._threads = threads
+        self._latest: tuple[Sequence[int], Vectors] = [], np.empty((0, _DIMENSIONS), np.float32)
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         """Return unit vectors, shape (len(texts), 384). Raises InputError on a wrong model file."""
@@ -83,14 +84,20 @@ class MiniLM(Embedder):
         return TokenVectors(np.array(ids, dtype=np.int32)[words], vectors)
 
     def _states(self, ids: Sequence[int]) -> Vectors:
-        """Return the last layer, float32 of shape (len(ids), 384)."""
+        """Return the last layer, float32 of shape (len(ids), 384). That of the latest text is
+        remembered: a query needs its mean, and then its tokens.
+        """
+        if self._latest[0] == ids:
+            return self._latest[1]
         row = np.array([ids], dtype=np.int64)
         feed = {
             "input_ids": row,
             "attention_mask": np.ones_like(row),
             "token_type_ids": np.zeros_like(row),
         }
-        return np.asarray(self._model.run(None, feed)[0][0], dtype=np.float32)
+        states = np.asarray(self._model.run(None, feed)[0][0], dtype=np.float32)
+        self._latest = ids, states
+        return states
 
     @cached_property
     def _tokens(self) -> WordPiece:

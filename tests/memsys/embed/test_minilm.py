@@ -4,6 +4,7 @@ import hashlib
 import re
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -115,3 +116,17 @@ def test_a_token_s_vector_depends_on_its_text(by_token: MiniLM) -> None:
 def test_an_unknown_pooling_is_named() -> None:
     with pytest.raises(InputError, match=r"^embedder\.pooling: 'max' is none of mean, tokens"):
         MiniLM("a" * 64, 0.5, pooling="max")  # type: ignore[arg-type]
+
+
+def test_the_mean_and_the_tokens_of_a_query_take_one_pass(
+    by_token: MiniLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, runs = by_token._model, []
+    counting = SimpleNamespace(run=lambda *given: runs.append(given) or model.run(*given))
+    monkeypatch.setitem(by_token.__dict__, "_model", counting)
+    by_token.embed(["Where is the kiln?"])
+    tokens = by_token.embed_tokens(["Where is the kiln?"])[0]
+    assert len(runs) == 1
+    other, again = by_token.embed_tokens(["Where is the bowl?", "Where is the kiln?"])
+    assert len(runs) == 3
+    assert again.vectors.tobytes() == tokens.vectors.tobytes() != other.vectors.tobytes()
