@@ -10,9 +10,10 @@ import numpy as np
 
 from memsys.context.writers import ContextWriter
 from memsys.embed.cache import CachedEmbedder
-from memsys.graph.build import GraphSettings, MemoryGraph, build_graph
+from memsys.graph.build import GraphSettings, build_graph
 from memsys.graph.csr import build_csr
 from memsys.graph.score import GraphStatistics, graph_statistics
+from memsys.graph.store import MemoryGraph
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
 from memsys.index.vector import LargeVectors, Nearest, VectorIndex

@@ -74,8 +74,8 @@ class Record(TypedDict):
     question: str
     """Text of the question."""
     gold: str | None
-    """Gold answer; null for type 5, where abstaining is right, and where the answer key excludes
-    the question."""
+    """Gold answer; null for type 5, where abstaining is right, where the answer key excludes the
+    question, and where the data set has none."""
     key: NotRequired[KeyEntry | None]
     """Null where `gold` is the data set's own."""
     evidence_sessions: NotRequired[list[str]]

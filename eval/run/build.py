@@ -14,7 +14,7 @@ from omegaconf import DictConfig, OmegaConf
 from eval.datasets.beir import check_reader
 from eval.datasets.synthetic.dataset import check_compatibility
 from eval.datasets.types import Dataset, Question
-from eval.judges.judge import Judge, ModelByName
+from eval.judges.judge import Judge, ModelByName, check_reference
 from eval.metrics.registry import use_configured
 from eval.pricing.prices import described as described_prices
 from eval.readers import Reader
@@ -113,6 +113,7 @@ def build(
     meter = Meter()
     context = instantiate(config.context)
     models = _open_models(config, context, meter, ledger)
+    check_reference(models.judge, dataset)
     embedders = Embedders(
         models.embedder,
         dataset.conversations,

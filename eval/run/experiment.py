@@ -217,7 +217,7 @@ def _show_end(folder: Path, summary: Summary, records: Iterable[Record]) -> None
     if adversarial["abstained"] is not None and overall["abstained"] is not None:
         print(
             f"\nAbstained on {_share(adversarial)} of type 5 (right), "
-            f"on {_share(overall)} of {answered(summary)} (false refusals)"
+            f"on {_share(overall)} of {answered(summary['by_type'])} (false refusals)"
         )
     if summary["errors"]:
         print(f"{summary['errors']} of {summary['n']} questions failed; they are in no mean")
