@@ -16,6 +16,7 @@ from memsys.graph.score import GraphStatistics, graph_statistics
 from memsys.graph.store import MemoryGraph
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
+from memsys.index.tokens import TokenIndex
 from memsys.index.vector import LargeVectors, Nearest, VectorIndex
 from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
@@ -24,6 +25,9 @@ from memsys.stores.size import lines, singles, together
 from memsys.text.language import covers, language_of
 from memsys.text.tokens import count_tokens
 from memsys.types import Memory, Vectors
+
+# Cached properties of a store that new memories make invalid.
+_DERIVED = ("by_vector", "by_word", "by_token", "rows", "graph", "statistics", "language")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +63,7 @@ class Store:
         """Append `memories`, oldest first, of one `owner`."""
         self.memories.extend(memories)
         self.owners.extend([owner] * len(memories))
-        for name in ("by_vector", "by_word", "rows", "graph", "statistics", "language"):
+        for name in _DERIVED:
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -78,6 +82,14 @@ class Store:
         texts = [memory.index_text for memory in self.memories]
         kind = LexicalIndex if settings.lexical == "rank_bm25" else SparseLexicalIndex
         return kind(texts, settings.k1, settings.b)
+
+    @cached_property
+    def by_token(self) -> TokenIndex:
+        """Index of the token vectors of all memories, of which there is at least one. Raises
+        InputError if the embedder has none.
+        """
+        contents = [memory.content for memory in self.memories]
+        return TokenIndex(self._parts.embedder.document_tokens(contents))
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
@@ -113,6 +125,12 @@ class Store:
         """Return the BM25 score of every memory for the query, shape (n,)."""
         return self.by_word.scores(query)
 
+    def max_sim(self, query: str, rows: Sequence[int] | None = None, idf: float = 1) -> Scores:
+        """Return MaxSim of the query and the memories of `rows` (None: all), shape (len(rows),);
+        see TokenIndex. Raises InputError if the embedder has no token vectors.
+        """
+        return self.by_token.max_sim(self._parts.embedder.query_tokens(query), rows, idf)
+
     def relevance(self, query: str, start: Start, similarity: Scores | None = None) -> Scores:
         """Return the relevance of every memory, shape (n,): cosine, or BM25 or hybrid in 0..1.
         `similarity`: the cosines, if the caller has them; avoids embedding the query twice.
@@ -143,8 +161,9 @@ class Store:
         """Return the size by unit.
 
         The units are `memories`; their o200k `tokens`; `bytes` (memsys/stores/size.py) of the
-        memories, of the vectors embedded so far, and of the graph if it is built; its `nodes` and
-        `edges`. With `graph`, the graph counts even if no query has needed it yet.
+        memories, of the vectors embedded so far, of the token vectors and of the graph if they are
+        built; the graph's `nodes` and `edges`. With `graph`, the graph counts even if no query has
+        needed it yet.
         """
         memories = self.memories
         sizes = {
@@ -165,9 +184,11 @@ class Store:
     @property
     def bytes_beside(self) -> int:
         """Bytes of the vectors embedded so far, each counted once, although an exact index copies
-        them; see memsys/stores/size.py.
+        them, and of the token vectors in half precision; see memsys/stores/size.py.
         """
-        return singles(self._vectors) if self._large is None else self._large.bytes
+        tokens: TokenIndex | None = self.__dict__.get("by_token")
+        vectors = singles(self._vectors) if self._large is None else self._large.bytes
+        return vectors + (tokens.bytes if tokens else 0)
 
     def _insert(self, vectors: Vectors) -> None:
         """Append the vectors, shape (n, d), of the next n memories."""

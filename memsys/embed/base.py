@@ -5,13 +5,23 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memsys.types import Usage, Vectors
 
 Kind = Literal["document", "query"]
+
+
+class TokenVectors(NamedTuple):
+    """The n tokens of one text: vocabulary ids, int32 of shape (n,), and unit vectors, float16 of
+    shape (n, d), each of a token in its context. A text may have none.
+    """
+
+    ids: NDArray[np.int32]
+    vectors: NDArray[np.float16]
 
 
 class Embedder(ABC):
@@ -33,6 +43,8 @@ class Embedder(ABC):
     # Prefixes the model was trained with, by kind of text.
     query_prefix: str = ""
     document_prefix: str = ""
+    # Length d of the vectors of single tokens; None if the embedder has none.
+    token_length: int | None = None
     # Whether the embedder records, replays and meters its calls itself.
     records_calls: ClassVar[bool] = False
 
@@ -44,6 +56,10 @@ class Embedder(ABC):
     def installed(self) -> bool:
         """Whether its extra is installed, if it needs one."""
         return self.extra is None or find_spec(self.extra) is not None
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Return the token vectors of each text; only where `token_length` is not None."""
+        raise NotImplementedError
 
     def prefix(self, kind: Kind) -> str:
         """Return the prefix for texts of this kind."""

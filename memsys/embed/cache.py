@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from memsys.embed.base import UNIT_ERROR, Embedder, Kind
+from memsys.embed.base import UNIT_ERROR, Embedder, Kind, TokenVectors
+from memsys.embed.token_cache import TokenCache
 from memsys.llm.meter import Call, Meter
 from memsys.stores.sqlite import cache_errors, open_shared
 from memsys.types import Usage, Vectors
@@ -49,6 +50,7 @@ class CachedEmbedder:
         self._warned = False
         self._zeros: set[str] = set()  # keys of texts that the model maps to zeros
         self._path = Path(folder) / f"{_file_name(embedder.name)}.sqlite"
+        self._token_cache: TokenCache | None = None
         with self._errors():
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._db = open_shared(self._path, _SCHEMA)
@@ -61,6 +63,24 @@ class CachedEmbedder:
     def query(self, text: str) -> Vectors:
         """Return the unit vector of one query, shape (d,)."""
         return np.asarray(self._look_up("query", [text])[0])
+
+    def document_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Return the token vectors of each text, from a cache beside that of the vectors."""
+        return self.token_cache.look_up("document", texts)
+
+    def query_tokens(self, text: str) -> TokenVectors:
+        """Return the token vectors of one query."""
+        return self.token_cache.look_up("query", [text])[0]
+
+    @property
+    def token_cache(self) -> TokenCache:
+        """The cache of token vectors, opened on first use. Raises InputError if the embedder has
+        none.
+        """
+        if self._token_cache is None:
+            path = self._path.with_name(f"{self._path.stem}-tokens.sqlite")
+            self._token_cache = TokenCache(self._embedder, path, self._meter)
+        return self._token_cache
 
     def _look_up(self, kind: Kind, texts: Sequence[str]) -> Vectors:
         self.asked = True

@@ -11,16 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
-from memsys.embed.base import Embedder, unit_rows
-from memsys.errors import InputError
+from memsys.embed.base import Embedder, TokenVectors, unit_rows
+from memsys.errors import InputError, check_choice
 from memsys.types import Usage, Vectors
 
+Pooling = Literal["mean", "tokens"]
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 _CJK_RANGES = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
+_DIMENSIONS = 384
 _LONGEST_WORD = 100  # as in BERT: longer words are unknown
 
 
@@ -52,28 +54,53 @@ class MiniLM(Embedder):
         max_tokens: int = 256,
         threads: int = 2,
         fallback: Embedder | None = None,
+        pooling: Pooling = "mean",
     ) -> None:
         """`sha256`: required hash of the model file. `max_tokens`: longest input, in tokens.
-        `fallback`: embedder of conversations that are not English.
+        `fallback`: embedder of conversations that are not English. `pooling`: with tokens, the vectors of single tokens are available besides their mean.
+        Raises InputError on an unknown pooling.
         """
+        check_choice("embedder.pooling", pooling, get_args(Pooling))
+        self.token_length = _DIMENSIONS if pooling == "tokens" else None
         self.name = f"minilm-{sha256[:12]}-{max_tokens}"
         self.typical_similarity, self.fallback = typical_similarity, fallback
         self._sha256 = sha256
         self._max_tokens = max_tokens
         self._threads = threads
+        self._latest: tuple[Sequence[int], Vectors] = [], np.empty((0, _DIMENSIONS), np.float32)
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         """Return unit vectors, shape (len(texts), 384). Raises InputError on a wrong model file."""
-        return unit_rows(np.stack([self._one(text) for text in texts])), Usage()
+        means = [self._states(self._tokens.encode(text)).mean(axis=0) for text in texts]
+        return unit_rows(np.stack(means)), Usage()
 
-    def _one(self, text: str) -> Vectors:
-        ids = np.array([self._tokens.encode(text)], dtype=np.int64)
+    def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Return the word pieces of each text with their vectors from the last layer, without
+        [CLS], [SEP] and punctuation. Raises InputError on a wrong model file.
+        """
+        return [self._of(text) for text in texts]
+
+    def _of(self, text: str) -> TokenVectors:
+        ids = self._tokens.encode(text)
+        words = [place for place, id_ in enumerate(ids) if id_ in self._tokens.word_ids]
+        vectors = unit_rows(self._states(ids)[words]).astype(np.float16)
+        return TokenVectors(np.array(ids, dtype=np.int32)[words], vectors)
+
+    def _states(self, ids: Sequence[int]) -> Vectors:
+        """Return the last layer, float32 of shape (len(ids), 384). That of the latest text is
+        remembered: a query needs its mean, and then its tokens.
+        """
+        if self._latest[0] == ids:
+            return self._latest[1]
+        row = np.array([ids], dtype=np.int64)
         feed = {
-            "input_ids": ids,
-            "attention_mask": np.ones_like(ids),
-            "token_type_ids": np.zeros_like(ids),
+            "input_ids": row,
+            "attention_mask": np.ones_like(row),
+            "token_type_ids": np.zeros_like(row),
         }
-        return np.asarray(self._model.run(None, feed)[0][0].mean(axis=0), dtype=np.float32)
+        states = np.asarray(self._model.run(None, feed)[0][0], dtype=np.float32)
+        self._latest = ids, states
+        return states
 
     @cached_property
     def _tokens(self) -> WordPiece:
@@ -101,6 +128,16 @@ class WordPiece:
         self._limit = limit
         self._first, self._last = self._ids["[CLS]"], self._ids["[SEP]"]
         self._unknown = self._ids["[UNK]"]
+
+    @cached_property
+    def word_ids(self) -> frozenset[int]:
+        """Ids of the pieces of words and numbers: no punctuation, no [CLS], no [SEP]."""
+        marks = {self._first, self._last}
+        return frozenset(
+            id_
+            for piece, id_ in self._ids.items()
+            if id_ not in marks and any(char.isalnum() for char in piece.removeprefix("##"))
+        )
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of `text` between [CLS] and [SEP], 2 to `limit` of them."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import RLock
 
-from memsys.embed.base import Embedder
+from memsys.embed.base import Embedder, TokenVectors
 from memsys.embed.cache import CachedEmbedder
 from memsys.llm.meter import Meter
 from memsys.types import Vectors
@@ -28,3 +28,13 @@ class SharedEmbedder(CachedEmbedder):
         """See CachedEmbedder."""
         with self._lock:
             return super().query(text)
+
+    def document_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """See CachedEmbedder."""
+        with self._lock:
+            return super().document_tokens(texts)
+
+    def query_tokens(self, text: str) -> TokenVectors:
+        """See CachedEmbedder."""
+        with self._lock:
+            return super().query_tokens(text)

@@ -85,7 +85,8 @@ def test_memory_and_context_compose(memory: str, context: str) -> None:
 def stand_in(parts: dict[str, Any]) -> Parts:
     """Parts without a cache and with a model that is never asked: nothing is embedded here."""
     names = ("memory", "context", "index", "graph")
-    embedder: Any = SimpleNamespace(typical_similarity=parts["embedder"].typical_similarity)
+    typical = parts["embedder"].typical_similarity
+    embedder: Any = SimpleNamespace(typical_similarity=typical, token_cache=None)
     llm: Any = SimpleNamespace(name="stand-in")
     return Parts(embedder=embedder, llm=llm, **{name: parts[name] for name in names})
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from memsys.context.writers import ContextWriter, Flat
-from memsys.embed.base import Embedder, unit_rows
+from memsys.embed.base import Embedder, TokenVectors, unit_rows
 from memsys.embed.cache import CachedEmbedder
 from memsys.graph.build import GraphSettings
 from memsys.index.rank import IndexSettings
@@ -106,6 +106,24 @@ class BagOfWords(Embedder):
             for term in terms(text):
                 row[hashlib.sha256(term.encode()).digest()[0] % self._dimensions] += 1
         return unit_rows(rows), Usage(calls=1, input_tokens=len(texts))
+
+
+class BagOfTokens(BagOfWords):
+    """Also one vector per term: its axis, so that equal terms have cosine 1 and others 0."""
+
+    token_length = 64
+
+    def __init__(self) -> None:
+        super().__init__("tokens")
+        self.token_batches: list[list[str]] = []
+
+    def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+        self.token_batches.append(list(texts))
+        return [self.tokens_of(text) for text in texts]
+
+    def tokens_of(self, text: str) -> TokenVectors:
+        ids = [hashlib.sha256(term.encode()).digest()[0] % 64 for term in terms(text)]
+        return TokenVectors(np.array(ids, np.int32), np.eye(64, dtype=np.float16)[ids])
 
 
 class Planned(Embedder):

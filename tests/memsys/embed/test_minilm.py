@@ -4,6 +4,7 @@ import hashlib
 import re
 from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -76,3 +77,56 @@ def test_another_vocabulary_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     settings = yaml.safe_load(CONF.read_text(encoding="utf-8"))
     with pytest.raises(InputError, match=r"vocab\.txt: sha256 is 07eced"):
         MiniLM(settings["sha256"], 0.5).embed(["kitten"])
+
+
+@pytest.fixture(scope="module")
+def by_token() -> MiniLM:
+    settings = yaml.safe_load(CONF.read_text(encoding="utf-8"))
+    del settings["_target_"]
+    return MiniLM(**{**settings, "threads": 1, "pooling": "tokens"})
+
+
+def test_pooling_by_token_leaves_name_and_mean_vectors_as_they_are(by_token: MiniLM) -> None:
+    settings = yaml.safe_load(CONF.read_text(encoding="utf-8"))
+    mean = MiniLM(settings["sha256"], 0.57, threads=1, pooling="mean")
+    texts = ["My bowl cracked in the kiln.", ""]
+    assert by_token.name == mean.name
+    assert by_token.embed(texts)[0].tobytes() == mean.embed(texts)[0].tobytes()
+    assert (by_token.token_length, mean.token_length) == (384, None)
+
+
+def test_tokens_are_word_pieces_with_unit_vectors(by_token: MiniLM) -> None:
+    bowl, marks, spaced = by_token.embed_tokens(["Kiln, bowl!", "?!", "kiln bowl"])
+    assert bowl.ids.tolist() == spaced.ids.tolist()  # no mark, no [CLS], no [SEP]
+    assert (bowl.ids.dtype, bowl.vectors.dtype) == (np.int32, np.float16)
+    assert bowl.vectors.shape == (len(bowl.ids), 384)
+    lengths = np.linalg.norm(bowl.vectors.astype(np.float32), axis=1)
+    assert lengths == pytest.approx(np.ones(len(bowl.ids)), abs=1e-3)
+    assert marks.ids.shape == (0,)
+    assert marks.vectors.shape == (0, 384)
+
+
+def test_a_token_s_vector_depends_on_its_text(by_token: MiniLM) -> None:
+    river, money, water = by_token.embed_tokens(["river bank", "money bank", "river shore"])
+    assert river.ids[1] == money.ids[1]
+    assert river.vectors[1] @ money.vectors[1] < 0.95
+    assert river.vectors[1] @ water.vectors[1] > money.vectors[1] @ water.vectors[1]
+
+
+def test_an_unknown_pooling_is_named() -> None:
+    with pytest.raises(InputError, match=r"^embedder\.pooling: 'max' is none of mean, tokens"):
+        MiniLM("a" * 64, 0.5, pooling="max")  # type: ignore[arg-type]
+
+
+def test_the_mean_and_the_tokens_of_a_query_take_one_pass(
+    by_token: MiniLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, runs = by_token._model, []
+    counting = SimpleNamespace(run=lambda *given: runs.append(given) or model.run(*given))
+    monkeypatch.setitem(by_token.__dict__, "_model", counting)
+    by_token.embed(["Where is the kiln?"])
+    tokens = by_token.embed_tokens(["Where is the kiln?"])[0]
+    assert len(runs) == 1
+    other, again = by_token.embed_tokens(["Where is the bowl?", "Where is the kiln?"])
+    assert len(runs) == 3
+    assert again.vectors.tobytes() == tokens.vectors.tobytes() != other.vectors.tobytes()

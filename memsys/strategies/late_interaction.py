@@ -1,0 +1,60 @@
+"""Late interaction: the best of a ranking, reordered by comparing single tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from memsys.errors import InputError, check_number, check_whole
+from memsys.index.rank import Start, check_start, min_max
+from memsys.store import Parts
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Query
+
+
+class LateInteraction(Strategy):
+    """The `pool` best of the start ranking, reordered by MaxSim (see TokenIndex.max_sim), then cut
+    to k. Below the pool the start ranking continues.
+
+    Score: weight * MaxSim + (1 - weight) * relevance, both scaled to 0..1 within the pool.
+    """
+
+    def __init__(
+        self,
+        parts: Parts,
+        k: int | None,
+        budget: int | None,
+        start: Start,
+        pool: int,
+        weight: float,
+        idf: float,
+    ) -> None:
+        """`weight`: 0 to 1, where 1 is MaxSim alone. `idf`: exponent of the weights of query
+        tokens. Raises InputError on an unknown start, a number out of range, a pool smaller than
+        k, or an embedder without token vectors.
+        """
+        super().__init__(parts, k, budget)
+        check_start(start)
+        check_number("strategy.weight", weight, 0, 1)
+        check_number("strategy.idf", idf, 0, 10)
+        if check_whole("strategy.pool", pool) < (k or 1):
+            raise InputError(f"strategy.pool: {pool!r}; use a whole number of k={k} or more")
+        _ = parts.embedder.token_cache  # raises if there are none
+        self._start, self._pool, self._weight, self._idf = start, pool, weight, idf
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Rank the pool by MaxSim and relevance."""
+        relevance = self.store.ranking(query.text, self._start)
+        pool = self.best(relevance, self._pool)
+        if not pool:
+            return [], {}
+        rows = [self.store.rows[one.memory.id] for one in pool]
+        late = min_max(self.store.max_sim(query.text, rows, self._idf))
+        direct = min_max(np.array([one.score for one in pool]))
+        scores = self._weight * late + (1 - self._weight) * direct
+        mixed = [replace(one, score=float(s)) for one, s in zip(pool, scores, strict=True)]
+        mixed.sort(key=lambda one: -one.score)
+        return self.continued(mixed, relevance), {}

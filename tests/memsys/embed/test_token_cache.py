@@ -1,0 +1,113 @@
+"""Token vectors are computed once and stored; damage is noticed."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memsys.embed.base import TokenVectors
+from memsys.embed.cache import CachedEmbedder
+from memsys.errors import InputError
+from memsys.llm.meter import Meter
+from memsys.service.shared_embedder import SharedEmbedder
+from tests.memsys.build import BagOfTokens, BagOfWords
+
+TEXTS = ["a bowl of clay", "the kiln", "?", *(f"word{i} clay" for i in range(100))]
+
+
+def plain(found: Sequence[TokenVectors]) -> list[tuple[bytes, bytes]]:
+    return [(one.ids.tobytes(), one.vectors.tobytes()) for one in found]
+
+
+def asked(embedder: BagOfTokens) -> list[str]:
+    """What was embedded, but for the warm-up."""
+    return [text for batch in embedder.token_batches[1:] for text in batch]
+
+
+@pytest.mark.parametrize("kind", [CachedEmbedder, SharedEmbedder])
+def test_tokens_are_computed_once(kind: type[CachedEmbedder], tmp_path: Path) -> None:
+    first, second = BagOfTokens(), BagOfTokens()
+    cold = kind(first, tmp_path, Meter()).document_tokens(TEXTS)
+    warm = kind(second, tmp_path, Meter()).document_tokens([*TEXTS[::-1], "the sea"])
+    assert plain(cold) == plain(BagOfTokens().embed_tokens(TEXTS))
+    assert plain(warm[-2::-1]) == plain(cold)
+    assert (asked(first), asked(second)) == (TEXTS, ["the sea"])
+    assert first.batches == []  # no vector of a whole text is computed for it
+
+
+def test_a_query_is_not_a_document(tmp_path: Path) -> None:
+    embedder = BagOfTokens()
+    cached = CachedEmbedder(embedder, tmp_path, Meter())
+    cached.document_tokens(["a bowl"])
+    for _ in range(2):
+        assert cached.query_tokens("a bowl").vectors.shape == (1, 64)
+    assert asked(embedder) == ["a bowl", "a bowl"]
+
+
+def test_a_replayed_query_reports_the_latency_of_its_live_call(tmp_path: Path) -> None:
+    class Slow(BagOfTokens):
+        def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
+            time.sleep(0.02)
+            return super().embed_tokens(texts)
+
+    meter = Meter()
+    with meter.phase() as live:
+        CachedEmbedder(Slow(), tmp_path, meter).query_tokens("a bowl")
+    with meter.phase() as replayed:
+        CachedEmbedder(BagOfTokens(), tmp_path, meter).query_tokens("a bowl")
+    assert (live.source, replayed.source) == ("live", "recorded")
+    assert replayed.ms >= 20
+
+
+def test_an_embedder_without_tokens_is_named(tmp_path: Path) -> None:
+    cached = CachedEmbedder(BagOfWords(), tmp_path, Meter())
+    with pytest.raises(InputError, match=r"^bag: .*embedder\.pooling=tokens$"):
+        cached.query_tokens("a bowl")
+    assert [path.name for path in tmp_path.glob("*.sqlite")] == ["bag.sqlite"]
+
+
+IDS, ROWS = BagOfTokens().tokens_of("a bowl of clay")
+DAMAGE: dict[str, object] = {
+    "cut": (IDS.tobytes() + ROWS.tobytes())[:-1],
+    "an id below 0": (-IDS - 1).tobytes() + ROWS.tobytes(),
+    "NaN": IDS.tobytes() + np.full_like(ROWS, np.nan).tobytes(),
+    "not of length 1": IDS.tobytes() + (ROWS * np.float16(1.01)).tobytes(),
+    "null": None,
+    "text": "tokens",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damaged_tokens_are_computed_anew(
+    damage: object, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    right = plain(CachedEmbedder(BagOfTokens(), tmp_path, Meter()).document_tokens(TEXTS[:3]))
+    with sqlite3.connect(tmp_path / "tokens-tokens.sqlite") as db:
+        db.execute("UPDATE tokens SET tokens = ? WHERE length(tokens) = ?", (damage, 2 * 132))
+    embedder = BagOfTokens()
+    cached = CachedEmbedder(embedder, tmp_path, Meter())
+    for _ in range(2):
+        assert plain(cached.document_tokens(TEXTS[:3])) == right
+    assert asked(embedder) == ["a bowl of clay"]
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("ms", [None, "long", float("inf"), -1.0])
+def test_a_latency_that_is_none_is_measured_anew(ms: object, tmp_path: Path) -> None:
+    CachedEmbedder(BagOfTokens(), tmp_path, Meter()).query_tokens("a bowl")
+    with sqlite3.connect(tmp_path / "tokens-tokens.sqlite") as db:
+        db.execute("UPDATE tokens SET ms = ?", (ms,))
+    embedder = BagOfTokens()
+    CachedEmbedder(embedder, tmp_path, Meter()).query_tokens("a bowl")
+    assert asked(embedder) == ["a bowl"]
+
+
+def test_a_file_that_is_no_cache_is_named(tmp_path: Path) -> None:
+    (tmp_path / "tokens-tokens.sqlite").write_text("not a database" * 1000)
+    with pytest.raises(InputError, match=r"tokens-tokens\.sqlite.*delete it"):
+        CachedEmbedder(BagOfTokens(), tmp_path, Meter()).query_tokens("a bowl")

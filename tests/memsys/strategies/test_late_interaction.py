@@ -1,0 +1,102 @@
+"""Late interaction keeps the contract, and ranks by MaxSim within its pool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.index.rank import Start
+from memsys.store import Parts
+from memsys.strategies.late_interaction import LateInteraction
+from memsys.strategies.plain import VectorOnly
+from tests.memsys.build import BagOfTokens, BagOfWords, MakeParts, ingest_all, query
+from tests.memsys.contract import QUERIES, Contract
+from tests.memsys.strategies.make import conf
+
+
+def late(
+    parts: Parts,
+    k: int = 3,
+    budget: int | None = None,
+    start: Start = "vector",
+    **change: Any,
+) -> LateInteraction:
+    shipped = conf("strategy/late_interaction")
+    numbers = {name: shipped[name] for name in ("pool", "weight", "idf")} | change
+    return LateInteraction(parts, k, budget, start, **numbers)
+
+
+@pytest.fixture
+def parts(parts: MakeParts) -> MakeParts:
+    return lambda embedder=None, **other: parts(embedder or BagOfTokens(), **other)
+
+
+class TestFromVectors(Contract):
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> LateInteraction:
+        return late(parts, k, budget)
+
+
+class TestFromHybrid(Contract):
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> LateInteraction:
+        return late(parts, k, budget, "hybrid", weight=0.5)
+
+
+def ranked(strategy: Any, text: str) -> list[str]:
+    return [one.memory.id for one in ingest_all(strategy).rank(query(text))[0]]
+
+
+def test_without_weight_the_start_ranking_is_unchanged(parts: MakeParts) -> None:
+    for one in QUERIES:
+        start = ranked(VectorOnly(parts(), 10), one.text)
+        assert ranked(late(parts(), 10, weight=0), one.text) == start
+
+
+def test_maxsim_alone_orders_the_pool(parts: MakeParts) -> None:
+    strategy = ingest_all(late(parts(), 10, weight=1))
+    found, _ = strategy.rank(query("My bowl cracked in the kiln"))
+    scores = strategy.store.max_sim("My bowl cracked in the kiln")
+    rows = strategy.store.rows
+    assert found[0].memory.id == "D2:2"
+    by_hand = [scores[rows[one.memory.id]] for one in found]
+    assert by_hand == sorted(by_hand, reverse=True)
+
+
+def test_below_the_pool_the_start_ranking_continues(parts: MakeParts) -> None:
+    text = "Where did Mara sell a bowl at the market?"
+    start = ranked(VectorOnly(parts(), 10), text)
+    found = ranked(late(parts(depth=10), 3, pool=4, weight=1), text)
+    assert sorted(found[:4]) == sorted(start[:4])
+    assert found[4:] == start[4:]
+
+
+def test_the_token_vectors_count_in_the_size(parts: MakeParts) -> None:
+    strategy = ingest_all(late(parts()))
+    before = strategy.size()["bytes"]
+    strategy.retrieve(QUERIES[0])
+    tokens = sum(
+        len(BagOfTokens().tokens_of(memory.content).ids) for memory in strategy.store.memories
+    )
+    vectors = 4 * 64 * 10
+    assert strategy.size()["bytes"] == before + vectors + 2 * 64 * tokens
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"start": "words"}, "strategy.start"),
+        ({"pool": 2}, "strategy.pool"),
+        ({"pool": 2.5}, "strategy.pool"),
+        ({"weight": 1.5}, "strategy.weight"),
+        ({"idf": -1}, "strategy.idf"),
+    ],
+)
+def test_wrong_settings_are_named(parts: MakeParts, wrong: dict[str, Any], named: str) -> None:
+    with pytest.raises(InputError, match=f"^{named}: "):
+        late(parts(), **wrong)
+
+
+def test_an_embedder_without_tokens_is_refused_at_once(parts: MakeParts) -> None:
+    with pytest.raises(InputError, match=r"^other: .*embedder\.pooling=tokens"):
+        late(parts(BagOfWords("other")))
