@@ -102,7 +102,7 @@ class GraphWalk(Strategy):
             )
         if not isinstance(parts.graph, GraphSettings):
             raise InputError(
-                "strategy=graph_walk: walks the graph that rules make; use graph=rules or large"
+                "strategy=graph_walk: walks a graph that rules make; use graph=rules or dialogue"
             )
         self._rules = parts.graph
         self._start, self._seeds, self._weight = start, seeds, weight

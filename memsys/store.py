@@ -10,9 +10,10 @@ import numpy as np
 
 from memsys.context.writers import ContextWriter
 from memsys.embed.cache import CachedEmbedder
-from memsys.graph.build import GraphSettings, MemoryGraph, build_graph
+from memsys.graph.build import GraphSettings, build_graph
 from memsys.graph.csr import build_csr
 from memsys.graph.score import GraphStatistics, graph_statistics
+from memsys.graph.store import MemoryGraph
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
 from memsys.index.rank import Dense, IndexSettings, Ranking, Scores, Start, convex, min_max
 from memsys.index.tokens import TokenIndex
@@ -21,8 +22,12 @@ from memsys.llm.base import LLM
 from memsys.memory.base import MemoryBuilder
 from memsys.relations.written_graph import WrittenByModel, WrittenGraph
 from memsys.stores.size import lines, singles, together
+from memsys.text.language import covers, language_of
 from memsys.text.tokens import count_tokens
 from memsys.types import Memory, Vectors
+
+# Cached properties of a store that new memories make invalid.
+_DERIVED = ("by_vector", "by_word", "by_token", "rows", "graph", "statistics", "language")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ class Store:
         """Append `memories`, oldest first, of one `owner`."""
         self.memories.extend(memories)
         self.owners.extend([owner] * len(memories))
-        for name in ("by_vector", "by_word", "by_token", "rows", "graph", "statistics"):
+        for name in _DERIVED:
             self.__dict__.pop(name, None)
 
     @cached_property
@@ -100,6 +105,17 @@ class Store:
     def statistics(self) -> list[GraphStatistics]:
         """Graph statistics of each memory, in order; independent of the query."""
         return graph_statistics(self.graph, self.memories)
+
+    @cached_property
+    def language(self) -> str:
+        """The ISO 639-1 code of the language of most memories; "und" if they say too little."""
+        return language_of([memory.content for memory in self.memories])
+
+    @property
+    def understood(self) -> bool:
+        """Whether the embedder was trained for the store's language; True if either is unknown."""
+        languages = self._parts.embedder.languages
+        return languages is None or covers(languages, self.language)
 
     def similarity(self, query: str) -> Scores:
         """Return the cosine of the query and every memory, shape (n,)."""

@@ -154,6 +154,10 @@ def _open(config: DictConfig, paths: Sequence[Path]) -> OpenJudge:
 def _probes(
     config: DictConfig, opened: OpenJudge, dataset: Dataset, paths: Mapping[str, Path]
 ) -> tuple[list[Probe], str]:
+    if all(question.gold is None for question in dataset.questions):
+        raise InputError(
+            f"dataset={dataset.name}: has no gold answers, of which probes are made; use another"
+        )
     answers = published_answers(paths, dataset)
     if isinstance(opened.judge, RecordedJudge):  # it has verdicts on no other answers
         if not answers:

@@ -11,6 +11,7 @@ from eval.rendering.numbers import interval, signed
 from eval.rendering.palette import BLUE, GREY, MARKERS, VERMILION
 from eval.rendering.tables import type_name
 from eval.summary.contrast import Row
+from eval.summary.measures import types_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +43,7 @@ def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
                 label = interval(ends, form=signed)
                 axes.text(edge * 1.03, at, label, va="center", fontsize=9, color=colour)
         axes.set_xlim(-edge, edge)
-        axes.set_yticks(range(len(rows)), [f"{type_name(r.type)}\nn = {r.n}" for r in rows])
+        axes.set_yticks(range(len(rows)), _labels(rows, runs))
         axes.set_ylim(len(rows) - 0.4, -0.6)
         axes.set_title(title, loc="left", fontsize=11)
         axes.grid(axis="x", color="#DDDDDD", linewidth=0.6)
@@ -56,6 +57,11 @@ def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
     colours = [Line2D([], [], color=c, linewidth=3, label=name) for name, c in _COLOURS.items()]
     figure.legend(handles=shapes + colours, loc="outside lower center", ncols=3, frameon=False)
     figure.savefig(path, dpi=_DPI)
+
+
+def _labels(rows: Sequence[Row], runs: Sequence[Run]) -> list[str]:
+    types = types_of(runs)
+    return [f"{type_name(row.type, types)}\nn = {row.n}" for row in rows]
 
 
 def heatmap(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
@@ -73,7 +79,7 @@ def heatmap(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
                 text = f"{mean.value:.3f}\n[{mean.low:.3f}, {mean.high:.3f}]"
                 axes.text(x, y, text, ha="center", va="center", color=colour, fontsize=9)
         axes.set_xticks(range(len(runs)), [run.label.replace(" ", "\n", 1) for run in runs])
-        axes.set_yticks(range(len(rows)), [f"{type_name(r.type)}\nn = {r.n}" for r in rows])
+        axes.set_yticks(range(len(rows)), _labels(rows, runs))
         axes.tick_params(length=0)
         axes.set_title(title, loc="left", fontsize=11, wrap=True)
     figure.savefig(path, dpi=_DPI)

@@ -23,6 +23,7 @@ from eval.datasets.evidence_key import read_evidence
 from eval.datasets.files import RawSample, json_files, load_sources, public_file, read_samples
 from eval.datasets.pooled import pool
 from eval.datasets.sessions import read_conversation
+from eval.datasets.splits import in_split
 from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.errors import InputError, check_bool
@@ -41,7 +42,8 @@ class LoCoMo:
     (questions whose answer is known to be wrong get no gold answer). key_file: the list of errors,
     or the overlay; None for the overlay in data/overlays. subset: only the questions of a subset,
     `lite` or the path of a file of the same form (docs/locomo-lite.md); the other filters apply to
-    it. evidence: the evidence key, original, corrected or excluded (questions whose citation is
+    it. split: only the conversations of a split, `dev` or `held_out` (eval.datasets.splits).
+    evidence: the evidence key, original, corrected or excluded (questions whose citation is
     known to be wrong get no evidence). pooled: put `conversations` into one store, also those
     without a question left; owner_filter: search only the asking conversation's memories in it.
     """
@@ -56,6 +58,7 @@ class LoCoMo:
     key: str = "original"
     key_file: str | None = None
     subset: str | None = None
+    split: str | None = None
     evidence: str = "original"
     pooled: bool = False
     owner_filter: bool = False
@@ -76,22 +79,21 @@ class LoCoMo:
                 "dataset.owner_filter=true: filters a pooled store; add dataset.pooled=true"
             )
         check_names("types", self.types, TYPES.values())
-        samples, files = self._samples()
+        samples, files = read_locomo(self.path)
         ids = list(samples)
-        check_names("conversations", self.conversations, ids)
+        of_split = in_split(self.split, ids)
+        check_names("conversations", self.conversations, of_split)
         subset = None if self.subset is None else open_subset(self.subset, files, ids)
         key = read_key(self.key, self.key_file, files, ids)
         evidence = read_evidence(self.evidence, files)
-        published = load_sources()["locomo"].sha256
-        published_files = {file.name for file in files if file.sha256 == published}
         conversations: list[Conversation] = []
         questions: list[Question] = []
         repairs: list[str] = []
-        wanted = None if self.conversations is None else set(self.conversations)
+        wanted = set(of_split if self.conversations is None else self.conversations)
         for id_, sample in samples.items():
-            if wanted is not None and id_ not in wanted:
+            if id_ not in wanted:
                 continue
-            where = replace(sample.where, lenient=sample.where.file in published_files)
+            where = sample.where
             conversation = read_conversation(sample.raw, where, captions=self.captions)
             turns = [turn.id for session in conversation.sessions for turn in session.turns]
             asked = key.apply(id_, _questions(sample.raw, TurnIds(turns), where))
@@ -121,21 +123,28 @@ class LoCoMo:
         )
         return pool(dataset) if self.pooled else dataset
 
-    def _samples(self) -> tuple[dict[str, RawSample], list[SourceFile]]:
-        samples: dict[str, RawSample] = {}
-        files: list[SourceFile] = []
-        for path in json_files(self.path or public_file("locomo", "LoCoMo")):
-            in_file, source = read_samples(path)
-            files.append(source)
-            for sample in in_file:
-                where = sample.where
-                if where.sample in samples:
-                    other = samples[where.sample].where.file
-                    raise where.error(
-                        "sample_id", f"used twice (before in {other}); give each sample its own"
-                    )
-                samples[where.sample] = sample
-        return samples, files
+
+def read_locomo(path: str | None) -> tuple[dict[str, RawSample], list[SourceFile]]:
+    """Return the samples at `path` by id, and their files; None for the published file.
+
+    The published file, identified by its sha256, is read leniently (see Location). Raises
+    InputError if a file is missing or wrong, or an id is used twice.
+    """
+    samples: dict[str, RawSample] = {}
+    files: list[SourceFile] = []
+    published = load_sources()["locomo"].sha256
+    for file in json_files(path or public_file("locomo", "LoCoMo")):
+        in_file, source = read_samples(file)
+        files.append(source)
+        for sample in in_file:
+            where = replace(sample.where, lenient=source.sha256 == published)
+            if where.sample in samples:
+                other = samples[where.sample].where.file
+                raise where.error(
+                    "sample_id", f"used twice (before in {other}); give each sample its own"
+                )
+            samples[where.sample] = replace(sample, where=where)
+    return samples, files
 
 
 def _questions(raw: dict[str, Any], turns: TurnIds, where: Location) -> list[Question]:

@@ -11,14 +11,16 @@ from eval.datasets.files import find_file
 from memsys.errors import InputError
 
 ORIGINAL = "original"
-NAMES = "locomo|sample|longmemeval|PATH"
+NAMES = "locomo|locomo_plus|sample|longmemeval|PATH"
 _LOCOMO, _LONGMEMEVAL = "eval.datasets.locomo.LoCoMo", "eval.datasets.longmemeval.LongMemEval"
+_LOCOMO_PLUS = "eval.datasets.locomo_plus.LoCoMoPlus"
 _BEIR = "eval.datasets.beir.Beir"
 _KNOWN: Mapping[str, Mapping[str, str | None]] = {
     "locomo": {"_target_": _LOCOMO, "path": None},
     "sample": {"_target_": _LOCOMO, "path": "data/sample"},
     "longmemeval": {"_target_": _LONGMEMEVAL, "path": None},
 }
+_PLUS = "locomo_plus"
 
 
 def config_of(
@@ -27,14 +29,16 @@ def config_of(
     """Return the configuration, for load_dataset_of, of the data set `name`: one of NAMES, where
     PATH is a file or folder in LoCoMo's format, or a folder in that of BEIR.
 
-    `key`, `key_file`: the answer key; `evidence`: the evidence key; BEIR has one of each. Raises
-    InputError if there is no such file.
+    `key`, `key_file`: the answer key; `evidence`: the evidence key; BEIR and LoCoMo-Plus have one
+    of each. Raises InputError if there is no such file.
     """
+    if name == _PLUS:
+        return {"_target_": _LOCOMO_PLUS, "name": name}
     found = None if name in _KNOWN else find_file(name)
     if name not in _KNOWN and found is None:
         raise InputError(
-            f"--dataset {name:.200}: no such file; give {', '.join(_KNOWN)}, a file or folder in "
-            "LoCoMo's format, or a folder in BEIR's"
+            f"--dataset {name:.200}: no such file; give {', '.join([*_KNOWN, _PLUS])}, a file or "
+            "folder in LoCoMo's format, or a folder in BEIR's"
         )
     if found is not None and found.is_dir() and any(found.rglob(f"{QUERIES}*")):
         return {"_target_": _BEIR, "name": found.name, "path": name}

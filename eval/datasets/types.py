@@ -54,7 +54,8 @@ class Question:
     `evidence_sessions`: ids of whole sessions, if the data set names them. `asked_at`: None for the
     time of the last session. `key_change`: None if `gold` is the data set's. `evidence_original`:
     the data set's evidence, if the chosen evidence key changes it. `store`: what is searched, if
-    that is not the conversation alone.
+    that is not the conversation alone. `cue`: for a question without gold answer, the earlier
+    dialogue of which a reply should show awareness.
     """
 
     id: str
@@ -70,6 +71,7 @@ class Question:
     asked_at: datetime | None = None
     evidence_original: tuple[str, ...] | None = None
     store: str | None = None
+    cue: str | None = None
 
     @property
     def searched(self) -> str:

@@ -10,6 +10,7 @@ from eval.records.schema import Record
 from eval.rendering.blocks import Table
 from eval.rendering.tables import type_name
 from eval.summary.evidence_ranks import evidence_ranks
+from eval.summary.measures import types_of
 from eval.summary.sample import by_type
 
 _EDGES = (10, 20, 50, 100)  # last rank of each column
@@ -33,7 +34,7 @@ def missed_by_rank(run: Run) -> list[str | Table]:
             columns = [0] * (len(edges) + 1)
             for rank in ranks:
                 columns[len(edges) if rank is None else bisect_left(edges, rank)] += 1
-            rows.append([type_name(name), str(len(ranks)), *map(str, columns)])
+            rows.append([type_name(name, types_of([run])), str(len(ranks)), *map(str, columns)])
     if not rows:
         return []
     which = (

@@ -13,6 +13,7 @@ from eval.rendering.blocks import Section, Table
 from eval.rendering.numbers import interval, points
 from eval.rendering.tables import type_name
 from eval.stats.interval import Interval
+from eval.summary.measures import types_of
 from eval.summary.sample import Sample, by_type, wilson_share
 from memsys.errors import InputError
 
@@ -129,12 +130,19 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
         return Section(_TITLE, [f"{run.label} has no answers: only its ranking is known.", *missed])
     overall = groups[-1][1]
     if all(marking.value(record) is None for record in overall):
+        if all(record["gold"] is None for record in overall):
+            reason = f"the questions have no gold answers, so that no answer has {marking.score}"
+            if any(record["judge"] for record in overall):
+                reason += "; --score judge analyses the verdicts"
+            return Section(_TITLE, [f"{run.label}: {reason}.", *missed_by_rank(run)])
         known = {key for r in overall for key, value in r["scores"].items() if value is not None}
         raise InputError(
             f"{run.label}: no answer of types 1-4 has the score {marking.score!r}; use --score "
             f"with one of {', '.join(sorted(known))}"
         )
-    rows = [row for name, records in groups for row in _by_state(name, records, marking, run.seed)]
+    types = types_of([run])
+    named = [(type_name(name, types), records) for name, records in groups]
+    rows = [row for name, records in named for row in _by_state(name, records, marking, run.seed)]
     header = ["type", "evidence retrieved", "n", marking.score, "share correct"]
     parts: list[str | Table] = [_rule(overall, marking), Table(header, rows)]
     if run.memory_by_model:
@@ -143,7 +151,7 @@ def retrieval_and_reading(run: Run, marking: Marking) -> Section:
             "whatever the memory says. Points lost in ingestion are therefore included in reading."
         )
     if run.retrieval_known:
-        parts += _split(groups, marking, run.seed)
+        parts += _split(named, marking, run.seed)
         return Section(_TITLE, [*parts, *missed_by_rank(run)])
     parts.append(
         "Retrieval is unknown (imported answers), so points lost in retrieval and in reading "
@@ -157,9 +165,9 @@ def _by_state(name: str, records: Sequence[Record], marking: Marking, seed: int)
     for one in STATES:
         chosen = [record for record in records if state(record) == one]
         if chosen:
-            rows.append([type_name(name), one, *_cells(chosen, marking, seed)])
+            rows.append([name, one, *_cells(chosen, marking, seed)])
     if len(rows) > 1:
-        rows.append([type_name(name), "(any)", *_cells(records, marking, seed)])
+        rows.append([name, "(any)", *_cells(records, marking, seed)])
     return rows
 
 
@@ -184,7 +192,7 @@ def _split(
                 continue
             lost = [interval(one, 1, points) for one in (loss.retrieval, loss.reading)]
             counts = [str(loss.score.n), str(loss.whole)]
-            rows.append([type_name(name), of, *counts, interval(loss.score), *lost])
+            rows.append([name, of, *counts, interval(loss.score), *lost])
     if not rows:
         return [f"Cannot be split: no type has {LEAST} questions with all evidence."]
     header = ["type", "of", "n", "with all evidence", "mean", "lost in retrieval"]

@@ -78,8 +78,13 @@ def _write(options: argparse.Namespace, run: Run, folder: Path) -> list[str]:
 def _licence(run: Run, files: str) -> str:
     name, data = run.manifest["dataset"], {file["sha256"] for file in run.manifest["data"]}
     sources = load_sources()
-    known = [one.licence for key, one in sources.items() if key == name or one.sha256 in data]
-    licence = f" ({known[0]})" if known else ""
+    known = {key: one.licence for key, one in sources.items() if key == name or one.sha256 in data}
+    if len(known) > 1:
+        licence = "; ".join(f"{key}: {terms}" for key, terms in known.items())
+        return f"{files}: with texts of several data sets, which remain under their licences " + (
+            f"({licence})"
+        )
+    licence = "".join(f" ({terms})" for terms in known.values())
     return f"{files}: with texts of the data set {name}, which remain under its licence{licence}"
 
 

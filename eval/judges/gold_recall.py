@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from eval.judges.judge import Judgement, ModelByName
+from eval.judges.judge import Judgement, ModelByName, Reference
 from eval.metrics.abstention import abstains
 from eval.metrics.normalise import terms
 from memsys.errors import InputError
@@ -52,6 +52,7 @@ class GoldRecall:
 
     name = "gold_recall"
     score_key = "gold_recall"
+    compares: Reference = "gold"
 
     def __init__(self, threshold: float = THRESHOLD) -> None:
         """Raises InputError unless 0 < threshold <= 1."""

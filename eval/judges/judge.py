@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
+from eval.datasets.types import Dataset, Question
+from memsys.errors import InputError
 from memsys.llm.base import LLM
 from memsys.types import Usage
 
+Reference = Literal["gold", "cue"]
 ModelByName = Callable[[str], LLM]  # opens another model of the same endpoint
 
 
@@ -42,15 +45,16 @@ class Judgement:
 
 
 class Judge(Protocol):
-    """Compares an answer with the gold answer.
+    """Compares an answer with a reference: the question's gold answer, or its cue.
 
     `name` and `details` are reported with every J. `score_key` is the key of its value in a
     record's scores: "judge" only if the value may be reported as J; a rule without a model uses a
-    different key.
+    different key. `compares`: which reference `judge` receives as `gold`.
     """
 
     name: str
     score_key: str
+    compares: Reference
 
     @property
     def details(self) -> Mapping[str, Any]:
@@ -60,6 +64,30 @@ class Judge(Protocol):
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
         """Return the verdicts; LLMError if one is missing, as no verdict is not a wrong answer."""
         ...
+
+
+def reference(judge: Judge, question: Question) -> str | None:
+    """Return what `judge` compares an answer to `question` with; None if it does not apply."""
+    return question.gold if judge.compares == "gold" else question.cue
+
+
+def check_reference(judge: Judge | None, dataset: Dataset) -> None:
+    """Raise InputError if `judge` applies to no question of `dataset` because it compares with a
+    gold answer where there are cues instead, or the other way round.
+    """
+    if judge is None:
+        return
+    with_cue = sum(question.cue is not None for question in dataset.questions)
+    if judge.compares == "cue" and not with_cue:
+        raise InputError(
+            f"judge: {judge.name}: judges whether a reply shows awareness of a cue, and "
+            f"dataset={dataset.name} has none; use judge.rubric=generous or strict"
+        )
+    if judge.compares == "gold" and with_cue == len(dataset.questions):
+        raise InputError(
+            f"judge: {judge.name}: compares with gold answers, and dataset={dataset.name} has "
+            "none, only cues; use judge=llm judge.rubric=awareness, or judge=none"
+        )
 
 
 class JudgeSettings(Protocol):

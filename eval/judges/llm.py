@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from eval.judges.judge import Judgement, ModelByName, total_usage
+from eval.judges.judge import Judgement, ModelByName, Reference, total_usage
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
 from memsys.llm.client import ChatClient
@@ -20,6 +20,7 @@ from memsys.types import Usage
 _REASON = 1_000  # characters that are recorded
 ATTEMPTS = 3  # per verdict, until a reply contains one
 _PLACEHOLDERS = ("question", "gold", "answer")
+_CUE = "{cue}"  # in place of {gold}: the rubric judges awareness of the cue
 # Without a bound a small model writes until its tokens are used up, and gives no verdict.
 _SHORT = '^[^"\\\\\n]{1,160}$'
 
@@ -46,9 +47,9 @@ class Verdict(NamedTuple):
 class LLMJudgeSettings:
     """Settings of `judge=llm`.
 
-    `rubric`: generous, strict, or the path of a prompt with the placeholders {question}, {gold} and
-    {answer}. `runs`: verdicts per answer. `model`: another model at the same endpoint; None for the
-    configured one.
+    `rubric`: generous, strict, awareness (of the cue, for questions without gold answer), or the
+    path of a prompt with the placeholders {question}, {gold} or {cue}, and {answer}. `runs`:
+    verdicts per answer. `model`: another model at the same endpoint; None for the configured one.
     """
 
     needs_llm: ClassVar = True
@@ -60,6 +61,11 @@ class LLMJudgeSettings:
     def prompt(self) -> Prompt:
         """The rubric's prompt; raises InputError if there is none."""
         return _load(self.rubric)
+
+    @property
+    def compares(self) -> Reference:
+        """See Judge; raises InputError as `prompt` does."""
+        return _compares(self.prompt)
 
     def open(self, llm: LLM | None, named: ModelByName | None = None) -> LLMJudge:
         """Return the judge. Raises InputError without a model, on runs < 1 or an invalid rubric."""
@@ -91,6 +97,7 @@ class LLMJudge:
         self._runs = runs
         self._rubric = Path(rubric).stem
         self._prompt = _load(rubric)
+        self.compares = _compares(self._prompt)
         self.name = f"{llm.name}, {self._rubric}"
 
     @property
@@ -113,7 +120,7 @@ class LLMJudge:
 
     def judge(self, question: str, gold: str, answer: str) -> Judgement:
         """Return verdict and reason of each run. Raises LLMError if the model gives no verdict."""
-        text = self._prompt.fill(question=question, gold=gold, answer=answer)
+        text = self._prompt.fill(question=question, gold=gold, cue=gold, answer=answer)
         verdicts, usages = zip(
             *(self._verdict(text, run) for run in range(self._runs)), strict=True
         )
@@ -170,9 +177,19 @@ def _clean(reason: object) -> str:
 def _load(rubric: str) -> Prompt:
     shipped = f"judge_{rubric}"
     if (PROMPTS / f"{shipped}.txt").is_file():
-        return load_prompt(shipped, _PLACEHOLDERS)
+        return _checked(shipped)
     if rubric in ("", ".") or not Path(rubric).expanduser().is_file():
         raise InputError(
-            f"judge.rubric={rubric}: no such rubric; use generous, strict, or the path of a prompt"
+            f"judge.rubric={rubric}: no such rubric; use generous, strict, awareness, or the path "
+            "of a prompt"
         )
-    return load_prompt(rubric, _PLACEHOLDERS)
+    return _checked(rubric)
+
+
+def _checked(name: str) -> Prompt:
+    prompt = load_prompt(name, ("question", "answer"))
+    return prompt if _compares(prompt) == "cue" else load_prompt(name, _PLACEHOLDERS)
+
+
+def _compares(prompt: Prompt) -> Reference:
+    return "cue" if _CUE in prompt.text else "gold"

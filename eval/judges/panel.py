@@ -47,10 +47,16 @@ class Panel:
             raise InputError(
                 f"judge.members: {twice[0]} is listed twice; give each another model or rubric"
             )
+        if len({judge.compares for judge in judges}) > 1:
+            raise InputError(
+                "judge.members: some compare with the gold answer, others with the cue; use "
+                "rubrics of one kind"
+            )
         stand_ins = [judge.name for judge in judges if judge.score_key != self.score_key]
         if stand_ins:
             raise InputError(f"judge.members: {stand_ins[0]} is a stand-in, not a judge; remove it")
         self.members = tuple(judges)
+        self.compares = judges[0].compares
         self.name = "panel of " + "; ".join(names)
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from eval.answers.files import AnswerRow, read_answers
 from eval.answers.values import verdict
-from eval.judges.judge import Judgement, ModelByName
+from eval.judges.judge import Judgement, ModelByName, Reference
 from eval.records.run import load_run
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
@@ -51,6 +51,7 @@ class RecordedJudge:
     """Looks up the verdicts recorded on exactly the same question, gold and answer."""
 
     score_key = "judge"
+    compares: Reference = "gold"
 
     def __init__(self, source: str, answers: Iterable[JudgedAnswer]) -> None:
         """`source`: name of the file or folder, for details and errors.

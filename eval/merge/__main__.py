@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _merge(options: argparse.Namespace) -> None:
     """Read and check all parts, then write the merged run."""
-    parts = [find_run(name) for name in options.runs]
+    parts = sorted(map(find_run, options.runs), key=_lacks_fallback)  # one with all settings first
     manifests = [load_manifest(part) for part in parts]
     for part, manifest in zip(parts, manifests, strict=True):
         _check(part, manifest, parts[0], manifests[0])
@@ -107,10 +107,7 @@ def _check(part: Path, manifest: Manifest, first: Path, other: Manifest) -> None
             raise InputError(
                 f"{part}: {field} differs from that of {first}; merge runs of one configuration"
             )
-    one, first_one = (
-        {**config, "dataset": {**config["dataset"], "conversations": None}}
-        for config in (manifest["config"], other["config"])
-    )
+    one, first_one = (_configuration(manifest, other), _configuration(other, manifest))
     if one != first_one:
         names = sorted(
             name for name in {**one, **first_one} if one.get(name) != first_one.get(name)
@@ -119,6 +116,20 @@ def _check(part: Path, manifest: Manifest, first: Path, other: Manifest) -> None
             f"{part}: the configuration differs from that of {first} in {', '.join(names)}; "
             "only dataset.conversations may"
         )
+
+
+def _configuration(manifest: Manifest, other: Manifest) -> dict[str, Any]:
+    """Return the configuration for the comparison with `other`: without conversations, and without
+    a fallback of the embedder, which a part whose conversations do not need it leaves out.
+    """
+    config, embedder = dict(manifest["config"]), dict(manifest["config"].get("embedder", {}))
+    if "fallback" not in other["config"].get("embedder", {}):
+        embedder.pop("fallback", None)
+    return {**config, "embedder": embedder, "dataset": {**config["dataset"], "conversations": None}}
+
+
+def _lacks_fallback(part: Path) -> bool:
+    return "fallback" not in load_manifest(part)["config"].get("embedder", {})
 
 
 def _records(parts: Sequence[Path]) -> dict[str, Record]:
@@ -168,6 +179,8 @@ def _manifest(
         "config_sha256": digest({"config": config, "choices": parts[0]["choices"]}),
         "key": {**parts[0]["key"], "wrong": list(dataset.key.wrong)},
         "repairs": list(dataset.repairs),
+        "languages": {k: v for part in parts for k, v in part.get("languages", {}).items()},
+        "embedders": {k: v for part in parts for k, v in part.get("embedders", {}).items()},
         "stores": {k: v for part in parts for k, v in part["stores"].items()},
         "started": min(part["started"] for part in parts),
         "ended": max(part["ended"] or "" for part in parts),

@@ -49,6 +49,7 @@ _LATER: Mapping[str, Any] = {
 }
 _LATER_OF_DATASET: Mapping[str, Any] = {
     **{"subset": None, "evidence": "original", "pooled": False, "owner_filter": False},
+    "split": None,
 }
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (

@@ -74,8 +74,8 @@ class Record(TypedDict):
     question: str
     """Text of the question."""
     gold: str | None
-    """Gold answer; null for type 5, where abstaining is right, and where the answer key excludes
-    the question."""
+    """Gold answer; null for type 5, where abstaining is right, where the answer key excludes the
+    question, and where the data set has none."""
     key: NotRequired[KeyEntry | None]
     """Null where `gold` is the data set's own."""
     evidence_sessions: NotRequired[list[str]]
@@ -210,6 +210,8 @@ class IngestLine(TypedDict):
     """Milliseconds spent on rate limits, failed attempts and queues."""
     store: NotRequired[dict[str, int]]
     """Phase `index`: size of the store in `memories`, `tokens`, `nodes`, `edges`, `bytes`."""
+    embedder: NotRequired[str]
+    """Phase `index`: embedder of the vectors; absent where the strategy asked for none."""
     events: NotRequired[list[dict[str, Any]]]
     """Log of a strategy that lets a model write its memories."""
 
@@ -318,6 +320,12 @@ class Manifest(TypedDict):
     """Options of embedder, reader and judge."""
     retrieval: NotRequired[RetrievalUsed | None]
     """Rankings of the run; null where none are recorded."""
+    languages: NotRequired[dict[str, str]]
+    """Detected language (ISO 639-1, `und`: undetermined) of each conversation, or of the pooled
+    store."""
+    embedders: NotRequired[dict[str, str]]
+    """Embedder of the conversations that another than the run's is for, because of their
+    language."""
     stores: NotRequired[dict[str, dict[str, int]]]
     """Numbers of `turns` and `sessions` by conversation, or of the pooled store; with
     `dataset.owner_filter` of both."""

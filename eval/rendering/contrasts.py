@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from eval.records.comma_separated import write_rows
 from eval.records.run import Run
 from eval.rendering.numbers import interval, p_value, signed
-from eval.rendering.tables import type_name
+from eval.rendering.tables import answered, type_name
 from eval.summary.contrast import Contrast, Row
-from eval.summary.measures import ABSTAINED, lower_is_better
+from eval.summary.measures import ABSTAINED, lower_is_better, types_of
 from eval.summary.summarise import OVERALL
 
-_COLUMNS = (
+COLUMNS = (
     *("score", "type", "run", "run_id", "reference", "n", "conversations"),
     *("mean", "mean_low", "mean_high", "difference", "difference_low", "difference_high"),
     *("p", "p_holm", "p_mcnemar", "d_z", "needed", "verdict"),
@@ -25,11 +25,11 @@ def table(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[list[str], list[lis
     exact = any(one.p_mcnemar is not None for row in rows for one in row.contrasts)
     header = ["type", "run", "n", "mean", "difference", "p (Holm)"]
     header += [*(["p (McNemar)"] if exact else []), "d_z", "verdict"]
-    lines = []
+    lines, types = [], types_of(runs)
     for row in rows:
         reference = ["reference", *[""] * (len(header) - 5)]
         for i, run in enumerate(runs):
-            name = "" if i else type_name(row.type)
+            name = "" if i else type_name(row.type, types)
             start = [name, run.label, str(row.n), interval(row.means[i])]
             lines.append(start + (_contrast(row.contrasts[i - 1], exact) if i else reference))
     return header, lines
@@ -37,7 +37,7 @@ def table(rows: Sequence[Row], runs: Sequence[Run]) -> tuple[list[str], list[lis
 
 def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
     """Return CSV with all numbers at full precision: a line per run of each row."""
-    lines: list[list[object]] = [list(_COLUMNS)]
+    lines: list[list[object]] = [list(COLUMNS)]
     for row in (row for rows in tables for row in rows):
         for i, run in enumerate(runs):
             mean, run_id = row.means[i], run.manifest["run_id"]
@@ -47,7 +47,7 @@ def comma_separated(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str
                 one = row.contrasts[i - 1]
                 line += [one.difference.value, one.difference.low, one.difference.high]
                 line += [one.p, one.p_holm, one.p_mcnemar, one.effect, one.needed, one.verdict]
-            lines.append(line + [None] * (len(_COLUMNS) - len(line)))
+            lines.append(line + [None] * (len(COLUMNS) - len(line)))
     text = io.StringIO()
     write_rows(text, lines)
     return text.getvalue()
@@ -102,7 +102,7 @@ def _contrast(one: Contrast, exact: bool) -> list[str]:
 
 def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
     first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
-    where = "types 1-4" if row.type == OVERALL else row.type
+    where = answered(types_of(runs)) if row.type == OVERALL else row.type
     interval, p = one.difference, f"p = {p_value(one.p_holm)}".replace("= <", "<")
     refusals = lower_is_better(row.key, row.type)
     score = "false refusals" if refusals else row.key

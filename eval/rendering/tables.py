@@ -54,20 +54,22 @@ def _judge(cell: Mapping[str, Any]) -> str:
     return f"{text} {cell['judge_source']}" if cell.get("judge_source") else text
 
 
-def type_name(type_: str) -> str:
-    """Return the name that tables show for a question type."""
-    return "overall (types 1-4)" if type_ == OVERALL else type_
+def type_name(type_: str, types: Iterable[str] = ()) -> str:
+    """Return the name that tables show for a question type, one of `types` (none: LoCoMo's)."""
+    return f"overall ({answered(types)})" if type_ == OVERALL else type_
 
 
-def answered(summary: Mapping[str, Any]) -> str:
-    """Return the name of all types but adversarial together; for LoCoMo it has their numbers."""
-    others = summary["by_type"].keys() - {*TYPES.values(), OVERALL}
-    return "all but type 5" if others else "types 1-4"
+def answered(types: Iterable[str]) -> str:
+    """Return the name of all `types` but adversarial together; for LoCoMo's it has their numbers.
+
+    `types` may contain OVERALL.
+    """
+    return "all but type 5" if {*types} - {*TYPES.values(), OVERALL} else "types 1-4"
 
 
 def by_type(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """Return header and one row per question type that has questions, overall (types 1-4) last."""
-    overall = f"overall ({answered(summary)})"
+    overall = type_name(OVERALL, summary["by_type"])
     metrics = _metrics([summary])
     rows = [
         [overall if name == "overall" else name, *score_row(cell, metrics).values()]
@@ -91,7 +93,7 @@ def of_rankings(summary: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]
     context and the latency; columns without any value are left out.
     """
     cells = {name: cell for name, cell in summary["by_type"].items() if cell["n"]}
-    overall = f"overall ({answered(summary)})"
+    overall = type_name(OVERALL, summary["by_type"])
     table = [
         {
             "type": overall if name == OVERALL else name,

@@ -11,9 +11,10 @@ from eval.metrics.retrieval.registry import parse
 from eval.records.run import Run
 from eval.rendering.blocks import Block, Deck, Part
 from eval.rendering.numbers import signed
+from eval.rendering.tables import answered
 from eval.report.cards import question_card
 from eval.report.runs import ReportedRun, missing_texts
-from eval.summary.measures import JUDGE, Measure, unanswered
+from eval.summary.measures import JUDGE, Measure, has_key, types_of, unanswered
 from eval.summary.retrieval import unit_of
 from memsys.errors import InputError
 
@@ -48,8 +49,8 @@ def changes_block(runs: Sequence[ReportedRun]) -> Block | None:
             title += f" ({len(found)}: {' to '.join(ends)})"
             parts.append(Deck(title, [question_card(one.id, (first, run)) for one in found]))
     parts.append(
-        f"By {key} on types 1-4; equal changes are in the order of the data set. These are "
-        "examples, not statistics. Evidence is marked in the contexts."
+        f"By {key} on {answered(types_of(runs))}; equal changes are in the order of the data set. "
+        "These are examples, not statistics. Evidence is marked in the contexts."
     )
     parts += [f"{sentence}." for sentence in missing_texts(runs)]
     return Block("changes", "Largest gains and losses", parts)
@@ -57,9 +58,11 @@ def changes_block(runs: Sequence[ReportedRun]) -> Block | None:
 
 def score_of(runs: Sequence[ReportedRun]) -> Measure:
     """Return the score that ranks changes: the judge's if all runs have it, else the first F1;
-    recall of evidence where a run has no answers, which records have for turns alone.
+    recall of evidence, which records have for turns alone, where a run has no answers, or where
+    there are neither gold answers nor verdicts.
     """
-    if not all(run.has_answers for run in runs):
+    unscored = not any(map(has_key, runs)) and not all(run.judged for run in runs)
+    if unscored or not all(run.has_answers for run in runs):
         name = unanswered(runs)[0]
         return Measure(name, (), parse(name) if unit_of(runs) == "session" else None)
     return Measure(JUDGE if all(run.judged for run in runs) else runs[0].own_f1, ())

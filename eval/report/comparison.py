@@ -14,7 +14,7 @@ from eval.rendering.tables import type_name
 from eval.report.runs import ReportedRun, interval_of
 from eval.stats.interval import Interval
 from eval.summary.contrast import Row, contrast
-from eval.summary.measures import choose
+from eval.summary.measures import choose, types_of
 from eval.summary.shared import share
 from memsys.errors import InputError
 
@@ -86,8 +86,12 @@ def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
 
 def _forest(name: str, rows: Sequence[Row], runs: Sequence[ReportedRun]) -> Chart:
     # The first colour and mark are the first run's in every chart: here it has none.
+    types = types_of(runs)
     drawn = [
-        (f"{type_name(row.type)}, n = {row.n}", [None, *(one.difference for one in row.contrasts)])
+        (
+            f"{type_name(row.type, types)}, n = {row.n}",
+            [None, *(one.difference for one in row.contrasts)],
+        )
         for row in rows
     ]
     caption = f"{name}: difference to {runs[0].label}"

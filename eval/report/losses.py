@@ -13,6 +13,7 @@ from eval.rendering.numbers import interval
 from eval.rendering.svg import stacked
 from eval.rendering.tables import type_name
 from eval.report.runs import ReportedRun
+from eval.summary.measures import types_of
 from eval.summary.sample import by_type
 from memsys.errors import InputError
 
@@ -71,16 +72,16 @@ def _first(pair: Callable[[Run, Run], object], run: Run, runs: Sequence[Run]) ->
 def _chart(run: ReportedRun) -> Chart | None:
     if not run.retrieval_known:
         return None
-    bars, lines = [], []
+    bars, lines, types = [], [], types_of([run])
     for name, records in by_type(run.counted):
         values = [run.marking.value(record) for record in records]
         loss = points_lost(records, values, run.seed)
         if loss is None:
             continue
         parts = (loss.score, loss.retrieval, loss.reading)
-        bars.append((type_name(name), [part.value for part in parts]))
+        bars.append((type_name(name, types), [part.value for part in parts]))
         counts = [str(loss.score.n), str(loss.whole)]
-        lines.append([type_name(name), *counts, *map(interval, parts)])
+        lines.append([type_name(name, types), *counts, *map(interval, parts)])
     if not bars:
         return None
     title = f"{run.label}: {run.own_f1}, scored and lost"

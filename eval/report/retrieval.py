@@ -10,10 +10,11 @@ from eval.records.run import Run
 from eval.rendering.blocks import Block, Chart, Fold, Part, Table
 from eval.rendering.numbers import interval
 from eval.rendering.svg import trends
-from eval.rendering.tables import type_name
+from eval.rendering.tables import answered, type_name
 from eval.report.runs import ReportedRun
 from eval.stats.interval import Interval
 from eval.summary.known_measures import depth_of
+from eval.summary.measures import types_of
 from eval.summary.retrieval import OF_SETS, by_type, is_selected, unit_of, unknown
 from eval.summary.summarise import OVERALL
 
@@ -109,7 +110,8 @@ def _charts(runs: Sequence[Run], found: Sequence[_Measured]) -> list[Part]:
             for label, points in curves.items()
             if points
         ]
-        caption = f"Recall of evidence {unit}s against the cutoff, types 1-4, 95% interval"
+        where = answered(types_of(runs))
+        caption = f"Recall of evidence {unit}s against the cutoff, {where}, 95% interval"
         svg = trends(caption, series, (f"{unit}s (log scale)", "recall"))
         legend = [run.label if points else None for run, points in zip(runs, series, strict=True)]
         table = Table(["run", "n", *_titles(tuple(_curve(unit).values()))], rows)
@@ -138,8 +140,11 @@ def _tables(found: Sequence[_Measured]) -> list[Part]:
 
 def _types(one: _Measured) -> list[Part]:
     """Return the table of all question types; [] where no measure is known."""
+    types = types_of([one.run])
     rows = [
-        [type_name(type_), *_cells(means, one.shown)] for type_, means in one.means.items() if means
+        [type_name(type_, types), *_cells(means, one.shown)]
+        for type_, means in one.means.items()
+        if means
     ]
     return [Table(["type", "n", *_titles(one.shown)], rows)] if rows else []
 

@@ -9,7 +9,7 @@ from eval.rendering.blocks import Block, Chart, Fold, Part, Table
 from eval.rendering.numbers import interval, percent
 from eval.rendering.run_tables import run_tables
 from eval.rendering.svg import dots
-from eval.rendering.tables import by_run, type_name
+from eval.rendering.tables import answered, by_run, type_name
 from eval.report.runs import ReportedRun, interval_of
 from eval.summary.subset_score import sentences
 
@@ -23,8 +23,9 @@ def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> B
     parts += [f"{run.label} on {estimate}" for run in runs for estimate in sentences(run.summary)]
     parts.append(Table(*by_run([(run.label, run.summary) for run in runs])))
     parts.append(
-        "Types 1-4 unless another type is named. In brackets: 95% intervals over conversations. "
-        "Failed questions are counted, and excluded from all means."
+        f"Scores of {answered(runs[0].summary['by_type'])}, unless another type is named. In "
+        "brackets: 95% intervals over conversations. Failed questions are counted, and excluded "
+        "from all means."
     )
     parts += [
         f"Warning, {run.label}: {warning}" for run in runs for warning in run.summary["warnings"]
@@ -41,18 +42,18 @@ def types_block(runs: Sequence[ReportedRun]) -> Block | None:
         for column, name in _SCORES
         if any(run.overall[column] is not None for run in runs)
     ]
-    answered = [run for run in runs if run.has_answers]
-    if answered:
+    with_answers = [run for run in runs if run.has_answers]
+    if any(run.summary["by_type"]["adversarial"]["n"] for run in with_answers):
         parts.append(
             "LoCoMo's F1 of the adversarial type is the official phrase match; abstention is in "
             "the headline and in the error analysis."
         )
     if len(runs) == 1:
-        parts += run_tables(runs[0].summary) if answered else ()
+        parts += run_tables(runs[0].summary) if with_answers else ()
     else:
         parts += [
             Fold(f"{run.label}: every score by type", list(run_tables(run.summary)))
-            for run in answered
+            for run in with_answers
         ]
     if not parts:
         return None
@@ -70,16 +71,15 @@ def _sentence(run: ReportedRun) -> str:
     ]
     if (tokens := interval_of(overall, "context_tokens_mean")) is not None:
         means.append(f"context tokens {interval(tokens, 0)}")
-    answered, found = overall["n"] - overall["errors"], ", ".join(means) or "no score"
-    of = f"{overall['n']:,} questions of types 1-4"
+    n, found = overall["n"] - overall["errors"], ", ".join(means) or "no score"
+    of = f"{overall['n']:,} questions of {answered(run.summary['by_type'])}"
     if not run.has_answers:
         return (
             f"{run.label} on {run.summary['dataset']}: no answers, only its ranking; {found}, "
-            f"means of those with evidence among {answered:,} of {of}."
+            f"means of those with evidence among {n:,} of {of}."
         )
     sentence = (
-        f"{run.label} on {run.summary['dataset']}: {found}, mean of the {answered:,} answered of "
-        f"{of}"
+        f"{run.label} on {run.summary['dataset']}: {found}, mean of the {n:,} answered of {of}"
     )
     if (abstained := interval_of(adversarial, "abstained")) is not None:
         sentence += f"; abstained on {percent(abstained)} of {abstained.n:,} of type 5"
@@ -96,10 +96,15 @@ def _chart(runs: Sequence[ReportedRun], column: str, name: str) -> Chart:
     for type_, values in rows:
         for run, value in zip(runs, values, strict=True):
             cell = run.summary["by_type"][type_]
-            answered = str(cell["n"] - cell["errors"])
-            lines.append([type_name(type_), run.label, answered, interval(value)])
+            n = str(cell["n"] - cell["errors"])
+            lines.append(
+                [type_name(type_, runs[0].summary["by_type"]), run.label, n, interval(value)]
+            )
     caption = f"{name} by question type, 95% interval"
-    svg = dots(caption, [(type_name(type_), values) for type_, values in rows], (name, "run"))
+    types = runs[0].summary["by_type"]
+    svg = dots(
+        caption, [(type_name(type_, types), values) for type_, values in rows], (name, "run")
+    )
     drawn = [any(of_run) for of_run in zip(*(values for _, values in rows), strict=True)]
     legend = [run.label if there else None for run, there in zip(runs, drawn, strict=True)]
     return Chart(caption, svg, Table(["type", "run", "n answered", name], lines), legend)

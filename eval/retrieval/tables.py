@@ -8,8 +8,9 @@ from eval.metrics.retrieval.registry import Measure
 from eval.records.run import Run
 from eval.rendering.blocks import Table
 from eval.rendering.numbers import ABSENT, interval, share
-from eval.rendering.tables import type_name
+from eval.rendering.tables import answered, type_name
 from eval.retrieval.measured import Measured
+from eval.summary.measures import types_of
 from eval.summary.retrieval import FIRST_RANK
 from eval.summary.summarise import OVERALL
 
@@ -34,9 +35,10 @@ def of_runs(runs: Sequence[Run]) -> Table:
 def about(found: Sequence[Measured], types: Sequence[str]) -> str:
     """Return a sentence on the questions and the intervals of a table."""
     type_ = OVERALL if OVERALL in types else types[-1]
+    where = answered(types_of([one.run for one in found])) if type_ == OVERALL else type_
     counts = {(one.n(type_), one.conversations(type_)) for one in found}
     parts = [
-        f"{n:,} questions of {'types 1-4' if type_ == OVERALL else type_} with evidence, in "
+        f"{n:,} questions of {where} with evidence, in "
         f"{clusters} conversation{'s' if clusters != 1 else ''}"
         for n, clusters in sorted(counts, reverse=True)
     ]
@@ -46,10 +48,10 @@ def about(found: Sequence[Measured], types: Sequence[str]) -> str:
 def by_type(found: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]) -> Table:
     """Return a row per question type and run, with the mean of each measure and its interval."""
     named = len(found) > 1
-    rows = []
+    rows, known = [], types_of([one.run for one in found])
     for type_ in types:
         for i, one in enumerate(one for one in found if one.n(type_)):
-            start = ["" if i else type_name(type_), *([one.run.label] if named else [])]
+            start = ["" if i else type_name(type_, known), *([one.run.label] if named else [])]
             rows.append([*start, f"{one.n(type_):,}", *(_cell(one, type_, m) for m in measures)])
     return Table(["type", *(["run"] if named else []), "n", *(m.title for m in measures)], rows)
 

@@ -18,6 +18,7 @@ from eval.retrieval.curves import Point, points
 from eval.retrieval.evaluation import Evaluation, Request
 from eval.retrieval.measured import Measured, measured
 from eval.retrieval.plots import Chart, Line, draw
+from eval.summary.measures import types_of
 from eval.summary.retrieval import FIRST_RANK
 from memsys.errors import InputError
 
@@ -126,7 +127,7 @@ def _draw(
         for run, points_ in zip(found.ranked, shown, strict=True)
     ]
     up = f"recall of {found.unit}s ({kind}), 95% interval"
-    where = type_name(type_)
+    where = type_name(type_, types_of(found.ranked))
     title = f"Recall of evidence {found.unit}s, {where}"
     charts = [
         (Chart("recall_at_k", title, "cutoff k (log scale)", up), ranks),
@@ -151,10 +152,11 @@ def _definitions(
     found: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]
 ) -> Iterator[Section]:
     """Yield every definition side by side, a section for each question type."""
+    known = types_of([one.run for one in found])
     for type_ in types:
         if any(one.n(type_) for one in found):
             table = tables.side_by_side(found, measures, [type_])
-            title = f"All definitions: {type_name(type_)}"
+            title = f"All definitions: {type_name(type_, known)}"
             yield Section(title, [tables.about(found, [type_]), table])
 
 

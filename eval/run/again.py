@@ -17,6 +17,7 @@ from hydra import compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
+from eval.judges.judge import reference
 from eval.pricing.ledger import begin as begin_paid
 from eval.records.jsonl import (
     CALLS,
@@ -119,9 +120,15 @@ class Repetition:
         if self.part == "answer":
             rows = []
         elif self.part == "judge":
-            has_judge = built.models.judge is not None
-            key = (self.manifest["judge"] or {}).get("score")
-            rows = [_without_verdict(row, key, pending=has_judge) for row in rows]
+            judge, key = built.models.judge, (self.manifest["judge"] or {}).get("score")
+            rows = [
+                _without_verdict(
+                    row,
+                    key,
+                    pending=judge is not None and reference(judge, asked[row["id"]]) is not None,
+                )
+                for row in rows
+            ]
         write_lines(folder / RECORDS, rows)
 
     def jobs(self, built: Built) -> Mapping[str, partial[Asked]] | None:
@@ -231,7 +238,10 @@ def _merged(
             merged[path], options[group] = new[path], choices[group]
         else:
             OmegaConf.update(merged, path, OmegaConf.select(config, path))
-    return cast(dict[str, Any], OmegaConf.to_container(merged, resolve=True)), options
+    found = cast(dict[str, Any], OmegaConf.to_container(merged, resolve=True))
+    if "key_file" not in found["dataset"]:  # manifests name a key also where there is no choice
+        found["dataset"].pop("key", None)
+    return found, options
 
 
 def _part(paths: Sequence[str], options: Mapping[str, str], where: str, *, only: object) -> Part:
@@ -280,6 +290,6 @@ def _without_verdict(record: Record, key: str | None, *, pending: bool) -> Recor
     }
     rest = {name: value for name, value in record.items() if name != "judge_reasons"}
     scores = {n: value for n, value in record["scores"].items() if n != key}
-    wanted = pending and record["gold"] is not None and record["answer"] is not None
+    wanted = pending and record["answer"] is not None
     new = {"scores": scores, "judge": None, "judge_error": _PENDING if wanted else None}
     return cast(Record, {**rest, **measured, **new})

@@ -6,21 +6,22 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, cast
 
 from hydra.utils import instantiate
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from eval.datasets.beir import check_reader
 from eval.datasets.synthetic.dataset import check_compatibility
 from eval.datasets.types import Dataset, Question
-from eval.judges.judge import Judge, ModelByName
+from eval.judges.judge import Judge, ModelByName, check_reference
 from eval.metrics.registry import use_configured
 from eval.pricing.prices import described as described_prices
 from eval.readers import Reader
 from eval.readers.llm import LLMReader, LLMReaderSettings
 from eval.readers.none import NoReader
 from eval.rendering.errors import users_place
+from eval.run.embedders import Embedders
 from memsys.context.writers import ContextWriter
 from memsys.embed.base import Embedder
 from memsys.embed.cache import CachedEmbedder
@@ -57,20 +58,31 @@ class Models:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The objects of a run. `make_strategy` returns a new strategy for one conversation; `prompts`
-    are those with which the strategy itself asks a model, by role.
+    """The objects of a run. `make_strategy` returns a new strategy for one conversation, with the
+    embedder that `embedders` has for it; `prompts` are those with which the strategy itself asks a
+    model, by role.
     """
 
     dataset: Dataset
     meter: Meter
     models: Models
-    make_strategy: Callable[[], MemoryStrategy]
+    embedders: Embedders
+    make_strategy: Callable[[str], MemoryStrategy]
     prompts: Mapping[str, Prompt]
     depth: int = 0  # memories of each ranking that are recorded
 
+    def resolved(self, config: DictConfig) -> dict[str, Any]:
+        """Return the values of `config`, without a fallback of the embedder that is for none of the
+        conversations: it cannot change a result.
+        """
+        values = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
+        if not self.embedders.foreign:
+            values["embedder"].pop("fallback", None)
+        return values
+
     def described(self) -> dict[str, Any]:
         """Return the fields of the manifest on models: the one that answers, prompts with hashes,
-        the judge, and the price of every model that has one.
+        the judge, the price of every model that has one, languages and their embedders.
         """
         models, prompts = self.models, dict(self.prompts)
         if isinstance(models.reader, LLMReader):
@@ -81,6 +93,7 @@ class Built:
             "prompts": {name: prompt.described() for name, prompt in prompts.items()},
             "judge": judge and {"name": judge.name, "score": judge.score_key, **judge.details},
             "pricing": described_prices(models.pricing),
+            **self.embedders.described(),
         }
 
 
@@ -100,9 +113,15 @@ def build(
     meter = Meter()
     context = instantiate(config.context)
     models = _open_models(config, context, meter, ledger)
+    check_reference(models.judge, dataset)
+    embedders = Embedders(
+        models.embedder,
+        dataset.conversations,
+        lambda embedder: CachedEmbedder(embedder, config.cache, meter),
+    )
     parts = Parts(
         memory=instantiate(config.memory),
-        embedder=CachedEmbedder(models.embedder, config.cache, meter),
+        embedder=embedders.default,
         context=context,
         index=instantiate(config.index),
         graph=instantiate(config.graph),
@@ -133,7 +152,12 @@ def build(
         if users_place(error):
             raise
         raise InputError(_misfit(choices["strategy"], config.strategy, str(error))) from error
-    return Built(dataset, meter, models, lambda: make(**given), strategy.prompts, parts.depth)
+
+    def make_strategy(conversation: str) -> MemoryStrategy:
+        embedder = embedders.of(conversation)
+        return make(**{**given, "parts": replace(parts, embedder=embedder)})  # type: ignore[no-any-return]
+
+    return Built(dataset, meter, models, embedders, make_strategy, strategy.prompts, parts.depth)
 
 
 def _misfit(option: str, settings: Mapping[str, Any], error: str) -> str:

@@ -75,7 +75,8 @@ def answer_calls(
     """Return the reader's calls. `contexts`: tokens of the context of each question, expected and
     at most.
     """
-    golds = [count_tokens(q.gold) for q in questions if q.gold is not None]
+    # A reply to a remark with a cue is taken to be as long as the cue.
+    golds = [count_tokens(text) for q in questions if (text := q.gold or q.cue) is not None]
     frame = count_tokens(prompt.fill(context="", question=""))
     fixed = sum(frame + count_tokens(question.text) for question in questions)
     about, most = (round(fixed + sum(sizes)) for sizes in zip(*contexts, strict=True))
@@ -86,9 +87,10 @@ def answer_calls(
 
 def verdict_calls(questions: Sequence[Question], judge: LLMJudgeSettings, limit: int) -> Calls:
     """Return a judge's calls. Raises InputError on an unusable rubric."""
-    pairs = [(q.text, q.gold) for q in questions if q.gold is not None]
-    # The answer is taken to be as long as the gold answer.
-    texts = sum(count_tokens(text) + 2 * count_tokens(gold) for text, gold in pairs)
+    references = [q.cue if judge.compares == "cue" else q.gold for q in questions]
+    pairs = [(q.text, one) for q, one in zip(questions, references, strict=True) if one is not None]
+    # The answer is taken to be as long as what it is compared with.
+    texts = sum(count_tokens(text) + 2 * count_tokens(compared) for text, compared in pairs)
     calls = judge.runs * len(pairs)
     read = judge.runs * (len(pairs) * count_tokens(judge.prompt.text) + texts)
     longest = calls * limit

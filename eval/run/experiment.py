@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,7 +17,6 @@ from hydra import compose, initialize_config_dir
 from omegaconf import DictConfig, OmegaConf
 
 from eval.cli import FAILED
-from eval.datasets.types import Dataset
 from eval.judges.panel import reply_formats
 from eval.pricing.ledger import PaidCalls
 from eval.records import folder as folders
@@ -104,26 +104,21 @@ def execute(
     paid = PaidCalls(folder)
     spending = Spending(paid)
     built = build(config, choices, spending)
-    resolved = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     manifest = describe(
-        folder.name, resolved, choices, built.dataset, built.described(), overrides, arguments
+        *(folder.name, built.resolved(config), choices, built.dataset, built.described()),
+        *(overrides, arguments),
     )
     manifest["sweep"] = None
     manifest.update(details or {})  # type: ignore[typeddict-item] # fields of the manifest
     if again is not None:
         again.check(manifest, built)
         manifest |= {"parent": again.described(), "retrieval": again.manifest["retrieval"]}
+        manifest |= {"embedders": again.manifest.get("embedders", {})}
     with folders.locked(folder):
         manifest = folders.begin(folder, manifest, resume)
         manifest.pop("budget_usd", None)
-        _show_start(manifest, built.dataset)
-        for line in (
-            *([] if note is None else [note]),
-            *lower_limits(config),
-            *_without_price(built),
-            *(f"warning: {one}" for one in built.models.warnings),
-        ):
-            print(line, file=sys.stderr)
+        built.embedders.chosen = manifest.get("embedders", {})
+        _show_start(manifest, built, [*([] if note is None else [note]), *lower_limits(config)])
         gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
         if manifest["retrieval"] is None:  # as of a run that is older than rankings
             built = replace(built, depth=0)
@@ -134,7 +129,9 @@ def execute(
                 again.take_over(folder, built)
                 runner.instead = again.jobs(built)
             records = runner.run()
-            manifest["warnings"] += [*built.models.warnings, *runner.warnings]
+            manifest["warnings"] = _unlike(  # a resumed run has some
+                *(manifest["warnings"], built.models.warnings, runner.warnings)
+            )
             manifest["system"] = runner.details or manifest.get("system")
             if formats := reply_formats(built.models.judge):
                 manifest["reply_formats"] = {**manifest.get("reply_formats", {}), **formats}
@@ -163,6 +160,10 @@ def execute(
         print(f"failed: {how_many} (exit code {FAILED})", file=sys.stderr)
         return FAILED
     return 0
+
+
+def _unlike(*lists: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(chain(*lists)))
 
 
 def _without_price(built: Built) -> list[str]:
@@ -196,13 +197,17 @@ def _show_place(paid: PaidCalls, config: DictConfig) -> None:
         print(f"answers of models are recorded in {config.cache}", file=sys.stderr)
 
 
-def _show_start(manifest: Manifest, dataset: Dataset) -> None:
+def _show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
+    dataset = built.dataset
     print(
         f"{manifest['strategy']} on {dataset.name}: {len(dataset.conversations)} conversations, "
         f"{len(dataset.questions)} questions"
     )
     if dataset.repairs:
         print(f"{len(dataset.repairs)} repairs to the data (see repairs in the manifest)")
+    warnings = (f"warning: {one}" for one in built.models.warnings)
+    for line in (*notes, *_without_price(built), *warnings):
+        print(line, file=sys.stderr)
 
 
 def _show_end(folder: Path, summary: Summary, records: Iterable[Record]) -> None:
@@ -212,7 +217,7 @@ def _show_end(folder: Path, summary: Summary, records: Iterable[Record]) -> None
     if adversarial["abstained"] is not None and overall["abstained"] is not None:
         print(
             f"\nAbstained on {_share(adversarial)} of type 5 (right), "
-            f"on {_share(overall)} of {answered(summary)} (false refusals)"
+            f"on {_share(overall)} of {answered(summary['by_type'])} (false refusals)"
         )
     if summary["errors"]:
         print(f"{summary['errors']} of {summary['n']} questions failed; they are in no mean")

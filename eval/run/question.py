@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import NamedTuple, cast
 
 from eval.datasets.types import Question
-from eval.judges.judge import Judge, Judgement
+from eval.judges.judge import Judge, Judgement, reference
 from eval.metrics import registry
 from eval.metrics.abstention import abstains
 from eval.readers import Answer, Reader
@@ -246,8 +246,10 @@ def _answer(trial: Trial, reader: Reader | None, judge: Judge | None, meter: Met
     if trial.failure is None and reader is not None:
         with trial.phase("answer", meter):
             trial.answer = reader.read(_words(question, reader), trial.retrieval)
-    if trial.failure is None and trial.answer and judge and question.gold is not None:
-        trial.judge(judge, question.gold, trial.answer.text, meter)
+    if trial.failure is None and trial.answer and judge:
+        compared = reference(judge, question)
+        if compared is not None:
+            trial.judge(judge, compared, trial.answer.text, meter)
     return _asked(trial)
 
 
@@ -269,7 +271,7 @@ def read_again(
 def judge_again(question: Question, record: Record, judge: Judge, meter: Meter) -> Asked:
     """Judge the answer in `record`, whose judge failed; nothing else is asked again."""
     trial = Trial(question)
-    trial.judge(judge, record["gold"] or "", record["answer"] or "", meter)
+    trial.judge(judge, reference(judge, question) or "", record["answer"] or "", meter)
     return _result(trial, json_line(trial.judged_again(record)))
 
 

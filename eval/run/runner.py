@@ -85,7 +85,7 @@ class Runner:
         finally:
             with self._lock:  # of a job that a second Ctrl-C did not wait for
                 files.close()
-        self.warnings = self._covered()
+        self.warnings = [*self._covered(), *self.built.embedders.warnings(files.embedded)]
         return files.put_in_order({one.id: one.searched for one in questions})
 
     def _jobs(self) -> Generator[Callable[[], None]]:
@@ -112,7 +112,7 @@ class Runner:
 
     def _asked(self, conversation: Conversation, questions: list[Question]) -> Iterator[_Job]:
         """Ingest `conversation` and retrieve for one question after another; yield the rest."""
-        with self._strategy() as strategy:
+        with self._strategy(conversation.id) as strategy:
             job = self._ingest(conversation, strategy)
             self._progress.at(conversation.id)
             yield from map(job, questions)
@@ -148,9 +148,9 @@ class Runner:
             )
 
     @contextmanager
-    def _strategy(self) -> Iterator[MemoryStrategy]:
+    def _strategy(self, conversation: str) -> Iterator[MemoryStrategy]:
         """Yield a new strategy; afterwards record its details and close it."""
-        strategy = self.built.make_strategy()
+        strategy = self.built.make_strategy(conversation)
         try:
             yield strategy
         finally:
@@ -162,12 +162,16 @@ class Runner:
     ) -> Callable[[Question], _Job]:
         """Ingest `conversation`; return the function that turns one of its questions into a job."""
         sessions = len(conversation.sessions)
+        embedder = self.built.embedders.of(conversation.id)
+        embedder.asked = False
 
         def begin(number: int) -> None:
             step = f"session {number} of {sessions}" if number <= sessions else "index"
             self._progress.at(f"{conversation.id}: {step}")
 
         def note(line: IngestLine, calls: list[Row]) -> None:
+            if line["phase"] == "index" and embedder.asked:
+                line["embedder"] = embedder.name
             with self._lock:
                 self._files.add_calls(calls)
                 self._files.add_step(line)
@@ -202,7 +206,7 @@ class Runner:
 
         All conversations of a resumed run count. Of many, the first are named.
         """
-        k = self.built.make_strategy().k
+        k = self.built.make_strategy("").k
         covered = [
             f"{conversation}: k={k} covers all {memories} memories, so nothing is selected"
             for conversation, memories in self._files.memories.items()

@@ -46,6 +46,7 @@ class Sweep:
 class _State:
     begun: Sweep | None = None  # by this process
     job: tuple[Sweep, int] | None = None  # under way in this process, with its number
+    cell: str = ""  # its values of what the sweep varies
 
 
 _state = _State()
@@ -71,6 +72,7 @@ class SweepCallback(Callback):
         """Begin a job, in any process; a single run belongs to no sweep."""
         if self._sweep is not None:
             _state.job = self._sweep, config.hydra.job.num
+            _state.cell = _cell(config, self._sweep)
             if in_a_worker():  # a worker's arguments are its launcher's; manifests need the user's
                 sys.argv[1:] = self._sweep.arguments
 
@@ -78,6 +80,13 @@ class SweepCallback(Callback):
 def described() -> dict[str, Any] | None:
     """Return the sweep's id and the job's number, for the manifest; None if there is no sweep."""
     return None if _state.job is None else {"id": _state.job[0].id, "job": _state.job[1]}
+
+
+def cell() -> str:
+    """Return the job's values of the parameters that the sweep varies, such as `k=3
+    strategy=bm25`; '' if there is no sweep.
+    """
+    return _state.cell
 
 
 def in_a_worker() -> bool:
@@ -137,7 +146,9 @@ def show_sweep() -> None:
             )
             for arguments, summary in done
         ]
-        counted = " or ".join(sorted({answered(summary) for _, summary in rows}, reverse=True))
+        counted = " or ".join(
+            sorted({answered(summary["by_type"]) for _, summary in rows}, reverse=True)
+        )
         title = counted[0].upper() + counted[1:]
         print(f"\n{title}, mean with 95% interval:\n" + plain(*by_run(rows)))
     for folder, manifest in sweep_runs:
@@ -149,6 +160,13 @@ def show_sweep() -> None:
                 file=sys.stderr,
             )
     _state.begun = _state.job = None
+    _state.cell = ""
+
+
+def _cell(config: DictConfig, sweep: Sweep) -> str:
+    listed = (one.partition("=")[0] for one in sweep.arguments if "," in one)
+    varied = {*(config.hydra.sweeper.get("params") or ()), *listed}
+    return " ".join(one for one in config.hydra.overrides.task if one.partition("=")[0] in varied)
 
 
 def _resume_command(folder: Path, manifest: Manifest) -> str:

@@ -46,13 +46,14 @@ def shown(folder: Path, *, sweep: bool) -> Iterator[None]:
     """Turn an exception into one line and an exit code: 2 for bad input, 1 for a reached budget,
     for failures in a row and for a programming error, whose traceback goes to log.txt in `folder`.
 
-    In a sweep the other runs continue, and `leave` sets the exit code. The exceptions raised for
-    this are of classes that can be sent between processes.
+    In a sweep the line names the run by its values, the other runs continue, and `leave` sets the
+    exit code. The exceptions raised for this are of classes that can be sent between processes.
     """
+    named = f"{sweeps.cell()}: " if sweep and sweeps.cell() else ""
     try:
         yield
     except (BudgetReached, RepeatedFailure) as error:
-        complain(error, "stopped")
+        complain(f"{named}{error}", "stopped")
         if sweep:
             raise Refused(str(error)) from None
         sys.exit(FAILED)
@@ -60,16 +61,16 @@ def shown(folder: Path, *, sweep: bool) -> Iterator[None]:
         message = blame(error) or (None if users_place(error) else fault_of_machine(error))
         if message is not None:
             discard_if_empty(folder)
-            complain(message)
+            complain(f"{named}{message}")
             if sweep:
                 raise Refused(message) from None
             sys.exit(BAD_INPUT)
         fault = without_secrets(one_line(error))
         try:
             log(folder, traceback.format_exc())
-            complain(f"{fault}; traceback: {folder / LOG}")
+            complain(f"{named}{fault}; traceback: {folder / LOG}")
         except InputError:
-            complain(fault)
+            complain(f"{named}{fault}")
         if sweep:
             raise Broken(fault) from None
         sys.exit(FAILED)

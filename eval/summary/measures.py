@@ -75,11 +75,14 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
     all).
 
     Without names: the first run's F1, the judge's verdicts if all runs have some, and abstention,
-    which replaces LoCoMo's phrase match on type 5; if a run has no answers, `unanswered`. Raises
-    InputError if a run lacks a score, or the data set the type.
+    which replaces LoCoMo's phrase match on type 5; if a run has no answers, `unanswered`, and also
+    if there are neither gold answers nor verdicts. Raises InputError if a run lacks a score, or the
+    data set the type.
     """
     if not names and not all(run.has_answers for run in runs):
         names = unanswered(runs)
+    elif not names and not any(map(has_key, runs)):
+        names = (JUDGE,) if all(_has(run, JUDGE) for run in runs) else unanswered(runs)
     types = types_of(runs)
     if type_ and type_ not in types:
         raise InputError(f"--type {type_}: no such type; use {', '.join(types)}")
@@ -104,6 +107,12 @@ def choose(runs: Sequence[Run], names: Sequence[str], type_: str | None) -> list
         *(Measure(key, answered) for key in answers),
         Measure(ABSTAINED, (ADVERSARIAL, OVERALL)),
     ]
+
+
+def has_key(run: Run) -> bool:
+    """Return whether the data set says of any question what is right."""
+    records = run.records.values()
+    return any(one["gold"] is not None or one["type"] == ADVERSARIAL for one in records)
 
 
 def _key(run: Run, name: str) -> str:

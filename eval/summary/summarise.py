@@ -180,7 +180,7 @@ def _cell(
     for phase in ("retrieve", "total"):
         values = [row["latency_ms"][phase] for row in answered]
         for percent in (50, 95):
-            cell[f"{phase}_ms_p{percent}"] = _percentile(values, percent)
+            cell[f"{phase}_ms_p{percent}"] = percentile(values, percent)
     return cell
 
 
@@ -244,7 +244,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _percentile(values: Sequence[float | None], percent: float) -> float | None:
+def percentile(values: Sequence[float | None], percent: float) -> float | None:
     """Return a percentile by linear interpolation; None without a value."""
     known = [value for value in values if value is not None]
     return float(np.percentile(known, percent)) if known else None

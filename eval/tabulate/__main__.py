@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,9 +10,13 @@ from pathlib import Path
 from eval.cli import beside, code_of, parser
 from eval.records.run import Run
 from eval.rendering.tables import markdown
-from eval.tabulate.effects import Effects, as_csv, effects, rows_of
+from eval.tabulate.column import as_csv
+from eval.tabulate.effects import Effects, effects, rows_of
+from eval.tabulate.effects import as_csv as effects_as_csv
 from eval.tabulate.extra_tables import has_own_types, requested, types_as_csv
 from eval.tabulate.grid import Grid, find_runs, load_grid
+from eval.tabulate.matrix import MATRIX, as_page, measure_columns
+from eval.tabulate.provenance import heading, made
 from memsys.places import RUNS
 
 TABLES = Path("results/tables")
@@ -40,16 +43,21 @@ def _parser() -> argparse.ArgumentParser:
 
 def _tabulate(options: argparse.Namespace) -> None:
     grid = load_grid(options.name, options.overrides)
-    runs = find_runs(grid, options.runs)
-    groups = effects(grid, runs, runs[0].seed)
-    text = as_markdown(grid, runs, groups)
+    if MATRIX in grid.tables:
+        columns = measure_columns(grid, options.runs)
+        text, lines = as_page(grid, columns), as_csv(columns)
+    else:
+        runs = find_runs(grid, options.runs)
+        groups = effects(grid, runs, runs[0].seed)
+        text, lines = as_markdown(grid, runs, groups), effects_as_csv(groups)
+        if "by_type" in grid.tables:
+            lines += types_as_csv(runs, runs[0].seed)
     options.out.mkdir(parents=True, exist_ok=True)
     name = grid.name
     if options.out == TABLES and (options.overrides or options.runs != RUNS):
         given = [*options.overrides, *(() if options.runs == RUNS else (str(options.runs),))]
         name = beside(name, given)  # the shipped tables are those of the experiment alone
     (options.out / f"{name}.md").write_text(text, encoding="utf-8")
-    lines = as_csv(groups) + (types_as_csv(runs, runs[0].seed) if "by_type" in grid.tables else "")
     (options.out / f"{name}.csv").write_text(lines, encoding="utf-8")
     print(text)
     if name != grid.name:
@@ -60,9 +68,7 @@ def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> s
     """Return the page: its provenance, the effects, and the tables that the experiment requests."""
     seed = runs[0].seed
     parts = [
-        f"# {grid.name}",
-        f"{grid.title}.",
-        f"    {grid.command}\n    python -m eval.tabulate {shlex.join([grid.name])}",
+        *heading(grid),
         _provenance(runs),
         f"{'All types but 5' if has_own_types(runs) else 'Types 1 to 4'} unless a column says "
         "otherwise; scores 0 to 1 with 95% intervals over "
@@ -71,22 +77,18 @@ def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> s
         "below .05 and the interval excludes 0, else none is shown (docs/statistics.md).",
         markdown(*rows_of(grid, groups, seed)),
     ]
-    for heading, tables in requested(grid, runs, seed):
-        parts += [heading, *(markdown(*table) for table in tables)]
+    for title, tables in requested(grid, runs, seed):
+        parts += [title, *(markdown(*table) for table in tables)]
     return "\n\n".join(parts) + "\n"
 
 
 def _provenance(runs: Sequence[Run]) -> str:
-    states = {(one.manifest["git"] or {}).get("commit", "unknown")[:10] for one in runs}
-    dirty = any((one.manifest["git"] or {}).get("dirty") for one in runs)
     files = {f"{f['name']} {f['sha256'][:10]}" for one in runs for f in one.manifest["data"]}
-    days = sorted({one.manifest["started"][:10] for one in runs})
     counts = {len(one.records) for one in runs}
     errors = sum(record["status"] == "error" for one in runs for record in one.records.values())
     return (
         f"{len(runs)} runs of {', '.join(map(str, sorted(counts)))} questions ({errors} failed), "
-        f"{', '.join(days)}, commit {', '.join(sorted(states))}"
-        f"{' with changes' if dirty else ''}; {', '.join(sorted(files))}; reader "
+        f"{made([one.manifest for one in runs])}; {', '.join(sorted(files))}; reader "
         f"{runs[0].manifest['models']['reader']}."
     )
 

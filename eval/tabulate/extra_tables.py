@@ -1,7 +1,8 @@
 """Tables that an experiment requests by the key `tables` of its YAML file.
 
 `by_type`: means by question type. `gates`: gates against an oracle gate. `interaction`: whether a
-strategy gains more over its base with one embedder than with another.
+strategy gains more over its base with one embedder than with another. `matrix`: see
+eval.tabulate.matrix.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def requested(grid: Grid, runs: Sequence[Run], seed: int) -> Iterator[tuple[str,
     if unknown := [name for name in grid.tables if name not in _NAMES]:
         raise InputError(
             f"conf/experiment/{grid.name}.yaml: tables: {unknown[0]}: no such table; use "
-            f"{', '.join(_NAMES)}"
+            f"{', '.join(_NAMES)}, or matrix alone"
         )
     if settings := grid.tables.get("interaction"):
         weak, base = settings["weak"], settings["base"]

@@ -95,22 +95,37 @@ def find_runs(grid: Grid, runs: Path = RUNS) -> list[Run]:
 
     Raises InputError if a run is missing.
     """
+    folders = find_folders(grid, runs)
+    if missing := [job for job, folder in zip(grid.jobs, folders, strict=True) if folder is None]:
+        raise InputError(
+            f"{runs}: {len(missing)} of {len(grid.jobs)} runs are missing (the first: "
+            f"{' '.join(missing[0].overrides)}); run {grid.command}"
+        )
+    pairs = zip(grid.jobs, folders, strict=True)
+    return [load_job(grid, job, folder) for job, folder in pairs if folder is not None]
+
+
+def find_folders(grid: Grid, runs: Path = RUNS) -> list[Path | None]:
+    """Return the folder of the newest complete run of each job, in the grid's order; None where
+    there is none.
+    """
     newest: dict[frozenset[str], Path] = {}
     for path in sorted(runs.glob(f"*/{MANIFEST}")):
         manifest = load_manifest(path.parent)
         chosen = manifest["choices"].get("experiment") == grid.name
         if chosen and manifest["status"] == "complete":
             newest[_overrides(manifest)] = path.parent
-    wanted = [frozenset({f"experiment={grid.name}", *job.overrides}) for job in grid.jobs]
-    missing = [job for job, key in zip(grid.jobs, wanted, strict=True) if key not in newest]
-    if missing:
-        raise InputError(
-            f"{runs}: {len(missing)} of {len(grid.jobs)} runs are missing (the first: "
-            f"{' '.join(missing[0].overrides)}); run {grid.command}"
-        )
-    return [
-        _load(job, newest[key], grid.factor) for job, key in zip(grid.jobs, wanted, strict=True)
-    ]
+    return [newest.get(frozenset({f"experiment={grid.name}", *job.overrides})) for job in grid.jobs]
+
+
+def load_job(grid: Grid, job: Job, folder: Path) -> Run:
+    """Load the run of a job without what no table needs, which is most of its memory."""
+    run = load_run(folder, label=f"{job.group} {grid.factor}={job.label}".strip())
+    for record in run.records.values():
+        record["retrieved"] = None
+        for name in ("expansion", "memory_score"):
+            record["trace"].pop(name, None)
+    return run
 
 
 def _overrides(manifest: Manifest) -> frozenset[str]:
@@ -121,13 +136,3 @@ def _overrides(manifest: Manifest) -> frozenset[str]:
         for one in words
         if "=" in one and not one.startswith("hydra.") and one.partition("=")[0] not in OPERATIONAL
     )
-
-
-def _load(job: Job, folder: Path, factor: str) -> Run:
-    label = f"{job.group} {factor}={job.label}".strip()
-    run = load_run(folder, label=label)
-    for record in run.records.values():
-        record["retrieved"] = None  # no table needs it; frees most of the memory of many runs
-        for name in ("expansion", "memory_score"):
-            record["trace"].pop(name, None)
-    return run

@@ -116,7 +116,7 @@ class Flat(ContextWriter):
     without a time.
     """
 
-    prompts: ClassVar[Sequence[str]] = ("short_answer", "chain_of_thought")
+    prompts: ClassVar[Sequence[str]] = ("short_answer", "chain_of_thought", "reply")
 
     def line(self, candidate: Candidate, index: int) -> str:  # noqa: ARG002
         """See ContextWriter."""

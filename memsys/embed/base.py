@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -28,11 +29,17 @@ class Embedder(ABC):
 
     `name` identifies model and settings and is the key of the vector cache. `typical_similarity` is
     the median over questions of the mean cosine of the best five memories: models put their cosines
-    on different scales, so a threshold has to be read against it.
+    on different scales, so a threshold has to be read against it. `languages`: ISO 639-1 codes of
+    the languages that the model was trained for; None: any, or unknown.
     """
 
     name: str
     typical_similarity: float
+    languages: frozenset[str] | None = None
+    # What a run embeds a conversation with whose language is none of `languages`.
+    fallback: Embedder | None = None
+    # The extra, and the package of this name, without which it cannot embed.
+    extra: ClassVar[str | None] = None
     # Prefixes the model was trained with, by kind of text.
     query_prefix: str = ""
     document_prefix: str = ""
@@ -44,6 +51,11 @@ class Embedder(ABC):
     @abstractmethod
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:
         """Return unit vectors of shape (len(texts), d) and the usage; `texts` is not empty."""
+
+    @property
+    def installed(self) -> bool:
+        """Whether its extra is installed, if it needs one."""
+        return self.extra is None or find_spec(self.extra) is not None
 
     def embed_tokens(self, texts: Sequence[str]) -> list[TokenVectors]:
         """Return the token vectors of each text; only where `token_length` is not None."""

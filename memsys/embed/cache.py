@@ -41,7 +41,9 @@ class CachedEmbedder:
         there is not a cache, here or at a later look-up.
         """
         self._embedder = embedder
+        self.asked = False  # set to True by every look-up
         self.name, self.typical_similarity = embedder.name, embedder.typical_similarity
+        self.languages = embedder.languages
         self._meter = meter
         self._warm = False
         self._length: int | None = None  # of the model's vectors, once one was embedded
@@ -81,6 +83,7 @@ class CachedEmbedder:
         return self._token_cache
 
     def _look_up(self, kind: Kind, texts: Sequence[str]) -> Vectors:
+        self.asked = True
         if self._embedder.records_calls:
             return self._embedder.embed(self._marked(kind, texts))[0]
         started = time.perf_counter()

@@ -45,22 +45,25 @@ class MiniLM(Embedder):
     resumed run, a warm cache and a cold one give the same bits.
     """
 
+    languages = frozenset({"en"})
+
     def __init__(
         self,
         sha256: str,
         typical_similarity: float,
         max_tokens: int = 256,
         threads: int = 2,
+        fallback: Embedder | None = None,
         pooling: Pooling = "mean",
     ) -> None:
         """`sha256`: required hash of the model file. `max_tokens`: longest input, in tokens.
-        `pooling`: with tokens, the vectors of single tokens are available besides their mean.
+        `fallback`: embedder of conversations that are not English. `pooling`: with tokens, the vectors of single tokens are available besides their mean.
         Raises InputError on an unknown pooling.
         """
         check_choice("embedder.pooling", pooling, get_args(Pooling))
         self.token_length = _DIMENSIONS if pooling == "tokens" else None
         self.name = f"minilm-{sha256[:12]}-{max_tokens}"
-        self.typical_similarity = typical_similarity
+        self.typical_similarity, self.fallback = typical_similarity, fallback
         self._sha256 = sha256
         self._max_tokens = max_tokens
         self._threads = threads

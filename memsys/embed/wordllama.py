@@ -18,9 +18,15 @@ from memsys.types import Usage, Vectors
 class WordLlamaEmbedder(Embedder):
     """Mean of static token vectors, 256 dimensions (extra `wordllama`, weights in its package)."""
 
-    def __init__(self, typical_similarity: float, dim: int = 256) -> None:
+    languages = frozenset({"en"})
+    extra = "wordllama"
+
+    def __init__(
+        self, typical_similarity: float, dim: int = 256, fallback: Embedder | None = None
+    ) -> None:
+        """`fallback`: embedder of conversations that are not English."""
         self.name = f"wordllama-{dim}"
-        self.typical_similarity = typical_similarity
+        self.typical_similarity, self.fallback = typical_similarity, fallback
         self._dim = dim
 
     def embed(self, texts: Sequence[str]) -> tuple[Vectors, Usage]:

@@ -1,95 +1,49 @@
-"""The graph over memories: its store, and its construction by rules, without a model."""
+"""The graph over memories by rules, without a model: what each memory mentions, and how strongly.
+
+The mentions are the one definition of such a graph. `build_graph` puts them into networkx,
+memsys/graph/csr.py into compressed sparse rows.
+"""
 
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from itertools import combinations, pairwise
+from typing import Final, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
 
 from memsys.errors import InputError, check_fields
-from memsys.graph.entities import EntityKind, entities, key_of
-from memsys.stores.size import lines
-from memsys.types import Memory
+from memsys.graph.association import associations, concentrations
+from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
+from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore
+from memsys.text.relative_dates import dates_in
+from memsys.types import UNDATED, Memory
 
-if TYPE_CHECKING:
-    import networkx as nx
-
-EdgeKind = Literal["mentions", "related_to"]
-MEMORY, ENTITY = "m:", "e:"  # prefixes of the nodes of memory ids and entity keys
-TITLE_KIND: EntityKind = "phrase"  # of an entity that is the title of a memory
-
-
-class Edge(NamedTuple):
-    """An edge of a given node: the node at its other end, its kind, and its weight, 0 to 1."""
-
-    node: str
-    kind: EdgeKind
-    weight: float
-
-
-class GraphStore(Protocol):
-    """An undirected weighted graph with batched look-ups."""
-
-    def neighbours(self, nodes: Sequence[str], mentions_only: bool = False) -> list[list[Edge]]:
-        """Return the edges of each node, heaviest first, ties by name; [] for an unknown node.
-        `mentions_only`: without RELATED_TO edges, which are expensive if there are many.
-        """
-
-    def size(self) -> dict[str, int]:
-        """Return `nodes` (memories and entities with an edge), `edges` (each once, of both kinds)
-        and their `bytes` (memsys/stores/size.py).
-        """
-
-
-class NetworkXStore:
-    """A networkx graph in memory, for the size of a conversation."""
-
-    def __init__(self) -> None:
-        import networkx as nx  # noqa: PLC0415 - a tenth of a second that only graphs need
-
-        self._graph: nx.Graph[str] = nx.Graph()
-        self._sorted: dict[str, list[Edge]] = {}  # of the nodes looked up since the last change
-
-    def add(self, edges: Iterable[tuple[str, str, EdgeKind, float]]) -> None:
-        """Add edges (node, node, kind, weight); the last weight of a repeated edge counts."""
-        for one, other, kind, weight in edges:
-            self._graph.add_edge(one, other, kind=kind, weight=weight)
-        self._sorted.clear()
-
-    def neighbours(self, nodes: Sequence[str], mentions_only: bool = False) -> list[list[Edge]]:
-        """See GraphStore."""
-        for node in nodes:
-            if node not in self._sorted:
-                self._sorted[node] = self._heaviest_first(node)
-        edges_of = [self._sorted[node] for node in nodes]
-        if mentions_only:
-            return [[edge for edge in edges if edge.kind == "mentions"] for edges in edges_of]
-        return edges_of
-
-    def size(self) -> dict[str, int]:
-        """See GraphStore; an edge is a line of JSON: node, node, kind, weight."""
-        graph = self._graph
-        edges = ([one, far, d["kind"], d["weight"]] for one, far, d in graph.edges(data=True))
-        return {"nodes": len(graph), "edges": graph.number_of_edges(), "bytes": lines(edges)}
-
-    def _heaviest_first(self, node: str) -> list[Edge]:
-        if node not in self._graph:
-            return []
-        edges = (Edge(far, d["kind"], d["weight"]) for far, d in self._graph.adj[node].items())
-        return sorted(edges, key=lambda edge: (-edge.weight, edge.node))
+Ints = NDArray[np.int32]
+_BEYOND = np.iinfo(np.int64).max  # above the number of any key
+_WEIGHTS: Final = ("name", "phrase", "keyword", "speaker", "date", "adjacent")  # by kind
+_ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
+_KIND_OF_TITLE: EntityKind = "phrase"
 
 
 @dataclass(frozen=True, slots=True)
 class GraphSettings:
     """Settings of the rules that link memories.
 
-    `max_entities`: number of entities per memory, rarest first. `max_share`: an entity in more than
-    this share of the memories is too common to link and is dropped. `keyword_weight` and
-    `name_weight`: weight of a single common word, and of a name or quoted phrase; a phrase has 1.
-    `store`: networkx, or csr for large stores (memsys/graph/csr.py).
+    `max_entities`: number of entities per memory, heaviest first. `max_share`: an entity in more
+    than this share of the memories is too common to link and is dropped. Weights of the kinds of
+    nodes, 0 (none of them) to 1: `keyword_weight` of a single common word, `name_weight` of a name
+    or quoted phrase, `phrase_weight` of two adjacent words, `speaker_weight` of the speaker,
+    `date_weight` of a day or month that is named, `adjacent_weight` of the node that a memory
+    shares with the next one of its session. `min_association`: least log-likelihood ratio of the
+    two words of a phrase (memsys/graph/association.py). `min_concentration`: least residual inverse
+    document frequency, in bits, of a keyword; null: any. `store`: networkx, or csr for large stores
+    (memsys/graph/csr.py).
     """
 
     max_entities: int
@@ -97,6 +51,12 @@ class GraphSettings:
     keyword_weight: float
     name_weight: float
     store: Literal["networkx", "csr"] = "networkx"
+    phrase_weight: float = 1.0
+    speaker_weight: float = 0.0
+    date_weight: float = 0.0
+    adjacent_weight: float = 0.0
+    min_association: float = 0.0
+    min_concentration: float | None = None
 
     def __post_init__(self) -> None:
         """Raise InputError on a value outside its range."""
@@ -105,60 +65,58 @@ class GraphSettings:
         check_fields(self, "graph")
         if self.max_entities < 1:
             raise InputError(f"graph.max_entities: {self.max_entities}; use 1 or more")
-        for name in ("max_share", "keyword_weight", "name_weight"):
-            if not 0 < getattr(self, name) <= 1:
-                raise InputError(f"graph.{name}: {getattr(self, name)} is not in (0, 1]")
+        if not 0 < self.max_share <= 1:
+            raise InputError(f"graph.max_share: {self.max_share} is not in (0, 1]")
+        for kind in _WEIGHTS:
+            if not 0 <= self.weight(kind) <= 1:
+                raise InputError(f"graph.{kind}_weight: {self.weight(kind)} is not in [0, 1]")
+        if self.min_association < 0:
+            raise InputError(f"graph.min_association: {self.min_association}; use 0 or more")
+
+    def weight(self, kind: str) -> float:
+        """Return the weight of a kind of nodes."""
+        return float(getattr(self, f"{kind}_weight"))
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryGraph:
-    """The graph store, and the node of each memory's title. `titles` maps memory ids; a memory
-    without a title that shares no entity with another is not in it.
+class Mentions(NamedTuple):
+    """The nodes that n memories mention. Those of memory i are the `keys` of the
+    `columns[starts[i]:starts[i + 1]]`, with the `weights` at the same places: its title, its
+    entities, heaviest first, then speaker, dates and adjacent memories.
     """
 
-    store: GraphStore
-    titles: Mapping[str, str]
+    keys: list[str]
+    starts: NDArray[np.int64]
+    columns: Ints
+    weights: NDArray[np.float64]
 
 
 def build_graph(memories: Sequence[Memory], settings: GraphSettings) -> MemoryGraph:
-    """Return the graph that links memories by titles and shared entities.
+    """Return the graph that links memories by their mentions.
 
-    A memory mentions its title, as an entity with the title's stems, and its heaviest entities; the
-    node of one without a title is that of its heaviest entity. The weight of a mention is the
-    entity's rarity times the weight of its kind; that of a RELATED_TO edge the Jaccard index of the
-    memories that mention its entities.
+    The node of a memory without a title is that of its first mention. The weight of a RELATED_TO
+    edge is the Jaccard index of the memories that mention its two nodes.
     """
-    speakers = {memory.speaker for memory in memories}
-    titles = [key_of(memory.title) for memory in memories]
-    entities_of = [
-        entities(memory.content, speakers) | ({title: TITLE_KIND} if title else {})
-        for memory, title in zip(memories, titles, strict=True)
-    ]
-    frequency = Counter(key for keys in entities_of for key in keys)
-    weights = [
-        _mentions(keys, title, frequency, len(memories), settings)
-        for keys, title in zip(entities_of, titles, strict=True)
-    ]
-    used = Counter(key for keys in weights for key in keys)
-    together = Counter(pair for keys in weights for pair in combinations(sorted(keys), 2))
+    keys, starts, columns, weights = mentions_of(memories, settings)
+    of = [slice(*ends) for ends in pairwise(starts.tolist())]
+    found, kinds = columns.tolist(), get_args(EdgeKind)
+    used = Counter(found)
+    together = Counter(pair for part in of for pair in combinations(sorted(found[part]), 2))
     store = NetworkXStore()
-    mentions: EdgeKind = "mentions"
-    related: EdgeKind = "related_to"
     store.add(
-        (MEMORY + memory.id, ENTITY + key, mentions, weight)
-        for memory, keys in zip(memories, weights, strict=True)
-        for key, weight in keys.items()
+        (MEMORY + memory.id, ENTITY + keys[column], kinds[0], weight)
+        for memory, part in zip(memories, of, strict=True)
+        for column, weight in zip(found[part], weights[part].tolist(), strict=True)
     )
     store.add(
-        (ENTITY + one, ENTITY + other, related, count / (used[one] + used[other] - count))
-        for (one, other), count in together.items()
+        (ENTITY + keys[one], ENTITY + keys[other], kinds[1], n / (used[one] + used[other] - n))
+        for (one, other), n in together.items()
     )
-    nodes = {
-        memory.id: ENTITY + next(iter(keys))
-        for memory, keys in zip(memories, weights, strict=True)
-        if keys
+    titles = {
+        memory.id: ENTITY + keys[found[part.start]]
+        for memory, part in zip(memories, of, strict=True)
+        if part.start < part.stop
     }
-    return MemoryGraph(store, nodes)
+    return MemoryGraph(store, titles)
 
 
 def rarity(frequency: int, n: int) -> float:
@@ -168,24 +126,130 @@ def rarity(frequency: int, n: int) -> float:
     return math.log(n / frequency) / math.log(n) if n > 1 else 1.0
 
 
-def _mentions(
-    keys: Mapping[str, EntityKind],
-    title: str,
-    frequency: Mapping[str, int],
-    n: int,
-    settings: GraphSettings,
-) -> dict[str, float]:
-    """Return what one memory mentions with its weights: its title, if any, then the selected other
-    entities, heaviest first.
+def mentions_of(memories: Sequence[Memory], settings: GraphSettings) -> Mentions:
+    """Return what each memory mentions: its title, an entity with the title's stems, of the weight
+    1; its heaviest entities; and its speaker, dates and adjacent memories, if they have a weight.
+    The weight of a mention is that of its kind times the `rarity` of the node.
     """
-    kinds = {"name": settings.name_weight, "phrase": 1.0, "keyword": settings.keyword_weight}
-    # An entity of a single memory links nothing; one of half the store links everything.
-    linking = {
-        key: kinds[kind] * rarity(frequency[key], n)
-        for key, kind in keys.items()
-        if key != title and 1 < frequency[key] <= max(settings.max_share * n, 2)
-        if frequency[key] < n
-    }
-    heaviest = sorted(linking, key=lambda key: -linking[key])[: settings.max_entities]
-    first = {title: rarity(frequency[title], n)} if title else {}
-    return first | {key: linking[key] for key in heaviest}
+    keys, n = NumberedKeys(), len(memories)
+    found = _chosen(_entries(memories, keys, settings), memories, settings)
+    distinct, frequency = np.unique(found.numbers, return_counts=True)
+    is_node = np.isin(distinct, found.numbers[~found.is_entity])  # of speakers, dates, turns
+    links = is_node | (frequency <= max(settings.max_share * n, 2))
+    links &= (frequency > 1) & (frequency < n)
+    used = links | np.isin(distinct, found.numbers[found.is_title])  # few are: drop others early
+    distinct, frequency = np.append(distinct[used], _BEYOND), frequency[used]
+    entries, links = np.searchsorted(distinct, found.numbers), np.append(links[used], False)
+    by_kind = np.array([settings.weight(kind) for kind in _WEIGHTS])
+    linking = (distinct[entries] == found.numbers) & links[entries] & (by_kind[found.kinds] > 0)
+    linking |= found.is_title
+    found, entries = found.only(linking), entries[linking]
+    steps, place = np.unique(frequency, return_inverse=True)
+    rarities = np.array([rarity(int(step), n) for step in steps])[place]
+    weights = np.where(found.is_title, 1.0, by_kind[found.kinds]) * rarities[entries]
+    group = np.where(found.is_title, 0, np.where(found.is_entity, 1, 2))
+    order = np.lexsort((-weights, group, found.of))  # stable: ties in order of appearance
+    rank = np.arange(len(order)) - starts_of(found.of, n)[found.of]  # within its memory
+    titled = np.bincount(found.of[found.is_title], minlength=n)
+    most = settings.max_entities + titled[found.of]
+    selected = order[(rank < most) | (group[order] == 2)]
+    named = np.bincount(entries[selected], minlength=len(frequency)) > 0
+    columns = (np.cumsum(named, dtype=np.int32) - 1)[entries[selected]]
+    texts = keys.texts(distinct[:-1][named].tolist())
+    return Mentions(texts, starts_of(found.of[selected], n), columns, weights[selected])
+
+
+def starts_of(rows: Ints, n: int) -> NDArray[np.int64]:
+    """Return where each of n rows starts among entries sorted by row, shape (n + 1,)."""
+    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])
+
+
+class _Entries(NamedTuple):
+    """What all memories mention, in order: memory, key and kind (a position in `_WEIGHTS`) of each
+    entry, and whether it is the title of its memory.
+    """
+
+    of: Ints
+    numbers: NDArray[np.int64]
+    kinds: NDArray[np.int8]
+    is_title: NDArray[np.bool_]
+
+    @property
+    def is_entity(self) -> NDArray[np.bool_]:
+        """Whether each entry is a title or an entity of the text."""
+        return self.kinds < len(get_args(EntityKind))
+
+    def only(self, chosen: NDArray[np.bool_]) -> _Entries:
+        """Return the chosen entries."""
+        return _Entries(
+            self.of[chosen], self.numbers[chosen], self.kinds[chosen], self.is_title[chosen]
+        )
+
+
+def _entries(memories: Sequence[Memory], keys: NumberedKeys, settings: GraphSettings) -> _Entries:
+    speakers = frozenset(memory.speaker for memory in memories)
+    ignored = frozenset(keys.number(name) for name in names_of(speakers))
+    numbers, kinds, titles, sizes = array("q"), array("b"), array("q"), array("q")
+    code = {kind: number for number, kind in enumerate(_WEIGHTS)}
+    before: Memory | None = None
+    for memory in memories:
+        mentioned: dict[int, str] = dict(entities_in(memory.content, ignored, keys))
+        title = keys.quoted(memory.title)
+        if title is not None:
+            mentioned[title] = _KIND_OF_TITLE
+        for kind, key in _nodes(memory, before, settings):
+            mentioned[keys.number(key)] = kind
+        before = memory
+        titles.extend([-1 if title is None else title] * len(mentioned))
+        numbers.extend(mentioned)
+        kinds.extend(map(code.__getitem__, mentioned.values()))
+        sizes.append(len(mentioned))
+    by_number = np.frombuffer(numbers, dtype=np.int64)
+    return _Entries(
+        np.repeat(np.arange(len(memories), dtype=np.int32), np.frombuffer(sizes, dtype=np.int64)),
+        by_number,
+        np.frombuffer(kinds, dtype=np.int8),
+        by_number == np.frombuffer(titles, dtype=np.int64),
+    )
+
+
+def _nodes(
+    memory: Memory, before: Memory | None, settings: GraphSettings
+) -> Iterator[tuple[str, str]]:
+    """Yield kind and key of the nodes of a memory that are not in its words, as far as they have a
+    weight. `before`: the memory before it. A colon parts these keys from those of entities.
+    """
+    if settings.speaker_weight and memory.speaker:
+        yield "speaker", f"speaker:{memory.speaker}"
+    if settings.date_weight and memory.time != UNDATED:
+        for day in dates_in(memory.content, memory.time.date()):
+            yield "date", f"date:{day}"
+            yield "date", f"date:{day[:7]}"  # its month
+    if settings.adjacent_weight and memory.time != UNDATED:
+        if before is not None and before.time == memory.time:
+            yield "adjacent", f"after:{before.id}"
+        yield "adjacent", f"after:{memory.id}"
+
+
+def _chosen(entries: _Entries, memories: Sequence[Memory], settings: GraphSettings) -> _Entries:
+    """Return the entries without phrases of words that are hardly associated and without keywords
+    that are hardly concentrated.
+    """
+    weak = np.zeros(len(entries.of), dtype=bool)
+    if settings.min_association > 0:
+        distinct, frequency = np.unique(entries.numbers, return_counts=True)
+        phrases = (entries.kinds == _WEIGHTS.index("phrase")) & ~entries.is_title
+        numbers = entries.numbers[phrases]
+        together, one, other = (
+            frequency[np.searchsorted(distinct, part)]
+            for part in (numbers, *NumberedKeys.words_of(numbers))
+        )
+        strength = associations(together, one, other, len(memories))
+        weak[phrases] = strength < settings.min_association
+    if settings.min_concentration is not None:
+        distinct, places = np.unique(entries.numbers, return_inverse=True)
+        _, sessions = np.unique([memory.time for memory in memories], return_inverse=True)
+        bits = concentrations(places, sessions[entries.of], len(distinct))
+        keywords = (entries.kinds == _WEIGHTS.index("keyword")) & ~entries.is_title
+        weak |= keywords & (bits[places] < settings.min_concentration)
+    return entries.only(~weak)

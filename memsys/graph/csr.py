@@ -6,8 +6,6 @@ edges, which would far outnumber the memories, are computed when a node is looke
 
 from __future__ import annotations
 
-import math
-from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -15,24 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memsys.graph.build import (
-    ENTITY,
-    MEMORY,
-    TITLE_KIND,
-    Edge,
-    EdgeKind,
-    GraphSettings,
-    MemoryGraph,
-)
-from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
+from memsys.graph.build import GraphSettings, Ints, mentions_of, starts_of
+from memsys.graph.store import ENTITY, MEMORY, Edge, EdgeKind, MemoryGraph
 from memsys.stores.size import lines
 from memsys.types import Memory
 
-Ints = NDArray[np.int32]
 Floats = NDArray[np.float32]
 _ENTRIES = 200_000  # mentions per block when pairs are counted
-_BEYOND = np.iinfo(np.int64).max  # above the number of any key
-_KINDS: tuple[EntityKind, ...] = ("name", "phrase", "keyword")
 
 
 class Csr(NamedTuple):
@@ -53,7 +40,7 @@ class Csr(NamedTuple):
         """Return the transposed matrix; `columns` is the number of columns."""
         order = np.argsort(self.columns, kind="stable")
         rows = np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
-        return Csr(_starts(self.columns, columns), rows[order], self.weights[order])
+        return Csr(starts_of(self.columns, columns), rows[order], self.weights[order])
 
 
 class CsrStore:
@@ -153,70 +140,7 @@ def build_csr(
     memories: Sequence[Memory], rows: Mapping[str, int], settings: GraphSettings
 ) -> MemoryGraph:
     """Return the graph of build_graph, for very many memories. `rows`: see Store.rows."""
-    keys, starts, numbers, kinds, is_title = _entries(memories)
-    n = len(memories)
-    distinct, frequency = np.unique(numbers, return_counts=True)
-    most = min(max(settings.max_share * n, 2), n - 1)
-    weight_of = {"name": settings.name_weight, "phrase": 1.0, "keyword": settings.keyword_weight}
-    by_kind = np.array([weight_of[kind] for kind in _KINDS])
-    links = (frequency > 1) & (frequency <= most)
-    used = links | np.isin(distinct, numbers[is_title])  # few are, so the rest is left out early
-    distinct, frequency = np.append(distinct[used], _BEYOND), frequency[used]
-    entries, links = np.searchsorted(distinct, numbers), np.append(links[used], False)
-    linking = is_title | ((distinct[entries] == numbers) & links[entries])
-    of = np.repeat(np.arange(n, dtype=np.int32), np.diff(starts))[linking]
-    entries, kinds, is_title = entries[linking], kinds[linking], is_title[linking]
-    rarity = np.log(n / frequency[entries]) / math.log(n) if n > 1 else np.ones(len(entries))
-    weights = np.where(is_title, 1.0, by_kind[kinds]) * rarity
-    order = np.lexsort((-weights, ~is_title, of))  # stable: ties in order of appearance
-    place = np.arange(len(of)) - _starts(of, n)[of]  # of an entry within its memory, once ordered
-    titled = np.bincount(of[is_title], minlength=n)
-    selected = order[place < settings.max_entities + titled[of[order]]]
-    used = np.bincount(entries[selected], minlength=len(frequency)) > 0
-    columns = (np.cumsum(used, dtype=np.int32) - 1)[entries[selected]]
-    by = Csr(_starts(of[selected], n), columns, weights[selected].astype(np.float32))
-    ids, names = [memory.id for memory in memories], keys.texts(distinct[:-1][used].tolist())
+    names, starts, columns, weights = mentions_of(memories, settings)
+    by = Csr(starts, columns, weights.astype(np.float32))
+    ids = [memory.id for memory in memories]
     return MemoryGraph(CsrStore(ids, rows, names, by), Titles(rows, names, by))
-
-
-class _Entries(NamedTuple):
-    """The entities of all memories, in order of appearance. `starts`: where the entries of each
-    memory start; `numbers`, `kinds`: key and kind of each entry; `is_title`: whether it is the
-    title of its memory.
-    """
-
-    keys: NumberedKeys
-    starts: NDArray[np.int64]
-    numbers: NDArray[np.int64]
-    kinds: NDArray[np.int8]
-    is_title: NDArray[np.bool_]
-
-
-def _entries(memories: Sequence[Memory]) -> _Entries:
-    keys = NumberedKeys()
-    speakers = frozenset(memory.speaker for memory in memories)
-    ignored = frozenset(keys.number(name) for name in names_of(speakers))
-    numbers, kinds, titles, sizes = array("q"), array("b"), array("q"), array("q", [0])
-    code = {kind: number for number, kind in enumerate(_KINDS)}
-    for memory in memories:
-        mentioned = entities_in(memory.content, ignored, keys)
-        title = keys.quoted(memory.title)
-        if title is not None:
-            mentioned[title] = TITLE_KIND
-        titles.extend([-1 if title is None else title] * len(mentioned))
-        numbers.extend(mentioned)
-        kinds.extend(map(code.__getitem__, mentioned.values()))
-        sizes.append(len(mentioned))
-    by_number = np.frombuffer(numbers, dtype=np.int64)
-    return _Entries(
-        keys,
-        np.cumsum(np.frombuffer(sizes, dtype=np.int64)),
-        by_number,
-        np.frombuffer(kinds, dtype=np.int8),
-        by_number == np.frombuffer(titles, dtype=np.int64),
-    )
-
-
-def _starts(rows: Ints, n: int) -> NDArray[np.int64]:
-    """Return where each of n rows starts among entries sorted by row, shape (n + 1,)."""
-    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n))])

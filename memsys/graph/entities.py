@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Literal, Protocol, TypeVar
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
 
 from memsys.text.terms import QUOTED, STOPWORDS, cjk_terms, is_cjk, stem
 from memsys.text.titles import SMALL_TALK
 
 EntityKind = Literal["name", "phrase", "keyword"]
-Key = TypeVar("Key", bound=Hashable)
 
 _TOKEN = re.compile(r"[㐀-鿿豈-﫿]+|[^\W_㐀-鿿豈-﫿]+(?:['’][^\W_㐀-鿿豈-﫿]+)*|[^\w\s]|\n")
 _NO_ENTITY = STOPWORDS | SMALL_TALK
@@ -27,38 +29,16 @@ _WORD_BITS = 32  # of a NumberedKeys number
 _SENTENCE_END = frozenset(".!?。！？:：\n[")
 
 
-class Keys(Protocol[Key]):
-    """Representation of entity keys: as text, or as numbers if there are very many."""
-
-    def read(self, token: str) -> tuple[Key | None, Sequence[Key], bool, bool]:
-        """Return the properties of a token that do not depend on its position. They are its key
-        (None if it is no entity by itself), the bigrams of a Chinese run, whether it is
-        capitalised, and whether it ends a sentence.
-        """
-
-    def quoted(self, text: str) -> Key | None:
-        """Return the key of a quoted phrase; None without a content word."""
-
-    def phrase(self, before: Key, key: Key) -> Key:
-        """Return the key of the phrase of two adjacent words."""
-
-
-def entities(content: str, speakers: Iterable[str] = ()) -> dict[str, EntityKind]:
-    """Return the entity keys of a memory with their kinds, in order of appearance. A key is stems
-    joined by a space (Chinese: a bigram or a quoted phrase). `speakers` are left out: a name in
-    every turn links nothing.
+def entities_in(content: str, ignored: frozenset[int], keys: NumberedKeys) -> dict[int, EntityKind]:
+    """Return the entities of a memory with their kinds, in order of appearance, without those
+    `ignored`. A key is stems joined by a space (Chinese: a bigram or a quoted phrase).
     """
-    return entities_in(content, names_of(frozenset(speakers)), _TEXT)
-
-
-def entities_in(content: str, ignored: frozenset[Key], keys: Keys[Key]) -> dict[Key, EntityKind]:
-    """Return the entities of `content` without those `ignored`, with their kinds."""
-    found: dict[Key, EntityKind] = {}
+    found: dict[int, EntityKind] = {}
     for quoted in QUOTED.findall(content):
         key = keys.quoted(quoted)
         if key is not None and key not in ignored:
             found[key] = "name"
-    before: Key | None = None  # key of the preceding word, if in the same phrase
+    before: int | None = None  # key of the preceding word, if in the same phrase
     starts_sentence = True
     capitalised = False
     for token in _TOKEN.findall(content):
@@ -86,7 +66,9 @@ def entities_in(content: str, ignored: frozenset[Key], keys: Keys[Key]) -> dict[
 
 @lru_cache(maxsize=1024)
 def names_of(speakers: frozenset[str]) -> frozenset[str]:
-    """Return the keys of the speakers' names and of the parts of these names."""
+    """Return the keys of the speakers' names and of the parts of these names, which link nothing:
+    they are in every turn.
+    """
     return frozenset(key_of(part) for name in speakers for part in [*name.split(), name])
 
 
@@ -101,7 +83,10 @@ def key_of(text: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def read(token: str) -> tuple[str | None, Sequence[str], bool, bool]:
-    """See Keys."""
+    """Return the properties of a token that do not depend on its position. They are its key (None
+    if it is no entity by itself), the bigrams of a Chinese run, whether it is capitalised, and
+    whether it ends a sentence.
+    """
     if is_cjk(token):
         return None, [p for p in cjk_terms(token) if _CJK_FUNCTION.isdisjoint(p)], False, False
     word = token.lower().replace("’", "'")
@@ -110,23 +95,8 @@ def read(token: str) -> tuple[str | None, Sequence[str], bool, bool]:
     return key or None, (), token[0].isupper(), token in _SENTENCE_END
 
 
-class _Text:
-    """Entity keys as text."""
-
-    read = staticmethod(read)
-
-    def quoted(self, text: str) -> str | None:
-        return key_of(text) or None
-
-    def phrase(self, before: str, key: str) -> str:
-        return f"{before} {key}"
-
-
-_TEXT = _Text()
-
-
 class NumberedKeys(dict[str, tuple[int | None, Sequence[int], bool, bool]]):
-    """Keys as numbers, for millions of memories, and a cache of all tokens. See Keys.
+    """Keys as numbers, for millions of memories, and a cache of `read` of all tokens.
 
     The number of a word is its position among the words seen; that of a phrase combines the
     numbers of its two words, each in half of the bits.
@@ -152,13 +122,18 @@ class NumberedKeys(dict[str, tuple[int | None, Sequence[int], bool, bool]]):
         return self._words[key]
 
     def quoted(self, text: str) -> int | None:
-        """See Keys."""
+        """Return the number of a quoted phrase or title; None without a content word."""
         key = key_of(text)
         return self.number(key) if key else None
 
     def phrase(self, before: int, key: int) -> int:
-        """See Keys."""
+        """Return the number of the phrase of two adjacent words."""
         return before + 1 << _WORD_BITS | key
+
+    @staticmethod
+    def words_of(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the numbers of both words of each phrase."""
+        return (numbers >> _WORD_BITS) - 1, numbers & (1 << _WORD_BITS) - 1
 
     def texts(self, numbers: Sequence[int]) -> list[str]:
         """Return the keys of `numbers` as text."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from memsys.errors import InputError, check_choice, check_fields
-from memsys.graph.build import MEMORY, Edge, EdgeKind, MemoryGraph
+from memsys.graph.store import MEMORY, Edge, EdgeKind, MemoryGraph
 
 _DIGITS = 6  # of the numbers in a trace
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from memsys.graph.build import MEMORY, MemoryGraph
+from memsys.graph.store import MEMORY, MemoryGraph
 from memsys.types import Memory
 
 _ACCESS_CAP = 100

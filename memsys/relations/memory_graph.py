@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from memsys.graph.build import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore, rarity
+from memsys.graph.build import rarity
 from memsys.graph.entities import key_of
+from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore
 from memsys.stores.relations import Node, Relation
 from memsys.text.terms import is_cjk, terms
 from memsys.types import Memory

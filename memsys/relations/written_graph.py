@@ -10,7 +10,7 @@ from uuid import uuid4
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError, check_number
 from memsys.facts.fact import Event
-from memsys.graph.build import MemoryGraph
+from memsys.graph.store import MemoryGraph
 from memsys.llm.base import LLM
 from memsys.relations.extract import RelationExtractor
 from memsys.relations.graph_writer import GraphWriter

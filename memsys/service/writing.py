@@ -13,6 +13,7 @@ from uuid import uuid4
 from memsys.embed.cache import CachedEmbedder
 from memsys.errors import InputError
 from memsys.service.database import MemoryDatabase
+from memsys.service.language_watch import LanguageWatch
 from memsys.service.records import (
     TITLE_MOST,
     MemoryChange,
@@ -73,6 +74,7 @@ class Writer:
     ) -> None:
         self.database, self._vectors, self._embedder = database, vectors, embedder
         self.lock = RLock()
+        self._watch = LanguageWatch(embedder)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of memories, shape (len(texts), d)."""
@@ -86,8 +88,10 @@ class Writer:
         """Store `memories` under random ids, in one transaction."""
         if not memories:
             return []
-        vectors = self.embed([memory.content for memory in memories])  # before the transaction
+        contents = [memory.content for memory in memories]
+        vectors = self.embed(contents)  # before the transaction
         with self.lock:
+            self._watch.note(contents)
             with self.database.writing():
                 pairs = zip(map(about.record, memories), vectors, strict=True)
                 changes = [self.database.put(record, vector) for record, vector in pairs]

@@ -65,7 +65,7 @@ def query_vectors(n: int, seed: int) -> Vectors:
 class LookupEmbedder:
     """Embedder of generated vectors by text, in any order, which takes no time."""
 
-    name, typical_similarity = "generated", 0.5
+    name, typical_similarity, languages = "generated", 0.5, None
 
     def __init__(self, vectors: Mapping[str, Vectors]) -> None:
         self._vectors = vectors

@@ -120,7 +120,7 @@ def test_all_of_it_is_plain_json() -> None:
 
 def test_a_judge_without_a_verdict_is_an_error_of_its_probe() -> None:
     class Moody:
-        name, score_key, details = "moody", "judge", {}
+        name, score_key, compares, details = "moody", "judge", "gold", {}
 
         def judge(self, question: str, gold: str, answer: str) -> Judgement:
             if len(answer) > 4:

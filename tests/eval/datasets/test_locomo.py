@@ -149,11 +149,11 @@ def test_every_option_of_the_class_is_in_the_config():
         lines = path.read_text().splitlines()
         config = OmegaConf.load(path)
         assert lines[0].startswith("# ")
-        assert len(lines) <= 14  # synthetic has eleven parameters
-        if config._target_ == "eval.datasets.locomo.LoCoMo":
+        assert len(lines) <= 15  # LoCoMo has thirteen settings
+        if config.get("_target_") == "eval.datasets.locomo.LoCoMo":
             arguments = {"name", "path", "captions", "conversations", "types", "limit"}
             arguments |= {"key", "key_file", "evidence", "pooled", "owner_filter"}
-            arguments |= {"subset"} if config.name == "locomo" else set()
+            arguments |= {"subset", "split"} if config.name == "locomo" else set()
             assert set(config) == {"_target_", *arguments}
             assert isinstance(instantiate(config), LoCoMo)
 

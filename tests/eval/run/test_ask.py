@@ -130,7 +130,7 @@ def test_an_answer_in_words_of_refusal_is_an_abstention(words: str, abstained: b
 class Judging:
     """Passes what is the gold; fails where it is told to."""
 
-    name, score_key = "judging", "judge"
+    name, score_key, compares = "judging", "judge", "gold"
 
     def __init__(self, meter: Meter, *, fails: bool = False) -> None:
         self._meter, self._fails = meter, fails

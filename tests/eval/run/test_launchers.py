@@ -107,8 +107,8 @@ def test_joblib_runs_that_fail_do_not_stop_the_others(
     end = sweep(tmp_path, cache, *FAULTY, *JOBLIB, *faults, *small[:2], "k=2,0")
     assert end.code == 1
     assert table(end) == ["faulty"]
-    assert end.err.count("error: k: 0; use a whole number of 1 or more\n") == 2
-    assert end.err.count("error: RuntimeError: cannot be made (") == 1  # by the worker
+    assert end.err.count("k=0: k: 0; use a whole number of 1 or more\n") == 2
+    assert end.err.count("k=2: RuntimeError: cannot be made (") == 1  # by the worker
     assert "error: a run of the sweep failed: RuntimeError: cannot be made (" in end.err
     refused = sweep(tmp_path / "refused", cache, *JOBLIB, "strategy=bm25", *small[:2], "k=0,-1")
     assert refused.code == 2

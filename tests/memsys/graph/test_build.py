@@ -6,7 +6,9 @@ from math import log
 import pytest
 
 from memsys.errors import InputError
-from memsys.graph.build import Edge, GraphSettings, build_graph
+from memsys.graph.build import GraphSettings, build_graph
+from memsys.graph.store import Edge
+from memsys.types import UNDATED, Memory
 from tests.memsys.build import memory
 
 
@@ -151,6 +153,11 @@ def test_without_a_shared_entity_there_is_no_edge(memories: list[object]) -> Non
     ("field", "value"),
     [
         ("max_entities", 0),
+        ("speaker_weight", -0.1),
+        ("date_weight", 2),
+        ("adjacent_weight", 1.1),
+        ("phrase_weight", -1),
+        ("min_association", -1),
         ("max_share", 0),
         ("max_share", 1.1),
         ("keyword_weight", -0.1),
@@ -161,3 +168,76 @@ def test_settings_out_of_range_are_named(field: str, value: float) -> None:
     with pytest.raises(InputError, match=rf"graph\.{field}: {value}"):
         rules(**{field: value})
     rules(max_share=1, keyword_weight=1, name_weight=1, max_entities=1)
+
+
+def mentioned(memories: list[Memory], node: str, **change: float) -> dict[str, float]:
+    """What a memory mentions, or the memories that mention an entity, with weights."""
+    graph = build_graph(memories, rules(**{"max_share": 1, **change}))
+    edges = graph.store.neighbours([node], mentions_only=True)[0]
+    return {edge.node: edge.weight for edge in edges}
+
+
+@pytest.mark.parametrize("kind", ["keyword", "phrase", "name"])
+def test_a_kind_without_weight_is_no_node(kind: str) -> None:
+    three = [memory("a", "so red bowl in Oslo"), memory("b", "so red bowl in Oslo")]
+    three.append(memory("c", "tea"))
+    nodes = {"keyword": ["e:red", "e:bowl"], "phrase": ["e:red bowl"], "name": ["e:oslo"]}
+    assert mentioned(three, "m:a").keys() == {one for many in nodes.values() for one in many}
+    left = mentioned(three, "m:a", **{f"{kind}_weight": 0})
+    assert left.keys() == {one for other in nodes if other != kind for one in nodes[other]}
+
+
+def test_phrases_of_words_that_meet_by_chance_link_nothing() -> None:
+    # "stained glass" are never apart; "red bowl" are usually
+    texts = ["stained glass", "red bowl", "stained glass", "red bowl", "red", "red", "bowl"]
+    many = [memory(f"{i}", text) for i, text in enumerate([*texts, "bowl", "tea", "tea"])]
+    assert mentioned(many, "m:1").keys() == {"e:red bowl", "e:red", "e:bowl"}
+    assert mentioned(many, "m:1", min_association=5.0).keys() == {"e:red", "e:bowl"}
+    assert "e:stain glass" in mentioned(many, "m:0", min_association=5.0)
+
+
+def test_a_word_of_every_session_links_nothing_and_that_of_a_few_does() -> None:
+    texts = {day: "bread, kiln" if day == 3 else "bread" for day in range(1, 7)}
+    many = [memory(f"{day}{i}", text, day) for day, text in texts.items() for i in "abc"]
+    many += [memory("z", "tea")]
+    assert mentioned(many, "m:3a").keys() == {"e:bread", "e:kiln"}
+    assert mentioned(many, "m:3a", min_concentration=0.3).keys() == {"e:kiln"}
+
+
+def test_adjacent_memories_of_a_session_share_a_node() -> None:
+    three = [memory("a", "kiln"), memory("b", "sea"), memory("c", "rain", day=3)]
+    weight = 0.5 * log(3 / 2) / log(3)
+    found = mentioned(three, "e:after:a", adjacent_weight=0.5)
+    assert found == pytest.approx({"m:a": weight, "m:b": weight})
+    assert mentioned(three, "m:c", adjacent_weight=0.5) == {}  # of another session
+    assert mentioned(three, "m:b", adjacent_weight=0.5).keys() == {"e:after:a"}
+
+
+def test_documents_are_not_adjacent() -> None:
+    documents = [memory(name, name, time=UNDATED) for name in ("kiln", "sea", "rain")]
+    assert mentioned(documents, "m:sea", adjacent_weight=1, date_weight=1) == {}
+
+
+def test_the_speaker_is_a_node_however_common() -> None:
+    three = [memory("a", "x"), memory("b", "y"), memory("c", "z", speaker="Theo")]
+    found = mentioned(three, "e:speaker:Mara", speaker_weight=1, max_share=0.1)
+    assert found == pytest.approx(dict.fromkeys(["m:a", "m:b"], log(3 / 2) / log(3)))
+
+
+def test_dates_are_nodes_by_day_and_month() -> None:
+    said = [
+        memory("a", "it was yesterday", day=2),
+        memory("b", "not today, not in any way", day=1),
+        memory("c", "two days ago!", day=8),
+        memory("d", "hello"),
+    ]
+    found = mentioned(said, "e:date:2024-03-01", date_weight=1)
+    assert found == pytest.approx(dict.fromkeys(["m:a", "m:b"], 0.5))
+    assert mentioned(said, "e:date:2024-03", date_weight=1).keys() == {"m:a", "m:b", "m:c"}
+
+
+def test_nodes_that_are_no_words_take_no_place_and_are_no_title() -> None:
+    three = [memory("a", "kiln"), memory("b", "kiln sea"), memory("c", "sea", day=3)]
+    more = {"max_entities": 1, "adjacent_weight": 1, "speaker_weight": 1, "keyword_weight": 0.1}
+    assert mentioned(three, "m:a", **more).keys() == {"e:kiln", "e:after:a"}
+    assert build_graph(three, rules(**more, max_share=1)).titles["a"] == "e:kiln"

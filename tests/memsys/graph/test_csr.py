@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import pytest
 
 from baselines.rankings import PageRank
 from memsys.graph import csr
-from memsys.graph.build import ENTITY, MEMORY, GraphSettings, build_graph
+from memsys.graph.build import GraphSettings, build_graph
 from memsys.graph.csr import CsrStore, build_csr
 from memsys.graph.expansion import Expansion, expand
+from memsys.graph.store import ENTITY, MEMORY
 from memsys.types import Memory
 
 SETTINGS = GraphSettings(max_entities=4, max_share=0.3, keyword_weight=0.7, name_weight=1.0)
@@ -38,13 +40,19 @@ def rows(known: list[Memory]) -> dict[str, int]:
     return {memory.id: row for row, memory in enumerate(known)}
 
 
+EVERYTHING = replace(
+    SETTINGS, speaker_weight=0.3, date_weight=0.4, adjacent_weight=0.5, min_association=0.1
+)
+
+
 @pytest.mark.parametrize("titles", [[""], TITLES])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("settings", [SETTINGS, EVERYTHING])
 def test_nodes_edges_weights_and_titles_are_those_of_networkx(
-    seed: int, titles: Sequence[str]
+    seed: int, titles: Sequence[str], settings: GraphSettings
 ) -> None:
     known = memories(seed=seed, titles=titles)
-    one, other = build_graph(known, SETTINGS), build_csr(known, rows(known), SETTINGS)
+    one, other = build_graph(known, settings), build_csr(known, rows(known), settings)
     assert dict(other.titles) == one.titles
     assert len(other.titles) == len(one.titles) > 50
     nodes = [MEMORY + memory.id for memory in known]

@@ -1,8 +1,17 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from memsys.graph.entities import entities
+from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
+
+
+def entities(text: str, speakers: Sequence[str] = ()) -> dict[str, EntityKind]:
+    keys = NumberedKeys()
+    ignored = frozenset(keys.number(name) for name in names_of(frozenset(speakers)))
+    found = entities_in(text, ignored, keys)
+    return dict(zip(keys.texts(list(found)), found.values(), strict=True))
 
 
 @pytest.mark.parametrize(

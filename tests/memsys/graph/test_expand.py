@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from memsys.errors import InputError
-from memsys.graph.build import Edge, MemoryGraph, NetworkXStore
 from memsys.graph.expansion import ExpandedMemory, Expansion, expand
+from memsys.graph.store import Edge, MemoryGraph, NetworkXStore
 
 
 class Counting(NetworkXStore):

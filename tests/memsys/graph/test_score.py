@@ -6,8 +6,8 @@ from math import exp, log
 
 import pytest
 
-from memsys.graph.build import MemoryGraph, NetworkXStore
 from memsys.graph.score import access_frequency, accesses, connectivity, graph_statistics, recency
+from memsys.graph.store import MemoryGraph, NetworkXStore
 from tests.memsys.build import NOON, memory
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memsys.graph.build import Edge, NetworkXStore
+from memsys.graph.store import Edge, NetworkXStore
 
 
 def test_look_ups_are_batched_and_in_the_order_asked() -> None:

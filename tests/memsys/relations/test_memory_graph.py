@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memsys.facts.fact import plain
-from memsys.graph.build import Edge, MemoryGraph
+from memsys.graph.store import Edge, MemoryGraph
 from memsys.relations.memory_graph import Related, link_memories
 from memsys.stores.relations import Node, Relation
 from memsys.types import Memory

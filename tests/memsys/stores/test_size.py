@@ -13,7 +13,8 @@ import networkx as nx
 import pytest
 
 from memsys.embed.cache import CachedEmbedder
-from memsys.graph.build import GraphSettings, NetworkXStore, build_graph
+from memsys.graph.build import GraphSettings, build_graph
+from memsys.graph.store import NetworkXStore
 from memsys.relations.relation_graph import RelationGraph
 from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.networkx_relations import NetworkxRelations

@@ -1,0 +1,85 @@
+"""The graph over memories: nodes, edges, and its store for the size of a conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+
+from memsys.stores.size import lines
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+EdgeKind = Literal["mentions", "related_to"]
+MEMORY, ENTITY = "m:", "e:"  # prefixes of the nodes of memory ids and entity keys
+
+
+class Edge(NamedTuple):
+    """An edge of a given node: the node at its other end, its kind, and its weight, 0 to 1."""
+
+    node: str
+    kind: EdgeKind
+    weight: float
+
+
+class GraphStore(Protocol):
+    """An undirected weighted graph with batched look-ups."""
+
+    def neighbours(self, nodes: Sequence[str], mentions_only: bool = False) -> list[list[Edge]]:
+        """Return the edges of each node, heaviest first, ties by name; [] for an unknown node.
+        `mentions_only`: without RELATED_TO edges, which are expensive if there are many.
+        """
+
+    def size(self) -> dict[str, int]:
+        """Return `nodes` (memories and entities with an edge), `edges` (each once, of both kinds)
+        and their `bytes` (memsys/stores/size.py).
+        """
+
+
+class NetworkXStore:
+    """A networkx graph in memory, for the size of a conversation."""
+
+    def __init__(self) -> None:
+        import networkx as nx  # noqa: PLC0415 - a tenth of a second that only graphs need
+
+        self._graph: nx.Graph[str] = nx.Graph()
+        self._sorted: dict[str, list[Edge]] = {}  # of the nodes looked up since the last change
+
+    def add(self, edges: Iterable[tuple[str, str, EdgeKind, float]]) -> None:
+        """Add edges (node, node, kind, weight); the last weight of a repeated edge counts."""
+        for one, other, kind, weight in edges:
+            self._graph.add_edge(one, other, kind=kind, weight=weight)
+        self._sorted.clear()
+
+    def neighbours(self, nodes: Sequence[str], mentions_only: bool = False) -> list[list[Edge]]:
+        """See GraphStore."""
+        for node in nodes:
+            if node not in self._sorted:
+                self._sorted[node] = self._heaviest_first(node)
+        edges_of = [self._sorted[node] for node in nodes]
+        if mentions_only:
+            return [[edge for edge in edges if edge.kind == "mentions"] for edges in edges_of]
+        return edges_of
+
+    def size(self) -> dict[str, int]:
+        """See GraphStore; an edge is a line of JSON: node, node, kind, weight."""
+        graph = self._graph
+        edges = ([one, far, d["kind"], d["weight"]] for one, far, d in graph.edges(data=True))
+        return {"nodes": len(graph), "edges": graph.number_of_edges(), "bytes": lines(edges)}
+
+    def _heaviest_first(self, node: str) -> list[Edge]:
+        if node not in self._graph:
+            return []
+        edges = (Edge(far, d["kind"], d["weight"]) for far, d in self._graph.adj[node].items())
+        return sorted(edges, key=lambda edge: (-edge.weight, edge.node))
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGraph:
+    """The graph store, and the node of each memory's title. `titles` maps memory ids; a memory
+    without a title that shares no entity with another is not in it.
+    """
+
+    store: GraphStore
+    titles: Mapping[str, str]

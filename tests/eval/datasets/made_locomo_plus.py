@@ -1,0 +1,47 @@
+"""Samples in LoCoMo-Plus's layout and conversations in LoCoMo's, with words of our own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def sample(**more: Any) -> dict[str, Any]:
+    return {
+        "relation_type": "causal",
+        "cue_dialogue": "A: Since the flood I store the piano upstairs.\nB: A wise place for it.",
+        "trigger_query": "A: Every heavy rain makes me look at the stairs.",
+        "time_gap": "two weeks later",
+        "model_name": "nobody",
+        "scores": {"bm25": 1.0},
+        **more,
+    }
+
+
+def conversation(id_: str, **more: Any) -> dict[str, Any]:
+    """Two sessions, on 1 March and 1 April 2023."""
+    return {
+        "sample_id": id_,
+        "conversation": {
+            "speaker_a": "Ada",
+            "speaker_b": "Bo",
+            "session_1_date_time": "9:00 am on 1 March, 2023",
+            "session_1": [{"speaker": "Ada", "dia_id": "D1:1", "text": "I planted a fig."}],
+            "session_2_date_time": "9:00 am on 1 April, 2023",
+            "session_2": [
+                {"speaker": "Bo", "dia_id": "D2:1", "text": "How is the fig?"},
+                {"speaker": "Ada", "dia_id": "D2:2", "text": "It has a leaf."},
+            ],
+            **more,
+        },
+        "qa": [{"question": "What was planted?", "answer": "a fig", "category": 4}],
+    }
+
+
+def write(folder: Path, *samples: Any, ids: tuple[str, ...] = ("ash", "elm")) -> tuple[Path, Path]:
+    """Write locomo_plus.json and locomo10.json into `folder`; return their paths."""
+    plus, locomo = folder / "locomo_plus.json", folder / "locomo10.json"
+    plus.write_text(json.dumps(samples), encoding="utf-8")
+    locomo.write_text(json.dumps([conversation(id_) for id_ in ids]), encoding="utf-8")
+    return plus, locomo

@@ -1,0 +1,55 @@
+"""The language of every conversation of the data sets is detected."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from eval.datasets.files import shared_folder
+from eval.datasets.locomo import LoCoMo
+from eval.datasets.longmemeval import LongMemEval
+from eval.datasets.synthetic.dataset import Synthetic
+from eval.datasets.types import Dataset
+from memsys.text.language import language_of
+from tests.eval.datasets.synthetic.test_worlds import PARAMETERS
+
+_LOCOMO = shared_folder() / "locomo" / "locomo10.json"
+_LONGMEMEVAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
+_PLUS = shared_folder() / "locomo_plus" / "locomo_plus.json"
+
+
+def languages(dataset: Dataset) -> dict[str, str]:
+    return {
+        conversation.id: language_of([t.text for s in conversation.sessions for t in s.turns])
+        for conversation in dataset.conversations
+    }
+
+
+def test_of_the_sample() -> None:
+    found = languages(LoCoMo(name="sample", path="data/sample").load())
+    assert found == {"harbour": "en", "observatory": "en", "teahouse": "zh"}
+
+
+@pytest.mark.parametrize("code", ["en", "zh"])
+def test_of_generated_worlds(code: str) -> None:
+    world = Synthetic(name="synthetic", **{**PARAMETERS, "language": code}).load()
+    assert set(languages(world).values()) == {code}
+
+
+@pytest.mark.skipif(not _LOCOMO.is_file(), reason="LoCoMo is not here: set MEMSYS_SHARED")
+def test_of_locomo() -> None:
+    found = languages(LoCoMo(name="locomo", path=str(_LOCOMO)).load())
+    assert list(found.values()) == ["en"] * 10
+
+
+@pytest.mark.skipif(not _LONGMEMEVAL.is_file(), reason="the instances are not here")
+def test_of_histories_with_code_and_tables() -> None:
+    found = languages(LongMemEval(name="longmemeval", path=str(_LONGMEMEVAL)).load())
+    assert set(found.values()) == {"en"}
+
+
+@pytest.mark.skipif(not _PLUS.is_file(), reason="LoCoMo-Plus is not here: set MEMSYS_SHARED")
+def test_of_single_cues() -> None:
+    cues = [entry["cue_dialogue"] for entry in json.loads(_PLUS.read_text(encoding="utf-8"))]
+    assert {language_of([cue]) for cue in cues} == {"en"}

@@ -1,0 +1,224 @@
+"""Reading LoCoMo-Plus's layout and stitching it into conversations."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from eval.datasets import beir
+from eval.datasets import locomo_plus as module
+from eval.datasets.files import load_sources, shared_folder
+from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES, LoCoMoPlus
+from eval.datasets.longmemeval import LONGMEMEVAL_TYPES
+from eval.datasets.types import TYPES, Dataset
+from memsys.errors import InputError
+from tests.eval.datasets.made_locomo_plus import conversation, sample, write
+
+_REAL = [
+    shared_folder() / "locomo_plus" / "locomo_plus.json",
+    shared_folder() / "locomo" / "locomo10.json",
+]
+_ASKED = datetime(2023, 4, 8, 9)
+
+
+def load(tmp_path: Path, *samples: Any, **options: Any) -> Dataset:
+    plus, locomo = write(tmp_path, *samples)
+    return LoCoMoPlus(name="made", path=str(plus), locomo=str(locomo), **options).load()
+
+
+def test_a_cue_is_a_session_of_its_conversation_and_the_evidence(tmp_path: Path):
+    data = load(tmp_path, sample())
+    (stitched,), (question,) = data.conversations, data.questions
+    assert stitched.id == question.conversation == "ash"
+    assert [one.id for one in stitched.sessions] == ["session_1", "cue_0", "session_2"]
+    cue = stitched.sessions[1]
+    assert cue.time == datetime(2023, 3, 25, 9)
+    assert [(turn.id, turn.speaker, turn.text) for turn in cue.turns] == [
+        ("C0:1", "Ada", "Since the flood I store the piano upstairs."),
+        ("C0:2", "Bo", "A wise place for it."),
+    ]
+    assert question.id == "ash/0"
+    assert question.text == "Ada: Every heavy rain makes me look at the stairs."
+    assert question.evidence == ("C0:1", "C0:2")
+    assert (question.category, question.type) == (17, "causal")
+    assert question.gold is None
+    assert question.asked_at == _ASKED
+    assert data.types == LOCOMO_PLUS_TYPES
+    assert data.repairs == ()
+    assert [file.name for file in data.files] == ["locomo_plus.json", "locomo10.json"]
+
+
+def test_ids_of_types_are_those_of_no_other_data_set():
+    assert not LOCOMO_PLUS_TYPES.keys() & {*TYPES, *LONGMEMEVAL_TYPES}
+    assert max(LOCOMO_PLUS_TYPES) < beir._FIRST
+
+
+def test_all_cues_of_a_conversation_or_a_conversation_a_sample(tmp_path: Path):
+    gaps = [
+        "one week later",
+        "a month later",
+        "two weeks later",
+        "one year later",
+        "one week later",
+    ]
+    samples = [sample(time_gap=gap) for gap in gaps]
+    together = load(tmp_path, *samples)
+    assert [one.id for one in together.conversations] == ["ash", "elm"]
+    assert [[s.id for s in one.sessions] for one in together.conversations] == [
+        ["session_1", "cue_2", "session_2", "cue_0", "cue_4"],
+        ["cue_3", "session_1", "cue_1", "session_2"],
+    ]
+    assert [one.id for one in together.questions] == ["ash/0", "ash/2", "ash/4", "elm/1", "elm/3"]
+    apart = load(tmp_path, *samples, stitch="one")
+    names = ["ash+0", "ash+2", "ash+4", "elm+1", "elm+3"]
+    assert [one.id for one in apart.conversations] == names
+    assert [one.conversation for one in apart.questions] == names
+    assert apart.questions[1].id == "ash+2/2"
+    assert [s.id for s in apart.conversations[1].sessions] == ["session_1", "cue_2", "session_2"]
+    assert [one.text for one in apart.questions] == [one.text for one in together.questions]
+
+
+@pytest.mark.parametrize(
+    ("gap", "days"),
+    [
+        ("one week later", 7),
+        ("about three weeks later", 21),
+        ("around Two Months later", 60),
+        ("twelve months later", 360),
+        ("a year after", 365),
+        ("3 weeks later", 21),
+        ("an hour later", None),
+        ("several months later", None),
+        ("a few weeks later", None),
+        ("a couple of months later", None),
+        ("thirteen weeks later", None),
+    ],
+)
+def test_gaps_as_published(tmp_path: Path, gap: str, days: int | None):
+    """Without a number before its unit a gap is 0 days, which is reported."""
+    data = load(tmp_path, sample(time_gap=gap))
+    (cue,) = [one for one in data.conversations[0].sessions if one.id == "cue_0"]
+    assert cue.time == _ASKED - timedelta(days=days or 0)
+    said = f"locomo_plus.json: sample 0: time_gap: {gap!r} has no number: counted as 0 days"
+    assert data.repairs == (() if days else (said,))
+
+
+def test_filters_leave_the_other_cues_in_the_conversation(tmp_path: Path):
+    kinds = ["causal", "state", "goal", "value", "goal", "value"]
+    samples = [sample(relation_type=kind) for kind in kinds]
+
+    def ids(**options: Any) -> list[str]:
+        data = load(tmp_path, *samples, **options)
+        assert {len(one.sessions) for one in data.conversations} == {5}
+        return [question.id for question in data.questions]
+
+    assert ids(limit=1) == ["ash/0", "elm/1"]
+    assert ids(conversations=["elm"]) == ["elm/1", "elm/3", "elm/5"]
+    assert ids(conversations=["elm"], types=["value"], limit=1) == ["elm/3"]
+    assert ids(conversations=["elm", "ash", "elm"], limit=1) == ["ash/0", "elm/1"]
+    assert ids(types=["goal"]) == ["ash/2", "ash/4"]
+    with pytest.raises(InputError, match="no question is left"):
+        ids(conversations=["elm"], types=["goal"])
+    for option, told in (
+        ({"conversations": ["oak"]}, r"dataset\.conversations: 'oak' is not one of ash, elm"),
+        ({"types": ["temporal"]}, r"dataset\.types: 'temporal' is not one of causal, state"),
+        ({"limit": 0}, r"dataset\.limit=0"),
+        ({"stitch": "some"}, r"dataset\.stitch=some: use all or one"),
+    ):
+        with pytest.raises(InputError, match=told):
+            ids(**option)
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"relation_type": None}, "sample 1: relation_type: missing"),
+        ({"relation_type": "moral"}, "sample 1: relation_type: 'moral' is no type; it is one of"),
+        ({"cue_dialogue": "  "}, "sample 1: cue_dialogue: empty"),
+        ({"cue_dialogue": 3}, "sample 1: cue_dialogue: is a number"),
+        ({"cue_dialogue": "A: Hm.\n\nC: Oh."}, "sample 1: cue_dialogue, line 3: 'C: Oh.' is no"),
+        ({"cue_dialogue": "A: "}, "sample 1: cue_dialogue, line 1"),
+        ({"trigger_query": "Well"}, "sample 1: trigger_query, line 1: 'Well' is no line"),
+        ({"trigger_query": None}, "sample 1: trigger_query: missing"),
+        ({"time_gap": None}, "sample 1: time_gap: missing"),
+        ({"time_gap": "9999 years later"}, "sample 1: time_gap: goes back"),
+    ],
+)
+def test_errors_name_file_sample_and_field(tmp_path: Path, changed: dict[str, Any], told: str):
+    with pytest.raises(InputError, match=rf"^locomo_plus\.json: {told}"):
+        load(tmp_path, sample(), sample(**changed))
+
+
+def test_files_of_another_shape(tmp_path: Path):
+    for wrong in ("{}", "[]"):
+        plus, locomo = write(tmp_path)
+        plus.write_text(wrong)
+        with pytest.raises(InputError, match="must be a list of LoCoMo-Plus samples"):
+            LoCoMoPlus(name="made", path=str(plus), locomo=str(locomo)).load()
+    with pytest.raises(InputError, match=r"sample 1: sample: is a text; must be an object"):
+        load(tmp_path, sample(), "x")
+    plus, locomo = write(tmp_path, sample())
+    alone = conversation("ash", speaker_b=None)
+    alone["conversation"] |= {"session_2": [], "speaker_b": " "}
+    locomo.write_text(json.dumps([alone]))
+    with pytest.raises(InputError, match=r"locomo10\.json: sample ash: conversation\.speaker_b"):
+        LoCoMoPlus(name="made", path=str(plus), locomo=str(locomo)).load()
+
+
+def test_where_both_files_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("eval.datasets.files.DATA", tmp_path / "data")
+    monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "shared"))
+    read = LoCoMoPlus(name="locomo_plus")
+    with pytest.raises(InputError, match=r"python -m eval\.fetch locomo`"):
+        read.load()
+    for folder in ("locomo", "locomo_plus", "made"):
+        (tmp_path / "shared" / folder).mkdir(parents=True)
+    plus, locomo = write(tmp_path / "shared" / "made", sample(), ids=("fir",))
+    locomo.rename(tmp_path / "shared" / "locomo" / locomo.name)
+    with pytest.raises(InputError, match=r"python -m eval\.fetch locomo_plus`"):
+        read.load()
+    plus.rename(tmp_path / "shared" / "locomo_plus" / plus.name)
+    assert read.load().conversations[0].id == "fir"
+    (tmp_path / "data").mkdir()
+    write(tmp_path / "data", sample(), ids=("oak",))
+    assert read.load().conversations[0].id == "oak"
+
+
+def test_every_option_is_in_the_config():
+    config = OmegaConf.load(Path(module.__file__).parents[2] / "conf/dataset/locomo_plus.yaml")
+    assert set(config) == {"_target_", *LoCoMoPlus.__dataclass_fields__}
+    assert instantiate(config) == LoCoMoPlus(name="locomo_plus")
+
+
+@pytest.mark.skipif(
+    not all(path.is_file() for path in _REAL),
+    reason="locomo_plus.json and locomo10.json are not in $MEMSYS_SHARED",
+)
+@pytest.mark.parametrize(("stitch", "conversations", "turns"), [("all", 10, 6640), ("one", 401, 0)])
+def test_the_published_file(stitch: str, conversations: int, turns: int):
+    plus, locomo = map(str, _REAL)
+    data = LoCoMoPlus(name="locomo_plus", stitch=stitch, path=plus, locomo=locomo).load()
+    published = load_sources()["locomo_plus"]
+    assert (data.files[0].bytes, data.files[0].sha256) == (published.bytes, published.sha256)
+    assert (len(data.conversations), len(data.questions)) == (conversations, 401)
+    assert Counter(one.type for one in data.questions) == {
+        **{"causal": 101, "state": 100, "goal": 100, "value": 100}
+    }
+    assert sum(len(one.evidence) for one in data.questions) == 758
+    assert sum("time_gap" in line for line in data.repairs) == 15
+    found = {c.id: [t.id for s in c.sessions for t in s.turns] for c in data.conversations}
+    assert all(set(one.evidence) <= set(found[one.conversation]) for one in data.questions)
+    assert all(len(set(ids)) == len(ids) for ids in found.values())
+    assert not turns or sum(map(len, found.values())) == turns
+    for one in data.conversations:
+        assert all(a.time <= b.time for a, b in pairwise(one.sessions))
+    ends = {one.id: one.sessions[-1].time for one in data.conversations}
+    assert all(q.asked_at and ends[q.conversation] <= q.asked_at for q in data.questions)

@@ -1,0 +1,113 @@
+"""Runs over LoCoMo-Plus's layout, as a user starts them: nothing scores a missing gold answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eval.audit_judge.__main__ import main as audit
+from eval.compare.__main__ import main as compare
+from eval.datasets.named import config_of
+from eval.datasets.reload import load_dataset_of
+from eval.diagnose.__main__ import main as diagnose
+from eval.export.__main__ import main as export
+from eval.report.__main__ import main as report
+from eval.rescore.__main__ import main as rescore
+from eval.retrieval.__main__ import main as measure
+from tests.eval.commands import Run, Start, runs_in
+from tests.eval.datasets.made_locomo_plus import sample, write
+
+_OF_ANSWERS = ("locomo_f1", "bleu1", "f1_strict", "judge")
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> tuple[str, ...]:
+    kinds = ("causal", "state", "goal", "value", "goal", "state")
+    plus, locomo = write(tmp_path, *(sample(relation_type=kind) for kind in kinds))
+    return ("dataset=locomo_plus", f"dataset.path={plus}", f"dataset.locomo={locomo}", "k=2")
+
+
+@pytest.fixture
+def answered(start: Start, given: tuple[str, ...], tmp_path: Path) -> list[Run]:
+    ended = start("-m", *given, "strategy=oracle,bm25,hybrid_rank")
+    assert ended.code == 0, ended.err
+    return runs_in(tmp_path)
+
+
+def test_answers_without_gold_have_no_score(answered: list[Run]):
+    for run in answered:
+        for record in run.records:
+            assert (record["gold"], record["status"]) == (None, "ok")
+            assert record["answer"] is not None
+            assert all(record["scores"].get(name) is None for name in _OF_ANSWERS)
+            assert record["asked_at"] == "2023-04-08T09:00:00"
+        cells = run.summary["by_type"]
+        assert [cells[name]["n"] for name in ("causal", "state", "goal", "value")] == [1, 2, 2, 1]
+        overall = cells["overall"]
+        assert (overall["n"], overall["errors"]) == (6, 0)
+        assert overall["f1"] is overall["bleu1"] is overall["judge"] is None
+        assert overall["evidence_recall"] is not None
+        protocol = run.summary["protocols"]["locomo"]["by_type"]["overall"]
+        assert (protocol["n"], protocol["f1"]) == (6, None)
+    first = next(run for run in answered if run.manifest["strategy"] == "oracle")
+    assert first.summary["by_type"]["overall"]["evidence_recall"] == 1.0
+
+
+def test_commands_know_the_types_and_that_there_is_no_gold(
+    answered: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    by_strategy = {run.manifest["strategy"]: str(run.folder) for run in answered}
+    bm25, folders = by_strategy["bm25"], [by_strategy["bm25"], by_strategy["hybrid_rank"]]
+
+    def printed(code: int) -> str:
+        assert code == 0
+        shown = capsys.readouterr().out
+        assert "types 1-4 " not in shown.replace("n, types 1-4", "")
+        return shown
+
+    shown = printed(compare(folders))
+    assert "recall@10" in shown
+    assert "overall (all but type 5)" in shown
+    shown = printed(diagnose([bm25]))
+    assert "no gold answers, so that no answer has locomo_f1" in shown.replace("\n", " ")
+    assert "6 questions of all but type 5" in printed(measure([bm25]))
+    printed(report(folders))
+    text = next(Path(folders[0]).glob("comparison.md")).read_text(encoding="utf-8")
+    assert "6 questions of all but type 5" in text
+    assert "phrase match; abstention" not in text
+    before = answered[0].records
+    assert rescore([folders[0]]) == 0
+    assert Run(answered[0].folder).records == before
+    assert export([bm25, "--to", "trec", "--out", str(tmp_path / "trec")]) == 0
+    qrels = (tmp_path / "trec" / "qrels.trec").read_text().splitlines()
+    assert qrels[:2] == ["ash/0 0 ash:C0:1 1", "ash/0 0 ash:C0:2 1"]
+    assert len(qrels) == 12
+
+
+def test_a_conversation_a_sample(start: Start, given: tuple[str, ...], tmp_path: Path):
+    ended = start(*given, "dataset.stitch=one", "strategy=bm25", "reader=none")
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    assert [one["conversation"] for one in run.records] == [
+        *("ash+0", "ash+2", "ash+4", "elm+1", "elm+3", "elm+5")
+    ]
+    assert {one["turns"] for one in run.manifest["stores"].values()} == {5}
+
+
+def test_a_judge_of_gold_answers_is_refused(start: Start, given: tuple[str, ...]):
+    ended = start(*given, "strategy=bm25", "judge=gold_recall")
+    assert ended.code == 2
+    assert "dataset=locomo_plus has none, only cues; use judge=llm" in ended.err
+
+
+def test_an_audit_needs_gold_answers(given: tuple[str, ...], capsys: pytest.CaptureFixture[str]):
+    assert audit([*given[:3]]) == 2
+    assert "locomo_plus: has no gold answers" in capsys.readouterr().err
+
+
+def test_rankings_of_others_find_the_data_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("eval.datasets.files.DATA", tmp_path)
+    write(tmp_path, sample())
+    data = load_dataset_of(config_of("locomo_plus", "original", None))
+    assert (data.name, [one.id for one in data.questions]) == ("locomo_plus", ["ash/0"])

@@ -1,0 +1,76 @@
+"""LoCoMo's conversations for choosing parameters, and those for reporting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from eval.datasets.files import shared_folder
+from eval.datasets.locomo import LoCoMo
+from eval.datasets.splits import DEV, HELD_OUT, SPLITS
+from eval.datasets.types import Dataset
+from eval.records.manifest import describe
+from memsys.errors import InputError
+
+Load = Callable[..., Dataset]
+LOCOMO = shared_folder() / "locomo" / "locomo10.json"
+
+
+@pytest.fixture
+def ten(sample: dict[str, Any]) -> list[dict[str, Any]]:
+    """A sample for each of LoCoMo's conversations, and another one."""
+    return [{**sample, "sample_id": name} for name in (*HELD_OUT, "conv-1", *DEV)]
+
+
+def names(dataset: Dataset) -> set[str]:
+    return {one.id for one in dataset.conversations}
+
+
+def test_the_splits_share_no_conversation() -> None:
+    assert len(DEV) == len(HELD_OUT) == 5
+    assert len({*DEV, *HELD_OUT}) == 10
+    assert dict(SPLITS) == {"dev": DEV, "held_out": HELD_OUT}
+
+
+@pytest.mark.skipif(not LOCOMO.is_file(), reason="LoCoMo is not here: set MEMSYS_SHARED")
+def test_the_splits_are_the_whole_of_locomo() -> None:
+    of_split = [LoCoMo(name="locomo", path=str(LOCOMO), split=name).load() for name in SPLITS]
+    whole = LoCoMo(name="locomo", path=str(LOCOMO)).load()
+    assert set.union(*map(names, of_split)) == names(whole)
+    assert sum(len(one.questions) for one in of_split) == len(whole.questions) == 1986
+
+
+def test_a_split_filters_the_conversations(ten: list[dict[str, Any]], load: Load) -> None:
+    assert names(load(ten)) == {*DEV, *HELD_OUT, "conv-1"}
+    dev = load(ten, split="dev")
+    assert names(dev) == set(DEV)
+    assert {one.conversation for one in dev.questions} == set(DEV)
+    assert names(load(ten, split="held_out")) == set(HELD_OUT)
+    assert names(load(ten, split="dev", conversations=["conv-43"])) == {"conv-43"}
+    (pooled,) = load(ten, split="dev", pooled=True).conversations
+    assert {session.owner for session in pooled.sessions} == set(DEV)
+
+
+def test_what_is_not_of_the_split_is_refused(ten: list[dict[str, Any]], load: Load) -> None:
+    with pytest.raises(InputError, match=r"dataset\.conversations: 'conv-44' is not one of conv-2"):
+        load(ten, split="dev", conversations=["conv-26", "conv-44"])
+    with pytest.raises(InputError, match=r"^dataset\.split=train: use dev, held_out, or null"):
+        load(ten, split="train")
+    with pytest.raises(InputError, match=r"^dataset\.split=\['dev'\]: use dev"):
+        load(ten, split=["dev"])
+    with pytest.raises(InputError, match=r"split=dev: the data has no conv-43; splits are of LoC"):
+        load(ten[:-1], split="dev")
+
+
+def test_a_run_on_all_conversations_has_the_hash_of_earlier_versions(
+    ten: list[dict[str, Any]], load: Load
+) -> None:
+    def digest(**dataset: Any) -> str:
+        config = {"seed": 0, "scoring": {"protocols": ["locomo"]}, "dataset": dataset}
+        made = describe("run", config, {"strategy": "bm25"}, load(ten), {}, arguments=())
+        return made["config_sha256"]
+
+    assert digest(split=None) == digest()
+    assert digest(split="dev") != digest()

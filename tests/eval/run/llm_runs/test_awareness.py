@@ -1,0 +1,90 @@
+"""Replies to remarks, judged by whether they show awareness of the cue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eval.diagnose.__main__ import main as diagnose
+from eval.judges.llm import LLMJudge
+from eval.judges.panel import Panel
+from memsys.errors import InputError
+from tests.eval.commands import Run, run_main
+from tests.eval.datasets.made_locomo_plus import sample, write
+from tests.eval.judges.test_llm_judge import CORRECT, Scripted
+from tests.eval.run.llm_runs.served import Bench, text_of
+
+_AWARE = ("judge.rubric=awareness", "reader.prompt=reply")
+
+
+@pytest.fixture
+def plus(bench: Bench, tmp_path: Path) -> Bench:
+    """A bench whose data set has five samples in two conversations."""
+    path, locomo = write(tmp_path, *(sample() for _ in range(5)))
+    bench.options = ("dataset=locomo_plus", f"dataset.path={path}", f"dataset.locomo={locomo}")
+    return bench
+
+
+def test_the_judge_sees_cue_remark_and_reply(plus: Bench):
+    ended = plus.start(*_AWARE)
+    assert ended.code == 0, ended.err
+    asked = [text_of(body) for body in plus.server.bodies]
+    judging = [text for text in asked if "CORRECT or WRONG" in text]
+    assert judging
+    for text in judging:
+        earlier = text.split("<earlier>")[1].split("</earlier>")[0].strip().splitlines()
+        assert earlier == [
+            "Ada: Since the flood I store the piano upstairs.",
+            "Bo: A wise place for it.",
+        ]
+        assert "<remark>\nAda: Every heavy rain makes me look at the stairs.\n" in text
+    for record in plus.run.records:
+        assert record["gold"] is None
+        assert record["judge"].keys() == {"gpt-4o-mini, awareness"}
+        assert record["scores"]["judge"] in (0.0, 1.0)
+        assert record["scores"]["locomo_f1"] is None
+    assert plus.run.manifest["prompts"]["reader"]["name"] == "reply"
+    assert not any("reader.prompt" in one for one in plus.run.manifest["warnings"])
+
+
+def test_verdicts_are_given_later_as_well(plus: Bench, capsys: pytest.CaptureFixture[str]):
+    assert plus.start(*_AWARE, "judge=none").code == 2  # it has no rubric
+    assert plus.start("reader.prompt=reply", "judge=none").code == 0
+    again = plus.folder / "again"
+    ended = run_main(
+        *(plus.folder, plus.cache, f"from={plus.run.folder}", f"hydra.run.dir={again}"),
+        *("judge=llm", "judge.rubric=awareness"),
+    )
+    assert ended.code == 0, ended.err
+    assert all(record["scores"]["judge"] is not None for record in Run(again).records)
+    assert diagnose([str(again)]) == 0
+    assert "--score judge analyses the verdicts" in capsys.readouterr().out.replace("\n", " ")
+    assert diagnose([str(again), "--score", "judge"]) == 0
+    assert "evidence retrieved" in capsys.readouterr().out
+
+
+def test_estimates_count_replies_and_verdicts(plus: Bench):
+    ended = plus.start(*_AWARE, "estimate=true")
+    assert ended.code == 0, ended.err
+    (line,) = [line for line in ended.out.splitlines() if line.startswith("bm25")]
+    name, calls, _, written, *_ = line.split()
+    assert (name, calls) == ("bm25", "10")
+    assert int(written) > 0
+
+
+def test_rubrics_of_the_other_kind_are_refused(plus: Bench, small: tuple[str, ...]):
+    ended = plus.start()
+    assert ended.code == 2
+    assert "generous: compares with gold answers" in ended.err
+    plus.options = small
+    ended = plus.start("judge.rubric=awareness")
+    assert ended.code == 2
+    assert "awareness of a cue, and dataset=small has none" in ended.err
+
+
+def test_a_panel_has_judges_of_one_kind():
+    llm = Scripted(lambda text, sample: CORRECT)
+    with pytest.raises(InputError, match="some compare with the gold answer, others with the cue"):
+        Panel([LLMJudge(llm, "strict"), LLMJudge(llm, "awareness")])
+    assert Panel([LLMJudge(llm, "strict"), LLMJudge(llm, "generous")]).compares == "gold"
