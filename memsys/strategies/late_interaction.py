@@ -19,7 +19,8 @@ class LateInteraction(Strategy):
     """The `pool` best of the start ranking, reordered by MaxSim (see TokenIndex.max_sim), then cut
     to k. Below the pool the start ranking continues.
 
-    Where a fallback without token vectors embeds a conversation, the start ranking counts alone.
+    The start ranking counts alone in a language that the embedder was not trained for, and where
+    a fallback without token vectors embeds the conversation.
 
     Score: weight * MaxSim + (1 - weight) * relevance, both scaled to 0..1 within the pool.
     """
@@ -51,8 +52,9 @@ class LateInteraction(Strategy):
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank the pool by MaxSim and relevance; the trace says where there is no MaxSim."""
         relevance = self.store.ranking(query.text, self._start)
-        if not self.parts.embedder.has_tokens:
-            return self.best(relevance), {"late_interaction": "no token vectors"}
+        if not (self.parts.embedder.has_tokens and self.store.understood):
+            reason = "language" if self.parts.embedder.has_tokens else "no token vectors"
+            return self.best(relevance), {"late_interaction": reason}
         pool = self.best(relevance, self._pool)
         if not pool:
             return [], {}

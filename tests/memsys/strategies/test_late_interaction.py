@@ -110,3 +110,13 @@ def test_a_fallback_without_tokens_leaves_the_start_ranking(parts: MakeParts) ->
         ranked, trace = strategy.rank(one)
         assert ranked == strategy.best(strategy.store.ranking(one.text, "hybrid"))
         assert trace == {"late_interaction": "no token vectors"}
+
+
+def test_a_language_unknown_to_the_embedder_leaves_the_start_ranking(parts: MakeParts) -> None:
+    class Chinese(BagOfTokens):
+        languages = frozenset(("zh",))
+
+    strategy = ingest_all(late(parts(Chinese()), 10, start="hybrid"))
+    ranked, trace = strategy.rank(QUERIES[0])
+    assert ranked == strategy.best(strategy.store.ranking(QUERIES[0].text, "hybrid"))
+    assert trace == {"late_interaction": "language"}
