@@ -57,7 +57,8 @@ class MiniLM(Embedder):
         pooling: Pooling = "mean",
     ) -> None:
         """`sha256`: required hash of the model file. `max_tokens`: longest input, in tokens.
-        `fallback`: embedder of conversations that are not English. `pooling`: with tokens, the vectors of single tokens are available besides their mean.
+        `fallback`: embedder of conversations that are not English. `pooling`: with tokens, the
+        vectors of single tokens are available besides their mean.
         Raises InputError on an unknown pooling.
         """
         check_choice("embedder.pooling", pooling, get_args(Pooling))
