@@ -19,7 +19,7 @@ from memsys.text.english_dates import find_dates
 from memsys.text.terms import is_cjk, terms
 from memsys.types import UNDATED, Memory, Vectors
 
-_LONG = 20  # index terms from which a longer memory is no better
+_LONG = 8  # index terms from which a longer memory is no better
 _NEAR = timedelta(days=3)  # around a day that a question names
 _FEEDBACK_MEMORIES, _FEEDBACK_TERMS = 5, 10  # of RM3
 _FEEDBACK_SHARPNESS = 3.0
@@ -36,7 +36,7 @@ class Signals:
     its neighbours', in standard deviations above the store's mean. speaker: 1 if the question names
     its speaker and no other. time, count: 1 if it states a time or a number and the question asks
     for one. question: 1 if it ends as a question. length: logarithm of its index terms over that of
-    20, at most 1. date: 1 if its day, or one it mentions, lies in a period that the question names;
+    8, at most 1. date: 1 if its day, or one it mentions, lies in a period that the question names;
     half if only the month fits.
 
     Neighbours are the memories before and after in its session: consecutive memories of one time
