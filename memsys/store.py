@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
 from memsys.context.writers import ContextWriter
 from memsys.embed.cache import CachedEmbedder
+from memsys.fusion.signals import Signals
+from memsys.fusion.weights import load_weights
 from memsys.graph.build import GraphSettings, build_graph
 from memsys.graph.csr import build_csr
 from memsys.graph.score import GraphStatistics, graph_statistics
@@ -27,7 +30,7 @@ from memsys.text.tokens import count_tokens
 from memsys.types import Memory, Vectors
 
 # Cached properties of a store that new memories make invalid.
-_DERIVED = ("by_vector", "by_word", "by_token", "rows", "graph", "statistics", "language")
+_DERIVED = ("by_vector by_word by_token rows graph statistics language signals").split()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,13 @@ class Store:
         return TokenIndex(self._parts.embedder.document_tokens(contents))
 
     @cached_property
+    def signals(self) -> Signals:
+        """Signals of all memories for the fusion ranking."""
+        index = self._parts.index
+        vectors = self.by_vector.vectors() if self.understood else None
+        return Signals(self.memories, self.owners, vectors, index.k1, index.b)
+
+    @cached_property
     def rows(self) -> Mapping[str, int]:
         """Row in `memories` of each memory id."""
         return {memory.id: row for row, memory in enumerate(self.memories)}
@@ -131,12 +141,22 @@ class Store:
         """
         return self.by_token.max_sim(self._parts.embedder.query_tokens(query), rows, idf)
 
+    def fused(self, query: str) -> Scores:
+        """Return the score of every memory in the fusion ranking, shape (n,), unbounded."""
+        weights = self._parts.index.fusion
+        fitted = load_weights() if weights is None else load_weights(Path(weights))
+        understood = self.understood
+        signals = self.signals.of(query, self.similarity(query) if understood else None)
+        return fitted.score(signals, query, understood=understood)
+
     def relevance(self, query: str, start: Start, similarity: Scores | None = None) -> Scores:
         """Return the relevance of every memory, shape (n,): cosine, or BM25 or hybrid in 0..1.
         `similarity`: the cosines, if the caller has them; avoids embedding the query twice.
         """
         if start == "lexical":
             return min_max(self.bm25(query))
+        if start == "fusion":
+            return min_max(self.fused(query))
         cosines = self.similarity(query) if similarity is None else similarity
         if start == "vector":
             return cosines

@@ -12,11 +12,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval.readers.dates import find_dates
-from eval.readers.dates_zh import find_dates_zh
 from eval.readers.question import ParsedQuestion, named_people
 from eval.readers.sentences import Sentence, roots, roots_by_speaker, sentences
+from memsys.text.chinese_dates import find_dates_zh
 from memsys.text.dates import DateMention
+from memsys.text.english_dates import find_dates
 from memsys.types import Candidate, Memory
 
 # Sentences of this many best memories are scored, so that a full context takes no longer.

@@ -9,10 +9,10 @@ from enum import Enum
 from functools import lru_cache
 from pathlib import Path
 
-from eval.readers.dates import find_dates
-from eval.readers.dates_zh import find_dates_zh
 from eval.readers.sentences import LIGHT, root
+from memsys.text.chinese_dates import find_dates_zh
 from memsys.text.dates import DateMention
+from memsys.text.english_dates import find_dates
 from memsys.text.tables import load_table
 from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, words
 

@@ -83,6 +83,7 @@ class CachedEmbedder:
         """The cache of token vectors, opened on first use. Raises InputError if the embedder has
         none.
         """
+        self.asked = True
         if self._token_cache is None:
             path = self._path.with_name(f"{self._path.stem}-tokens.sqlite")
             self._token_cache = TokenCache(self._embedder, path, self._meter)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,11 +41,14 @@ class SparseLexicalIndex:
 
     Terms, k1 and b are those of LexicalIndex. The inverse document frequency is Robertson's,
     floored at 0, where rank_bm25 gives a term in most texts a small weight: rankings agree except
-    for such terms. The scores are those of the library bm25s, method "robertson"; here all texts
-    are scored in one pass over arrays, and a query adds whole columns.
+    for such terms. `smoothed`: it is Lucene's, ln(1 + (n - df + .5) / (df + .5)), always above 0.
+    The scores are those of the library bm25s, methods "robertson" and "lucene"; here all texts are
+    scored in one pass over arrays, and a query adds whole columns.
     """
 
-    def __init__(self, texts: Sequence[str], k1: float, b: float) -> None:
+    def __init__(
+        self, texts: Sequence[str], k1: float, b: float, *, smoothed: bool = False
+    ) -> None:
         """`texts`: at least 1."""
         numbers = _TermNumbers()
         found, lengths = array("i"), array("i")
@@ -53,8 +57,8 @@ class SparseLexicalIndex:
             found.extend(chain.from_iterable(map(numbers.__getitem__, written(text))))
             lengths.append(len(found) - before)
         self._size, self._vocabulary = len(texts), dict(numbers.vocabulary)
-        self._starts, self._texts, self._weights = _columns(
-            np.frombuffer(found, np.int32), np.frombuffer(lengths, np.int32), k1, b
+        self._starts, self._texts, self._weights, self._idf = _columns(
+            np.frombuffer(found, np.int32), np.frombuffer(lengths, np.int32), k1, b, smoothed
         )
 
     def scores(self, query: str) -> NDArray[np.float64]:
@@ -65,6 +69,24 @@ class SparseLexicalIndex:
                 column = slice(self._starts[number], self._starts[number + 1])
                 scores[self._texts[column]] += self._weights[column]  # each text occurs once
         return scores.astype(np.float64)
+
+    def shares(self, query: Mapping[str, float]) -> NDArray[np.float64]:
+        """Return the share of the query's weight that each text has, shape (n,), 0 to 1: its BM25
+        over that of a text with all terms arbitrarily often. `query` maps terms to weights; a term
+        that no text has counts as the rarest. Only for a smoothed index.
+        """
+        scores, most = np.zeros(self._size), 0.0
+        for term, weight in query.items():
+            most += weight * self.rarity(term)
+            if (number := self._vocabulary.get(term)) is not None:
+                column = slice(self._starts[number], self._starts[number + 1])
+                scores[self._texts[column]] += weight * self._weights[column]
+        return scores / most if most > 0 else scores
+
+    def rarity(self, term: str) -> float:
+        """Return the inverse document frequency of `term`, as if in no text if it is unknown."""
+        number = self._vocabulary.get(term)
+        return log(1 + (self._size + 0.5) / 0.5) if number is None else float(self._idf[number])
 
 
 class _TermNumbers(dict[str, tuple[int, ...]]):
@@ -81,21 +103,23 @@ class _TermNumbers(dict[str, tuple[int, ...]]):
 
 
 def _columns(
-    found: NDArray[np.int32], lengths: NDArray[np.int32], k1: float, b: float
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32]]:
-    """Return the score matrix by term: start of its entries, their texts, their scores. Score: idf
-    * tf / (tf + k1 * (1 - b + b * length / mean length)); a term of weight 0 has no entries.
-    `found`: the term numbers of all texts in order; `lengths`: number of terms per text.
+    found: NDArray[np.int32], lengths: NDArray[np.int32], k1: float, b: float, smoothed: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float32], NDArray[np.float32]]:
+    """Return the score matrix by term: start of its entries, their texts, their scores; and the idf
+    of each term. Score: idf * tf / (tf + k1 * (1 - b + b * length / mean length)); a term of weight
+    0 has no entries. `found`: the term numbers of all texts in order; `lengths`: number of terms
+    per text.
     """
     n = len(lengths)
     pairs = found.astype(np.int64) * n + np.repeat(np.arange(n), lengths)
     pairs, counts = np.unique(pairs, return_counts=True)
     of, texts = np.divmod(pairs, n)
     frequency = np.bincount(of)
-    idf = np.log(np.maximum((n - frequency + 0.5) / (frequency + 0.5), 1)).astype(np.float32)
+    odds = (n - frequency + 0.5) / (frequency + 0.5)
+    idf = np.log(1 + odds if smoothed else np.maximum(odds, 1)).astype(np.float32)
     weighty = idf[of] > 0
     of, texts, counts = of[weighty], texts[weighty].astype(np.int32), counts[weighty]
     norms = k1 * (1 - b + b * lengths / (lengths.mean() or 1))
     weights = (idf[of] * (counts / (norms[texts] + counts))).astype(np.float32)
     starts = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=len(frequency)))])
-    return starts, texts, weights
+    return starts, texts, weights, idf

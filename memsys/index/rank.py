@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args, get_type_hints
+from typing import Literal, Protocol, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memsys.errors import InputError, check_choice, check_fields, check_whole
 
-Start = Literal["vector", "lexical", "hybrid"]
+Start = Literal["vector", "lexical", "hybrid", "fusion"]
 Scores = NDArray[np.float64]
 _BLOCK = 16
 
@@ -22,7 +22,8 @@ class IndexSettings:
     `vectors` and `lexical`: kind of index. The defaults score every memory, exactly; the others are
     for large stores (LargeVectors, SparseLexicalIndex). `expected`: final number of memories of a
     large store, 0 if all of them are present at the first query. `searched`: share of the lists
-    that an ivf index searches, 0 to 1: more is slower and misses less.
+    that an ivf index searches, 0 to 1: more is slower and misses less. `fusion`: YAML file with the
+    weights of the fusion ranking; None: those in memsys/fusion/weights.yaml.
     """
 
     k1: float
@@ -32,11 +33,12 @@ class IndexSettings:
     lexical: Literal["rank_bm25", "sparse"] = "rank_bm25"
     expected: int = 0
     searched: float = 0.06
+    fusion: str | None = None
 
     def __post_init__(self) -> None:
         """Raise InputError on a value outside its range."""
         for name, hint in get_type_hints(type(self)).items():
-            if get_args(hint) and getattr(self, name) not in get_args(hint):
+            if get_origin(hint) is Literal and getattr(self, name) not in get_args(hint):
                 choices = ", ".join(get_args(hint))
                 raise InputError(f"index.{name}: {getattr(self, name)!r} is none of {choices}")
         check_fields(self, "index")

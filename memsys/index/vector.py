@@ -41,6 +41,16 @@ class VectorIndex:
         cosines[rows[0]] = found[0]
         return cosines
 
+    def vectors(self) -> Vectors:
+        """Return the vectors, shape (n, d)."""
+        return _stored(self._index)
+
+
+def _stored(index: Any) -> Vectors:
+    """Return the vectors in a flat index, shape (n, d), without copying them."""
+    flat = faiss.rev_swig_ptr(index.get_xb(), index.ntotal * index.d)
+    return np.asarray(flat.reshape(index.ntotal, index.d))
+
 
 class LargeVectors:
     """faiss index over the unit vectors of a large store, with the only copy of the vectors.
@@ -126,14 +136,16 @@ class LargeVectors:
         """Return the cosine of `vector` and every row, shape (n,). Raises InputError unless the
         kind is flat: scoring every vector defeats an approximate index.
         """
+        return np.asarray(self.vectors() @ vector, dtype=np.float64)
+
+    def vectors(self) -> Vectors:
+        """Return the vectors, shape (n, d). Raises InputError unless the kind is flat."""
         if not isinstance(self._index, faiss.IndexFlatIP):
             raise InputError(
                 "index.vectors: ivf and hnsw do not score every memory, which this strategy or "
                 "start needs; use index.vectors=flat, or start=vector"
             )
-        stored = faiss.rev_swig_ptr(self._index.get_xb(), self._index.ntotal * self._index.d)
-        rows = stored.reshape(self._index.ntotal, self._index.d)
-        return np.asarray(rows @ vector, dtype=np.float64)
+        return _stored(self._index)
 
 
 class Nearest:

@@ -66,7 +66,8 @@ def test_a_replayed_query_reports_the_latency_of_its_live_call(tmp_path: Path) -
 
 def test_an_embedder_without_tokens_is_named(tmp_path: Path) -> None:
     cached = CachedEmbedder(BagOfWords(), tmp_path, Meter())
-    with pytest.raises(InputError, match=r"^bag: .*embedder\.pooling=tokens$"):
+    remedy = r"embedder\.pooling=tokens embedder\.fallback=null$"
+    with pytest.raises(InputError, match=rf"^bag: .*{remedy}"):
         cached.query_tokens("a bowl")
     assert [path.name for path in tmp_path.glob("*.sqlite")] == ["bag.sqlite"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from functools import lru_cache
 
-from eval.readers.date_resolution import TABLE
+from memsys.text.date_resolution import TABLE
 from memsys.text.dates import (
     SEASONS,
     DateMention,

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from eval.readers.dates_zh import find_dates_zh
+from memsys.text.chinese_dates import find_dates_zh
 from memsys.text.numbers import chinese_value
 
 WEDNESDAY = date(2024, 4, 17)

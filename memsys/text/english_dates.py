@@ -11,7 +11,7 @@ import re
 from datetime import date
 from functools import lru_cache
 
-from eval.readers import date_resolution as on
+from memsys.text import date_resolution as on
 from memsys.text.dates import DateMention, find_mentions
 
 _PLANS = re.compile(on.TABLE["plans"], re.IGNORECASE)

@@ -1,7 +1,7 @@
 """Date resolution: the period that an English date expression means on the day of the utterance.
 
-Each rule receives the match of a pattern of `eval.readers.dates`, the day of the utterance and
-whether the sentence speaks of plans. It returns a `Period`, or None for no real date.
+Each rule receives the match of a pattern of `memsys.text.english_dates`, the day of the utterance
+and whether the sentence speaks of plans. It returns a `Period`, or None for no real date.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from memsys.text.dates import (
 from memsys.text.numbers import CHINESE_COUNT, COUNT, count_of, spell
 from memsys.text.tables import load_table
 
-TABLE = load_table(Path(__file__).parent / "dates.yaml", COUNT=COUNT, CHINESE_COUNT=CHINESE_COUNT)
+TABLE = load_table(
+    Path(__file__).parent / "date_rules.yaml", COUNT=COUNT, CHINESE_COUNT=CHINESE_COUNT
+)
 _STEPS = {"last": -1, "past": -1, "previous": -1, "next": 1, "coming": 1, "following": 1}
 
 

@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from eval.readers.dates import find_dates
+from memsys.text.english_dates import find_dates
 
 SATURDAY = date(2023, 7, 15)
 

@@ -1,0 +1,1 @@
+"""A ranking that fuses several signals of each memory by fitted weights."""

@@ -1,0 +1,24 @@
+"""Ranking by several signals of each memory, combined by fitted weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from memsys.index.rank import Start
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Query
+
+
+class Fusion(Strategy):
+    """Top k by the fusion of words, vectors, speaker and dates (memsys/fusion): no model, no key.
+
+    The weights were fitted on five conversations of LoCoMo by `python -m eval.studies.fit_fusion`;
+    `index.fusion` names a file with others.
+    """
+
+    start: ClassVar[Start | None] = "fusion"
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Rank by the weighted sum of the signals, a real number."""
+        return self.best(self.store.fused(query.text)), {}
