@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import cached_property
 from itertools import pairwise
 
@@ -20,9 +21,10 @@ from memsys.text.terms import is_cjk, terms
 from memsys.types import UNDATED, Memory, Vectors
 
 _LONG = 8  # index terms from which a longer memory is no better
-_NEAR = timedelta(days=3)  # around a day that a question names
+_NEAR = 3  # days around one that a question names
 _FEEDBACK_MEMORIES, _FEEDBACK_TERMS = 5, 10  # of RM3
 _FEEDBACK_SHARPNESS = 3.0
+_EQUAL = 1e-6  # spread of cosines that differ by rounding alone
 _BESIDE = 0.5  # weight of a neighbour's vector in a window's
 
 
@@ -40,7 +42,7 @@ class Signals:
     half if only the month fits.
 
     Neighbours are the memories before and after in its session: consecutive memories of one time
-    and owner.
+    and owner. A memory without a time is a session of one.
     """
 
     def __init__(
@@ -94,7 +96,7 @@ class Signals:
 
     def of(self, question: str, cosines: Scores | None) -> dict[str, Scores]:
         """Return the signals by name. `cosines`: of every memory, shape (n,). Relative dates in the
-        question are resolved from the day of the last memory.
+        question are resolved from the day of the last memory that has one.
         """
         query = dict.fromkeys(terms(question), 1.0)
         nothing = np.zeros(len(self._memories))
@@ -109,7 +111,7 @@ class Signals:
             "count": self._counts if cues.asks_count(question) else nothing,
             "question": self._questions,
             "length": self._lengths,
-            "date": self._dates(question, self._memories[-1].time),
+            "date": self._dates(question),
         }
         found["feedback"] = self._feedback(found)
         return found
@@ -151,21 +153,24 @@ class Signals:
             self._words.shares({term: rare[term] for term in heaviest[:_FEEDBACK_TERMS]})
         )
 
-    def _dates(self, question: str, asked: datetime) -> Scores:
+    def _dates(self, question: str) -> Scores:
         """Return the date signal."""
         matched = np.zeros(len(self._memories))
-        periods = _periods(question, asked)
+        asked = next((one.time for one in reversed(self._memories) if one.time != UNDATED), None)
+        periods = [] if asked is None else _periods(question, asked)
         if not periods:
             return matched
         spans, rows = self._spans
         for first, last in periods:
             one_day = first == last
-            low, high = (first - _NEAR, last + _NEAR) if one_day else (first, last)
-            fits = (spans[:, 0] <= high.toordinal()) & (spans[:, 1] >= low.toordinal())
+            near = _NEAR if one_day else 0
+            low, high = first.toordinal() - near, last.toordinal() + near
+            fits = (spans[:, 0] <= high) & (spans[:, 1] >= low)
             np.maximum.at(matched, rows[fits], 1.0)
             if one_day:
-                month = date(first.year, first.month, 1).toordinal()
-                same = (spans[:, 0] >= month) & (spans[:, 0] < month + 31)
+                month = first.toordinal() - first.day + 1
+                days = monthrange(first.year, first.month)[1]
+                same = (spans[:, 0] >= month) & (spans[:, 0] < month + days)
                 np.maximum.at(matched, rows[same], 0.5)
         return matched
 
@@ -186,14 +191,14 @@ class Signals:
 def _sessions(memories: Sequence[Memory], owners: Sequence[str]) -> NDArray[np.int64]:
     """Return the number of each memory's session, shape (n,), from 0."""
     keys = [(owner, memory.time) for memory, owner in zip(memories, owners, strict=True)]
-    changes = [0, *(int(one != other) for one, other in pairwise(keys))]
+    changes = [0, *(int(one != other or other[1] == UNDATED) for one, other in pairwise(keys))]
     return np.cumsum(np.array(changes, dtype=np.int64))
 
 
 def _standardised(scores: Scores) -> Scores:
     """Return (scores - mean) / standard deviation, shape (n,); all 0 if they are equal."""
     spread = float(scores.std())
-    return (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))
+    return (scores - scores.mean()) / spread if spread > _EQUAL else np.zeros(len(scores))
 
 
 def _periods(text: str, said: datetime) -> list[tuple[date, date]]:
