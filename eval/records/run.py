@@ -179,12 +179,15 @@ def _records(path: Path) -> dict[str, Record]:
 
 
 def _label(manifest: Manifest, manifests: Sequence[Manifest]) -> str:
-    alike = [_settings(one) for one in manifests if one["strategy"] == manifest["strategy"]]
-    settings = _settings(manifest)
-    differing: dict[str, Any] = {}  # `strategy.k` is interpolated from `k`: one of them will do
+    same = [one for one in manifests if one["strategy"] == manifest["strategy"]]
+    groups = [group for group in _groups(same) if group in manifest["config"]]
+    alike, settings = [_settings(one) for one in same], _settings(manifest)
+    differing: dict[str, Any] = {group: manifest["choices"][group] for group in groups}
     for path in sorted(settings, key=lambda path: path.count(".")):
-        name = path.rpartition(".")[2]
-        if not name.startswith("_") and any(one.get(path) != settings[path] for one in alike):
+        name = path.rpartition(".")[2]  # `strategy.k` is interpolated from `k`: one of them will do
+        if name.startswith("_") or path.partition(".")[0] in groups:
+            continue
+        if any(one.get(path) != settings[path] for one in alike):
             differing.setdefault(name, settings[path])
     if not differing or len(differing) > _IN_LABEL:
         return manifest["strategy"]
@@ -196,3 +199,10 @@ def _settings(manifest: Manifest) -> dict[str, Any]:
     """Return the settings by dotted path, without those of an import, such as the file's sha256."""
     config = manifest["config"]
     return dict(leaves({name: part for name, part in config.items() if name != "import"}))
+
+
+def _groups(manifests: Sequence[Manifest]) -> list[str]:
+    """Return the groups of which `manifests` all chose an option, but not the same: `graph`."""
+    chosen = [one["choices"] for one in manifests]
+    shared = [group for group in chosen[0] if all(group in choices for choices in chosen)]
+    return [group for group in shared if len({choices[group] for choices in chosen}) > 1]

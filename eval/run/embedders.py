@@ -42,6 +42,8 @@ class Embedders:
         suited = [id_ for id_ in self.foreign if fallback and self._knows(fallback, id_)]
         self.default = cached(embedder)
         self._fallback = cached(fallback) if fallback and suited else None
+        if self._fallback is not None:
+            self._fallback.is_fallback = True
         self.chosen: Mapping[str, str] = {}
         if fallback and fallback.installed:
             self.chosen = dict.fromkeys(suited, fallback.name)

@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from eval.records.schema import Manifest
 from eval.rendering.numbers import ABSENT
 from eval.rendering.tables import markdown
 from eval.tabulate.column import LATENCY, NDCG, RECALL, TOKENS, Column, measured
@@ -56,7 +57,7 @@ def as_page(grid: Grid, columns: Sequence[Column]) -> str:
         *heading(grid),
         f"{len(manifests)} runs, {made(manifests)}; reader {', '.join(readers)}.",
         markdown(
-            ["data set", "questions with evidence", "conversations", "file"],
+            ["data set", "questions with evidence", "conversations", "embedder", "file"],
             [_described(one) for one in columns],
         ),
         _reading(grid, columns),
@@ -107,7 +108,17 @@ def _absent(grid: Grid, jobs: Sequence[Job], of: int) -> list[str]:
 def _described(column: Column) -> list[str]:
     files = {f"{f['name']} {f['sha256'][:10]}" for one in column.manifests for f in one["data"]}
     counts = [f"{one:,}" if one else ABSENT for one in (column.n, column.conversations)]
-    return [column.name, *counts, ", ".join(sorted(files)) or ABSENT]
+    used = set().union(*map(_embedders, column.manifests))
+    named = (", ".join(sorted(names)) or ABSENT for names in (used, files))
+    return [column.name, *counts, *named]
+
+
+def _embedders(manifest: Manifest) -> set[str]:
+    """Return the run's embedder, if any conversation has it, and those of other languages."""
+    others = manifest.get("embedders") or {}
+    all_others = bool(others) and set(manifest.get("stores") or {}) <= set(others)
+    own = manifest["models"]["embedder"]
+    return {*others.values(), *([] if all_others or own is None else [own])}
 
 
 def _reading(grid: Grid, columns: Sequence[Column]) -> str:

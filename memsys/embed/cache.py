@@ -44,6 +44,7 @@ class CachedEmbedder:
         self.asked = False  # set to True by every look-up
         self.name, self.typical_similarity = embedder.name, embedder.typical_similarity
         self.languages = embedder.languages
+        self.is_fallback = False  # True where it replaces the run's embedder in a conversation
         self._meter = meter
         self._warm = False
         self._length: int | None = None  # of the model's vectors, once one was embedded
@@ -71,6 +72,11 @@ class CachedEmbedder:
     def query_tokens(self, text: str) -> TokenVectors:
         """Return the token vectors of one query."""
         return self.token_cache.look_up("query", [text])[0]
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether the embedder has vectors of single tokens."""
+        return self._embedder.token_length is not None
 
     @property
     def token_cache(self) -> TokenCache:

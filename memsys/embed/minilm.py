@@ -58,8 +58,8 @@ class MiniLM(Embedder):
     ) -> None:
         """`sha256`: required hash of the model file. `max_tokens`: longest input, in tokens.
         `fallback`: embedder of conversations that are not English. `pooling`: with tokens, the
-        vectors of single tokens are available besides their mean.
-        Raises InputError on an unknown pooling.
+        vectors of single tokens are available besides their mean. Raises InputError on an unknown
+        pooling.
         """
         check_choice("embedder.pooling", pooling, get_args(Pooling))
         self.token_length = _DIMENSIONS if pooling == "tokens" else None

@@ -19,6 +19,9 @@ class LateInteraction(Strategy):
     """The `pool` best of the start ranking, reordered by MaxSim (see TokenIndex.max_sim), then cut
     to k. Below the pool the start ranking continues.
 
+    The start ranking counts alone in a language that the embedder was not trained for, and where
+    a fallback without token vectors embeds the conversation.
+
     Score: weight * MaxSim + (1 - weight) * relevance, both scaled to 0..1 within the pool.
     """
 
@@ -42,12 +45,16 @@ class LateInteraction(Strategy):
         check_number("strategy.idf", idf, 0, 10)
         if check_whole("strategy.pool", pool) < (k or 1):
             raise InputError(f"strategy.pool: {pool!r}; use a whole number of k={k} or more")
-        _ = parts.embedder.token_cache  # raises if there are none
+        if not parts.embedder.is_fallback:
+            _ = parts.embedder.token_cache  # raises if there are none
         self._start, self._pool, self._weight, self._idf = start, pool, weight, idf
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Rank the pool by MaxSim and relevance."""
+        """Rank the pool by MaxSim and relevance; the trace says where there is no MaxSim."""
         relevance = self.store.ranking(query.text, self._start)
+        if not (self.parts.embedder.has_tokens and self.store.understood):
+            reason = "language" if self.parts.embedder.has_tokens else "no token vectors"
+            return self.best(relevance), {"late_interaction": reason}
         pool = self.best(relevance, self._pool)
         if not pool:
             return [], {}

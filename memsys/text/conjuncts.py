@@ -108,7 +108,7 @@ def _phrase_after(words: Sequence[str], first: int, length: int) -> _Span | None
 def _joins(words: Sequence[str], place: int, head: int) -> bool:
     """Return whether the word at `place` may be in one phrase with that at `head`."""
     word = words[place]
-    if not word[0].isalnum():
+    if not (word[0].isalnum() and words[head][0].isalnum()):
         return place == head and len(word) > 1  # a quotation is a phrase by itself
     is_content = word.lower() not in STOPWORDS and word.lower() not in _AND and place > 0
     is_alike = word[0].isupper() == words[head][0].isupper()

@@ -39,6 +39,22 @@ def test_runs_of_one_strategy_are_labelled_by_the_settings_that_differ(tmp_path:
     assert [run.label for run in load_runs(folders)] == ["plain k=5", "plain k=10"]
 
 
+def test_an_option_stands_for_all_its_settings_in_a_label(tmp_path: Path) -> None:
+    graphs = {"rules": {"a": 1, "b": 1, "c": 1}, "titles": {"a": 2, "b": 2, "c": 2}}
+    folders = [
+        write_run(
+            tmp_path / f"{name}{k}",
+            [record()],
+            choices={"strategy": "plain", "graph": name},
+            config={"strategy": {"name": "plain"}, "graph": settings, "k": k},
+        )
+        for name, settings in graphs.items()
+        for k in (5, 10)
+    ]
+    labels = [run.label for run in load_runs(folders)]
+    assert labels == [f"plain graph={name} k={k}" for name in graphs for k in (5, 10)]
+
+
 def test_imports_of_one_name_are_labelled_by_their_folders(tmp_path: Path) -> None:
     configs = {name: {"k": 5, "import": {"file": {"sha256": name * 20}}} for name in ("x", "y")}
     folders = [

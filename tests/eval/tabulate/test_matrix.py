@@ -86,7 +86,7 @@ def test_a_matrix_for_each_measure(made: Made) -> None:
     assert "full_context" not in ndcg
     assert table(page, "Context tokens")["bm25"] == ["40 [40, 40]"] * 2
     assert table(page, "Retrieval latency, p95 in ms")["bm25"] == ["2.0 (1.0×)"] * 2
-    assert "| locomo_dev | 48 | 6 | some.json 5555555555 |" in page
+    assert "| locomo_dev | 48 | 6 | minilm | some.json 5555555555 |" in page
     assert "## Missing" not in page
 
 
@@ -146,9 +146,19 @@ def test_failed_questions_are_left_out_of_the_whole_column(made: Made) -> None:
     made.run("sample_zh", "bm25")
     made.run("sample_zh", "hybrid_rank", rows=rows)
     page = made.page()
-    assert "| sample_zh | 47 | 6 | some.json 5555555555 |" in page
+    assert "| sample_zh | 47 | 6 | minilm | some.json 5555555555 |" in page
     failed = page.partition("- sample_zh: dataset=sample_zh strategy=hybrid_rank: ")[2]
     assert failed.startswith("questions that failed, left out of the whole column: 1")
+
+
+@pytest.mark.parametrize(
+    ("foreign", "named"), [(CONVERSATIONS, "e5"), (CONVERSATIONS[:1], "e5, minilm")]
+)
+def test_the_embedders_of_other_languages_are_named(
+    made: Made, foreign: tuple[str, ...], named: str
+) -> None:
+    made.run("sample_zh", "bm25", embedders=dict.fromkeys(foreign, "e5"))
+    assert f"| sample_zh | 48 | 6 | {named} | some.json" in made.page()
 
 
 def test_a_single_conversation_is_named(made: Made) -> None:

@@ -1,0 +1,101 @@
+"""Decomposition keeps the contract and interleaves one ranking per conjunct."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from memsys.errors import InputError
+from memsys.index.rank import Start
+from memsys.store import Parts
+from memsys.strategies.decompose import Decompose
+from tests.memsys.build import MakeParts, ingest_all, query, session
+from tests.memsys.contract import QUERIES, Contract
+from tests.memsys.strategies.make import conf
+
+BOTH = "What do Mara and Theo sell?"
+TALK = session(
+    1,
+    datetime(2024, 3, 2),
+    ("Mara", "I sell bowls."),
+    ("Theo", "I sell seedlings."),
+    ("Mara", "We ate at Salt and Pepper."),
+    ("Theo", "Salt was scarce. Pepper too."),
+)
+
+
+def decompose(
+    parts: Parts, k: int = 3, budget: int | None = None, start: Start = "vector", **change: Any
+) -> Decompose:
+    shipped = conf("strategy/decompose")
+    settings = {name: shipped[name] for name in ("conjuncts", "whole")} | change
+    return Decompose(parts, k, budget, start, **settings)
+
+
+class TestFromVectors(Contract):
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Decompose:
+        return decompose(parts, k, budget)
+
+
+class TestOfAllConjuncts(Contract):
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Decompose:
+        return decompose(parts, k, budget, "hybrid", conjuncts="all", whole=False)
+
+
+@pytest.mark.parametrize("start", ["vector", "lexical", "hybrid"])
+def test_without_conjuncts_the_start_ranking_is_exact(parts: MakeParts, start: Start) -> None:
+    strategy = ingest_all(decompose(parts(), 10, start=start))
+    for one in QUERIES:
+        ranked, trace = strategy.rank(one)
+        assert ranked == strategy.best(strategy.store.ranking(one.text, start))
+        assert trace == {}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_rankings_take_turns_without_repeats(parts: MakeParts, whole: bool) -> None:
+    strategy = ingest_all(decompose(parts(), 10, whole=whole))
+    found, trace = strategy.rank(query(BOTH))
+    alone = ["What do Mara sell?", "What do Theo sell?"]
+    assert trace == {"conjuncts": alone}
+    asked = [BOTH, *alone] if whole else alone
+    rankings = [strategy.best(strategy.store.ranking(text, "vector")) for text in asked]
+    expected = [one.memory.id for place in zip(*rankings, strict=True) for one in place]
+    assert [one.memory.id for one in found] == list(dict.fromkeys(expected))
+    assert [one.score for one in found] == [1 / n for n in range(1, 11)]
+
+
+def split(parts: Parts, text: str, **change: Any) -> bool:
+    strategy = decompose(parts, **change)
+    strategy.ingest(TALK)
+    return "conjuncts" in strategy.rank(query(text))[1]
+
+
+def test_a_unit_of_the_memories_is_not_split(parts: MakeParts) -> None:
+    assert split(parts(), BOTH)
+    assert not split(parts(), "Who ate at Salt and Pepper?")
+    assert split(parts(), "Who likes Salt or Pepper?")  # not a unit: these words are not together
+
+
+def test_noun_phrases_are_split_only_if_asked_for(parts: MakeParts) -> None:
+    assert not split(parts(), "Who sells bowls and seedlings?")
+    assert split(parts(), "Who sells bowls and seedlings?", conjuncts="all")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"start": "words"}, "strategy.start"),
+        ({"conjuncts": "verbs"}, "strategy.conjuncts"),
+        ({"whole": 1}, "strategy.whole"),
+    ],
+)
+def test_wrong_settings_are_named(parts: MakeParts, wrong: dict[str, Any], named: str) -> None:
+    with pytest.raises(InputError, match=f"^{named}: "):
+        decompose(parts(), **wrong)
+
+
+def test_the_ranking_ends_at_the_recorded_depth(parts: MakeParts) -> None:
+    strategy = ingest_all(decompose(parts(depth=5), 2))
+    assert len(strategy.rank(query(BOTH))[0]) == 5

@@ -1,0 +1,68 @@
+"""Conjuncts in invented questions: what is split, where, and what is left whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from memsys.text.conjuncts import conjunction_of
+
+
+@pytest.mark.parametrize(
+    ("question", "conjuncts"),
+    [
+        ("What do Mara and Theo both like?", ("Mara", "Theo")),
+        ("Which city have both Mara and Theo Lang seen?", ("Mara", "Theo Lang")),
+        ("How do Ann, Bob, and Cy travel?", ("Ann", "Bob", "Cy")),
+        ("How do Ann, Bob & Cy travel?", ("Ann", "Bob", "Cy")),
+        ("Who is Mara and Theo's favourite potter?", ("Mara", "Theo's")),
+        ("What did Mara and her aunt make?", ("Mara", "her aunt")),
+        ("Does Theo live near the sea or the hills?", ("the sea", "the hills")),
+        ("Where was Theo between June 3 and June 9 2024?", ("June 3", "June 9 2024")),
+        ('Who read "Up and Down" and "Far"?', ('"Up and Down"', '"Far"')),
+        ("王芳和李明都喜欢什么？", ("王芳", "李明")),
+        ("苹果、香蕉和梨子的价格是多少？", ("苹果", "香蕉", "梨子")),
+    ],
+)
+def test_conjuncts_are_found(question: str, conjuncts: tuple[str, ...]) -> None:
+    found = conjunction_of(question)
+    assert found is not None
+    assert found.conjuncts == conjuncts
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "",
+        "and",
+        "What did Mara make and",
+        "Where did Mara sell a bowl?",
+        'Who read "Salt and Pepper"?',
+        "他喜欢《战争与和平》吗？",
+        "What is it and what was it?",
+        "天气暖和吗？",
+    ],
+)
+def test_what_joins_no_phrases_is_whole(question: str) -> None:
+    assert conjunction_of(question) is None
+
+
+def test_each_conjunct_gets_the_rest_of_the_question() -> None:
+    found = conjunction_of("What do both Mara and Theo's aunt like in May?")
+    assert found is not None
+    assert found.whole == "Mara and Theo's"
+    assert found.questions == ("What do Mara aunt like in May?", "What do Theo's aunt like in May?")
+
+
+@pytest.mark.parametrize(
+    ("question", "are_names"),
+    [
+        ("What do Mara and Theo like?", True),
+        ("王芳和李明都喜欢什么？", True),
+        ("What did Mara and her aunt make?", False),
+        ("Who sells bowls and mugs?", False),
+    ],
+)
+def test_names_begin_with_a_capital(question: str, are_names: bool) -> None:
+    found = conjunction_of(question)
+    assert found is not None
+    assert found.are_names is are_names
