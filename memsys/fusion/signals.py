@@ -88,8 +88,6 @@ class Signals:
         self._norms = None if vectors is None else self._window_norms(vectors)
         self._speakers = np.array([memory.speaker for memory in memories])
         self._names = [name for name in dict.fromkeys(self._speakers.tolist()) if name]
-        self._times = np.array([cues.states_time(one) for one in contents], dtype=float)
-        self._counts = np.array([cues.states_count(one) for one in contents], dtype=float)
         self._questions = np.array([cues.ends_as_question(one) for one in contents], dtype=float)
         lengths = np.array([len(terms(one)) for one in contents], dtype=float)
         self._lengths = np.minimum(np.log1p(lengths) / np.log1p(_LONG), 1.0)
@@ -107,8 +105,8 @@ class Signals:
             "session_words": self._by_session.shares(query)[self._session],
             "window_cosine": nothing if cosines is None else self._window_cosines(cosines),
             "speaker": nothing if speaker is None else (self._speakers == speaker).astype(float),
-            "time": self._times if cues.asks_time(question) else nothing,
-            "count": self._counts if cues.asks_count(question) else nothing,
+            "time": self._stating_time if cues.asks_time(question) else nothing,
+            "count": self._stating_count if cues.asks_count(question) else nothing,
             "question": self._questions,
             "length": self._lengths,
             "date": self._dates(question),
@@ -117,12 +115,23 @@ class Signals:
         return found
 
     def _window_norms(self, vectors: Vectors) -> Scores:
-        """Return the length of each window's vector, shape (n,)."""
-        rows = np.asarray(vectors, dtype=np.float64)
-        window = rows.copy()
-        window[self._before] += _BESIDE * rows[:-1][self._before[1:]]
-        window[self._after] += _BESIDE * rows[1:][self._after[:-1]]
-        return np.asarray(np.maximum(np.linalg.norm(window, axis=1), 1e-9), dtype=np.float64)
+        """Return the length of each window's vector, shape (n,), without copying `vectors`."""
+        n = len(vectors)
+
+        def products(step: int) -> Scores:  # of each row with the one `step` after it, 0 at the end
+            found = np.zeros(n)
+            found[: n - step] = np.einsum("ij,ij->i", vectors[: n - step], vectors[step:])
+            return found
+
+        one, next_, second = products(0), products(1), products(2)
+        before, after = self._before.astype(float), self._after.astype(float)
+        squares = (
+            one
+            + _BESIDE**2 * (before * np.roll(one, 1) + after * np.roll(one, -1))
+            + 2 * _BESIDE * (before * np.roll(next_, 1) + after * next_)
+            + 2 * _BESIDE**2 * before * after * np.roll(second, 1)
+        )
+        return np.asarray(np.sqrt(np.maximum(squares, _EQUAL)), dtype=np.float64)
 
     def _window_cosines(self, cosines: Scores) -> Scores:
         """Return the cosines of question and windows, standardised, from those of memories."""
@@ -173,6 +182,14 @@ class Signals:
                 same = (spans[:, 0] >= month) & (spans[:, 0] < month + days)
                 np.maximum.at(matched, rows[same], 0.5)
         return matched
+
+    @cached_property
+    def _stating_time(self) -> Scores:
+        return np.array([cues.states_time(one.content) for one in self._memories], dtype=float)
+
+    @cached_property
+    def _stating_count(self) -> Scores:
+        return np.array([cues.states_count(one.content) for one in self._memories], dtype=float)
 
     @cached_property
     def _spans(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
