@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from hydra.errors import HydraException
 from hydra.utils import instantiate
 from numpy.typing import NDArray
 
@@ -30,18 +31,12 @@ from memsys.memory.base import MemoryBuilder
 from memsys.types import Conversation, Memory
 
 GRAPHS = ("rules", "titles", "phrases", "topics", "dialogue", "everything")
-DATA: Mapping[str, Sequence[str]] = {
-    "LoCoMo dev": [
-        "dataset=locomo",
-        "dataset.conversations=[conv-26,conv-30,conv-41,conv-42,conv-43]",
-    ],
-    "LoCoMo held-out": [
-        "dataset=locomo",
-        "dataset.conversations=[conv-44,conv-47,conv-48,conv-49,conv-50]",
-    ],
-    "synthetic, 2 hops": ["dataset=synthetic", "dataset.hops=2"],
-    "synthetic, 3 hops": ["dataset=synthetic", "dataset.hops=3"],
-}
+DATA = (
+    "dataset=locomo_dev",
+    "dataset=locomo_held_out",
+    "dataset=synthetic_2_hops",
+    "dataset=synthetic_3_hops",
+)
 _BEST = 5  # strongest neighbours
 
 
@@ -125,20 +120,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="append",
         metavar="OVERRIDES",
         help="settings that choose a data set, as 'dataset=sample memory=windows'; may be repeated "
-        "(default: LoCoMo dev and held-out, synthetic with 2 and 3 hops)",
+        f"(default: {' '.join(DATA)})",
     )
     return code_of(lambda: _study(options.parse_args(arguments)))
 
 
 def _study(options: argparse.Namespace) -> None:
-    data = {one: one.split() for one in options.data} if options.data else DATA
     header = ["data", "graph", "all neighbours", f"{_BEST} strongest", "by weight", "by chance"]
     header += ["evidence reached", "neighbours"]
     rows = []
-    for name, overrides in data.items():
+    for overrides in options.data or DATA:
+        name = overrides.removeprefix("dataset=")
         dataset: Dataset | None = None
         for graph in options.graphs:
-            config, _ = composed([*overrides, f"graph={graph}"])
+            try:
+                config, _ = composed([*overrides.split(), f"graph={graph}"])
+            except HydraException as error:
+                raise InputError(f"{overrides} graph={graph}: {error!s:.200}") from error
             dataset = dataset or instantiate(config.dataset).load()
             settings = instantiate(config.graph)
             if not isinstance(settings, GraphSettings):

@@ -21,7 +21,9 @@ from memsys.errors import InputError, check_fields
 from memsys.graph.association import associations, concentrations
 from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
 from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore
-from memsys.text.relative_dates import dates_in
+from memsys.text.chinese_dates import find_dates_zh
+from memsys.text.english_dates import find_dates
+from memsys.text.terms import is_cjk
 from memsys.types import UNDATED, Memory
 
 Ints = NDArray[np.int32]
@@ -222,9 +224,13 @@ def _nodes(
     if settings.speaker_weight and memory.speaker:
         yield "speaker", f"speaker:{memory.speaker}"
     if settings.date_weight and memory.time != UNDATED:
-        for day in dates_in(memory.content, memory.time.date()):
-            yield "date", f"date:{day}"
-            yield "date", f"date:{day[:7]}"  # its month
+        find = find_dates_zh if is_cjk(memory.content) else find_dates
+        for one in find(memory.content, memory.time.date()):
+            first, precision = one.period.first.isoformat(), one.period.precision
+            if precision == "day":
+                yield "date", f"date:{first}"
+            if precision in ("day", "week", "month"):
+                yield "date", f"date:{first[:7]}"
     if settings.adjacent_weight and memory.time != UNDATED:
         if before is not None and before.time == memory.time:
             yield "adjacent", f"after:{before.id}"

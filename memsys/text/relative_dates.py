@@ -20,7 +20,6 @@ from memsys.text.numbers import CARDINALS, CHINESE_DIGITS
 _WORDS = {**CARDINALS, **CHINESE_DIGITS, "十": 10, "a": 1, "an": 1}
 _NUMBERS = {word: number for word, number in _WORDS.items() if 1 <= number <= 10}
 _ISO = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[T ].*)?)?)?")
-_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _WRITTEN = re.compile(r"(\d{1,2}) ([a-z]+) (\d{4})(?:,.*)?")  # session times in contexts
 _SPAN = re.compile(r"(\d{4}-\d{2}-\d{2})/(\d{4}-\d{2}-\d{2})")
 _DAY = {
@@ -48,20 +47,6 @@ _IN = re.compile(rf"in {_MANY}")
 _FROM_NOW = re.compile(rf"{_MANY} ?(?:from now|后)")
 _BESIDE = re.compile(rf"(?:the )?({'|'.join(sorted(_NEAR, key=len, reverse=True))}) ?({_UNIT})")
 _WEEKDAY = re.compile(rf"(last|next|this) ({'|'.join(WEEKDAYS)})")
-
-_PATTERNS = (_SPAN, _ISO_DAY, _WEEKDAY, _AGO, _IN, _FROM_NOW, _BESIDE)
-_ANY = re.compile(
-    "|".join(
-        rf"(?<![a-z\d])(?:{pattern})(?![a-z\d])"  # not \b: Chinese has no spaces
-        for pattern in [*(one.pattern for one in _PATTERNS), *sorted(_DAY, key=len, reverse=True)]
-    )
-)
-
-
-def dates_in(text: str, said: date) -> list[str]:
-    """Return the dates that `text` names, in order of appearance: see `resolve`."""
-    found = (resolve(match[0], said) for match in _ANY.finditer(text.casefold()))
-    return [one for one in found if one is not None]
 
 
 def resolve(words: str, said: date) -> str | None:

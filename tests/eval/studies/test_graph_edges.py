@@ -52,13 +52,21 @@ def test_every_evidence_turn_of_a_question_with_several_counts() -> None:
 def test_a_row_for_each_data_set_and_graph(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--data", SAMPLE, "--data", f"{SAMPLE} memory=windows"]) == 0
     rows = [line.split(" | ")[:2] for line in capsys.readouterr().out.splitlines()[2:]]
-    data = f"| {SAMPLE}", f"| {SAMPLE} memory=windows"
+    data = "| sample", "| sample memory=windows"
     assert rows == [[one, graph] for one in data for graph in GRAPHS]
 
 
 def test_a_graph_that_a_model_writes_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["relations", "--data", SAMPLE]) == 2
     assert "graph=relations: a model writes it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["rulez"], ["rules", "--data", "dataset=sample graph.x=1"]])
+def test_an_unknown_graph_or_setting_is_one_line(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments]) == 2
+    assert "graph=rule" in capsys.readouterr().err
 
 
 def test_every_graph_made_by_rules_is_studied() -> None:
