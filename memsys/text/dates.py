@@ -87,14 +87,18 @@ def find_mentions(
 ) -> tuple[DateMention, ...]:
     """Return the mentions that `rules` find in `text`, in order of position. A rule is a pattern
     and a function from its match and `context` to a period, or None. The first rule wins: its
-    mentions hide the overlapping matches of all later rules.
+    mentions hide the overlapping matches of all later rules. A period outside the calendar ("in
+    999999 weeks") is none.
     """
     taken: list[DateMention] = []
     for pattern, resolve in rules:
         for m in pattern.finditer(text):
             if any(m.start() < other.end and other.start < m.end() for other in taken):
                 continue
-            period = resolve(m, *context)
+            try:
+                period = resolve(m, *context)
+            except (OverflowError, ValueError):  # before year 1 or after 9999
+                continue
             if period is not None:
                 taken.append(DateMention(m.start(), m.end(), period))
     return tuple(sorted(taken, key=lambda mention: mention.start))

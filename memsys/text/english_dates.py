@@ -14,6 +14,7 @@ from functools import lru_cache
 from memsys.text import date_resolution as on
 from memsys.text.dates import DateMention, find_mentions
 
+_HINTS = re.compile(on.TABLE["hints"], re.IGNORECASE)
 _PLANS = re.compile(on.TABLE["plans"], re.IGNORECASE)
 _RULES = [
     (re.compile(pattern, re.IGNORECASE), on.RULES[rule]) for rule, pattern in on.TABLE["english"]
@@ -26,4 +27,6 @@ def find_dates(text: str, said: date) -> tuple[DateMention, ...]:
 
     A bare weekday lies before `said`, unless words of plans ("will", "going to") put it after.
     """
+    if not _HINTS.search(text):
+        return ()
     return find_mentions(text, _RULES, said, _PLANS.search(text) is not None)

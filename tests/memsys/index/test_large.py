@@ -107,19 +107,49 @@ def test_sparse_bm25_ranks_as_rank_bm25_does() -> None:
         assert np.flatnonzero(mine).tolist() == np.flatnonzero(theirs).tolist()
 
 
-def test_sparse_scores_are_those_of_the_library() -> None:
+def uneven_texts() -> list[str]:
+    """Some without a word, some with one twice; WORDS[0] in more than half."""
     random = np.random.default_rng(0)
-    # Some without a word, some with one twice; WORDS[0] in more than half, so of no weight.
-    texts = [" ".join([*random.choice(WORDS, i % 7), WORDS[0] * (i % 3 > 0)]) for i in range(300)]
+    return [" ".join([*random.choice(WORDS, i % 7), WORDS[0] * (i % 3 > 0)]) for i in range(300)]
+
+
+@pytest.mark.parametrize(("method", "smoothed"), [("robertson", False), ("lucene", True)])
+def test_sparse_scores_are_those_of_the_library(method: str, smoothed: bool) -> None:
+    texts = uneven_texts()
     ids = [[WORDS.index(word) for word in text.split()] for text in texts]
-    library = bm25s.BM25(k1=0.9, b=0.4, method="robertson")
+    library = bm25s.BM25(k1=0.9, b=0.4, method=method)
     library.index((ids, {word: i for i, word in enumerate(WORDS)}), show_progress=False)
-    index = SparseLexicalIndex(texts, 0.9, 0.4)
-    assert not index.scores(WORDS[0]).any()
+    index = SparseLexicalIndex(texts, 0.9, 0.4, smoothed=smoothed)
+    assert index.scores(WORDS[0]).any() == smoothed
     for query in (WORDS[3:4], WORDS[:3], WORDS[:1:-1]):
         theirs = library.get_scores(query)
-        assert index.scores(" ".join(query)).tolist() == theirs.tolist()
+        assert index.scores(" ".join(query)) == pytest.approx(theirs, rel=1e-6)
         assert theirs.any()
+
+
+def test_shares_are_scores_over_the_most_that_a_text_could_have() -> None:
+    index = SparseLexicalIndex(uneven_texts(), 0.9, 0.4, smoothed=True)
+    query = dict.fromkeys(WORDS[:3], 1.0)
+    most = sum(index.rarity(word) for word in query)
+    assert index.shares(query) == pytest.approx(index.scores(" ".join(query)) / most, rel=1e-6)
+    assert index.shares({WORDS[0]: 2.0, WORDS[1]: 2.0}) == pytest.approx(
+        index.shares({WORDS[0]: 1.0, WORDS[1]: 1.0})
+    )
+    # A word of no text takes its part of the question's weight, as the rarest.
+    assert index.rarity("volcano") > max(index.rarity(word) for word in query)
+    fewer = index.shares({**query, "volcano": 1.0})
+    assert fewer == pytest.approx(index.shares(query) * most / (most + index.rarity("volcano")))
+
+
+def test_shares_never_exceed_1() -> None:
+    index = SparseLexicalIndex(["copper kiln", "kiln", "copper"], 0.0, 0.4, smoothed=True)
+    random = np.random.default_rng(0)
+    for first, second in random.random((300, 2)).tolist():
+        shares = index.shares({"copper": first, "kiln": second})
+        assert shares[0] == pytest.approx(1)
+        assert shares.max() <= 1
+    assert not index.shares({}).any()
+    assert not index.shares({"copper": 0.0}).any()
 
 
 def test_sparse_bm25_knows_nothing_of_unknown_words() -> None:

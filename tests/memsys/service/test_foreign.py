@@ -100,6 +100,13 @@ def test_a_run_names_no_file_of_a_store(tmp_path: Path) -> None:
     assert not (tmp_path / "c").exists()
 
 
+def test_a_run_names_no_file_of_weights(tmp_path: Path) -> None:
+    index = {"_target_": "memsys.index.rank.IndexSettings", "k1": 0.9, "b": 0.4, "alpha": 0.5}
+    named = {"index": {**index, "fusion": "/etc/passwd"}, "strategy": "fusion"}
+    with pytest.raises(InputError, match=r"index\.fusion: .* a file outside of the run"):
+        load_setup(manifest(tmp_path, embedder="wordllama", **named))
+
+
 @pytest.mark.parametrize(
     "text",
     [

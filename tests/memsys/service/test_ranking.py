@@ -66,6 +66,11 @@ def test_words_rank_as_in_the_store_of_strategies(
         assert "a kiln of her own" in texts(store.search("kiln", user_id="talk"))
 
 
+def test_the_fusion_is_a_strategy_not_a_start(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^start: fusion .*strategy=fusion"):
+        memory(tmp_path, start="fusion")
+
+
 def test_the_score_is_the_weighted_sum(tmp_path: Path) -> None:
     weights = SearchWeights(
         relevance=0.5, access=0.2, recency=0.2, importance=0.1, decay_per_day=0.1

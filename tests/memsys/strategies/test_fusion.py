@@ -1,0 +1,228 @@
+"""strategy=fusion keeps the contract, and start=fusion works wherever a start is taken."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import fields, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from hydra.utils import instantiate
+
+from memsys.embed.cache import CachedEmbedder
+from memsys.errors import InputError
+from memsys.fusion.weights import WEIGHTS
+from memsys.index.rank import IndexSettings, min_max
+from memsys.store import Parts, Store
+from memsys.strategies.fusion import Fusion
+from memsys.strategies.plain import VectorOnly
+from memsys.strategy import Strategy
+from memsys.types import UNDATED, Query
+from tests.memsys.build import (
+    SESSIONS,
+    BagOfTokens,
+    BagOfWords,
+    MakeParts,
+    ids,
+    ingest_all,
+    memory,
+    query,
+    session,
+)
+from tests.memsys.contract import QUERIES, Contract
+from tests.memsys.strategies.make import conf
+
+STARTS = ("graph_expand", "graph_score", "hybrid_gate", "graph_walk", "late_interaction")
+ALL_STARTS = (*STARTS, "decompose")
+TEXT = "Where did Mara sell a bowl at the market?"
+
+
+class TestFusion(Contract):
+    def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Fusion:
+        return Fusion(parts, k, budget)
+
+
+class EnglishOnly(BagOfWords):
+    languages = frozenset({"en"})
+
+
+def option(name: str, parts: Parts, **change: Any) -> Strategy:
+    """The strategy of conf/strategy/`name`.yaml, with its defaults, started from the fusion."""
+    own = conf(f"strategy/{name}")
+    for base in own.pop("defaults", []):
+        if base != "_self_":
+            under = conf(f"strategy/{base}")
+            under.pop("defaults", None)
+            if base == "graph_expand":  # itself over graph_score
+                under = {**conf("strategy/graph_score"), **under}
+            own = {**under, **own}
+    settings = {**own, "start": "fusion", "k": 4, "budget": None, **change}
+    made: Strategy = instantiate(settings, _convert_="all")(parts=parts)
+    return made
+
+
+def large(vectors: str) -> IndexSettings:
+    return IndexSettings(0.9, 0.4, 0.5, vectors=vectors, lexical="sparse")  # type: ignore[arg-type]
+
+
+def test_a_query_has_nothing_of_the_answer() -> None:
+    assert {one.name for one in fields(Query)} == {"id", "text", "conversation", "time"}
+    assert not Fusion.sees_evidence
+    assert "evidence" not in inspect.signature(Fusion).parameters
+
+
+def test_neither_id_nor_time_of_the_query_change_the_ranking(parts: MakeParts) -> None:
+    strategy = ingest_all(Fusion(parts(), 10))
+    for one in QUERIES:
+        other = replace(one, id="D2:2", conversation="?", time=datetime(1999, 1, 1))
+        assert strategy.rank(one) == strategy.rank(other)
+
+
+def test_it_ranks_by_the_score_of_its_signals(parts: MakeParts) -> None:
+    strategy = ingest_all(Fusion(parts(), 10))
+    found, trace = strategy.rank(query(TEXT))
+    scores = strategy.store.fused(TEXT)
+    assert [one.score for one in found] == sorted(scores.tolist(), reverse=True)
+    assert found[0].memory.id == "D3:1"
+    assert trace == {}
+
+
+@pytest.mark.parametrize("name", ALL_STARTS)
+def test_every_strategy_starts_from_the_fusion(parts: MakeParts, name: str) -> None:
+    strategy = ingest_all(option(name, parts(BagOfTokens())))
+    store = strategy.store
+    for one in QUERIES:
+        found = strategy.retrieve(one).candidates
+        assert len(found) == 4
+        # The direct results alone: those of the start, unless all memories tie.
+        if name in ("graph_expand", "hybrid_gate", "decompose"):
+            best = {store.memories[row].id for row in np.argsort(-store.fused(one.text))[:4]}
+            direct = {c.memory.id for c in found if c.origin == "direct"}
+            assert direct <= best
+
+
+@pytest.mark.parametrize("name", STARTS)
+def test_the_start_decides_what_is_found(
+    parts: MakeParts, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    fused = Store.fused
+
+    def counted(store: Store, text: str, *more: Any) -> Any:
+        asked.append(text)
+        return fused(store, text, *more)
+
+    monkeypatch.setattr(Store, "fused", counted)
+    ingest_all(option(name, parts(BagOfTokens()))).retrieve(query(TEXT))
+    assert asked == [TEXT]
+
+
+def test_relevance_is_the_fused_score_from_0_to_1(parts: MakeParts) -> None:
+    store = ingest_all(Fusion(parts(), 10)).store
+    fused = store.fused(TEXT)
+    assert store.relevance(TEXT, "fusion").tolist() == min_max(fused).tolist()
+    assert store.ranking(TEXT, "fusion").best(10) == [
+        (row, pytest.approx(min_max(fused)[row])) for row in np.argsort(-fused, kind="stable")
+    ]
+    assert store.fused(TEXT, store.similarity(TEXT)).tolist() == fused.tolist()
+
+
+def test_the_gate_embeds_the_question_once(parts: MakeParts) -> None:
+    embedder = BagOfTokens()
+    strategy = ingest_all(option("hybrid_gate", parts(embedder)))
+    strategy.retrieve(query(TEXT))
+    assert sum(TEXT in batch for batch in embedder.batches) == 1
+
+
+def test_a_large_store_ranks_alike_if_every_memory_has_a_score(parts: MakeParts) -> None:
+    small = ingest_all(Fusion(parts(), 4))
+    flat = ingest_all(Fusion(parts(index=large("flat")), 4))
+    for one in QUERIES:
+        assert ids(flat.retrieve(one)) == ids(small.retrieve(one))
+    with pytest.raises(InputError, match=r"index\.vectors=flat"):
+        ingest_all(Fusion(parts(index=large("ivf")), 4)).retrieve(QUERIES[0])
+
+
+def test_new_memories_are_found_at_once(parts: MakeParts) -> None:
+    strategy = Fusion(parts(), 3)
+    strategy.ingest(SESSIONS[0])
+    strategy.retrieve(QUERIES[0])
+    strategy.ingest(SESSIONS[1])
+    assert ids(strategy.retrieve(query("Where did the bowl crack in the kiln?")))[0] == "D2:2"
+
+
+CHINESE = session(
+    1,
+    datetime(2024, 3, 2),
+    ("李雷", "我上周开始在柳树工作室上陶艺课,老师说我做的碗很好看。"),
+    ("韩梅梅", "我的菜园被水淹了,番茄苗只剩下两棵。"),
+    ("李雷", "我在灯笼市场卖了一只碗,卖了三十块钱。"),
+)
+
+
+def test_vectors_of_another_language_do_not_count(
+    parts: MakeParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError("embedded")
+
+    for name in ("query", "documents"):
+        monkeypatch.setattr(CachedEmbedder, name, refuse)
+    for index in (large("ivf"), parts().index):
+        strategy = Fusion(parts(EnglishOnly(), index=index), 3)
+        strategy.ingest(CHINESE)
+        assert not strategy.store.understood
+        assert ids(strategy.retrieve(query("李雷在哪里卖了碗?")))[0] == "D1:3"
+
+
+def weights_file(folder: Path, **weights: float) -> str:
+    """The shipped weights, but in the set `all` only `weights` are not 0."""
+    content = yaml.safe_load(WEIGHTS.read_text("utf-8"))
+    content["all"] = {**dict.fromkeys(content["all"], 0.0), **weights}
+    path = folder / "mine.yaml"
+    path.write_text(yaml.safe_dump(content), "utf-8")
+    return str(path)
+
+
+def settings(fusion: str | None) -> IndexSettings:
+    return IndexSettings(0.9, 0.4, 0.5, fusion=fusion)
+
+
+def test_weights_of_a_file(
+    parts: MakeParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = weights_file(tmp_path, speaker=1.0)
+    strategy = ingest_all(Fusion(parts(index=settings(path)), 10))
+    scores = strategy.store.fused("What did Theo do?")
+    assert scores.tolist() == [float(m.speaker == "Theo") for m in strategy.store.memories]
+    monkeypatch.chdir(tmp_path)
+    for name, other in (("one", "length"), ("two", "question")):
+        (tmp_path / name).mkdir()
+        weights_file(tmp_path / name, **{other: 1.0})
+        monkeypatch.chdir(tmp_path / name)  # a relative path is of the current folder
+        store = ingest_all(Fusion(parts(index=settings("mine.yaml")), 10)).store
+        assert store.fused("What?").tolist() == store.signals.of("What?", None)[other].tolist()
+
+
+@pytest.mark.parametrize(
+    "make", [lambda parts: Fusion(parts, 3), lambda parts: VectorOnly(parts, 3)]
+)
+def test_a_missing_file_is_an_error_before_anything_is_ingested(
+    parts: MakeParts, tmp_path: Path, make: Callable[[Parts], Strategy]
+) -> None:
+    with pytest.raises(InputError, match=r"^index\.fusion=.*none\.yaml: no such file"):
+        make(parts(index=settings(str(tmp_path / "none.yaml"))))
+
+
+def test_a_store_of_documents_without_a_time_answers_a_question_with_a_date(
+    parts: MakeParts,
+) -> None:
+
+    store = Store(parts())
+    store.add([memory(f"d{i}", f"document {i}", time=UNDATED) for i in range(3)])
+    assert store.fused("Which document 1 was of yesterday, 7 May?").argmax() == 1
