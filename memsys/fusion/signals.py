@@ -6,7 +6,6 @@ from calendar import monthrange
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -88,7 +87,10 @@ class Signals:
         self._norms = None if vectors is None else self._window_norms(vectors)
         self._speakers = np.array([memory.speaker for memory in memories])
         self._names = [name for name in dict.fromkeys(self._speakers.tolist()) if name]
+        self._times = np.array([cues.states_time(one) for one in contents], dtype=float)
+        self._counts = np.array([cues.states_count(one) for one in contents], dtype=float)
         self._questions = np.array([cues.ends_as_question(one) for one in contents], dtype=float)
+        self._spans = _spans(memories)
         lengths = np.array([len(terms(one)) for one in contents], dtype=float)
         self._lengths = np.minimum(np.log1p(lengths) / np.log1p(_LONG), 1.0)
 
@@ -105,8 +107,8 @@ class Signals:
             "session_words": self._by_session.shares(query)[self._session],
             "window_cosine": nothing if cosines is None else self._window_cosines(cosines),
             "speaker": nothing if speaker is None else (self._speakers == speaker).astype(float),
-            "time": self._stating_time if cues.asks_time(question) else nothing,
-            "count": self._stating_count if cues.asks_count(question) else nothing,
+            "time": self._times if cues.asks_time(question) else nothing,
+            "count": self._counts if cues.asks_count(question) else nothing,
             "question": self._questions,
             "length": self._lengths,
             "date": self._dates(question),
@@ -183,26 +185,21 @@ class Signals:
                 np.maximum.at(matched, rows[same], 0.5)
         return matched
 
-    @cached_property
-    def _stating_time(self) -> Scores:
-        return np.array([cues.states_time(one.content) for one in self._memories], dtype=float)
 
-    @cached_property
-    def _stating_count(self) -> Scores:
-        return np.array([cues.states_count(one.content) for one in self._memories], dtype=float)
+def _spans(memories: Sequence[Memory]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the days, shape (m, 2), that memories were said on or mention, and their rows, (m,).
 
-    @cached_property
-    def _spans(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Days, shape (m, 2), that memories were said on or mention, and their rows, shape (m,)."""
-        spans: list[tuple[int, int]] = []
-        rows: list[int] = []
-        for row, memory in enumerate(self._memories):
-            if memory.time != UNDATED:
-                day = memory.time.date()
-                for first, last in ((day, day), *_periods(memory.content, memory.time)):
-                    spans.append((first.toordinal(), last.toordinal()))
-                    rows.append(row)
-        return np.array(spans, dtype=np.int64).reshape(-1, 2), np.array(rows, dtype=np.int64)
+    They are an index, built before a question needs them: for long memories it takes a while.
+    """
+    spans: list[tuple[int, int]] = []
+    rows: list[int] = []
+    for row, memory in enumerate(memories):
+        if memory.time != UNDATED:
+            day = memory.time.date()
+            for first, last in ((day, day), *_periods(memory.content, memory.time)):
+                spans.append((first.toordinal(), last.toordinal()))
+                rows.append(row)
+    return np.array(spans, dtype=np.int64).reshape(-1, 2), np.array(rows, dtype=np.int64)
 
 
 def _sessions(memories: Sequence[Memory], owners: Sequence[str]) -> NDArray[np.int64]:

@@ -21,12 +21,13 @@ from memsys.service.setup import load_setup
 from memsys.strategy import Strategy
 from memsys.trusted import CONF
 from memsys.types import Candidate, Query
-from tests.memsys.build import SESSIONS, MakeParts, query, session
+from tests.memsys.build import SESSIONS, BagOfTokens, MakeParts, query, session
 from tests.memsys.service.made import texts
 from tests.memsys.service.test_ranking import WORDS, fill
 from tests.memsys.service.test_relations import model
-from tests.memsys.service.test_setup import BAG, run
+from tests.memsys.service.test_setup import run
 
+BAG = "embedder: {_target_: tests.memsys.build.BagOfTokens}\n"
 OTHERS = {"graphiti", "langmem", "mem0ai", "mem0ai_graph", "no_memory", "oracle", "rest"}
 FACTS = {"mem0", "mem0_graph", "mem0_graph_follow"}  # of a model
 RANKING = sorted({f.stem for f in (CONF / "strategy").glob("*.yaml")} - OTHERS - FACTS)
@@ -61,7 +62,9 @@ def test_every_strategy_ranks_as_in_the_benchmark(
 ) -> None:
     chosen = settings_of(strategy)
     memory = instantiate(composed({"memory": "turns"}, "test")["memory"])
-    benchmarked: Strategy = instantiate(chosen, _convert_="all")(parts=parts(memory=memory))
+    benchmarked: Strategy = instantiate(chosen, _convert_="all")(
+        parts=parts(BagOfTokens(), memory=memory)
+    )
     for one in SESSIONS:
         benchmarked.ingest(one)
     time = datetime(2024, 7, 1)
@@ -183,7 +186,7 @@ def test_the_run_of_every_strategy_configures_a_memory(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     folder = run(tmp_path / "run", *f"strategy={strategy}".split(), "llm=openai")
     manifest = json.loads((folder / "manifest.json").read_text())
-    manifest["config"]["embedder"] = {"_target_": "tests.memsys.build.BagOfWords"}
+    manifest["config"]["embedder"] = {"_target_": "tests.memsys.build.BagOfTokens"}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     with Memory.from_config(folder, tmp_path / "memories") as store:
         assert store.enable_graph == strategy.startswith("mem0_graph")
