@@ -174,6 +174,7 @@ def test_evidence_that_is_no_memory_counts_as_not_found() -> None:
     assert recall == pytest.approx((23 + 0.5) / 24)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not LOCOMO.is_file(), reason="LoCoMo is not here: set MEMSYS_SHARED")
 def test_the_shipped_weights_are_those_of_locomo(cache: Path) -> None:
     config, choices = composed(
