@@ -36,6 +36,8 @@ class Synthetic:
         conversations = tuple(conversation for conversation, _ in generated)
         questions: tuple[Question, ...] = tuple(q for _, asked in generated for q in asked)
         rows = [*map(asdict, conversations), *map(asdict, questions)]
+        for row in rows:
+            row.pop("cue", None)  # generated questions have gold answers instead
         text = json.dumps(rows, default=str, ensure_ascii=False, sort_keys=True).encode()
         source = SourceFile("made from the seed", len(text), hashlib.sha256(text).hexdigest())
         return Dataset(self.name, conversations, questions, (source,))

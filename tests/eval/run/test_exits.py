@@ -16,7 +16,10 @@ from tests.eval.commands import FAULTY, Ended, Start, runs_in
 @pytest.mark.parametrize(
     ("argument", "said"),
     [
-        ("strategy=nope", "'strategy/nope' Available options in 'strategy': bm25 full_context"),
+        (
+            "strategy=nope",
+            "'strategy/nope' Available options in 'strategy': bm25 decompose full_context",
+        ),
         ("k=0", "k: 0; use a whole number of 1 or more"),
         ("k=abc", "k: 'abc'; use a whole number of 1 or more"),
         ("budget=0", "budget: 0;"),
