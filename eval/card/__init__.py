@@ -1,0 +1,1 @@
+"""`memsys card`: score cards, which anyone can verify from the answers."""

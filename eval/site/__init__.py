@@ -1,0 +1,1 @@
+"""`memsys site`: a static page of score cards."""
