@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 MOST = 20_000  # bytes of a card's file
-Sha256 = Field(pattern="^[0-9a-f]{64}$")
+_SHA256 = "^[0-9a-f]{64}$"
 Role = Literal["data", "answers", "rankings", "key", "evidence"]
 
 
-class _Strict(BaseModel, extra="forbid", frozen=True):
+class _Strict(BaseModel):
     """Base of the parts of a card: no unknown fields."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class CardFile(_Strict):
@@ -27,8 +29,8 @@ class CardFile(_Strict):
     role: Role
     name: str
     bytes: int = Field(ge=0)
-    sha256: str = Sha256
-    rows_sha256: str | None = Field(default=None, pattern="^[0-9a-f]{64}$")
+    sha256: str = Field(pattern=_SHA256)
+    rows_sha256: str | None = Field(default=None, pattern=_SHA256)
 
 
 class Origin(_Strict):
