@@ -85,8 +85,8 @@ class Built:
 
     def described(self) -> dict[str, Any]:
         """Return the fields of the manifest on models: the one that answers, prompts with hashes,
-        the judge, the price of every model that has one, languages and their embedders; and the file
-        of weights, if there is one.
+        the judge, the price of every model that has one, languages and their embedders; and the
+        file of weights, if there is one.
         """
         models, prompts = self.models, dict(self.prompts)
         if isinstance(models.reader, LLMReader):
