@@ -16,9 +16,10 @@ ANSWERS = shared_folder() / "locomo" / "answers"
 SYSTEMS = sorted(path.name.removesuffix(".jsonl.gz") for path in ANSWERS.glob("*.jsonl.gz"))
 FEW = ("automem_e2e", "mem0_cloud_mirix")  # all five types, no judge; and types 1 to 4, judged
 
-pytestmark = pytest.mark.skipif(
+locomo = pytest.mark.skipif(
     not SYSTEMS, reason="LoCoMo answers are not here: set MEMSYS_SHARED to the folder with locomo/"
 )
+pytestmark = locomo
 
 
 def card_of(system: str, folder: Path) -> Path:
