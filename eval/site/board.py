@@ -80,6 +80,7 @@ class Group:
     def caption(self) -> str:
         """Number of questions by type, hash of the data, and why systems are not ranked."""
         types = [f"{name} {n:,}" for name, n in self.scope.counts if name != OVERALL]
+        types = types or list(self.scope.types)
         data = ", ".join(file[:HASH] for file in self.rows[0].entry.hashes("data"))
         parts = [", ".join(types), f"data sha256 {data or 'unknown'}"]
         if not self.ranked:

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
-from eval.card.schema import MOST, Card, CardFile, Score
+from eval.card.files import load_card
+from eval.card.schema import MOST, Card, Role, Score
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import PROTOCOLS
 from eval.summary.summarise import OVERALL
-from memsys.errors import InputError, first_problem
+from memsys.errors import InputError
 from memsys.text.files import read_bytes, shown
 
 F1, BLEU1, JUDGE = "f1", "bleu1", "judge"  # measures that the tables of systems show
@@ -69,13 +68,9 @@ class Entry:
         }
         return repr((self.hashes("data"), sorted(settings.items())))
 
-    def hashes(self, role: str) -> list[str]:
+    def hashes(self, role: Role) -> list[str]:
         """Return the hashes of the files with that role, sorted."""
-        return sorted(file.sha256 for file in self.files(role))
-
-    def files(self, role: str) -> list[CardFile]:
-        """Return the files with that role."""
-        return [file for file in self.card.files if file.role == role]
+        return sorted(file.sha256 for file in self.card.of_role(role))
 
     def score(
         self, key: str, protocol: str | None, type_: str = OVERALL, measure: str = F1
@@ -111,7 +106,7 @@ def read_entries(paths: Sequence[Path]) -> list[Entry]:
     for file in (file for path in paths for file in _files(path)):
         content = read_bytes(file, MOST)
         if content not in found:
-            card = _load(file, content)
+            card = load_card(file)
             found[content] = Entry(card, content, _page(card.system, content))
     return sorted(found.values(), key=lambda one: (one.system.casefold(), one.page))
 
@@ -124,13 +119,6 @@ def _files(path: Path) -> Iterator[Path]:
     if not files:
         raise InputError(f"{shown(path)}: no score card (*.json) in this folder; name another")
     yield from files
-
-
-def _load(file: Path, content: bytes) -> Card:
-    try:
-        return Card.model_validate_json(content)
-    except ValidationError as error:
-        raise InputError(f"{shown(file)}: no score card: {first_problem(error)}") from error
 
 
 def _page(system: str, content: bytes) -> str:

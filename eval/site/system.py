@@ -7,7 +7,8 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import urlsplit
 
-from eval.card.schema import Score
+from eval.card.schema import ANSWERS, RANKINGS, Code, Role, Score
+from eval.datasets.files import load_sources
 from eval.metrics.registry import columns, titles
 from eval.rendering.blocks import Table
 from eval.rendering.numbers import ABSENT
@@ -17,12 +18,14 @@ from eval.summary.summarise import OVERALL
 from memsys.text.files import shown
 
 Fact = tuple[str, str, str]  # name, text, address of a link or ""
+_ORIGIN = "origin: "
 _PLAIN = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)  # file names that a shell takes as they are
 
 
 def facts(entry: Entry) -> list[Fact]:
     """Return what is known of the system; a part that is not known is left out."""
-    return [(name, shown(text), link(text)) for name, text in _facts(entry) if text]
+    known = [(name, text) for name, text in _facts(entry) if text]
+    return [(name, shown(text), link(text) * name.startswith(_ORIGIN)) for name, text in known]
 
 
 def _facts(entry: Entry) -> Iterator[tuple[str, str]]:
@@ -34,10 +37,17 @@ def _facts(entry: Entry) -> Iterator[tuple[str, str]]:
     yield "rows", ", ".join(f"{n:,} {shown(name)}" for name, n in card.rows.items())
     if card.origin:
         for name, value in card.origin:
-            yield f"origin: {name}", value or ""
-    yield "code", ", ".join(f"{shown(name)} {value}" for name, value in card.code.items())
+            yield f"{_ORIGIN}{name}", value or ""
+    for name, code in (("scored by", card.code), ("run by", card.run_code)):
+        yield name, "" if code is None else _code(code)
     yield "configuration", f"sha256 {card.config_sha256}" if card.config_sha256 else ""
     yield "card made", card.made_at
+
+
+def _code(code: Code) -> str:
+    parts = [f"memsys {code.version}"] if code.version else []
+    parts += [f"commit {code.commit}"] if code.commit else []
+    return ", ".join(parts + ["changed since"] * bool(code.dirty))
 
 
 def link(text: str, schemes: Sequence[str] = ("http", "https")) -> str:
@@ -46,8 +56,8 @@ def link(text: str, schemes: Sequence[str] = ("http", "https")) -> str:
         parts = urlsplit(text)
     except ValueError:
         return ""
-    plain = text.isprintable() and " " not in text
-    return text if plain and parts.scheme in schemes and parts.hostname else ""
+    safe = text.isprintable() and " " not in text and "@" not in parts.netloc
+    return text if safe and parts.scheme in schemes and parts.hostname else ""
 
 
 def score_tables(scores: Sequence[Score]) -> list[tuple[str, Table]]:
@@ -97,20 +107,29 @@ def _cell(score: Score | None, n: int) -> str:
 
 
 def command_to_verify(entry: Entry) -> str:
-    """Return the commands that download the answers, if the card has an https link to them, and
-    recompute every number of the card.
+    """Return the commands that download the data, if they are published, and the answers, if the
+    card has an https link to them, and that recompute every number of the card.
     """
-    answers, rankings = (_file_name(entry, role) for role in ("answers", "rankings"))
-    lines = []
-    url = link(entry.card.origin.url or "", ["https"]) if entry.card.origin else ""
-    if url:
-        lines.append(shlex.join(["curl", "-fL", "-o", answers, url]))
-    words = ["python", "-m", "eval.card", "--verify", f"{entry.page}.json", "--answers", answers]
-    lines.append(shlex.join(words + ["--rankings", rankings] * bool(entry.files("rankings"))))
-    return "\n".join(lines)
+    answers, rankings = _file_name(entry, ANSWERS), _file_name(entry, RANKINGS)
+    data = _published(entry)
+    words = ["python", "-m", "eval.card", "--verify", f"{entry.page}.json"]
+    words += ["--answers", answers] * bool(entry.card.of_role(ANSWERS))
+    words += ["--rankings", rankings] * bool(entry.card.of_role(RANKINGS))
+    lines = [words + ["--dataset", data] * bool(data)]
+    if url := link(entry.card.origin.url or "", ["https"]) if entry.card.origin else "":
+        lines.insert(0, ["curl", "-fL", "-o", answers, url])
+    if data:
+        lines.insert(0, ["python", "-m", "eval.fetch", data])
+    return "\n".join(map(shlex.join, lines))
 
 
-def _file_name(entry: Entry, role: str) -> str:
+def _published(entry: Entry) -> str:
+    """Return the name by which eval.fetch gets the data; "" if it gets no such file."""
+    hashes = entry.hashes("data")
+    return next((name for name, one in load_sources().items() if [one.sha256] == hashes), "")
+
+
+def _file_name(entry: Entry, role: Role) -> str:
     """Return the name of the card's file with that role, if a shell takes it as it is."""
-    name = next((one.name for one in entry.files(role)), "")
+    name = next((one.name for one in entry.card.of_role(role)), "")
     return name if _PLAIN.fullmatch(name) else role
