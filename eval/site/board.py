@@ -79,8 +79,8 @@ class Group:
     @property
     def caption(self) -> str:
         """Number of questions by type, hash of the data, and why systems are not ranked."""
-        types = [f"{name} {n:,}" for name, n in self.scope.counts if name != OVERALL]
-        types = types or list(self.scope.types)
+        types = [f"{shown(name)} {n:,}" for name, n in self.scope.counts if name != OVERALL]
+        types = types or list(map(shown, self.scope.types))
         data = ", ".join(file[:HASH] for file in self.rows[0].entry.hashes("data"))
         parts = [", ".join(types), f"data sha256 {data or 'unknown'}"]
         if not self.ranked:
@@ -138,7 +138,7 @@ def _columns(scope: Scope, key: str, protocol: str, members: Sequence[Entry]) ->
     yield Column("F1", of(OVERALL))
     for name, _ in scope.counts:
         if name != OVERALL:
-            yield Column(name, of(name))
+            yield Column(shown(name), of(name))
     yield Column("BLEU-1", of(OVERALL, BLEU1))
     verdicts = [one.score(key, protocol, measure=JUDGE) for one in members]
     reported = all(one.reported for one in verdicts if one is not None)

@@ -36,7 +36,7 @@ def board_page(board: Board, names: dict[tuple[str, str], str]) -> str:
         "board.html.j2",
         _STYLE,
         _PACKAGE,
-        title="Score cards of memory systems",
+        title=f"Score cards: {board.protocol} protocol, {board.key} answer key",
         policy=policy(_SCRIPT),
         script=Markup(_SCRIPT),  # noqa: S704 - the static file
         board=board,
