@@ -13,7 +13,7 @@ from eval.metrics.protocols import PROTOCOLS
 from eval.rendering.page import policy, render, static
 from eval.site.board import Board
 from eval.site.cards import F1, Entry, protocols_of
-from eval.site.system import command_to_verify, facts, score_tables
+from eval.site.system import command_to_verify, facts, repeated, score_tables
 from memsys.text.files import shown
 
 _PACKAGE = "eval.site"
@@ -60,6 +60,7 @@ def system_page(entry: Entry) -> str:
         scores=score_tables(entry.card.scores),
         files=[one.model_copy(update={"name": shown(one.name)}) for one in entry.card.files],
         verify=command_to_verify(entry),
+        repeated=repeated(entry),
         command=shown(entry.card.command, _TEXT),
         dataset=json.dumps(dict(entry.card.dataset), indent=1),
     )

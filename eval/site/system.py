@@ -108,19 +108,33 @@ def _cell(score: Score | None, n: int) -> str:
 
 def command_to_verify(entry: Entry) -> str:
     """Return the commands that download the data, if they are published, and the answers, if the
-    card has an https link to them, and that recompute every number of the card.
+    card has an https link to them, and that recompute every number of the card. The answers of a
+    run that are not published are those in the folder RUN, which its command writes again.
     """
     answers, rankings = _file_name(entry, ANSWERS), _file_name(entry, RANKINGS)
-    data = _published(entry)
+    data, url = _published(entry), answers_link(entry)
     words = ["python", "-m", "eval.card", "--verify", f"{entry.page}.json"]
-    words += ["--answers", answers] * bool(entry.card.of_role(ANSWERS))
-    words += ["--rankings", rankings] * bool(entry.card.of_role(RANKINGS))
+    if repeated(entry):
+        words += ["--answers", "RUN"]
+    else:
+        words += ["--answers", answers] * bool(entry.card.of_role(ANSWERS))
+        words += ["--rankings", rankings] * bool(entry.card.of_role(RANKINGS))
     lines = [words + ["--dataset", data] * bool(data)]
-    if url := link(entry.card.origin.url or "", ["https"]) if entry.card.origin else "":
+    if url:
         lines.insert(0, ["curl", "-fL", "-o", answers, url])
     if data:
         lines.insert(0, ["python", "-m", "eval.fetch", data])
     return "\n".join(map(shlex.join, lines))
+
+
+def repeated(entry: Entry) -> bool:
+    """Return whether the answers are those of a run that has to be repeated to verify the card."""
+    return entry.card.kind == "run" and not answers_link(entry)
+
+
+def answers_link(entry: Entry) -> str:
+    """Return the https address of the answers, or an empty string."""
+    return link(entry.card.origin.url or "", ["https"]) if entry.card.origin else ""
 
 
 def _published(entry: Entry) -> str:

@@ -233,3 +233,12 @@ def test_a_table_is_accessible(tmp_path: Path):
     region = next(one for one in page.all("div") if one.get("role") == "region")
     assert region["tabindex"] == "0"
     assert region["aria-labelledby"] in {one.get("id") for one in page.all("h2")}
+
+
+def test_a_run_is_repeated_to_verify_its_card(tmp_path: Path):
+    command = command_to_verify(entry(keyless("own"), tmp_path))
+    assert command.endswith(".json --answers RUN --dataset locomo")
+    out = site(tmp_path, keyless("own"), card("published"))
+    pages = {path.name[:3]: path.read_text("utf-8") for path in (out / "cards").glob("*.html")}
+    assert "RUN is the folder" in pages["own"]
+    assert "RUN is the folder" not in pages["pub"]
