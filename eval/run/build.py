@@ -118,7 +118,8 @@ def build(
     meter = Meter()
     context = instantiate(config.context)
     models = _open_models(config, context, meter, ledger)
-    check_reference(models.judge, dataset)
+    if models.judge is not None:
+        check_reference(models.judge.name, models.judge.compares, dataset)
     embedders = Embedders(
         models.embedder,
         dataset.conversations,
