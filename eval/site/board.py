@@ -72,7 +72,12 @@ class Group:
     @property
     def title(self) -> str:
         """Name of the data set and what the systems have in common."""
-        who = "the keyless reader" if self.scope.keyless else "language models"
+        if self.scope.keyless:
+            who = "the keyless reader"
+        elif all(row.entry.reader for row in self.rows):
+            who = "language models"
+        else:
+            who = "language models or unknown readers"
         part = "" if self.ranked else ", not all of the data set"
         return f"{self.dataset}, {self.scope.questions:,} questions{part}: answers of {who}"
 

@@ -13,7 +13,7 @@ from eval.metrics.protocols import PROTOCOLS
 from eval.rendering.page import policy, render, static
 from eval.site.board import Board
 from eval.site.cards import F1, Entry, protocols_of
-from eval.site.system import command_to_verify, facts, repeated, score_tables
+from eval.site.system import answers_link, command_to_verify, facts, repeated, score_tables
 from memsys.text.files import shown
 
 _PACKAGE = "eval.site"
@@ -61,6 +61,7 @@ def system_page(entry: Entry) -> str:
         files=[one.model_copy(update={"name": shown(one.name)}) for one in entry.card.files],
         verify=command_to_verify(entry),
         repeated=repeated(entry),
+        linked=bool(answers_link(entry)),
         command=shown(entry.card.command, _TEXT),
         dataset=json.dumps(dict(entry.card.dataset), indent=1),
     )

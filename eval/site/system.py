@@ -47,7 +47,7 @@ def _facts(entry: Entry) -> Iterator[tuple[str, str]]:
 def _code(code: Code) -> str:
     parts = [f"memsys {code.version}"] if code.version else []
     parts += [f"commit {code.commit}"] if code.commit else []
-    return ", ".join(parts + ["changed since"] * bool(code.dirty))
+    return ", ".join(parts + ["with changes"] * bool(code.dirty))
 
 
 def link(text: str, schemes: Sequence[str] = ("http", "https")) -> str:

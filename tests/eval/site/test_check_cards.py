@@ -16,6 +16,8 @@ from eval.card import __main__ as cards
 from eval.datasets.files import PROJECT
 from eval.rescore import __main__ as rescore
 
+# A verdict that the answers do not contain.
+REPORTED = {"protocol": None, "type": "overall", "measure": "judge", "reported": True}
 _CURL = """#!/bin/sh
 echo "$@" >> "{seen}"
 while [ "$1" != --output ]; do shift; done
@@ -98,13 +100,14 @@ def test_forged_cards_and_links_that_are_none_fail(check, published: Path):
     scores[0]["mean"] = round(scores[0]["mean"] + 0.001, 6)
     code, out = check(
         forged=card | {"scores": scores},
+        verdicts=card | {"scores": [*card["scores"], scores[0] | REPORTED]},
         http=card | {"origin": {"url": "http://example.org/a"}},
         none={name: value for name, value in card.items() if name != "origin"},
         shell=card | {"origin": {"url": "$(touch pwned)"}},
         extra=card | {"note": "unknown field"},
     )
     assert code == 1
-    assert out.splitlines()[-1] == "5 cards checked, 5 refused"
+    assert out.splitlines()[-1] == "6 cards checked, 6 refused"
     assert "on the card" in out
     assert out.count("origin.url: no https link to the answers") == 3
     assert "note: Extra inputs are not permitted" in out

@@ -111,3 +111,8 @@ def test_a_reader_that_is_a_language_model_is_named_by_its_model(tmp_path: Path)
     (group,) = groups(tmp_path, card("own", kind="run", models=models))
     assert "answers of language models" in group.title
     assert "qwen3" in [cell.text for cell in group.rows[0].cells]
+
+
+def test_a_reader_that_is_not_known_is_not_called_a_language_model(tmp_path: Path):
+    (group,) = groups(tmp_path, card("one"), card("other", reader=None))
+    assert "answers of language models or unknown readers" in group.title

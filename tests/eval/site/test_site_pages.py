@@ -242,3 +242,10 @@ def test_a_run_is_repeated_to_verify_its_card(tmp_path: Path):
     pages = {path.name[:3]: path.read_text("utf-8") for path in (out / "cards").glob("*.html")}
     assert "RUN is the folder" in pages["own"]
     assert "RUN is the folder" not in pages["pub"]
+
+
+def test_a_card_without_a_link_to_its_answers_says_so(tmp_path: Path):
+    out = site(tmp_path, card("with"), card("without", url=None))
+    pages = {path.name[:5]: path.read_text("utf-8") for path in (out / "cards").glob("*.html")}
+    assert "no link to the answers" in pages["witho"]
+    assert "no link to the answers" not in pages["with-"]
