@@ -211,6 +211,12 @@ def scope_of(summaries: Iterable[Mapping[str, Any]]) -> str:
     return "; or ".join(dict.fromkeys(scopes))
 
 
+def scope_note(summaries: Iterable[Mapping[str, Any]]) -> str:
+    """Return a line on what the intervals of runs are over; empty if over conversations alone."""
+    over = scope_of(summaries)
+    return "" if over == scope([]) else f"Intervals are {over}.\n"
+
+
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:
     first = row[0].ljust(widths[0])
     return "  ".join([first, *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
