@@ -19,7 +19,7 @@ from eval.records.folder import run_id
 from eval.records.manifest import load_manifest
 from eval.records.schema import Summary
 from eval.rendering.run_tables import as_text, run_tables
-from eval.rendering.tables import by_run, plain
+from eval.rendering.tables import by_run, plain, scope_note
 from eval.rescore.imports import Import, read_import, write_import
 from eval.rescore.recompute import recompute
 from eval.rescore.tables import labels_table, sentences
@@ -102,6 +102,7 @@ def _rescore(options: argparse.Namespace) -> None:
         summaries.append((summary["strategy"], summary))
     if len(summaries) > 1:
         print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(summaries)))
+        print(scope_note(summary for _, summary in summaries), end="")
 
 
 def _check_same(used: Mapping[str, Path], what: str, option: str) -> None:
