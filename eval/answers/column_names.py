@@ -10,7 +10,7 @@ import yaml
 
 from eval.metrics.registry import reported
 
-GROUP = "@key"  # the key or file name above a row, as a column
+KEY = "@key"  # the key or file name above a row, as a column; @key2 is the one above that
 _FILE = Path(__file__).with_name("columns.yaml")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MARKS = re.compile(r"[^a-z0-9.@]+")
@@ -44,6 +44,11 @@ def snake(column: str) -> str:
     `generated_answer`; dots stay.
     """
     return _MARKS.sub("_", _CAPITAL.sub("_", column).lower()).strip("_")
+
+
+def is_key(column: str) -> bool:
+    """Return whether a column is a key or file name above the row."""
+    return column.startswith(KEY)
 
 
 def in_milliseconds(column: str) -> bool:

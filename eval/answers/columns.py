@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from eval.answers.column_names import (
     ANSWER_HINT,
-    GROUP,
     NAMES,
     OTHER_TEXT,
+    is_key,
     named,
     rank_of,
     snake,
@@ -90,13 +90,14 @@ def _propose(rows: RowList, index: QuestionIndex | None, given: Layout) -> Propo
     contents = Contents(rows.sample, index)
     reading = _Reading(contents, given)
     reading.read()
-    shares = {
-        column: (field, reading.shares.get(column, contents.fullness(column)))
-        for field, columns in reading.columns.items()
-        for column in columns
-    }
+    meanings = {one: field for field, columns in reading.columns.items() for one in columns}
     table = tuple(
-        Column(name, *shares.get(name, (None, None)), contents.example(name))
+        Column(
+            name,
+            meanings.get(name),
+            reading.shares.get(name, contents.fullness(name)) if name in meanings else None,
+            contents.example(name),
+        )
         for name in contents.columns
     )
     known = sum(map(bool, contents.known)) if index is not None else contents.rows
@@ -198,7 +199,7 @@ class _Reading:
     def _id(self) -> None:
         contents = self.contents
         question = self.columns.get("question", (None,))[0]
-        free = [column for column in self._free() if column != GROUP]
+        free = [column for column in self._free() if not is_key(column)]
         shares = {column: contents.ids(column, question) for column in free}
         column = self._best("id", shares)
         if column is None and "question" not in self.columns:
@@ -218,11 +219,10 @@ class _Reading:
         """
         contents, index = self.contents, self.contents.index
         by_name = named("conversation", self._free())
-        candidates = [*by_name, *(GROUP for _ in [0] if GROUP in contents.columns)]
+        keys = [one for one in self._free() if is_key(one)]
+        candidates = [*by_name, *keys]
         if index is None:
-            self._assign(
-                "conversation", GROUP if GROUP in candidates else next(iter(by_name), None)
-            )
+            self._assign("conversation", next(iter([*keys, *by_name]), None))
             return
         shares: dict[str, float] = {}
         for column in dict.fromkeys([*candidates, *self._free()]):
@@ -235,9 +235,9 @@ class _Reading:
                     shares[column] = MOST
             elif agreeing >= (0.9 if column in candidates else _ALL) and self._groups(column):
                 shares[column] = agreeing
-        column = self._best("conversation", shares)
-        if column is not None:
-            self._assign("conversation", column, shares[column] - (shares[column] > 1))
+        best = self._best("conversation", shares)
+        if best is not None:
+            self._assign("conversation", best, shares[best] - (shares[best] > 1))
 
     def _groups(self, column: str) -> bool:
         """Return whether the values could be labels of the data set's conversations."""
@@ -245,7 +245,7 @@ class _Reading:
         if index is None or len(index.conversations) == len(index.by_id):
             return False
         filled = len(self.contents.filled(column))
-        listed = column == GROUP or bool(named("conversation", [column]))
+        listed = is_key(column) or bool(named("conversation", [column]))
         return distinct <= 4 * len(index.conversations) and (listed or 2 * distinct <= filled)
 
     def _index(self) -> None:
@@ -295,7 +295,7 @@ class _Reading:
         contents = self.contents
         found = []
         for column in self._free():
-            if column == GROUP or named("gold", [column]) or named("category", [column]):
+            if is_key(column) or named("gold", [column]) or named("category", [column]):
                 continue
             filled = contents.filled(column)
             varied = contents.distinct(column) > max(1, len(filled) // 10)
@@ -320,7 +320,7 @@ class _Reading:
 
     def _gold(self) -> None:
         contents = self.contents
-        shares = {c: contents.gold(c) for c in self._free() if c != GROUP}
+        shares = {c: contents.gold(c) for c in self._free() if not is_key(c)}
         known = {column: share for column, share in shares.items() if share is not None}
         column = self._best("gold", known)
         if column is None:
@@ -329,7 +329,7 @@ class _Reading:
         self._assign("gold", column, None if column is None else shares.get(column))
 
     def _category(self) -> None:
-        contents, index = self.contents, self.contents.index
+        contents = self.contents
         shares: dict[str, float] = {}
         for column in self._free():
             listed = bool(named("category", [column]))
@@ -337,19 +337,23 @@ class _Reading:
                 continue
             agreeing = contents.agreement(column, lambda question: question.category)
             distinct = contents.distinct(column)
-            if listed and (column != GROUP):
+            if listed:
                 shares[column] = agreeing if agreeing is not None else MOST
-            elif index and agreeing and agreeing >= _ALL and 2 <= distinct <= _CATEGORIES:
-                if 5 * distinct <= len(contents.filled(column)) or column == GROUP:
-                    shares[column] = agreeing
-        by_name = [c for c in named("category", shares) if c != GROUP]
-        column = next(iter(by_name), None) or self._best("category", shares)
-        self._assign("category", column, None if column is None else shares[column])
+            elif (
+                agreeing is not None
+                and agreeing >= _ALL
+                and 2 <= distinct <= _CATEGORIES
+                and (5 * distinct <= len(contents.filled(column)) or is_key(column))
+            ):
+                shares[column] = agreeing
+        by_name = named("category", shares)
+        best = next(iter(by_name), None) or self._best("category", shares)
+        self._assign("category", best, None if best is None else shares[best])
 
     def _judge(self) -> None:
         answer = self.columns.get("answer", (None,))[0]
         found = verdict_columns(self.contents, self._free(), answer)
-        self.columns |= {field: columns for field, columns in found.items()}
+        self.columns |= found
         for columns in found.values():
             for column in columns:
                 self.shares[column] = self.contents.verdicts(column, fractions=True)

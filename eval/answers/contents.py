@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from eval.answers import values
-from eval.answers.column_names import GROUP
+from eval.answers.column_names import KEY, named
 from eval.answers.containers import Item
 from eval.answers.normalised import golds, normalise
 from eval.datasets.types import Dataset, Question
@@ -45,6 +45,29 @@ class QuestionIndex:
         return self.by_id.get(text) or self.only.get(text)
 
 
+def keys(item: Item) -> dict[str, str]:
+    """Return the keys above a row as columns: `@key` the nearest, `@key2` the one above."""
+    above = [*([] if item.group is None else [item.group]), *reversed(item.around)]
+    return {f"{KEY}{n}" if n > 1 else KEY: key for n, key in enumerate(above, 1)}
+
+
+def cell(item: Item, column: str) -> Any:
+    """Return the value of a column, which may be a key above the row."""
+    return keys(item).get(column) if column.startswith(KEY) else item.fields.get(column)
+
+
+def _columns(sample: Sequence[Item]) -> list[str]:
+    """Return the names of fields but for those that are objects, whose parts have names."""
+    names = dict.fromkeys(name for item in sample for name in item.fields)
+    whole = {
+        name
+        for item in sample
+        for name, value in item.fields.items()
+        if isinstance(value, dict) and any(f"{name}.{part}" in item.fields for part in value)
+    }
+    return [name for name in names if name not in whole or named("error", [name])]
+
+
 class Contents:
     """The sampled rows of a list, by column. A share is None where there is nothing to compare.
 
@@ -54,12 +77,10 @@ class Contents:
     def __init__(self, sample: Sequence[Item], index: QuestionIndex | None) -> None:
         self.index = index
         self.rows = len(sample)
-        names = dict.fromkeys(name for item in sample for name in item.fields)
+        names = [*_columns(sample), *dict.fromkeys(key for one in sample for key in keys(one))]
         self.columns: dict[str, list[Any]] = {
-            name: [item.fields.get(name) for item in sample] for name in names
+            name: [cell(item, name) for item in sample] for name in names
         }
-        if any(item.group is not None for item in sample):
-            self.columns[GROUP] = [item.group for item in sample]
         self.known: list[list[Question]] = [[] for _ in sample]
         self._filled = {
             name: [one for one in cells if not values.blank(one)]

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from eval.answers import values
-from eval.answers.column_names import GROUP, in_milliseconds
+from eval.answers.column_names import in_milliseconds
 from eval.answers.columns import Proposal, propose
 from eval.answers.containers import Item, row_lists
+from eval.answers.contents import cell
 from eval.answers.layout import Layout
 from eval.datasets.types import TYPES, Dataset, SourceFile
 from eval.metrics.registry import reported
@@ -69,11 +70,12 @@ class AnswerFile:
     """A file or folder of answers: name, size and sha256 on disk, how it was read, rows.
 
     `source`: of a folder, the total size, and the hash of the list of hashes and names in
-    `sources`.
+    `sources`. `passed_over`: names of the other files in the folder.
     """
 
     source: SourceFile
     sources: tuple[SourceFile, ...]
+    passed_over: tuple[str, ...]
     proposal: Proposal
     rows: tuple[AnswerRow, ...]
 
@@ -88,7 +90,7 @@ class AnswerFile:
         return self.proposal.columns
 
 
-class UnclearColumns(InputError):
+class UnclearColumnsError(InputError):
     """The columns of a file cannot be read, or match too few questions; `proposal` is the table."""
 
     def __init__(self, message: str, proposal: Proposal) -> None:
@@ -101,17 +103,18 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
 
     `dataset`: None if the names of the columns have to suffice. `layout`: how to read the file;
     what it leaves open is looked for. Raises InputError naming the file and the place in it if it
-    cannot be read, UnclearColumns if there is no column of answers or of questions.
+    cannot be read, UnclearColumnsError if there is no column of answers or of questions.
     """
     found = row_lists(path, None if layout is None else layout.rows)
     proposal = propose(found.lists, dataset, layout)
     name = path.name
     if proposal.problem is not None:
-        raise UnclearColumns(f"{name}: {proposal.problem}", proposal)
+        raise UnclearColumnsError(f"{name}: {proposal.problem}", proposal)
     reader = _Reader(name, proposal.columns, dataset)
     used = {column for columns in proposal.columns.values() for column in columns}
     rows = tuple(map(reader.row, proposal.rows.items(used)))
-    return AnswerFile(_one(name, found.sources), tuple(found.sources), proposal, rows)
+    source = _one(name, found.sources)
+    return AnswerFile(source, found.sources, found.passed_over, proposal, rows)
 
 
 def _one(name: str, sources: Sequence[SourceFile]) -> SourceFile:
@@ -164,7 +167,7 @@ class _Reader:
         if name not in self._columns:
             return None
         column = self._columns[name][0]
-        return parse(_cell(item, column), f"{self._name}: {item.place}", column)
+        return parse(cell(item, column), f"{self._name}: {item.place}", column)
 
     def _sum(self, item: Item, name: str, parse: Parse) -> Any:
         """Return the sum over the columns of the field, in seconds; None if one is blank."""
@@ -173,7 +176,7 @@ class _Reader:
         place = f"{self._name}: {item.place}"
         parts = []
         for column in self._columns[name]:
-            part = parse(_cell(item, column), place, column)
+            part = parse(cell(item, column), place, column)
             if part is None:
                 return None
             parts.append(
@@ -183,7 +186,7 @@ class _Reader:
 
     def _judge(self, item: Item, place: str) -> float | None:
         columns = self._columns.get("judge", ())
-        means = [values.verdict(_cell(item, column), place, column) for column in columns]
+        means = [values.verdict(cell(item, column), place, column) for column in columns]
         known = [mean for mean in means if mean is not None]
         return sum(known) / len(known) if known else None
 
@@ -192,14 +195,14 @@ class _Reader:
         runs of one judge.
         """
         columns = self._columns.get("judge_runs") or self._columns.get("judge", ())
-        cells = {column: _cell(item, column) for column in columns}
+        cells = {column: cell(item, column) for column in columns}
         listed = any(isinstance(cell, list) for cell in cells.values())
         if len(columns) < 2 and not listed:
             return {}
         runs = {column: values.verdicts(cell, place, column) for column, cell in cells.items()}
         runs = {column: one for column, one in runs.items() if one}
         if len(columns) == 1:
-            return {AS_REPORTED: one for one in runs.values()}
+            return {AS_REPORTED: one} if (one := next(iter(runs.values()), ())) else {}
         numbered = all(_NUMBERED.search(column) for column in columns)
         if numbered and not listed:
             every = tuple(passed for one in runs.values() for passed in one)
@@ -224,7 +227,3 @@ class _Reader:
                 known = sample in self._conversations
                 conversation, index = sample if known else conversation or sample, int(number)
         return None if conversation is None else conversation.strip(), index
-
-
-def _cell(item: Item, column: str) -> Any:
-    return item.group if column == GROUP else item.fields.get(column)

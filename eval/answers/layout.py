@@ -51,7 +51,8 @@ def load_layout(name: str) -> Layout:
     path = SHIPPED / f"{name}.yaml" if re.fullmatch(r"[\w-]+", name) else Path(name).expanduser()
     if not is_there(path):
         raise InputError(
-            f"--layout {name:.200}: no such file; name a YAML file, or one of {', '.join(shipped())}"
+            f"--layout {name:.200}: no such file; name a YAML file, or one of "
+            f"{', '.join(shipped())}"
         )
     value = load_yaml(path)
     if not isinstance(value, dict) or value.keys() - {"rows", "columns"}:

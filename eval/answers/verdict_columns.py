@@ -30,7 +30,7 @@ def verdict_columns(
     single = [
         column for column in free if column not in grouped and _fits(contents, column, answer)
     ]
-    by_name = [column for column in named("judge", single)]
+    by_name = named("judge", single)
     others = sorted((c for c in single if c not in by_name), key=lambda c: not _hinted(c))
     chosen = [*((c,) for c in by_name), *groups, *((c,) for c in others)]
     if not chosen:
@@ -48,7 +48,7 @@ def verdict_columns(
 
 
 def _groups(contents: Contents, free: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return sets of columns that are runs of a judge: `llm_judgments.1`, or `judge_1`, `judge_2`."""
+    """Return sets of columns that are runs of a judge: `judge_1`, `judge_2`, or `judges.1`."""
     by_stem: dict[str, list[str]] = {}
     for column in free:
         for stem in {column.rpartition(".")[0], _NUMBER.sub("", column)}:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from eval.answers.files import UnclearColumns
+from eval.answers.files import UnclearColumnsError
 from eval.answers.layout import Layout, check_new, load_layout, parse_columns, save_layout, shipped
 from eval.cli import code_of
 from eval.cli import parser as command_parser
@@ -73,14 +73,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _rescore(options: argparse.Namespace) -> None:
     """Read all input before writing anything: wrong input leaves no partial result."""
-    if len(options.files) > 1 and (options.name is not None or options.out is not None):
-        raise InputError("--name and --out are for one FILE; give each its own command")
-    if options.key_file is not None and options.key is None:
-        raise InputError(f"--key-file {options.key_file}: add --key corrected or excluded")
-    if len(options.files) > 1 and options.save_layout is not None:
-        raise InputError("--save-layout is for one FILE; give each its own command")
-    if options.save_layout is not None:
-        check_new(options.save_layout)
+    _check(options)
     layout = _layout(options)
     dataset = None
     ready: list[Import | Path] = []
@@ -91,8 +84,8 @@ def _rescore(options: argparse.Namespace) -> None:
         if is_there(path) and path.is_dir() and is_there(path / MANIFEST):
             if layout or any((options.name, options.out, options.save_layout, options.partial)):
                 raise InputError(
-                    f"{path}: --name, --out, --partial and options on columns do not apply to a run "
-                    "folder"
+                    f"{path}: --name, --out, --partial and options on columns do not apply to a "
+                    "run folder"
                 )
             manifest = load_manifest(path)
             key = options.key or key_name(manifest)
@@ -122,6 +115,18 @@ def _rescore(options: argparse.Namespace) -> None:
         print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(summaries)))
 
 
+def _check(options: argparse.Namespace) -> None:
+    """Raise InputError for options that contradict each other."""
+    if len(options.files) > 1 and (options.name is not None or options.out is not None):
+        raise InputError("--name and --out are for one FILE; give each its own command")
+    if options.key_file is not None and options.key is None:
+        raise InputError(f"--key-file {options.key_file}: add --key corrected or excluded")
+    if len(options.files) > 1 and options.save_layout is not None:
+        raise InputError("--save-layout is for one FILE; give each its own command")
+    if options.save_layout is not None:
+        check_new(options.save_layout)
+
+
 def _check_same(used: Mapping[str, Path], what: str, option: str) -> None:
     """Raise InputError if files are scored by several keys; `used`: a file of each."""
     if len(used) > 1:
@@ -144,7 +149,7 @@ def _read(
     name = system_name(options.name, path)
     try:
         source = read_import(path, layout, name, dataset, partial=options.partial)
-    except UnclearColumns as error:
+    except UnclearColumnsError as error:
         print(columns_table(error.proposal) + "\n", flush=True)
         raise
     file = source.file

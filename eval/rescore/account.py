@@ -161,6 +161,7 @@ def account(
         },
         "runs_of_judge": sum(bool(record["judge"]) for record in ok),
         "columns": {name: joined(columns) for name, columns in file.columns.items()},
+        "files_passed_over": list(file.passed_over),
         "not_read": [one.name for one in file.proposal.table if one.meaning is None],
         "reported_scores": _agreement(matching, records),
     }

@@ -15,7 +15,7 @@ from eval.answers.files import (
     AS_REPORTED,
     AnswerFile,
     AnswerRow,
-    UnclearColumns,
+    UnclearColumnsError,
     read_answers,
 )
 from eval.answers.layout import Layout, joined
@@ -59,14 +59,14 @@ def read_import(
     """Read and match the file at `path`; `name` is the answering system's name in tables.
 
     `layout`: how to read it, None to find out. `partial`: accept a file of which most rows match no
-    question. Raises InputError if the file cannot be read, UnclearColumns if too few rows match.
+    question. Raises InputError if the file cannot be read, UnclearColumnsError if few rows match.
     """
     file = read_answers(path, dataset, layout)
     matching = match(file.rows, dataset)
     matched, rows = len(matching.answers), len(file.rows)
     if not matched:
         row, reason = matching.unmatched[0]
-        raise UnclearColumns(
+        raise UnclearColumnsError(
             f"{path}: none of the {rows:,} rows matches a question of {dataset.name} (the first: "
             f"{row.place}: {reason}); correct --dataset, or name the columns by --columns",
             file.proposal,
@@ -76,7 +76,7 @@ def read_import(
         reasons = Counter(reason for _, reason in matching.unmatched).most_common()
         listed = ", ".join(f"{reason}: {count:,}" for reason, count in reasons)
         name_them = "--columns question=COLUMN answer=COLUMN or --rows PATH, or add "
-        raise UnclearColumns(
+        raise UnclearColumnsError(
             f"{path}: only {matched:,} of {rows:,} rows give an answer to a question of "
             f"{dataset.name} ({listed}), and {needed:.0%} are needed; correct --dataset, "
             f"name the columns or the list by {name_them}--partial to score those that match",

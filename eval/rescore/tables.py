@@ -66,7 +66,7 @@ def sentences(account: Account) -> list[str]:
         for name, (words, field, hint) in optional.items()
         if not account["told"][name] and field not in columns
     }
-    unread = account.get("not_read", [])
+    unread, other = account.get("not_read", []), account.get("files_passed_over", [])
     maybe = {
         column: words
         for words, hint in absent.values()
@@ -124,6 +124,7 @@ def sentences(account: Account) -> list[str]:
         (empty, f"Empty in the rows that are scored: {', '.join(empty)}."),
         (maybe, f"Not read, though the names suggest more: {_listed(list(maybe))}."),
         (missing, f"Not in the file: {', '.join(missing)}."),
+        (other, f"Files of the folder without rows: {_listed(other)}."),
         (unread, f"Columns that were not read: {_listed(unread)}."),
     ]
     return [sentence for applies, sentence in candidates if applies]
