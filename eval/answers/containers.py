@@ -22,7 +22,7 @@ from memsys.text.files import is_there, shown
 __all__ = ["Found", "Item", "RowList", "row_lists"]
 _SAMPLE = 2_000
 LIMITS = Limits()
-_CUT = 4_000  # characters of a text in a sample
+_CUT = 2_000  # characters of a value in a sample
 _KINDS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 
 
@@ -39,10 +39,14 @@ class Found:
 
 
 class RowList:
-    """A list of objects. `path`: where it is; `count`: number of rows."""
+    """A list of objects.
+
+    `path`: where it is. `count`: number of rows. `own`: keys of the first rows themselves; other
+    fields are of enclosing objects.
+    """
 
     def __init__(self, path: str, count: int, files: Files, node: Node) -> None:
-        self.path, self.count = path, count
+        self.path, self.count, self.own = path, count, frozenset(node.columns)
         self._files, self._node = files, node
 
     @cached_property
@@ -108,23 +112,23 @@ class Files:
                 for _, value in document.values(checked=True):
                     yield from walk.rows(root, value, here)
             elif root.element:
-                pairs = document.table() if document.kind == CSV else document.values(checked=True)
-                for place, value in pairs:
+                for place, value in document.values(checked=True):
                     prefix = ": ".join(part for part in (here.prefix, place) if part)
                     yield from walk.rows(root.element, value, replace(here, prefix=prefix))
 
     def _note(self, document: Document) -> bool:
         """Add the document to the tree; return whether it contains a list of objects."""
-        root, kept = self._roots[document.kind], self._kept.setdefault(document, {})
-        before = root.rows()
+        kept, tree = self._kept.setdefault(document, {}), Node()
         if document.kind == JSON:
             for _, value in document.values():
-                note(root, value, (), kept)
-            return any(True for _ in lists(root, "")) and root.rows() > before
-        root.element = root.element or Node()
-        for _, value in document.table() if document.kind == CSV else document.values():
-            note(root.element, value, (), kept)
-        return root.rows() > before
+                note(tree, value, (), kept)
+        else:
+            tree.element = Node()
+            for _, value in document.values():
+                note(tree.element, value, (), kept)
+        self._roots[document.kind].merge(tree)
+        tree.settle()
+        return any(True for _ in lists(tree, ""))
 
 
 def row_lists(path: Path, wanted: str | None = None, *, limits: Limits = LIMITS) -> Found:
@@ -189,7 +193,11 @@ def _plain(path: str) -> str:
 
 
 def _cut(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: value[:_CUT] if isinstance(value, str) and len(value) > _CUT else value
-        for key, value in fields.items()
-    }
+    """Return the fields with long texts cut, without nested values that are long."""
+    short = {}
+    for key, value in fields.items():
+        if isinstance(value, str):
+            short[key] = value if len(value) <= _CUT else value[:_CUT]
+        elif not isinstance(value, dict | list) or len(str(value)) <= _CUT:
+            short[key] = value
+    return short

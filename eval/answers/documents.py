@@ -39,31 +39,36 @@ class Document:
         self.size = len(start)
         self._text = start if whole else None
         self.kind = self._kind(start)
-        self._value: Any = None
-        self._read = False
+        self._values: list[tuple[str, Any]] | None = None
 
     def forget(self) -> None:
         """Read the file again each time, to save memory."""
         self._text = None
 
     def values(self, *, checked: bool = False) -> Iterator[tuple[str, Any]]:
-        """Yield place and value of the document, or of each line of JSON lines.
+        """Yield place and value of the JSON document, or of each line that is not blank.
 
         `checked`: all have been read before. Raises InputError naming the place of an error.
         """
-        if self.kind == LINES:
-            yield from self._lines()
-        elif self._text is not None:
-            if not self._read:
-                self._value, self._read = as_json(self._text, self.name), True
-            yield "", self._value
-        else:
-            chunks = self._chunks(self._limits.chunk)
-            for value in JSONStream(chunks, self.name, self._limits, checked=checked).document():
-                yield "", value
+        if self._values is None:
+            values = self._read(checked)
+            if self._text is None:
+                return values
+            self._values, self._text = list(values), None
+        return iter(self._values)
 
-    def table(self) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield place and cells of each line of CSV that is not blank."""
+    def _read(self, checked: bool) -> Iterator[tuple[str, Any]]:
+        if self.kind == CSV:
+            return self._table()
+        if self.kind == LINES:
+            return self._lines()
+        if self._text is not None:
+            return iter([("", as_json(self._text, self.name))])
+        chunks = self._chunks(self._limits.chunk)
+        stream = JSONStream(chunks, self.name, self._limits, checked=checked)
+        return (("", value) for value in stream.document())
+
+    def _table(self) -> Iterator[tuple[str, dict[str, str]]]:
         csv.field_size_limit(_FIELD_CHARACTERS)
         lines = self._text_lines("")
         skipped, first = next((n, line) for n, line in enumerate(lines) if line.strip())

@@ -20,26 +20,40 @@ class _Dropped:
     """In place of a nested list or object that is not small."""
 
 
-_DROPPED = _Dropped()
+DROPPED = _Dropped()
 
 
-def fields(row: Mapping[str, Any], columns: Collection[str] | None = None) -> dict[str, Any]:
+class Columns:
+    """Names of the fields that are wanted; nested ones are flattened with dots."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._names = frozenset(names)
+        dotted = ((name, dot) for name in names for dot, mark in enumerate(name) if mark == ".")
+        self._heads = self._names.union(name[:dot] for name, dot in dotted)
+
+    def may_contain(self, key: str) -> bool:
+        """Return whether `key` or a field below it is wanted."""
+        return key in self._heads
+
+    def of(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fields that are wanted."""
+        return {name: value for name, value in found.items() if name in self._names}
+
+
+def fields(row: Mapping[str, Any], columns: Columns | None = None) -> dict[str, Any]:
     """Return the fields of `row`, only the `columns` if given.
 
     A small nested object is there twice: whole under its key, and flattened with dots
     (`metrics.f1`). Small lists stay lists.
     """
     found: dict[str, Any] = {}
-    heads = None if columns is None else {*columns, *(_prefixes(columns))}
     for key, value in row.items():
-        if heads is None or key in heads:
+        if columns is None or columns.may_contain(key):
             if isinstance(value, dict | list):
-                _flatten(key, _pruned(value), found)
-            elif not isinstance(value, _Dropped):
+                _flatten(key, pruned(value), found)
+            elif value is not DROPPED:
                 found[key] = value
-    if columns is None:
-        return found
-    return {key: value for key, value in found.items() if key in columns}
+    return found if columns is None else columns.of(found)
 
 
 def outer(value: Mapping[str, Any], without: Collection[str]) -> dict[str, Any]:
@@ -57,37 +71,32 @@ class Remembered(dict[str, Any]):
 
     def add(self, key: str, value: Any) -> None:
         """Remember the member if it is small and the limits allow."""
-        if isinstance(value, dict | list) and not isinstance(value, Remembered):
-            value = _pruned(value)
-        if isinstance(value, _Dropped) or self._count >= _MOST:
-            return
-        self._count += _leaves(value)
-        self[key] = _cut(value)
+        if self._count < _MOST:
+            self[key] = _cut(pruned(value))
+            self._count += 1 + leaves(value)
 
 
 def _flatten(name: str, value: Any, found: dict[str, Any]) -> None:
-    if isinstance(value, _Dropped):
-        return
     if isinstance(value, dict):
-        if _is_whole(value):
+        if is_whole(value):
             found.setdefault(name, value)
         for key, one in value.items():
             _flatten(f"{name}.{key}", one, found)
-    else:
+    elif value is not DROPPED:
         found.setdefault(name, value)
 
 
-def _pruned(value: Any) -> Any:
-    """Return `value` without nested lists and objects that are not small."""
-    if isinstance(value, list):
-        return value if _leaves(value) <= SMALL else _DROPPED
+def pruned(value: Any) -> Any:
+    """Return `value`, without nested lists and objects that are not small."""
     if isinstance(value, dict):
-        value = {key: _pruned(one) for key, one in value.items()}
-        return value if _leaves(value) <= SMALL else _DROPPED
+        value = {key: pruned(one) for key, one in value.items()}
+        return value if leaves(value) <= SMALL else DROPPED
+    if isinstance(value, list):
+        return value if leaves(value) <= SMALL and is_whole(value) else DROPPED
     return value
 
 
-def _leaves(value: Any) -> int:
+def leaves(value: Any) -> int:
     """Return the number of texts and numbers in `value`."""
     count, waiting = 0, [value]
     while waiting:
@@ -96,15 +105,16 @@ def _leaves(value: Any) -> int:
             waiting.extend(one.values())
         elif isinstance(one, list):
             waiting.extend(one)
-        else:
-            count += not isinstance(one, _Dropped)
+        elif one is not DROPPED:
+            count += 1
     return count
 
 
-def _is_whole(value: Any) -> bool:
-    if isinstance(value, dict):
-        return all(_is_whole(one) for one in value.values())
-    return not isinstance(value, _Dropped)
+def is_whole(value: Any) -> bool:
+    """Return whether nothing was left out of `value`."""
+    if isinstance(value, dict | list):
+        return all(is_whole(one) for one in (value.values() if isinstance(value, dict) else value))
+    return value is not DROPPED
 
 
 def _cut(value: Any) -> Any:
@@ -112,9 +122,4 @@ def _cut(value: Any) -> Any:
         return Cut(value[:1000])
     if isinstance(value, dict):
         return {key: _cut(one) for key, one in value.items()}
-    return value
-
-
-def _prefixes(columns: Collection[str]) -> set[str]:
-    """Return the keys under which a column of dotted name may be found."""
-    return {column[:dot] for column in columns for dot, mark in enumerate(column) if mark == "."}
+    return [_cut(one) for one in value] if isinstance(value, list) else value

@@ -88,8 +88,8 @@ class JSONStream:
             key = self._value(level)
             if key in keys:
                 raise InputError(
-                    f"{self._name}: key {key!r:.60} occurs twice in one object; rename one; "
-                    "correct it"
+                    f"{self._name}: {self._where()}: key {key!r:.60} occurs twice in one object; "
+                    "rename one; correct it"
                 )
             keys.add(key)
             if self._peek() != ":":
@@ -142,10 +142,13 @@ class JSONStream:
                         ) from None
                     return (LargeObject if mark == "{" else LargeList)(self, level)
                 if not self._ended and mark == '"':
-                    raise self._wrong(f"a text of more than {most:,} characters") from None
+                    raise InputError(
+                        f"{self._name}: {self._where()}: a text of more than {most:,} characters; "
+                        "shorten it"
+                    ) from None
                 raise self._wrong(error.msg, error.pos) from None
             except ValueError as error:
-                raise InputError(f"{self._name}: {error}; correct it") from None
+                raise InputError(f"{self._name}: {self._where()}: {error}; correct it") from None
             if mark in '{["' or self._ended or len(self._text) - end >= _TOKEN:
                 self._at = end
                 return value
@@ -182,14 +185,16 @@ class JSONStream:
             added += len(part or "")
         self._text = "".join(parts)
 
-    def _wrong(self, reason: str, at: int | None = None) -> InputError:
+    def _where(self, at: int | None = None) -> str:
+        """Return line and column of `at`, by default of the next character."""
         at = self._at if at is None else at
         line = self._lines + self._text.count("\n", 0, at) + 1
         newline = self._text.rfind("\n", 0, at)
         column = at - newline if newline >= 0 else self._column + at + 1
-        return InputError(
-            f"{self._name}: not JSON (line {line}, column {column}: {reason}); correct it"
-        )
+        return f"line {line}, column {column}"
+
+    def _wrong(self, reason: str, at: int | None = None) -> InputError:
+        return InputError(f"{self._name}: not JSON ({self._where(at)}: {reason}); correct it")
 
 
 def _exhaust(value: Any) -> None:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from eval.answers.fields import Cut, Remembered, fields, outer
+from eval.answers.fields import Columns, Cut, Remembered, fields, outer
 from eval.answers.streaming import LargeList, LargeObject
 from eval.answers.tree import Node, Path
 from memsys.errors import InputError
+
+_KEY = "key "
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +45,18 @@ class Here:
     def at(self, key: str, pooled: bool) -> Here:
         """Return the place under `key`, which is a group if it is `pooled`."""
         if pooled:
-            name = f"{self.name}[{key!r}]" if self.name else f"key {key!r}"
-            return replace(self, name=name, path=(*self.path, key), groups=(*self.groups, key))
-        name = f"{self.name}.{key}" if self.name else key
-        return replace(self, name=name, path=(*self.path, key))
+            name = f"{self.name}[{key!r:.60}]" if self.name else f"{_KEY}{key!r:.60}"
+        else:
+            name = f"{self.name}.{key:.60}".lstrip(".")
+        groups = (*self.groups, key) if pooled else self.groups
+        return Here(self.prefix, name, (*self.path, key), groups, self.fields)
 
     def element(self, index: int, group: bool) -> Here:
         """Return the place of an element; `group`: if it is a list itself."""
-        item = self.name.startswith("key ") and self.name.endswith("'")
+        item = len(self.path) == 1 and self.name.startswith(_KEY)
         name = f"{self.name}, item {index}" if item else f"{self.name}[{index}]"
         groups = (*self.groups, str(index)) if group else self.groups
-        return replace(self, name=name, path=(*self.path, index), groups=groups)
+        return Here(self.prefix, name, (*self.path, index), groups, self.fields)
 
 
 class Walk:
@@ -73,7 +76,8 @@ class Walk:
         wanted: Callable[[Node], bool],
         name: str,
     ) -> None:
-        self._targets, self._kept, self._columns = set(targets), kept, columns
+        self._targets, self._kept = set(targets), kept
+        self._columns = None if columns is None else Columns(columns)
         self._wanted, self._name, self._live = wanted, name, set[Node]()
         self._find_live(root)
 
@@ -85,7 +89,7 @@ class Walk:
         if isinstance(value, list | LargeList):
             yield from self._elements(node, value, here)
         elif isinstance(value, dict | LargeObject):
-            own = value if isinstance(value, dict) else self._kept[here.path]
+            own = value if isinstance(value, dict) else self._remembered(here)
             if node in self._targets and self._wanted(node):
                 yield node, self._item(own, here)
             if any(below in self._live for _, below in node.below()):
@@ -109,18 +113,24 @@ class Walk:
                 )
 
     def _inherited(self, node: Node, own: Mapping[str, Any], here: Here) -> Mapping[str, Any]:
-        rows = {key for key in own if (child := node.child(key)) is not None and child.rows()}
+        nodes = ((key, node.child(key)) for key in own)
+        rows = {key for key, child in nodes if child and (child.has_rows or child is node.pool)}
         return {**(here.fields or {}), **outer(own, rows)}
 
     def _item(self, own: Mapping[str, Any], here: Here) -> Item:
         found = {**(here.fields or {}), **fields(own, self._columns)}
         if self._columns is not None:
-            found = {key: value for key, value in found.items() if key in self._columns}
+            found = self._columns.of(found)
             for key, value in found.items():
                 if isinstance(value, Cut):
                     raise self._wrong(here, f"{key} is too long; shorten it")
         group = here.groups[-1] if here.groups else None
         return Item(str(here), found, group, here.groups[:-1])
+
+    def _remembered(self, here: Here) -> Remembered:
+        if here.path not in self._kept:
+            raise self._wrong(here, "the file has changed while it was read; try again")
+        return self._kept[here.path]
 
     def _wrong(self, here: Here, reason: str) -> InputError:
         place = ": ".join(part for part in (self._name, str(here)) if part)
