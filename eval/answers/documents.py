@@ -16,7 +16,7 @@ from eval.answers.json_values import as_json
 from eval.answers.streaming import JSONStream, Limits
 from eval.datasets.types import SourceFile
 from memsys.errors import InputError
-from memsys.text.files import ANSWERS, check_regular, decode, shown, unpacked_chunks
+from memsys.text.files import ANSWERS, decode, shown, unpacked_chunks
 from memsys.text.json_text import parse_json
 
 _DELIMITERS = ",;\t"
@@ -198,7 +198,6 @@ def _has_text(value: dict[str, Any]) -> bool:
 
 
 def _source(path: Path) -> SourceFile:
-    check_regular(path)
     digest, size = hashlib.sha256(), 0
     try:
         with path.open("rb") as file:
