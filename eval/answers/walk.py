@@ -127,7 +127,9 @@ class Walk:
             found = self._columns.of(found)
             for key, value in found.items():
                 if isinstance(value, Cut):
-                    raise self._wrong(here, f"{key} is too long; shorten it")
+                    raise self._wrong(
+                        here, f"{key} is too long a text in a large object; shorten it"
+                    )
         group = here.groups[-1] if here.groups else None
         return Item(str(here), found, group, here.groups[:-1], inherited)
 
