@@ -106,7 +106,7 @@ def read_any(path: Path, dataset: Dataset) -> Answers:
                 "--dataset"
             )
         return found
-    source = read_import(path, None, system_name(None, path), dataset)
+    source = read_import(path, None, system_name(None, path), dataset, partial=True)
     rows, unmatched = len(source.file.rows), len(source.matching.unmatched)
     changed = {one.id for one in dataset.questions if one.key_change is not None}
     golds = {question.id: question.gold for question in dataset.questions}
