@@ -123,6 +123,10 @@ FORGED: dict[str, tuple[Callable[[Json], object], str]] = {
     ),
     "matched": (lambda c: c["rows"].update(matched=20), "rows: matched: 20 on the card, 21"),
     "questions": (lambda c: c["rows"].update(questions=7), "rows: questions: 7 on the card, 21"),
+    "conversations": (
+        lambda c: c["rows"].update(conversations=10),
+        "rows: conversations: 10 on the card, 3 recomputed",
+    ),
     "errors": (lambda c: c["rows"].update(errors=1), "rows: errors: 1 on the card, 0"),
     "unmatched": (lambda c: c["rows"].update(unmatched=3), "rows: unmatched: 3 on the card, 0"),
     "other counts": (lambda c: c["rows"].update(judged=3), "rows: judged: 3 on the card, None"),

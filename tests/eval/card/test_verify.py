@@ -189,7 +189,8 @@ def test_failed_questions_count_as_the_protocol_says(
     path = tmp_path / "card.json"
     assert command.main([str(tmp_path / "run"), "--out", str(path)]) == 0
     card = load_card(path)
-    assert card.rows == {"questions": 21, "matched": 21, "errors": 1, "rows": 21, "unmatched": 0}
+    counts = {"questions": 21, "matched": 21, "conversations": 3, "errors": 1}
+    assert card.rows == {**counts, "rows": 21, "unmatched": 0}
     counts = {score.protocol: score.n for score in card.scores if _overall_f1(score)}
     assert counts == {"locomo": 21, "mem0": 18, "memos": 18, "strict": 17}
     where = ["--answers", str(answers), "--dataset", str(data)]
