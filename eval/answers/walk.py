@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from eval.answers.fields import Columns, Cut, Remembered, fields, outer
@@ -27,7 +27,7 @@ class Item:
     fields: Mapping[str, Any]
     group: str | None = None
     around: tuple[str, ...] = ()
-    inherited: frozenset[str] = frozenset()
+    inherited: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

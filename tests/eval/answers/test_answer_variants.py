@@ -79,5 +79,7 @@ def test_what_is_no_file_is_refused_at_once(kind: str, tmp_path: Path) -> None:
         os.mkfifo(path)
     elif kind == "folder":
         path.mkdir()
-    with pytest.raises(InputError, match=r"name a regular file|cannot be read|no file of answers|no such file"):
+    with pytest.raises(
+        InputError, match=r"name a regular file|cannot be read|no file of answers|no such file"
+    ):
         read_answers(path, None)

@@ -97,9 +97,7 @@ def test_an_import_is_a_run_folder(
         "bytes": len(file),
         "sha256": hashlib.sha256(file).hexdigest(),
     }
-    assert manifest["command"] == (
-        "python -m eval.rescore mine.jsonl --dataset sample --name mine"
-    )
+    assert manifest["command"] == ("python -m eval.rescore mine.jsonl --dataset sample --name mine")
     assert len(manifest["data"]) == 3
     assert manifest["matching"]["matched"] == len(answers)
 
@@ -246,7 +244,10 @@ def _unfinished(folder: Path) -> None:
         (["mine.jsonl", "mine.jsonl", "--name", "x"], "--name and --out are for one FILE"),
         (["mine.jsonl", "--dataset", "other.json"], "--dataset other.json: no such file"),
         (["full"], "full: no file of answers in this folder"),
-        (["done", "--name", "x"], "done: --name, --out, --partial and options on columns do not apply"),
+        (
+            ["done", "--name", "x"],
+            "done: --name, --out, --partial and options on columns do not apply",
+        ),
         (["stopped"], "stopped: the run is interrupted; resume it to its end first"),
         (["mine.jsonl", "strange.jsonl"], "strange.jsonl: none of the 1 rows"),
     ],
