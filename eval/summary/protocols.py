@@ -62,8 +62,8 @@ def _cell(rows: Sequence[Record], protocol: Protocol, seed: int) -> Cell:
     cell: Cell = {"n": len(rows)}
     bootstrap = ClusterBootstrap([row["conversation"] for row in rows], seed) if rows else None
     values = {
-        "f1": [_score(row, protocol.f1) for row in rows],
-        "bleu1": [_score(row, "bleu1") for row in rows],
+        "f1": [protocol_score(row, protocol.f1) for row in rows],
+        "bleu1": [protocol_score(row, "bleu1") for row in rows],
         "evidence_recall": [_recall(row, protocol) for row in rows],
     }
     for column, scores in values.items():
@@ -71,7 +71,7 @@ def _cell(rows: Sequence[Record], protocol: Protocol, seed: int) -> Cell:
     return cell
 
 
-def _score(row: Record, key: str) -> float | None:
+def protocol_score(row: Record, key: str) -> float | None:
     """Return the score; 0 for a failed question that a protocol counts and the score applies to."""
     if row["status"] == "ok":
         value: float | None = row["scores"].get(key)
