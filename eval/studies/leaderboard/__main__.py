@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from eval.cli import code_of, parser
-from eval.datasets.answer_key import KEYS
 from eval.datasets.files import PROJECT, shared_folder
 from eval.datasets.named import config_of
 from eval.datasets.reload import load_dataset_of
+from eval.datasets.types import Dataset
+from eval.records.run import load_run
 from eval.studies.leaderboard.board import Board, write
+from eval.studies.leaderboard.cards import write_cards
 from eval.studies.leaderboard.facts import FOLDER, load_facts
 from eval.studies.leaderboard.page import page
 from eval.studies.leaderboard.picture import draw
-from eval.studies.leaderboard.scores import CORRECTED, scores_of
-from eval.studies.leaderboard.systems import DATASET, command, published, strategy_runs
+from eval.studies.leaderboard.scores import CORRECTED, ORIGINAL, Scores, scores_of
+from eval.studies.leaderboard.systems import DATASET, STRATEGIES, command, published, strategies_of
 from memsys.errors import InputError
 
 
@@ -48,18 +50,17 @@ def _leaderboard(options: argparse.Namespace) -> None:
         raise InputError(f"--seed {options.seed}: use a whole number of 0 or more")
     folder = options.answers or shared_folder() / "locomo" / "answers"
     facts = load_facts()
-    runs, missing = strategy_runs(options.runs)
+    runs = strategies_of(options.runs)
     original, corrected = (
-        load_dataset_of(config_of(DATASET, key, None)) for key in (KEYS[0], CORRECTED)
+        load_dataset_of(config_of(DATASET, key, None)) for key in (ORIGINAL, CORRECTED)
     )
     with TemporaryDirectory() as imports:
         systems = published(folder, original, facts, Path(imports))
-        names = [one.name for one in systems]
-        scores = scores_of([one.run for one in systems], names, corrected)
-    boards = [Board.of("systems", scores, options.seed)]
-    if runs:
-        strategies = scores_of(runs, [run.strategy for run in runs], corrected)
-        boards.append(Board.of("strategies", strategies, options.seed))
+        named = [(one.name, one.folder) for one in systems]
+        boards = [Board.of("systems", _scores(named, corrected), options.seed)]
+        if runs:
+            boards.append(Board.of("strategies", _scores(runs.items(), corrected), options.seed))
+        write_cards(systems, runs, facts, options.out)
     for path in (options.out, options.pictures):
         path.mkdir(parents=True, exist_ok=True)
     write(boards, options.out)
@@ -68,9 +69,13 @@ def _leaderboard(options: argparse.Namespace) -> None:
     (options.out / "leaderboard.md").write_text(text, encoding="utf-8")
     draw(boards[0], known, options.pictures)
     print(text)
-    for name in missing:
+    for name in () if options.runs else [one for one in STRATEGIES if one not in runs]:
         print(f"no run of {name}; for its row: {command(name)}")
     print(f"written: {options.out}, {options.pictures}/leaderboard.png and .svg")
+
+
+def _scores(folders: Iterable[tuple[str, Path]], corrected: Dataset) -> Scores:
+    return scores_of(((name, load_run(folder)) for name, folder in folders), corrected)
 
 
 if __name__ == "__main__":

@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from eval.datasets.answer_key import KEYS
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import PROTOCOLS
 from eval.rendering.numbers import ABSENT, interval, number, share
 from eval.rendering.tables import markdown
 from eval.studies.leaderboard.board import Board, Move
 from eval.studies.leaderboard.facts import Facts, SystemFacts
+from eval.studies.leaderboard.pairs import Pairs
 from eval.studies.leaderboard.ranks import TOPS, Rank
-from eval.studies.leaderboard.scores import F1, KEYS, ORIGINAL, Column
+from eval.studies.leaderboard.scores import BLEU1, F1, ORIGINAL, Column
 from eval.summary.measures import JUDGE
 from eval.summary.summarise import OVERALL
 
 COMMAND = "python -m eval.studies.leaderboard"
-VERDICTS = Column("", JUDGE, ORIGINAL)
+BLEU = Column(next(iter(PROTOCOLS)), BLEU1, ORIGINAL)
 Cells = tuple[list[str], list[list[str]]]
 
 
@@ -58,25 +60,43 @@ def page(boards: Sequence[Board], known: Mapping[str, SystemFacts], facts: Facts
 def _sections(board: Board) -> list[str]:
     """Return the blocks on ranks, groups, types, keys and moves."""
     shown = [column for column in of_protocols() if column in board.pairs]
+    keys = [move for one in shown for move in board.moves([one._replace(key=k) for k in KEYS])]
     return [
+        *_coverage(board, shown),
         "### Ranks",
         markdown(*_ranks(board, shown)),
         f"### Share of resamples in the first {', '.join(map(str, TOPS))} places",
         markdown(*_tops(board, shown)),
+        "Systems that are not here are in the first five places in no resample.",
         "### No difference shown",
-        "Two systems with a common letter have no difference shown (Holm over all pairs).",
+        "Two systems with a common letter have no difference shown (Holm over all pairs). In "
+        "brackets: the ranks that the differences shown leave.",
         markdown(*_letters(board, shown)),
         "### F1 of LoCoMo's protocol by type",
+        "On each system's own questions.",
         markdown(*_types(board)),
         "### Answer keys",
         markdown(*_keys(board)),
         "### How ranks move",
         markdown(*_moves(board.moves(shown))),
-        *(
-            markdown(*_moves(board.moves([one._replace(key=key) for key in KEYS])))
-            for one in shown
-        ),
+        markdown(*_moves([move for move in keys if move.furthest])),
+        f"Between the other {sum(not move.furthest for move in keys)} pairs of answer keys no "
+        "system changes its rank.",
     ]
+
+
+def _coverage(board: Board, columns: Sequence[Column]) -> list[str]:
+    """Return a sentence for each column in which a system answered other questions than all did."""
+    found: dict[str, list[str]] = {}
+    for column in columns:
+        own = {name: board.mean(column, OVERALL, name) for name in board.overall(column)}
+        counts = {name: mean.n for name, mean in own.items() if mean is not None}
+        ranked = _n(list(board.overall(column).values()))
+        others = [f"{name} {n:,}" for name, n in counts.items() if n != ranked]
+        if others:
+            text = f"ranks are on {ranked:,} questions; answered: {', '.join(others)}."
+            found.setdefault(text, []).append(title(column))
+    return [f"{', '.join(names)}: {text}" for text, names in found.items()]
 
 
 def _order(board: Board) -> list[str]:
@@ -84,7 +104,8 @@ def _order(board: Board) -> list[str]:
     return list(board.overall(of_protocols()[0]))
 
 
-def _title(column: Column) -> str:
+def title(column: Column) -> str:
+    """Return the heading of a column."""
     return f"F1 {column.protocol}" if column.protocol else "reported judge"
 
 
@@ -95,10 +116,12 @@ def _main(board: Board, known: Mapping[str, SystemFacts]) -> Cells:
         one = known.get(system)
         facts = [] if one is None else [one.reader or "not known", one.judge or "no judge"]
         ranked = [board.overall(column).get(system) for column in columns]
-        cells = [interval(found and found.mean) for found in ranked]
+        cells = [interval(None if found is None else found.mean) for found in ranked]
+        cells.insert(len(PROTOCOLS), interval(board.mean(BLEU, OVERALL, system)))
         rows.append([system, *facts, str(_n(ranked)), *cells])
     header = ["system", *(["reader", "judge"] if known else []), "n"]
-    return [*header, *map(_title, columns)], rows
+    titles = [title(column) for column in columns]
+    return [*header, *titles[: len(PROTOCOLS)], "BLEU-1", *titles[len(PROTOCOLS) :]], rows
 
 
 def _n(ranked: Sequence[Rank | None]) -> int:
@@ -110,7 +133,7 @@ def _ranks(board: Board, columns: Sequence[Column]) -> Cells:
         [system, *(_rank(board.overall(column).get(system)) for column in columns)]
         for system in _order(board)
     ]
-    return ["system", *map(_title, columns)], rows
+    return ["system", *map(title, columns)], rows
 
 
 def _rank(found: Rank | None) -> str:
@@ -122,20 +145,29 @@ def _rank(found: Rank | None) -> str:
 def _tops(board: Board, columns: Sequence[Column]) -> Cells:
     rows = []
     for system in _order(board):
-        cells = []
-        for column in columns:
-            found = board.overall(column).get(system)
-            cells.append(" / ".join(share(found.top[k], 0) for k in TOPS) if found else ABSENT)
-        rows.append([system, *cells])
-    return ["system", *map(_title, columns)], rows
+        found = [board.overall(column).get(system) for column in columns]
+        if any(one is not None and one.top[TOPS[-1]] for one in found):
+            rows.append([system, *map(_top, found)])
+    return ["system", *map(title, columns)], rows
+
+
+def _top(found: Rank | None) -> str:
+    return " / ".join(share(found.top[k], 0) for k in TOPS) if found else ABSENT
 
 
 def _letters(board: Board, columns: Sequence[Column]) -> Cells:
     rows = [
-        [system, *(board.pairs[column].letters(system) or ABSENT for column in columns)]
+        [system, *(_letter(board.pairs[column], system) for column in columns)]
         for system in _order(board)
     ]
-    return ["system", *map(_title, columns)], rows
+    return ["system", *map(title, columns)], rows
+
+
+def _letter(found: Pairs, system: str) -> str:
+    if system not in found.systems:
+        return ABSENT
+    best, worst = found.possible(system)
+    return f"{found.letters(system)} [{best}, {worst}]"
 
 
 def _types(board: Board) -> Cells:
@@ -177,8 +209,8 @@ def _moves(moves: Sequence[Move]) -> Cells:
 
 def _names(move: Move) -> tuple[str, str]:
     if move.one.key == move.other.key:
-        return _title(move.one), _title(move.other)
-    one, other = (f"{_title(column)}, {column.key}" for column in (move.one, move.other))
+        return title(move.one), title(move.other)
+    one, other = (f"{title(column)}, {column.key}" for column in (move.one, move.other))
     return one, other
 
 

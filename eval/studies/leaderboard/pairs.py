@@ -67,8 +67,9 @@ def pairs(scores: Scores, seed: int) -> Iterator[Pairs]:
     for column in scores.ranked():
         chosen = dict(scores.masks(column))[OVERALL]
         values = scores.scores[column][:, chosen]
-        systems = [i for i, known in enumerate(~np.isnan(values)) if known.any()]
-        systems.sort(key=lambda i: -float(np.nanmean(values[i])))
+        systems, both = scores.shared(column, chosen)
+        shared = scores.scores[column][:, both]
+        systems.sort(key=lambda i: -float(shared[i].mean()) if both.any() else 0.0)
         differences = {
             (i, j): difference
             for i, j in combinations(systems, 2)
@@ -82,9 +83,7 @@ def pairs(scores: Scores, seed: int) -> Iterator[Pairs]:
         raw = permutation_tests(np.nan_to_num(np.array([*differences.values()])), seed)
         names = scores.names
         found = tuple(
-            Pair(
-                names[i], names[j], estimate.within(-1.0), p, verdict(estimate, p, lower=False)
-            )
+            Pair(names[i], names[j], estimate.within(-1.0), p, verdict(estimate, p, lower=False))
             for (i, j), estimate, p in zip(differences, estimates, holm(raw), strict=True)
             if estimate is not None
         )

@@ -9,7 +9,7 @@ from typing import Any
 from eval.rendering.palette import PALETTE
 from eval.studies.leaderboard.board import Board
 from eval.studies.leaderboard.facts import Kind, SystemFacts
-from eval.studies.leaderboard.page import of_protocols
+from eval.studies.leaderboard.page import of_protocols, title
 
 _BLUE, _VERMILION, _GREEN, _PURPLE, _GREY, _ = PALETTE
 COLOURS: Mapping[Kind, str] = {
@@ -28,6 +28,7 @@ def draw(board: Board, known: Mapping[str, SystemFacts], folder: Path) -> None:
     into leaderboard.png and leaderboard.svg in `folder`.
     """
     import matplotlib.pyplot as plt  # noqa: PLC0415 - takes half a second
+    from matplotlib.lines import Line2D  # noqa: PLC0415
 
     columns = [column for column in of_protocols() if column in board.pairs]
     rankings = [board.overall(column) for column in columns]
@@ -39,7 +40,7 @@ def draw(board: Board, known: Mapping[str, SystemFacts], folder: Path) -> None:
             at = [i for i, ranking in enumerate(rankings) if system in ranking]
             ranks = [rankings[i][system].rank for i in at]
             _line(panel, system, at, ranks, len(columns), COLOURS[known[system].kind])
-        titles = [f"F1\n{column.protocol}" if column.protocol else "reported\njudge" for column in columns]
+        titles = [title(column).replace(" ", "\n") for column in columns]
         panel.set_xticks(range(len(columns)), titles, fontsize=10)
         panel.set(xlim=(-0.05, len(columns) - 0.95), ylim=(most + 0.6, 0.4))
         panel.set_yticks([])
@@ -48,9 +49,9 @@ def draw(board: Board, known: Mapping[str, SystemFacts], folder: Path) -> None:
         for side in panel.spines.values():
             side.set_visible(False)
         kinds = [kind for kind in COLOURS if any(one.kind == kind for one in known.values())]
-        handles = [plt.Line2D([], [], color=COLOURS[kind], linewidth=3) for kind in kinds]
-        style = {"loc": "outside lower center", "ncols": len(kinds), "frameon": False}
-        figure.legend(handles, kinds, fontsize=9, **style)
+        handles = [Line2D([], [], color=COLOURS[kind], linewidth=3) for kind in kinds]
+        where: Any = {"loc": "outside lower center", "ncols": len(kinds), "frameon": False}
+        figure.legend(handles, list[str](kinds), fontsize=9, **where)
         for ending, metadata in (("png", {}), ("svg", {"Date": None})):
             figure.savefig(folder / f"leaderboard.{ending}", dpi=_DPI, metadata=metadata)
         plt.close(figure)
@@ -66,6 +67,8 @@ def _line(
     for x, rank in zip(at, ranks, strict=True):
         panel.text(x, rank, f"{rank:g}", **text)
     name = {"color": colour, "fontsize": 8.5, "va": "center"}
-    panel.text(at[0] - 0.09, ranks[0], system, ha="right", **name)
-    end = system if at[-1] == columns - 1 else f"{system} (no judge)"
-    panel.text(at[-1] + 0.09, ranks[-1], end, ha="left", **name)
+    last = at[-1] == columns - 1
+    begin = system if last else f"{system} (no judge)"
+    panel.text(at[0] - 0.09, ranks[0], begin, ha="right", **name)
+    if last:
+        panel.text(at[-1] + 0.09, ranks[-1], system, ha="left", **name)

@@ -110,9 +110,11 @@ def shares(drawn: Floats, places: int) -> Floats:
 
 
 def correlation(one: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """Return Spearman's rho of two rankings over the systems in both; nan for fewer than two."""
+    """Return Spearman's rho of two rankings over the systems in both; nan where fewer than two
+    differ.
+    """
     common = [system for system in one if system in other]
-    if len(common) < 2:
+    if any(len({ranking[system] for system in common}) < 2 for ranking in (one, other)):
         return float("nan")
     first, second = (
         ranked(-np.array([[ranking[system] for system in common]]))[0] for ranking in (one, other)

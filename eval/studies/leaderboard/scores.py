@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, cast
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from eval.datasets.answer_key import KEYS
-from eval.datasets.types import ADVERSARIAL, TYPES, Dataset
+from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question
 from eval.metrics.protocols import PROTOCOLS, Protocol
 from eval.records.answer_key_views import left_out
 from eval.records.run import Run
@@ -62,11 +62,13 @@ class Scores:
         """Yield each type with a score in `column` and its questions (Q), then overall: all of
         them, of verdicts all but adversarial ones.
         """
-        scored = ~np.isnan(self.scores[column]).all(axis=0)
+        scored = np.asarray(~np.isnan(self.scores[column]).all(axis=0), dtype=np.bool_)
         for type_ in TYPES.values():
-            if (chosen := scored & (self.types == type_)).any():
+            chosen = np.asarray(scored & (self.types == type_), dtype=np.bool_)
+            if chosen.any():
                 yield type_, chosen
-        everything = scored if column.protocol else scored & (self.types != TYPES[ADVERSARIAL])
+        answerable = np.asarray(self.types != TYPES[ADVERSARIAL], dtype=np.bool_)
+        everything = scored if column.protocol else scored & answerable
         if everything.any():
             yield OVERALL, everything
 
@@ -104,29 +106,30 @@ def means(scores: Scores, seed: int) -> Iterator[Mean]:
                     yield Mean(column, type_, name, found.within())
 
 
-def scores_of(runs: Sequence[Run], names: Sequence[str], corrected: Dataset) -> Scores:
-    """Return the scores of `runs` under all protocols and answer keys, one system each.
+def scores_of(runs: Iterable[tuple[str, Run]], corrected: Dataset) -> Scores:
+    """Return the scores of runs, by the names of their systems, under all protocols and answer
+    keys. The runs are read one after the other, and none is needed again.
 
     `corrected`: the data set of the runs under its corrected answer key. Raises InputError for a
     run on other data, or scored under another key than the original one.
     """
-    for run in runs:
-        _check(run, corrected)
     questions = corrected.questions
     at = {question.id: i for i, question in enumerate(questions)}
     columns = [Column(name, one, key) for key in KEYS for name in PROTOCOLS for one in (F1, BLEU1)]
     columns += [Column("", JUDGE, key) for key in KEYS]
-    scores = {column: np.full((len(runs), len(questions)), np.nan) for column in columns}
-    for i, run in enumerate(runs):
-        for key, records in _views(run, corrected).items():
-            for column in columns:
-                if column.key == key:
-                    _fill(scores[column][i], at, records, column)
+    rows: dict[Column, list[Floats]] = {column: [] for column in columns}
+    names = []
+    for name, run in runs:
+        _check(run, corrected)
+        names.append(name)
+        views = _views(run, corrected)
+        for column, scored in rows.items():
+            scored.append(_row(views[column.key], at, column))
     return Scores(
         tuple(names),
         np.array([question.type for question in questions]),
         np.array([question.conversation for question in questions]),
-        scores,
+        {column: np.array(scored) for column, scored in rows.items()},
     )
 
 
@@ -145,13 +148,7 @@ def _views(run: Run, corrected: Dataset) -> dict[str, list[Record]]:
     questions = {question.id: question for question in corrected.questions}
     wrong = set(corrected.key.wrong)
     records = list(run.records.values())
-    again = []
-    for record in records:
-        question = questions[record["id"]]
-        if question.key_change is not None:
-            changed = cast(Record, record | question_fields(question))
-            record = cast(Record, changed | score_record(changed))
-        again.append(record)
+    again = [_corrected(record, questions[record["id"]]) for record in records]
     return {
         ORIGINAL: records,
         CORRECTED: [record for record in again if not left_out(record)],
@@ -159,12 +156,23 @@ def _views(run: Run, corrected: Dataset) -> dict[str, list[Record]]:
     }
 
 
-def _fill(row: Floats, at: Mapping[str, int], records: Sequence[Record], column: Column) -> None:
+def _corrected(record: Record, question: Question) -> Record:
+    """Return the record as scored under the key of `question`."""
+    if question.key_change is None:
+        return record
+    changed = cast(Record, record | question_fields(question))
+    return cast(Record, changed | score_record(changed))
+
+
+def _row(records: Sequence[Record], at: Mapping[str, int], column: Column) -> Floats:
+    """Return the scores of one system (Q), nan where it has none; `at`: place of each question."""
+    row = np.full(len(at), np.nan)
     protocol = PROTOCOLS.get(column.protocol)
     for record in records:
         found = value(record, JUDGE) if protocol is None else _score(record, protocol, column)
         if found is not None:
             row[at[record["id"]]] = found
+    return row
 
 
 def _score(record: Record, protocol: Protocol, column: Column) -> float | None:

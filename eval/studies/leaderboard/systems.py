@@ -8,12 +8,11 @@ from pathlib import Path
 
 from eval.datasets.types import Dataset
 from eval.records.manifest import load_manifest
-from eval.records.run import Run, load_run
 from eval.rescore.imports import read_import, write_import
 from eval.studies.leaderboard.facts import Facts, SystemFacts
 from eval.summary.imported import IMPORTED, system_name
 from memsys.errors import InputError
-from memsys.places import MANIFEST, RUNS
+from memsys.places import MANIFEST, RUNS, find_run
 
 DATASET = "locomo"
 ANSWERS = "*.jsonl.gz"
@@ -26,47 +25,51 @@ STRATEGIES = (
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """Answers of a system: their file, the run made of it, and what is known of the source."""
+    """Answers of a system: their file, the folder of the run made of it, and what is known of the
+    source.
+    """
 
     name: str
     path: Path
-    run: Run
+    folder: Path
     facts: SystemFacts
 
 
-def published(folder: Path, dataset: Dataset, facts: Facts, runs: Path) -> list[Published]:
-    """Import each file of answers in `folder` into a run folder in `runs`, by name.
+def published(answers: Path, dataset: Dataset, facts: Facts, runs: Path) -> list[Published]:
+    """Import each file in the folder `answers` into a run folder in `runs`, by name.
 
     Raises InputError if there is none, or one cannot be imported.
     """
-    paths = sorted(folder.glob(ANSWERS)) if folder.is_dir() else []
+    paths = sorted(answers.glob(ANSWERS)) if answers.is_dir() else []
     if not paths:
-        raise InputError(f"{folder}: no {ANSWERS} files; name a folder of answers with --answers")
+        raise InputError(f"{answers}: no {ANSWERS} files; name a folder of answers with --answers")
     found = []
     for path in paths:
         name = system_name(None, path)
         source = read_import(path, "auto", name, dataset)
         known = facts.of(name, source.file.source.sha256)
         write_import(source, runs / name, {"dataset": dataset.name, "name": name})
-        found.append(Published(name, path, load_run(runs / name, label=name), known))
+        found.append(Published(name, path, runs / name, known))
     return found
 
 
-def strategy_runs(names: Sequence[str]) -> tuple[list[Run], list[str]]:
-    """Return the runs of our strategies, one each, and the strategies without a run: those named,
-    else the newest complete one under results/runs of each of STRATEGIES by `command`.
+def strategies_of(names: Sequence[str]) -> dict[str, Path]:
+    """Return the run folders of our strategies: those named, else the newest complete ones under
+    results/runs by `command`.
 
     Raises InputError for two runs of one strategy, or answers of another system.
     """
-    runs = [load_run(name) for name in names] or [load_run(folder) for folder in _newest()]
-    strategies = [run.strategy for run in runs]
-    for run in runs:
-        if run.manifest.get("kind") == IMPORTED:
-            raise InputError(f"{run.label}: has answers of another system; put them in --answers")
-        if strategies.count(run.strategy) > 1:
-            raise InputError(f"{run.label}: another run is of {run.strategy} as well; name one")
-    missing = [] if names else [one for one in STRATEGIES if one not in strategies]
-    return runs, missing
+    if not names:
+        return _newest()
+    found: dict[str, Path] = {}
+    for folder in map(find_run, names):
+        manifest = load_manifest(folder)
+        if manifest.get("kind") == IMPORTED:
+            raise InputError(f"{folder}: has answers of another system; put them in --answers")
+        if other := found.get(manifest["strategy"]):
+            raise InputError(f"{folder}: {other} is of {manifest['strategy']} as well; name one")
+        found[manifest["strategy"]] = folder
+    return found
 
 
 def command(strategy: str) -> str:
@@ -74,7 +77,7 @@ def command(strategy: str) -> str:
     return f"python -m eval.run dataset={DATASET} strategy={strategy}"
 
 
-def _newest() -> list[Path]:
+def _newest() -> dict[str, Path]:
     latest: dict[str, tuple[str, Path]] = {}
     for path in sorted(RUNS.glob(f"*/{MANIFEST}")) if RUNS.is_dir() else ():
         try:
@@ -85,4 +88,4 @@ def _newest() -> list[Path]:
         default = {*manifest["command"].split()} == {*command(name).split()}
         if manifest["status"] == "complete" and default:
             latest[name] = max(latest.get(name, ("", path)), (manifest["started"], path.parent))
-    return [latest[name][1] for name in STRATEGIES if name in latest]
+    return {name: latest[name][1] for name in STRATEGIES if name in latest}
