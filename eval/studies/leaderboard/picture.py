@@ -62,7 +62,8 @@ def _line(
 ) -> None:
     """Draw one system: its line, its rank in each column, and its name at both ends."""
     panel.plot(at, ranks, color=colour, linewidth=1.8, alpha=0.75, zorder=2)
-    panel.scatter(at, ranks, s=150, color=colour, edgecolors="white", linewidths=1.2, zorder=3)
+    dots = {"s": 150, "edgecolors": "white", "linewidths": 1.2, "zorder": 3, "clip_on": False}
+    panel.scatter(at, ranks, color=colour, **dots)
     text = {"color": "white", "fontsize": 7, "ha": "center", "va": "center_baseline", "zorder": 4}
     for x, rank in zip(at, ranks, strict=True):
         panel.text(x, rank, f"{rank:g}", **text)
