@@ -11,7 +11,8 @@ from typing import Any
 import yaml
 
 from eval.answers import values
-from eval.answers.layouts import AUTO, Item, detect, read_items
+from eval.answers.containers import Item
+from eval.answers.layouts import AUTO, detect, read_items
 from eval.datasets.files import read_text
 from eval.datasets.types import SourceFile
 from eval.metrics.registry import reported

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from eval.answers.containers import Item
+from eval.answers.json_values import as_json, json_lines
 from memsys.errors import InputError
 from memsys.text.json_text import parse_json
 
@@ -22,19 +22,6 @@ LAYOUTS = {  # with their names in messages
 }
 AUTO = "auto"
 FORMATS = (AUTO, *LAYOUTS)
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One row of a file, unparsed.
-
-    `place`: position in the file. `group`: the conversation if the layout gives it outside the
-    row's fields (Mem0's keys).
-    """
-
-    place: str
-    fields: Mapping[str, Any]
-    group: str | None = None
 
 
 def detect(text: str, name: str) -> str:
@@ -83,13 +70,6 @@ def _json_lines(text: str, name: str) -> list[Item]:
     ]
 
 
-def json_lines(text: str, name: str) -> Iterator[tuple[str, Any]]:
-    """Yield place and JSON value of each line that is not blank; InputError naming the line."""
-    for number, line in enumerate(text.split("\n"), 1):  # splitlines would split inside texts
-        if line.strip():
-            yield f"line {number}", as_json(line, f"{name}: line {number}")
-
-
 def _csv(text: str, name: str) -> list[Item]:
     csv.field_size_limit(_FIELD_CHARACTERS)
     header = _header(text)
@@ -130,19 +110,6 @@ def _is_mem0(value: Any) -> bool:
     if not isinstance(value, dict) or not value:
         return False
     return all(isinstance(rows, list) for rows in value.values())
-
-
-def as_json(text: str, place: str) -> Any:
-    """Return the JSON value of `text`, in which NaN is an empty cell; InputError naming `place`."""
-    try:
-        return parse_json(text, unique=True, nan=True)  # pandas writes NaN for an empty cell
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, " if "\n" in text else ""
-        raise InputError(
-            f"{place}: not JSON ({where}column {error.colno}: {error.msg}); correct it"
-        ) from error
-    except ValueError as error:
-        raise InputError(f"{place}: {error}; correct it") from None
 
 
 def _object(value: Any, place: str) -> dict[str, Any]:

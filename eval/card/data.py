@@ -69,7 +69,10 @@ def load_keys(config: Mapping[str, Any]) -> tuple[dict[str, Dataset], dict[str, 
     be loaded.
     """
     own = str(config.get("key") or ORIGINAL)
-    first = _load(json.dumps(dict(config), sort_keys=True))
+    try:
+        first = _load(json.dumps(dict(config), sort_keys=True))
+    except InputError as error:
+        raise InputError(f"{error} (--dataset says where the data set is)") from error
     found, missing = {own: first}, dict[str, str]()
     if first.key.overlay is None:
         return found, missing

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
@@ -67,7 +67,7 @@ def card_of(
         _check_same(loaded, rankings, ranked, computed, first)
     fields = {
         "system": manifest["strategy"],
-        "kind": IMPORTED if manifest.get("kind") == IMPORTED else "run",
+        "kind": kind_of(manifest),
         "made_at": now(),
         "command": _command(manifest),
         "code": _code(_version(), git_state()),
@@ -92,6 +92,11 @@ def rows_of(dataset: Dataset, computed: Computed, answers: Answers | None) -> di
     counts = {"questions": len(dataset.questions), "matched": computed.matched}
     counts["errors"] = computed.errors
     return counts | (dict(answers.read) if answers is not None else {})
+
+
+def kind_of(manifest: Manifest) -> Literal["run", "imported"]:
+    """Return whether a strategy here or another system answered."""
+    return "imported" if manifest.get("kind") == IMPORTED else "run"
 
 
 def weights_of(manifest: Manifest) -> list[CardFile]:

@@ -11,7 +11,7 @@ from eval.card import answers as answer_files
 from eval.card import rankings as ranking_files
 from eval.card.answers import Answers
 from eval.card.data import files_of, load_keys, named
-from eval.card.make import rows_of, weights_of
+from eval.card.make import kind_of, rows_of, weights_of
 from eval.card.rankings import Rankings, is_of_rankings
 from eval.card.schema import ANSWERS, DIGITS, RANKINGS, Card, CardFile, Role, Score
 from eval.card.scores import REPORTED, Computed, Number, compute
@@ -79,14 +79,17 @@ def verify(
     """
     if answers is None and card.of_role(ANSWERS):
         raise InputError("--answers: the card is of answers; name their file or run folder")
+    if answers is None and rankings is None:
+        raise InputError("--rankings: the card is of rankings; name their file or run folder")
     config = named(card.dataset, dataset, key_file)
     datasets, missing = load_keys(config)
     found = Verification()
     datasets = _wanted(card, datasets, found)
     first = next(iter(datasets.values()))
     given = None if answers is None else answer_files.read_any(answers, first)
-    folder = given is not None and given.run is not None and given.run.rankings and answers
-    path = rankings or folder or None
+    run = None if given is None else given.run
+    path = rankings or (answers if run is not None and run.rankings else None)
+    given = given if given is not None and given.rows else None
     ranked = None if path is None else ranking_files.read_any(path, config, first)
     computed = compute(datasets, given, ranked)
     for role in _OF_DATA:
@@ -95,8 +98,8 @@ def verify(
     _compare_rows(
         card, RANKINGS, None if ranked is None else ranked.card_file(computed.counted), found
     )
-    if given is not None and given.run is not None:
-        found.differences += _of_run(card, given.run)
+    if run is not None:
+        found.differences += _of_run(card, run)
     if given is not None or ranked is not None:
         found.differences += _of_counts(card, rows_of(first, computed, given), given)
     _compare_scores(card, computed, missing, ranked, found)
@@ -163,6 +166,9 @@ def _of_run(card: Card, run: Run) -> Iterator[str]:
         )
     if card.system != manifest["strategy"]:
         yield f"system: {card.system} on the card, {manifest['strategy']} of the run"
+    kind = kind_of(manifest)
+    if card.kind != kind:
+        yield f"kind: {card.kind} on the card, {kind} of the run"
     yield from _of_files(card, weights_of(manifest), "weights", whole=True)
 
 
