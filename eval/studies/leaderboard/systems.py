@@ -15,7 +15,7 @@ from memsys.errors import InputError
 from memsys.places import MANIFEST, RUNS, find_run
 
 DATASET = "locomo"
-ANSWERS = "*.jsonl.gz"
+_ENDINGS = (".jsonl", ".json", ".csv")  # each gzipped or not
 STRATEGIES = (
     *("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate"),
     *("no_memory", "oracle", "bm25", "hybrid_rank", "graph_walk", "fusion"),
@@ -40,17 +40,21 @@ def published(answers: Path, dataset: Dataset, facts: Facts, runs: Path) -> list
 
     Raises InputError if there is none, or one cannot be imported.
     """
-    paths = sorted(answers.glob(ANSWERS)) if answers.is_dir() else []
+    paths = sorted(answers.iterdir()) if answers.is_dir() else []
+    paths = [path for path in paths if path.name.removesuffix(".gz").endswith(_ENDINGS)]
     if not paths:
-        raise InputError(f"{answers}: no {ANSWERS} files; name a folder of answers with --answers")
-    found = []
+        kinds = ", ".join(_ENDINGS)
+        raise InputError(f"{answers}: no file of answers ({kinds}); name a folder with --answers")
+    found: dict[str, Published] = {}
     for path in paths:
         name = system_name(None, path)
+        if name in found:
+            raise InputError(f"{path}: {found[name].path.name} has the same name; rename one")
         source = read_import(path, "auto", name, dataset)
         known = facts.of(name, source.file.source.sha256)
         write_import(source, runs / name, {"dataset": dataset.name, "name": name})
-        found.append(Published(name, path, runs / name, known))
-    return found
+        found[name] = Published(name, path, runs / name, known)
+    return list(found.values())
 
 
 def strategies_of(names: Sequence[str]) -> dict[str, Path]:

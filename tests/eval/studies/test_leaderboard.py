@@ -31,7 +31,7 @@ from eval.studies.leaderboard.pairs import Pair, groups
 from eval.studies.leaderboard.picture import draw
 from eval.studies.leaderboard.ranks import correlation, ranked, resampled_sums, shares
 from eval.studies.leaderboard.scores import Column, Scores, scores_of
-from eval.studies.leaderboard.systems import command, strategies_of
+from eval.studies.leaderboard.systems import command, published, strategies_of
 from eval.studies.published_files import COUNTS
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError
@@ -353,11 +353,29 @@ def test_the_newest_complete_run_with_default_settings_is_taken(
         strategies_of(["new", "old"])
 
 
-def test_a_folder_without_answers_and_a_negative_seed_are_bad_input(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_negative_seed_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert leaderboard.main(["--seed", "-1", "--out", str(tmp_path)]) == 2
     assert "--seed -1" in capsys.readouterr().err
+
+
+def test_a_folder_without_answers_is_named(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("x", encoding="utf-8")
+    with pytest.raises(InputError, match=r"no file of answers \(\.jsonl, \.json, \.csv\)"):
+        published(tmp_path, DATASET, FACTS, tmp_path / "runs")
+
+
+def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
+    asked = load_dataset_of(config_of("sample", "original", None))
+    first = asked.questions[0]
+    row = {"sample_id": first.conversation, "question": first.text, "prediction": "two bees"}
+    for name in ("mine.jsonl", "mine.jsonl.gz"):
+        with (gzip.open if name.endswith("gz") else open)(tmp_path / name, "wt") as file:
+            file.write(json.dumps(row) + "\n")
+    with pytest.raises(InputError, match=r"mine\.jsonl\.gz: mine\.jsonl has the same name"):
+        published(tmp_path, asked, FACTS, tmp_path / "runs")
+    (tmp_path / "mine.jsonl.gz").unlink()
+    (found,) = published(tmp_path, asked, FACTS, tmp_path / "again")
+    assert (found.name, found.facts.kind) == ("mine", "not stated")
 
 
 @pytest.mark.slow
