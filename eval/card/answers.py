@@ -21,7 +21,7 @@ from eval.rescore.imports import read_import, record
 from eval.summary.imported import IMPORTED, system_name
 from memsys.errors import InputError
 from memsys.text.files import ANSWERS as MOST
-from memsys.text.files import GZIP, check_regular, is_there, read_bytes, read_text, shown
+from memsys.text.files import GZIP, check_regular, read_bytes, read_text, shown
 from memsys.text.json_text import parse_json
 
 _LINE = 1 << 22  # bytes of a record at most, for telling records from other JSON lines
@@ -95,8 +95,6 @@ def read_any(path: Path, dataset: Dataset) -> Answers:
 
     Raises InputError if they cannot be read, or none is of a question of `dataset`.
     """
-    if not is_there(path):
-        raise InputError(f"{shown(path)}: no such file; correct --answers")
     if path.is_dir() and (path / "manifest.json").is_file():
         run = load_run(path, answered=False)
         return of_run(run, source_of(path / RECORDS))

@@ -53,12 +53,15 @@ def published(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def named(config: Mapping[str, Any], dataset: str | None, key_file: str | None) -> dict[str, Any]:
-    """Return `config` with the files that the options `--dataset` and `--key-file` name."""
+    """Return `config` with the files that the options `--dataset` and `--key-file` name. A path
+    is of a file in the format that `config` says.
+    """
     found = dict(config)
     if dataset is not None:
         given = config_of(dataset, ORIGINAL, None)
+        chosen = ("path",) if given.get("path") == dataset else ("_target_", "path")
         found.pop("path", None)
-        found |= {name: given[name] for name in ("_target_", "path") if given.get(name) is not None}
+        found |= {name: given[name] for name in chosen if given.get(name) is not None}
     return found | ({} if key_file is None else {"key_file": key_file})
 
 

@@ -90,7 +90,7 @@ def card_of(
 def rows_of(dataset: Dataset, computed: Computed, answers: Answers | None) -> dict[str, int]:
     """Return the counts of a card."""
     counts = {"questions": len(dataset.questions), "matched": computed.matched}
-    counts["errors"] = computed.errors
+    counts |= {"conversations": computed.conversations, "errors": computed.errors}
     return counts | (dict(answers.read) if answers is not None else {})
 
 

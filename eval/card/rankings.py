@@ -91,9 +91,12 @@ def read_any(path: Path, config: Mapping[str, Any], dataset: Dataset) -> Ranking
 
 
 def of_run(run: Run, dataset: Dataset) -> Rankings:
-    """Return the rankings of a run."""
+    """Return the rankings of a run; imported ones are from the file that was imported."""
     questions = {one.id: one for one in dataset.questions}
-    return Rankings(source_of(run.folder / FILE), run, questions)
+    imported = (run.manifest["config"].get("import") or {}).get("file")
+    if imported is None or run.has_answers:
+        return Rankings(source_of(run.folder / FILE), run, questions)
+    return Rankings(SourceFile(**imported), run, questions)
 
 
 def _empty(record: Record) -> Ranked:

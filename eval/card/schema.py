@@ -115,8 +115,9 @@ class Card(_Strict):
     the scores; `run_code`: as it answered, None for imports. `dataset`: configuration of the data
     set, as eval.datasets.reload reads it; its `key` is the answer key of the run. `models`: name by
     role (reader, judge, embedder, llm), None if not known. `rows`: counts: `questions` of the data
-    set, `matched` ones with an answer or ranking, `errors` that are no answer; of the file `rows`
-    and `unmatched`. `unknown`: what is not known of the system, one sentence each.
+    set, `matched` ones with an answer or ranking, of so many `conversations`, `errors` that are
+    no answer; of the file `rows` and `unmatched`. `unknown`: what is not known of the system, one
+    sentence each.
     """
 
     version: Literal[1] = 1

@@ -31,12 +31,14 @@ class Computed:
     """The scores that follow from the files, unrounded, and the questions behind them.
 
     `counted`: ids of the questions that count under the run's answer key, in the data set's order.
-    `errors`: number of answered questions whose row is an error.
+    `matched`: number of questions with an answer or ranking, of so many `conversations`; `errors`:
+    those whose row is an error.
     """
 
     scores: list[Number]
     counted: list[str]
     matched: int
+    conversations: int
     errors: int
 
 
@@ -100,7 +102,8 @@ def compute(
     if rankings is not None:
         scores += _of_rankings(own, counted, rankings)
     errors = sum(row["status"] != "ok" for row in rows)
-    return Computed(scores, [row["id"] for row in counted], len(rows), errors)
+    conversations = len({row["conversation"] for row in rows})
+    return Computed(scores, [row["id"] for row in counted], len(rows), conversations, errors)
 
 
 def _of_protocols(key: str, rows: Sequence[Record]) -> Iterator[Number]:

@@ -18,6 +18,7 @@ from eval.card.scores import REPORTED, Computed, Number, compute
 from eval.datasets.types import Dataset
 from eval.records.run import Run
 from memsys.errors import InputError
+from memsys.text.files import is_there, shown
 
 _ROUNDING = 0.5 * 10**-DIGITS + 1e-9  # 1e-9: the order of sums differs between machines
 _SHOWN = 16  # characters of a hash in a message
@@ -81,6 +82,9 @@ def verify(
         raise InputError("--answers: the card is of answers; name their file or run folder")
     if answers is None and rankings is None:
         raise InputError("--rankings: the card is of rankings; name their file or run folder")
+    for option, path in (("--answers", answers), ("--rankings", rankings)):
+        if path is not None and not is_there(path):
+            raise InputError(f"{shown(path)}: no such file; correct {option}")
     config = named(card.dataset, dataset, key_file)
     datasets, missing = load_keys(config)
     found = Verification()

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.stats.interval import ClusterBootstrap, Floats, Interval
+from eval.stats.interval import Interval
+from eval.stats.resamples import Floats
 from eval.studies.leaderboard.scores import Column, Scores
 from memsys.errors import InputError
 
@@ -52,7 +53,7 @@ def ranks(scores: Scores, seed: int) -> Iterator[Rank]:
                 )
             table = values[systems][:, both]
             bootstrap = scores.bootstrap(both, seed)
-            drawn = resampled_sums(bootstrap, table)
+            drawn = bootstrap.sums(table.T)  # the same questions for all: in the order of means
             order = ranked(table.mean(axis=1)[np.newaxis])[0]
             places = ranked(drawn)
             low, high = np.quantile(places, [0.025, 0.975], axis=0, method="inverted_cdf")
@@ -72,21 +73,6 @@ def ranks(scores: Scores, seed: int) -> Iterator[Rank]:
                     float(high[i]),
                     {k: float(share[i]) for k, share in top.items()},
                 )
-
-
-def resampled_sums(bootstrap: ClusterBootstrap, scores: Floats) -> Floats:
-    """Return the sums of `scores` (S, n) in each resample, (resamples, S): one draw for all S.
-
-    A resample has the same questions for all systems, so that sums have the order of means.
-    """
-    sums: list[Floats] = []
-
-    def collected(drawn: Floats) -> Floats:
-        sums.append(drawn)
-        return drawn[:, 0]
-
-    bootstrap.of_sums(scores.T, collected)
-    return sums[-1]  # the first are of the data themselves
 
 
 def ranked(values: Floats) -> Floats:

@@ -15,7 +15,8 @@ from eval.metrics.protocols import PROTOCOLS, Protocol
 from eval.records.answer_key_views import left_out
 from eval.records.run import Run
 from eval.records.schema import Record
-from eval.stats.interval import ClusterBootstrap, Floats, Interval
+from eval.stats.interval import ClusterBootstrap, Interval
+from eval.stats.resamples import Floats
 from eval.summary.measures import JUDGE, value
 from eval.summary.protocols import protocol_score
 from eval.summary.scoring import question_fields, score_record

@@ -50,7 +50,7 @@ def published(answers: Path, dataset: Dataset, facts: Facts, runs: Path) -> list
         name = system_name(None, path)
         if name in found:
             raise InputError(f"{path}: {found[name].path.name} has the same name; rename one")
-        source = read_import(path, "auto", name, dataset)
+        source = read_import(path, None, name, dataset)
         known = facts.of(name, source.file.source.sha256)
         write_import(source, runs / name, {"dataset": dataset.name, "name": name})
         found[name] = Published(name, path, runs / name, known)

@@ -123,6 +123,10 @@ FORGED: dict[str, tuple[Callable[[Json], object], str]] = {
     ),
     "matched": (lambda c: c["rows"].update(matched=20), "rows: matched: 20 on the card, 21"),
     "questions": (lambda c: c["rows"].update(questions=7), "rows: questions: 7 on the card, 21"),
+    "conversations": (
+        lambda c: c["rows"].update(conversations=10),
+        "rows: conversations: 10 on the card, 3 recomputed",
+    ),
     "errors": (lambda c: c["rows"].update(errors=1), "rows: errors: 1 on the card, 0"),
     "unmatched": (lambda c: c["rows"].update(unmatched=3), "rows: unmatched: 3 on the card, 0"),
     "other counts": (lambda c: c["rows"].update(judged=3), "rows: judged: 3 on the card, None"),
@@ -280,10 +284,7 @@ INVALID: dict[str, tuple[Callable[[Json], object], str]] = {
     "a home": (lambda c: c.update(command="run out=/home/me/x"), "names a path of a machine"),
     "a script": (lambda c: c.update(origin={"url": "javascript:alert(1)"}), "origin.url"),
     "too long": (lambda c: c.update(unknown=["x" * 900] * 20), "at most 20,000"),
-    "a class": (
-        lambda c: c["dataset"].update(_target_="os.system"),
-        "os.system is not trusted",
-    ),
+    "a class": (lambda c: c["dataset"].update(_target_="os.system"), "is not trusted"),
 }
 
 
@@ -296,11 +297,8 @@ def test_an_invalid_card_is_refused_in_one_line(
     forge(card)
     path = tmp_path / "card.json"
     path.write_text(json.dumps(card), encoding="utf-8")
-    args = ["--verify", str(path), "--answers", str(published / "answers.jsonl")]
-    code, out = (command.main(args), "") if name == "a class" else verified(*args[1:])
-    assert code == 2
-    if out:
-        assert (expected in out, out.count("\n")) == (True, 1), out
+    code, out = verified(path, "--answers", published / "answers.jsonl")
+    assert (code, expected in out, out.count("\n")) == (2, True, 1), out
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999"])

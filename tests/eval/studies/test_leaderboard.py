@@ -29,7 +29,7 @@ from eval.studies.leaderboard.facts import NO_FACTS, Facts, load_facts
 from eval.studies.leaderboard.page import page
 from eval.studies.leaderboard.pairs import Pair, groups
 from eval.studies.leaderboard.picture import draw
-from eval.studies.leaderboard.ranks import correlation, ranked, resampled_sums, shares
+from eval.studies.leaderboard.ranks import correlation, ranked, shares
 from eval.studies.leaderboard.scores import Column, Scores, scores_of
 from eval.studies.leaderboard.systems import command, published, strategies_of
 from eval.studies.published_files import COUNTS
@@ -157,7 +157,7 @@ def test_all_systems_are_ranked_on_the_same_draws() -> None:
     values = np.random.default_rng(0).random((1, 30)).repeat(2, axis=0)
     values[1] += 1e-6
     conversations = [f"c{i // 5}" for i in range(30)]
-    drawn = resampled_sums(ClusterBootstrap(conversations, 0), values)
+    drawn = ClusterBootstrap(conversations, 0).sums(values.T)
     assert len(drawn) == 1000
     assert shares(drawn, 1).tolist() == [0, 1]
     assert drawn[:, 0].std() > 0
