@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import cast
 
 from eval.answers.files import AnswerRow
-from eval.answers.layouts import AUTO
 from eval.card.schema import ANSWERS, CardFile
 from eval.datasets.types import Dataset, Question, SourceFile
 from eval.records.jsonl import RECORDS, json_line, validate
@@ -107,7 +106,7 @@ def read_any(path: Path, dataset: Dataset) -> Answers:
                 "--dataset"
             )
         return found
-    source = read_import(path, AUTO, system_name(None, path), dataset)
+    source = read_import(path, None, system_name(None, path), dataset)
     rows, unmatched = len(source.file.rows), len(source.matching.unmatched)
     changed = {one.id for one in dataset.questions if one.key_change is not None}
     golds = {question.id: question.gold for question in dataset.questions}
