@@ -21,11 +21,15 @@ from memsys.errors import InputError
 
 Rows = list[dict[str, Any]]
 Write = Callable[[Any], Path]
-ANSWERS = ("pred predicted prediction generated_answer generatedAnswer predicted_answer "
-           "system_answer model_answer hypothesis response gpt-4o_prediction antwort").split()  # fmt: skip
+ANSWERS = [
+    *("pred", "predicted", "prediction", "generated_answer", "generatedAnswer", "predicted_answer"),
+    *("system_answer", "model_answer", "hypothesis", "response", "gpt-4o_prediction", "antwort"),
+]
 QUESTIONS = ["question", "query", "question_input", "frage"]
-GOLDS = ("gold golden_answer reference reference_answer expected ground_truth standard_answer "
-         "answer muster").split()  # fmt: skip
+GOLDS = [
+    *("gold", "golden_answer", "reference", "reference_answer", "expected", "ground_truth"),
+    *("standard_answer", "answer", "muster"),
+]
 CONVERSATIONS = ["conv", "conv_id", "conversation_id", "user_id", "group_id", "gespraech", None]
 VERDICTS = ["grade", "llm_judgments", "result", "label", "is_correct", "score", "urteil"]
 
@@ -249,11 +253,11 @@ def test_too_few_matching_rows_are_refused(answered: Rows, write: Write, dataset
         others = [{**answered[0], "question": f"Which {n}?"} for n in range(count)]
         return write(named(answered) + named(others))
 
-    with pytest.raises(UnclearColumnsError, match="only 12 of 13 rows .* 95% are needed"):
+    with pytest.raises(UnclearColumnsError, match=r"only 12 of 13 rows .* 95% are needed"):
         read_import(strange(1), None, "mine", dataset)
     said = Layout(columns=parse_columns(["answer=answer"]))
     assert len(read_import(strange(12), said, "mine", dataset).matching.answers) == 12
-    with pytest.raises(UnclearColumnsError, match="only 12 of 25 rows .* 50% are needed"):
+    with pytest.raises(UnclearColumnsError, match=r"only 12 of 25 rows .* 50% are needed"):
         read_import(strange(13), said, "mine", dataset)
     found = read_import(strange(99), None, "mine", dataset, partial=True)
     assert len(found.matching.answers) == 12
