@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from eval.answers.layout import Layout
 from eval.card import answers as answer_files
 from eval.card import rankings as ranking_files
 from eval.card.answers import Answers
@@ -69,12 +70,14 @@ def verify(
     *,
     answers: Path | None = None,
     rankings: Path | None = None,
+    layout: Layout | None = None,
     dataset: str | None = None,
     key_file: str | None = None,
 ) -> Verification:
     """Compute all scores of `card` again, without a model, and compare hashes, counts and scores.
 
-    `dataset`, `key_file`: where the data set and the list of errors of its answer key are, if not
+    `layout`: how to read a file of answers that is not the card's own, None to find out. `dataset`,
+    `key_file`: where the data set and the list of errors of its answer key are, if not
     where the card's configuration says. Raises InputError if a file cannot be read, or the card
     needs one that is not given.
     """
@@ -90,7 +93,7 @@ def verify(
     found = Verification()
     datasets = _wanted(card, datasets, found)
     first = next(iter(datasets.values()))
-    given = None if answers is None else answer_files.read_any(answers, first)
+    given = None if answers is None else answer_files.read_any(answers, first, card, layout)
     run = None if given is None else given.run
     path = rankings or (answers if run is not None and run.rankings else None)
     given = given if given is not None and given.rows else None
