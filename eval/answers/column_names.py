@@ -22,7 +22,7 @@ _NOT_ANSWERS = re.compile(
 VERDICT_HINT = re.compile(
     r"judg|correct|verdict|grade|grading|label|pass|accura|score|eval|right|llm|success|result"
 )
-ANSWER_HINT = re.compile(r"answer|predict|pred|respon|output|hypo|generat|reply|completion|text")
+ANSWER_HINT = re.compile(r"answer|predict|pred|respon|output|hypo|generat|reply|completion|final")
 OTHER_TEXT = re.compile(
     r"context|memor|retriev|evidence|prompt|reason|explan|rationale|thought|justif|comment|judg"
     r"|source|document|passage|chunk|session|history|search|date|time|model|uuid|hash|path|name"
