@@ -206,9 +206,8 @@ def _compare_scores(
         elif is_of_rankings(score.measure) and rankings is None and card.of_role(RANKINGS):
             found.unverified["rankings are not given"] += len(_numbers(score))
         elif score.reported and score.measure in REPORTED and score.measure not in reported:
-            found.unreported[f"the answers given contain no {score.measure}"] += len(
-                _numbers(score)
-            )
+            reason = f"the answers given contain no {score.measure}"
+            found.unreported[reason] += len(_numbers(score))
         elif score.key in missing:
             found.unverified[missing[score.key]] += len(_numbers(score))
         else:
