@@ -90,11 +90,15 @@ def load_keys(config: Mapping[str, Any]) -> tuple[dict[str, Dataset], dict[str, 
 
 
 def files_of(datasets: Mapping[str, Dataset]) -> list[CardFile]:
-    """Return the files of the data set, its answer keys, its evidence key and its subset."""
+    """Return the files of the data set, its answer keys, its evidence key and its subset.
+
+    The list of errors of the answer key fixes each corrected answer by its hash, in whatever file
+    the texts are.
+    """
     first = next(iter(datasets.values()))
     found = [file_entry("data", file) for file in first.files]
-    keys = [key for one in datasets.values() for key in (one.key.overlay, one.key.texts)]
-    found += [file_entry("key", file) for file in dict.fromkeys(keys) if file is not None]
+    if first.key.overlay is not None:
+        found.append(file_entry("key", first.key.overlay))
     if first.evidence is not None:
         found.append(file_entry("evidence", first.evidence.overlay))
     if first.subset is not None:

@@ -24,6 +24,7 @@ from memsys.text.files import is_there, shown
 _ROUNDING = 0.5 * 10**-DIGITS + 1e-9  # 1e-9: the order of sums differs between machines
 _SHOWN = 16  # characters of a hash in a message
 _OF_DATA: tuple[Role, ...] = ("data", "key", "evidence", "subset")
+_WITH_TEXTS = "corrected"  # the answer key that needs texts besides the list of errors
 _OF_FILE = ("rows", "unmatched")  # counts that depend on the layout of the file
 
 
@@ -100,7 +101,7 @@ def verify(
     ranked = None if path is None else ranking_files.read_any(path, config, first)
     computed = compute(datasets, given, ranked)
     for role in _OF_DATA:
-        found.differences += _of_files(card, files_of(datasets), role, whole=not missing)
+        found.differences += _of_files(card, files_of(datasets), role)
     _compare_rows(card, ANSWERS, None if given is None else given.card_file(first.questions), found)
     _compare_rows(
         card, RANKINGS, None if ranked is None else ranked.card_file(computed.counted), found
@@ -116,30 +117,29 @@ def verify(
 
 
 def _wanted(card: Card, datasets: Mapping[str, Dataset], found: Verification) -> dict[str, Dataset]:
-    """Return the data sets by key without those whose texts the maker of the card did not have."""
-    named_there = {file.sha256 for file in card.of_role("key")}
+    """Return the data sets by key, without the corrected one if the card has no score under it:
+    its maker may not have had the texts.
+    """
     scored = {score.key for score in card.scores}
     kept = {}
     for key, one in datasets.items():
-        texts = one.key.texts
-        if key == card.key or key in scored or texts is None or texts.sha256 in named_there:
+        apart = one.key.texts is not None and one.key.texts != one.key.overlay
+        if key != _WITH_TEXTS or key == card.key or key in scored or not apart:
             kept[key] = one
         else:
             found.notes.append(f"the card has no scores under the key {key}")
     return kept
 
 
-def _of_files(card: Card, here: Sequence[CardFile], role: Role, *, whole: bool) -> Iterator[str]:
-    """Yield the files of a role that the card and this machine do not share. `whole`: everything
-    that a card can name of it is here.
-    """
+def _of_files(card: Card, here: Sequence[CardFile], role: Role) -> Iterator[str]:
+    """Yield the files of a role that the card and this machine do not share."""
     there = {(file.sha256, file.bytes): file for file in card.of_role(role)}
     found = {(file.sha256, file.bytes): file for file in here if file.role == role}
     for identity, file in found.items():
         if identity not in there:
             yield f"{role}: {_described(file)} is not a file of the card"
     for identity, file in there.items():
-        if identity not in found and (whole or role != "key"):
+        if identity not in found:
             yield f"{role}: {_described(file)} of the card is not what was read here"
 
 
@@ -176,7 +176,7 @@ def _of_run(card: Card, run: Run) -> Iterator[str]:
     kind = kind_of(manifest)
     if card.kind != kind:
         yield f"kind: {card.kind} on the card, {kind} of the run"
-    yield from _of_files(card, weights_of(manifest), "weights", whole=True)
+    yield from _of_files(card, weights_of(manifest), "weights")
 
 
 def _of_counts(card: Card, here: Mapping[str, int], answers: Answers | None) -> Iterator[str]:
@@ -206,9 +206,8 @@ def _compare_scores(
         elif is_of_rankings(score.measure) and rankings is None and card.of_role(RANKINGS):
             found.unverified["rankings are not given"] += len(_numbers(score))
         elif score.reported and score.measure in REPORTED and score.measure not in reported:
-            found.unreported[f"the answers given contain no {score.measure}"] += len(
-                _numbers(score)
-            )
+            reason = f"the answers given contain no {score.measure}"
+            found.unreported[reason] += len(_numbers(score))
         elif score.key in missing:
             found.unverified[missing[score.key]] += len(_numbers(score))
         else:
