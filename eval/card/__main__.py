@@ -55,7 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--key-file", metavar="PATH", help="where the errors of the answer key are, if in your file"
     )
-    complete = "with --verify: numbers that cannot be recomputed are differences, if not reported"
+    complete = "with --verify: numbers that cannot be recomputed are differences"
     add("--complete", action="store_true", help=complete)
     making = command.add_argument_group("of a card to write").add_argument
     making("--out", type=Path, metavar="CARD", help="file to write (default: RUN/card.json)")
@@ -117,7 +117,7 @@ def _lines(path: Path, found: Verification, *, complete: bool) -> list[str]:
     refused = found.refused(complete=complete)
     lines = [f"{path}: {'differs' if refused else 'equal'}: {numbers}"]
     lines += [f"  {line}" for line in refused]
-    for reason, count in (found.unverified + found.unreported).items():
+    for reason, count in found.unverified.items():
         lines.append(f"  {count:,} numbers cannot be recomputed: {reason}")
     return [*lines, *(f"  note: {note}" for note in found.notes)]
 

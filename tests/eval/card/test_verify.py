@@ -105,10 +105,29 @@ def test_verdicts_that_a_file_lacks_are_listed_as_such(
         for row in rows_of(keyed["original"])
     ]
     bare = write_rows(tmp_path / "bare.jsonl", rows)
-    code, out = verified(published / "card.json", "--answers", bare, "--complete")
+    code, out = verified(published / "card.json", "--answers", bare)
     assert code == 0
     assert "numbers cannot be recomputed: the answers given contain no judge" in out
     assert "numbers cannot be recomputed: the answers given contain no context_tokens" in out
+    code, out = verified(published / "card.json", "--answers", bare, "--complete")
+    assert (code, "are not verified: the answers given contain no judge" in out) == (1, True)
+
+
+def test_verdicts_that_the_file_of_the_card_lacks_are_refused(
+    published: Path, data: Path, keyed: dict[str, Run], tmp_path: Path
+) -> None:
+    rows = [
+        {name: value for name, value in row.items() if name != "judge"}
+        for row in rows_of(keyed["original"])
+    ]
+    answers, path = write_rows(tmp_path / "unjudged.jsonl", rows), tmp_path / "card.json"
+    where, run = ("--dataset", str(data)), str(tmp_path / "run")
+    assert rescore.main([str(answers), *where, "--out", run]) == 0
+    assert command.main([run, "--out", str(path)]) == 0
+    card, judged = (json.loads(one.read_text()) for one in (path, published / "card.json"))
+    card["scores"].append(next(s for s in judged["scores"] if s["measure"] == "judge"))
+    path.write_text(json.dumps(card))
+    assert command.main(["--verify", str(path), *where, "--answers", str(answers)]) == 1
 
 
 def test_answers_are_read_as_they_were_for_the_card(
