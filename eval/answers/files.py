@@ -2,46 +2,41 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from eval.answers import values
-from eval.answers.layouts import AUTO, Item, detect, read_items
-from eval.datasets.files import read_text
-from eval.datasets.types import SourceFile
+from eval.answers.column_names import in_milliseconds
+from eval.answers.columns import Proposal, propose
+from eval.answers.containers import Item, row_lists
+from eval.answers.contents import cell
+from eval.answers.layout import Layout
+from eval.datasets.types import TYPES, Dataset, SourceFile
 from eval.metrics.registry import reported
 from memsys.errors import InputError
-from memsys.text.files import ANSWERS
 
-_COLUMNS = Path(__file__).with_name("columns.yaml")
-_NAMES: Mapping[str, Sequence[str]] = {
-    **yaml.safe_load(_COLUMNS.read_text(encoding="utf-8")),
-    **{name: (column,) for name, column in reported().items()},
-}
+AS_REPORTED = "as reported"  # a verdict or a latency that a file contains; its judge
 _INDEX = re.compile("[0-9]{1,9}")
-_PARSERS: Mapping[str, Callable[[Any, str, str], Any]] = {
+_NUMBERED = re.compile(r"\d+$")
+Parse = Callable[[Any, str, str], Any]
+_PARSERS: Mapping[str, Parse] = {
     "index": values.whole,
     "question": values.text,
     "answer": values.text,
     "error": values.failure,
     "gold": values.text,
-    "category": values.label,
-    "judge": values.verdict,
+}
+_SUMS: Mapping[str, Parse] = {
     "context_tokens": values.whole,
     "search_seconds": values.amount,
     "answer_seconds": values.amount,
     "total_seconds": values.amount,
 }
-# Mem0 searches the memories of both speakers, one after the other.
-_TWO_SEARCHES = (
-    ("speaker_1_memory_time", "speaker_2_memory_time"),
-    ("speaker1_memory_time", "speaker2_memory_time"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +44,12 @@ class AnswerRow:
     """One answer; a field is None if the file does not contain it or leaves it blank.
 
     `conversation` and `category` are the file's labels, not the data set's. `error`: set if the row
-    says that answering failed. `judge`: 0 to 1. `reported`: scores in the file, by the names of our
-    metrics.
+    says that answering failed. `judge`: 0 to 1. `verdicts`: of each run of a judge, by its name, if
+    the file lists several. `reported`: scores in the file, by the names of our metrics.
     """
 
     place: str
-    conversation: str
+    conversation: str | None
     index: int | None
     question: str | None
     answer: str
@@ -62,6 +57,7 @@ class AnswerRow:
     gold: str | None = None
     category: str | None = None
     judge: float | None = None
+    verdicts: Mapping[str, tuple[bool, ...]] = field(default_factory=dict)
     context_tokens: int | None = None
     search_seconds: float | None = None
     answer_seconds: float | None = None
@@ -71,122 +67,163 @@ class AnswerRow:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFile:
-    """A file of answers: name, size and sha256 of the file on disk, layout, rows.
+    """A file or folder of answers: name, size and sha256 on disk, how it was read, rows.
 
-    `items`: the raw rows, in the order of `rows`. `columns`: the file's column by our name of the
-    field (`answer` -> `response`).
+    `source`: of a folder, the total size, and the hash of the list of hashes and names in
+    `sources`. `passed_over`: names of the other files in the folder.
     """
 
     source: SourceFile
-    format: str
-    columns: Mapping[str, str]
-    items: tuple[Item, ...]
+    sources: tuple[SourceFile, ...]
+    passed_over: tuple[str, ...]
+    proposal: Proposal
     rows: tuple[AnswerRow, ...]
 
+    @property
+    def format(self) -> str:
+        """Path of the list of rows in the file."""
+        return self.proposal.rows.path
 
-def read_answers(path: Path, layout: str = AUTO) -> AnswerFile:
-    """Return the answers in the file at `path`; `layout` is one of `FORMATS`.
+    @property
+    def columns(self) -> Mapping[str, tuple[str, ...]]:
+        """Columns of the file by our name of the field: `answer` -> (`response`,)."""
+        return self.proposal.columns
 
-    Raises InputError naming the file and the place in it if it cannot be read or has another
-    format.
+
+class UnclearColumnsError(InputError):
+    """The columns of a file cannot be read, or match too few questions; `proposal` is the table."""
+
+    def __init__(self, message: str, proposal: Proposal) -> None:
+        super().__init__(message)
+        self.proposal = proposal
+
+
+def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = None) -> AnswerFile:
+    """Return the answers to `dataset` in the file or folder at `path`.
+
+    `dataset`: None if the names of the columns have to suffice. `layout`: how to read the file;
+    what it leaves open is looked for. Raises InputError naming the file and the place in it if it
+    cannot be read, UnclearColumnsError if there is no column of answers or of questions.
     """
-    text, source = read_text(path, ANSWERS)
-    if layout == AUTO:
-        layout = detect(text, path.name)
-    items = read_items(text, layout, path.name)
-    rows, columns = _rows(items, path.name)
-    return AnswerFile(source, layout, columns, tuple(items), tuple(rows))
+    found = row_lists(path, None if layout is None else layout.rows)
+    proposal = propose(found.lists, dataset, layout)
+    name = path.name
+    if proposal.problem is not None:
+        raise UnclearColumnsError(f"{name}: {proposal.problem}", proposal)
+    reader = _Reader(name, proposal.columns, dataset)
+    used = {column for columns in proposal.columns.values() for column in columns}
+    rows = tuple(map(reader.row, proposal.rows.items(used)))
+    source = _one(name, found.sources)
+    return AnswerFile(source, found.sources, found.passed_over, proposal, rows)
 
 
-def _rows(items: Sequence[Item], name: str) -> tuple[list[AnswerRow], dict[str, str]]:
-    """Return the rows in file order, and the column of each field.
+def _one(name: str, sources: Sequence[SourceFile]) -> SourceFile:
+    """Return the description of a folder with the files `sources`; of one file, its own."""
+    if len(sources) == 1:
+        return sources[0]
+    listed = "".join(f"{one.sha256}  {one.name}\n" for one in sources)
+    sha256 = hashlib.sha256(listed.encode()).hexdigest()
+    return SourceFile(name, sum(one.bytes for one in sources), sha256)
 
-    If the answer is in `response` or `prediction`, a column `answer` is the gold, as in Mem0's
-    files. Raises InputError if there is no column for the answer, the conversation or the
-    question, or a value cannot be read.
-    """
-    present = dict.fromkeys(key for item in items for key in item.fields)
-    columns, names = _columns(present), ", ".join(present)
-    if columns.get("answer") == "answer" and "gold" not in columns and items[0].group is not None:
-        del columns["answer"]  # the gold answer in Mem0's layout
-    if "answer" not in columns:
-        raise InputError(
-            f"{name}: no column for the answer; name it response, prediction or (not in Mem0's "
-            f"layout, where that is the gold) answer (columns found: {names})"
+
+class _Reader:
+    """Reads the rows of the file `name` by the columns of each field."""
+
+    def __init__(
+        self, name: str, columns: Mapping[str, tuple[str, ...]], dataset: Dataset | None
+    ) -> None:
+        self._name = name
+        self._columns = columns
+        # Where a history has one question, the history's id is the question's.
+        asked = [] if dataset is None else [one.conversation for one in dataset.questions]
+        self._conversations = set(asked)
+        self._single = len(self._conversations) == len(asked)
+        types = TYPES if dataset is None else dataset.types
+        self._label = partial(values.label, types=tuple(types.values()))
+
+    def row(self, item: Item) -> AnswerRow:
+        """Return the answer in `item`; raise InputError naming the value that cannot be read."""
+        place = f"{self._name}: {item.place}"
+        fields = {name: self._value(item, name, parse) for name, parse in _PARSERS.items()}
+        fields |= {name: self._sum(item, name, parse) for name, parse in _SUMS.items()}
+        identity = self._value(item, "id", values.text)
+        named = self._value(item, "conversation", values.text)
+        conversation, index = self._place(place, identity, named)
+        fields["answer"] = fields["answer"] or ""
+        fields["index"] = fields["index"] if index is None else index
+        scores = {name: self._value(item, name, values.amount) for name in reported()}
+        runs = self._runs(item, place)
+        return AnswerRow(
+            place=item.place,
+            conversation=conversation,
+            category=self._value(item, "category", self._label),
+            judge=self._judge(item, place),
+            verdicts=runs,
+            reported={name: score for name, score in scores.items() if score is not None},
+            **fields,
         )
-    if columns["answer"] != "answer" and "gold" not in columns and "answer" in present:
-        columns["gold"] = "answer"
-    if not columns.keys() & {"conversation", "id"} and any(i.group is None for i in items):
-        raise InputError(
-            f"{name}: no column for the conversation; name it sample_id (columns found: {names})"
-        )
-    if not columns.keys() & {"question", "index", "id"}:
-        raise InputError(
-            f"{name}: no column for the question; name it question, or give its place in the "
-            f"conversation's qa list as qa_index (columns found: {names})"
-        )
-    rows = [_row(item, columns, f"{name}: {item.place}") for item in items]
-    pair = next((pair for pair in _TWO_SEARCHES if present.keys() >= set(pair)), None)
-    if pair is not None and "search_seconds" not in columns:
-        columns["search_seconds"] = " + ".join(pair)
-    return rows, columns
 
-
-def _columns(present: Iterable[str]) -> dict[str, str]:
-    """Return the file's column by field; `id` only if conversation and index have no column."""
-    available = set(present)
-    matching = {ours: [one for one in names if one in available] for ours, names in _NAMES.items()}
-    columns = {ours: theirs[0] for ours, theirs in matching.items() if theirs}
-    if "conversation" in columns and "index" in columns:
-        columns.pop("id", None)
-    return columns
-
-
-def _row(item: Item, columns: Mapping[str, str], place: str) -> AnswerRow:
-    def value(ours: str, parse: Callable[[Any, str, str], Any]) -> Any:
-        if ours not in columns:
+    def _value(self, item: Item, name: str, parse: Parse) -> Any:
+        if name not in self._columns:
             return None
-        return parse(item.fields.get(columns[ours]), place, columns[ours])
+        column = self._columns[name][0]
+        return parse(cell(item, column), f"{self._name}: {item.place}", column)
 
-    fields = {ours: value(ours, parse) for ours, parse in _PARSERS.items()}
-    ids = value("id", values.text), value("conversation", values.text)
-    conversation, index = _place(item, place, *ids)
-    if fields["search_seconds"] is None:
-        fields["search_seconds"] = _two_searches(item, place)
-    fields["answer"] = fields["answer"] or ""
-    fields["index"] = fields["index"] if index is None else index
-    scores = {name: value(name, values.amount) for name in reported()}
-    return AnswerRow(
-        place=item.place,
-        conversation=conversation,
-        reported={name: score for name, score in scores.items() if score is not None},
-        **fields,
-    )
+    def _sum(self, item: Item, name: str, parse: Parse) -> Any:
+        """Return the sum over the columns of the field, in seconds; None if one is blank."""
+        if name not in self._columns:
+            return None
+        place = f"{self._name}: {item.place}"
+        parts = []
+        for column in self._columns[name]:
+            part = parse(cell(item, column), place, column)
+            if part is None:
+                return None
+            parts.append(
+                part / 1000 if parse is values.amount and in_milliseconds(column) else part
+            )
+        return sum(parts)
 
+    def _judge(self, item: Item, place: str) -> float | None:
+        columns = self._columns.get("judge", ())
+        means = [values.verdict(cell(item, column), place, column) for column in columns]
+        known = [mean for mean in means if mean is not None]
+        return sum(known) / len(known) if known else None
 
-def _place(
-    item: Item, place: str, identity: str | None, conversation: str | None
-) -> tuple[str, int | None]:
-    """Return the file's label of the conversation, and the index if the id contains one."""
-    index = None
-    if identity is not None:
-        sample, slash, number = identity.rpartition("/")
-        if slash and _INDEX.fullmatch(number):
-            if conversation not in (None, sample) and not conversation.isdecimal():
-                raise InputError(
-                    f"{place}: the id names {sample!r:.60}, and the row {conversation!r:.60}; "
-                    "correct one of them"
-                )
-            conversation, index = conversation or sample, int(number)
-    label = conversation if item.group is None else item.group
-    if label is None:
-        raise InputError(f"{place}: has no conversation; fill in sample_id")
-    return label.strip(), index
+    def _runs(self, item: Item, place: str) -> dict[str, tuple[bool, ...]]:
+        """Return the verdicts of each run by judge: the columns are judges if they hold lists, or
+        runs of one judge.
+        """
+        columns = self._columns.get("judge_runs") or self._columns.get("judge", ())
+        cells = {column: cell(item, column) for column in columns}
+        listed = any(isinstance(cell, list) for cell in cells.values())
+        if len(columns) < 2 and not listed:
+            return {}
+        runs = {column: values.verdicts(cell, place, column) for column, cell in cells.items()}
+        runs = {column: one for column, one in runs.items() if one}
+        if len(columns) == 1:
+            return {AS_REPORTED: one} if (one := next(iter(runs.values()), ())) else {}
+        numbered = all(_NUMBERED.search(column) for column in columns)
+        if numbered and not listed:
+            every = tuple(passed for one in runs.values() for passed in one)
+            return {AS_REPORTED: every} if every else {}
+        return {column.rpartition(".")[2]: one for column, one in runs.items()}
 
-
-def _two_searches(item: Item, place: str) -> float | None:
-    for pair in _TWO_SEARCHES:
-        one, other = (values.amount(item.fields.get(name), place, name) for name in pair)
-        if one is not None and other is not None:
-            return one + other
-    return None
+    def _place(
+        self, place: str, identity: str | None, conversation: str | None
+    ) -> tuple[str | None, int | None]:
+        """Return the file's label of the conversation, and the index if the id contains one."""
+        index = None
+        if identity is not None:
+            sample, slash, number = identity.strip().rpartition("/")
+            if self._single and identity.strip() in self._conversations:
+                return identity.strip(), 0
+            if slash and _INDEX.fullmatch(number):
+                if conversation in self._conversations and conversation != sample:
+                    raise InputError(
+                        f"{place}: the id names {sample!r:.60}, and the row {conversation!r:.60}; "
+                        "correct one of them"
+                    )
+                known = sample in self._conversations
+                conversation, index = sample if known else conversation or sample, int(number)
+        return None if conversation is None else conversation.strip(), index

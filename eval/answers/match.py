@@ -1,4 +1,5 @@
-"""Match rows of answers to a data set's questions: by id if given, else by the question's words.
+"""Match rows of answers to a data set's questions: by id if given, else by the question's words,
+in the row's conversation if given, else in the whole data set.
 
 Words match exactly up to case, blanks and quotes, never by similarity.
 """
@@ -9,26 +10,21 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from eval.answers.files import AnswerRow
+from eval.answers.normalised import golds, normalise
 from eval.datasets.types import Dataset, Question
 
 # Why a row is not scored.
 NO_CONVERSATION = "no such conversation"
 NO_QUESTION = "no such question in its conversation"
+NOT_ASKED = "no such question in the data set"
 NO_INDEX = "no such qa_index in its conversation"
 OTHER_QUESTION = "the question at its qa_index is another"
 REPEATED = "its question is answered by an earlier row"
 NOTHING = "neither a question nor a qa_index"
+NO_LABEL = "neither a question nor a conversation"
 _POSITION = re.compile("[0-9]{1,9}")
-_QUOTES = str.maketrans("’‘‛`´“”„«»", "'''''" + '"""""')
-
-
-@lru_cache(maxsize=65_536)
-def normalise(text: str) -> str:
-    """Return `text` in lower case with straight quotes and single blanks between words."""
-    return " ".join(text.translate(_QUOTES).casefold().split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +70,12 @@ def match(rows: Sequence[AnswerRow], dataset: Dataset) -> Matching:
     asked: dict[str, list[Question]] = defaultdict(list)
     for question in dataset.questions:
         asked[question.conversation].append(question)
-    without_index: dict[str, list[AnswerRow]] = defaultdict(list)
+    without_index: dict[str | None, list[AnswerRow]] = defaultdict(list)
     refused: dict[int, str] = {}  # by id(row)
     for row in rows:
+        if row.conversation is None:
+            without_index[None].append(row)
+            continue
         conversation = labels[row.conversation].conversation
         if conversation is None:
             refused[id(row)] = NO_CONVERSATION
@@ -86,8 +85,10 @@ def match(rows: Sequence[AnswerRow], dataset: Dataset) -> Matching:
             reason = _by_index(row, questions.get(f"{conversation}/{row.index}"), matching)
             if reason is not None:
                 refused[id(row)] = reason
-    for conversation, remaining in without_index.items():
-        refused |= _by_words(remaining, asked[conversation], matching)
+    anywhere = without_index.pop(None, [])  # after the rows that name their conversation
+    for name, remaining in without_index.items():
+        refused |= _by_words(remaining, asked[name or ""], matching)
+    refused |= _by_words(anywhere, dataset.questions, matching, NO_LABEL, NOT_ASKED)
     matching.unmatched = [(row, refused[id(row)]) for row in rows if id(row) in refused]
     return matching
 
@@ -106,7 +107,8 @@ def _match_labels(rows: Sequence[AnswerRow], dataset: Dataset) -> dict[str, Matc
         asked_in[normalise(question.text)].add(question.conversation)
     by_label: dict[str, list[AnswerRow]] = defaultdict(list)
     for row in rows:
-        by_label[row.conversation].append(row)
+        if row.conversation is not None:
+            by_label[row.conversation].append(row)
     labels = {}
     for label, group in by_label.items():
         if label in positions:
@@ -141,13 +143,18 @@ def _by_index(row: AnswerRow, question: Question | None, matching: Matching) -> 
 
 
 def _by_words(
-    rows: Sequence[AnswerRow], questions: Sequence[Question], matching: Matching
+    rows: Sequence[AnswerRow],
+    questions: Sequence[Question],
+    matching: Matching,
+    nothing: str = NOTHING,
+    unknown: str = NO_QUESTION,
 ) -> dict[int, str]:
-    """Match the rows of one conversation by question; return the reasons of refused rows by id().
+    """Match the rows of one conversation, or of the data set, by question; return the reasons of
+    refused rows by id(): `nothing` without a question, `unknown` with one that is not asked.
 
     Identical texts are matched first, then those that differ in blanks, case or quotes.
     """
-    refused = {id(row): NOTHING for row in rows if row.question is None}
+    refused = {id(row): nothing for row in rows if row.question is None}
     remaining = [row for row in rows if row.question is not None]
     assigned: set[int] = set()  # id(row)
     for form in (str, normalise):
@@ -165,7 +172,7 @@ def _by_words(
         remaining = [row for row in remaining if id(row) not in assigned]
     known = {normalise(question.text) for question in questions}
     for row in remaining:
-        refused[id(row)] = REPEATED if normalise(row.question or "") in known else NO_QUESTION
+        refused[id(row)] = REPEATED if normalise(row.question or "") in known else unknown
     return refused
 
 
@@ -198,14 +205,7 @@ def _fitting(row: AnswerRow, questions: Sequence[Question]) -> list[Question]:
     fitting = list(questions)
     if row.gold is not None:
         gold = normalise(row.gold)
-        fitting = [q for q in fitting if gold in _golds(q)] or fitting
+        fitting = [q for q in fitting if gold in golds([q])] or fitting
     if row.category is not None and len(fitting) > 1:
         fitting = [q for q in fitting if row.category in (str(q.category), q.type)] or fitting
     return fitting
-
-
-def _golds(question: Question) -> set[str]:
-    """Return the texts that files give as gold; for type 5 that is the wrong answer which the
-    question suggests.
-    """
-    return {normalise(text) for text in (question.original_gold, question.adversarial) if text}

@@ -13,7 +13,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from eval.answers.layouts import as_json, json_lines
+from eval.answers.json_values import as_json, json_lines
 from eval.datasets.files import read_text
 from eval.datasets.types import SourceFile
 from eval.records.trec import decode, read_run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection
 from typing import Any
 
 from eval.datasets.types import TYPES
@@ -59,11 +60,41 @@ def whole(value: Any, place: str, column: str) -> int | None:
 def verdict(value: Any, place: str, column: str) -> float | None:
     """Return a judge's verdict as 1.0 (correct) or 0.0 (wrong); None if blank.
 
-    Accepts booleans, words in any case, and numbers of 0 to 1, such as the mean over several runs
-    of a judge. Raises InputError for another word or number.
+    Accepts booleans, words in any case, numbers of 0 to 1, such as the mean over several runs of a
+    judge, and a list of them, of which it returns the mean. Raises InputError for another word or
+    number.
     """
-    if blank(value):
+    if blank(value) or value == []:
         return None
+    mean = mean_verdict(value)
+    if mean is None:
+        raise InputError(
+            f"{place}: {column} {value!r:.60} is no verdict; use true and false, 1 and 0, or "
+            "CORRECT and WRONG"
+        )
+    return mean
+
+
+def verdicts(value: Any, place: str, column: str) -> tuple[bool, ...]:
+    """Return the verdict of each run of a judge; none if `value` is blank or a mean of runs.
+
+    Raises InputError if one of several runs is blank or no verdict.
+    """
+    runs = value if isinstance(value, list) else [value]
+    if all(map(blank, runs)):
+        return ()
+    if any(map(blank, runs)):
+        raise InputError(f"{place}: {column} contains a blank; give a verdict for each run")
+    means = [verdict(one, place, column) for one in runs]
+    return tuple(mean == 1 for mean in means) if {0.0, 1.0}.issuperset(means) else ()
+
+
+def mean_verdict(value: Any) -> float | None:
+    """Return a verdict, or the mean of a list of them; None if `value` is neither."""
+    if isinstance(value, list):
+        means = [mean_verdict(one) for one in value if not isinstance(one, list)]
+        known = [mean for mean in means if mean is not None]
+        return sum(known) / len(known) if known and len(known) == len(value) else None
     word = value.strip().lower() if isinstance(value, str) else ""
     if word in _PASSED or value is True:
         return 1.0
@@ -71,18 +102,29 @@ def verdict(value: Any, place: str, column: str) -> float | None:
         return 0.0
     try:
         number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not 0 <= number <= 1:
-        raise InputError(
-            f"{place}: {column} {value!r:.60} is no verdict; use true and false, 1 and 0, or "
-            "CORRECT and WRONG"
-        )
-    return number
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if 0 <= number <= 1 else None
 
 
-def label(value: Any, place: str, column: str) -> str | None:
-    """Return a category as text: `4` for 4, "4", 4.0; type names as in `TYPES`; None if blank."""
+def is_verdict(value: Any) -> bool:
+    """Return whether `value` is one verdict or a list of them, and no mean of several."""
+    runs = value if isinstance(value, list) and value else [value]
+    return all(mean_verdict(one) in (0.0, 1.0) for one in runs)
+
+
+def is_amount(value: Any) -> bool:
+    """Return whether `value` is a number of 0 or more, also if written as text."""
+    try:
+        return not isinstance(value, bool) and 0 <= float(value) <= _MOST
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def label(
+    value: Any, place: str, column: str, types: Collection[str] = tuple(TYPES.values())
+) -> str | None:
+    """Return a category as text: `4` for 4, "4", 4.0; names as in `types`; None if blank."""
     string = text(value, place, column)
     if string is None:
         return None
@@ -90,7 +132,7 @@ def label(value: Any, place: str, column: str) -> str | None:
     if _WHOLE.fullmatch(plain):
         return str(int(plain))
     name = re.sub(r"[\s_-]+", "_", plain.lower())
-    return name if name in TYPES.values() else plain
+    return name if name in types else plain
 
 
 def failure(value: Any, place: str, column: str) -> str | None:

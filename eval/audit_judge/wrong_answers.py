@@ -82,7 +82,8 @@ def published_answers(paths: Mapping[str, Path], dataset: Dataset) -> dict[str, 
     """
     matched = {
         kind: {
-            id_: row.answer for id_, row in match(read_answers(path).rows, dataset).answers.items()
+            id_: row.answer
+            for id_, row in match(read_answers(path, dataset).rows, dataset).answers.items()
         }
         for kind, path in paths.items()
     }

@@ -8,13 +8,10 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from eval.answers.files import AnswerRow, read_answers
-from eval.answers.values import verdict
 from eval.judges.judge import Judgement, ModelByName, Reference
 from eval.records.run import load_run
 from memsys.errors import InputError
 from memsys.llm.base import LLM, LLMError
-
-_RUNS = "judgments"  # column with a list of verdicts, one per run of the judge
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +103,8 @@ def _of_run(folder: Path) -> Iterator[JudgedAnswer]:
 
 
 def _of_file(path: Path) -> Iterator[JudgedAnswer]:
-    file = read_answers(path)
-    for row, item in zip(file.rows, file.items, strict=True):
-        verdicts = _verdicts(row, item.fields, f"{path}: {row.place}")
+    for row in read_answers(path, None).rows:
+        verdicts = _verdicts(row)
         if row.question is None or row.gold is None:
             if not verdicts:
                 continue  # type 5 has no gold
@@ -118,16 +114,11 @@ def _of_file(path: Path) -> Iterator[JudgedAnswer]:
             )
         if row.error is None:
             yield JudgedAnswer(
-                row.conversation, row.category, row.question, row.gold, row.answer, verdicts
+                row.conversation or "", row.category, row.question, row.gold, row.answer, verdicts
             )
 
 
-def _verdicts(row: AnswerRow, fields: Mapping[str, Any], place: str) -> tuple[bool, ...]:
+def _verdicts(row: AnswerRow) -> tuple[bool, ...]:
     """Return the verdict of each run if the row lists them, else its one verdict, if any."""
-    listed = fields.get(_RUNS)
-    if isinstance(listed, list) and listed:
-        runs = [verdict(one, place, _RUNS) for one in listed]
-        if None not in runs:
-            return tuple(one is not None and one > 0.5 for one in runs)
-        raise InputError(f"{place}: {_RUNS} contains a blank; give a verdict for each run")
-    return () if row.judge is None else (row.judge > 0.5,)
+    runs = tuple(passed for one in row.verdicts.values() for passed in one)
+    return runs or (() if row.judge is None else (row.judge > 0.5,))

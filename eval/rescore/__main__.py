@@ -7,7 +7,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from eval.answers.layouts import AUTO, FORMATS, LAYOUTS
+from eval.answers.files import UnclearColumnsError
+from eval.answers.layout import Layout, check_new, load_layout, parse_columns, save_layout, shipped
 from eval.cli import code_of
 from eval.cli import parser as command_parser
 from eval.datasets.answer_key import KEYS
@@ -16,13 +17,14 @@ from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
 from eval.records.answer_key_views import ORIGINAL, evidence_name, key_name
 from eval.records.folder import run_id
+from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.schema import Summary
 from eval.rendering.run_tables import as_text, run_tables
 from eval.rendering.tables import by_run, plain
 from eval.rescore.imports import Import, read_import, write_import
 from eval.rescore.recompute import recompute
-from eval.rescore.tables import labels_table, sentences
+from eval.rescore.tables import columns_table, labels_table, sentences
 from eval.summary.imported import ENDINGS, system_name
 from memsys.errors import InputError
 from memsys.places import RUNS, find_run
@@ -39,12 +41,22 @@ def _parser() -> argparse.ArgumentParser:
     parser = command_parser(
         "rescore",
         description="Score the answers of another system, or recompute the scores of a run folder. "
-        "docs/bring-your-own-answers.md describes the formats.",
+        "docs/bring-your-own-answers.md describes how files are read.",
     )
     add = parser.add_argument
-    files = "Mem0's results, JSON lines or CSV, each gzipped or not; or a RUN (folder, id, last)"
+    files = "answers as JSON, JSON lines or CSV, gzipped or not, or a folder of them; or a RUN"
     add("files", nargs="+", type=Path, metavar="FILE", help=files)
-    add("--format", choices=FORMATS, default=AUTO, help="default: auto")
+    layout = f"how to read the FILE: a YAML file, or {', '.join(shipped())} (default: find out)"
+    add("--layout", metavar="NAME|YAML", help=layout)
+    columns = (
+        "columns by field, such as answer=pred question=query conversation=conv_id judge=grade"
+    )
+    add("--columns", nargs="+", action="extend", metavar="FIELD=COLUMN", help=columns)
+    add("--rows", metavar="PATH", help="list of rows in the file, such as results.details")
+    partial = "score a FILE of which most rows match no question"
+    add("--partial", action="store_true", help=partial)
+    saved = "write how the FILE was read, for --layout; one FILE only"
+    add("--save-layout", type=Path, metavar="YAML", help=saved)
     questions = "the questions that were answered (default: locomo)"
     add("--dataset", default="locomo", metavar=NAMES, help=questions)
     add("--name", help="system that answered (default: the file's name); one FILE only")
@@ -61,19 +73,20 @@ def _parser() -> argparse.ArgumentParser:
 
 def _rescore(options: argparse.Namespace) -> None:
     """Read all input before writing anything: wrong input leaves no partial result."""
-    if len(options.files) > 1 and (options.name is not None or options.out is not None):
-        raise InputError("--name and --out are for one FILE; give each its own command")
-    if options.key_file is not None and options.key is None:
-        raise InputError(f"--key-file {options.key_file}: add --key corrected or excluded")
+    _check(options)
+    layout = _layout(options)
     dataset = None
     ready: list[Import | Path] = []
     keys: dict[str, Path] = {}
     cited: dict[str, Path] = {}
     for given in options.files:
         path = given if is_there(given) or given.suffix in ENDINGS else _run(given)
-        if is_there(path) and path.is_dir():
-            if options.name is not None or options.out is not None or options.format != AUTO:
-                raise InputError(f"{path}: --name, --out and --format do not apply to a run folder")
+        if is_there(path) and path.is_dir() and is_there(path / MANIFEST):
+            if layout or any((options.name, options.out, options.save_layout, options.partial)):
+                raise InputError(
+                    f"{path}: --name, --out, --partial and options on columns do not apply to a "
+                    "run folder"
+                )
             manifest = load_manifest(path)
             key = options.key or key_name(manifest)
             cited.setdefault(options.evidence or evidence_name(manifest), path)
@@ -81,9 +94,7 @@ def _rescore(options: argparse.Namespace) -> None:
         else:
             dataset = dataset or _dataset(options)
             key = dataset.key.name
-            ready.append(
-                read_import(path, options.format, system_name(options.name, path), dataset)
-            )
+            ready.append(_read(path, layout, dataset, options))
         keys.setdefault(key, path)
     _check_same(keys, "answer keys", "--key")
     _check_same(cited, "evidence keys", "--evidence")
@@ -104,6 +115,18 @@ def _rescore(options: argparse.Namespace) -> None:
         print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(summaries)))
 
 
+def _check(options: argparse.Namespace) -> None:
+    """Raise InputError for options that contradict each other."""
+    if len(options.files) > 1 and (options.name is not None or options.out is not None):
+        raise InputError("--name and --out are for one FILE; give each its own command")
+    if options.key_file is not None and options.key is None:
+        raise InputError(f"--key-file {options.key_file}: add --key corrected or excluded")
+    if len(options.files) > 1 and options.save_layout is not None:
+        raise InputError("--save-layout is for one FILE; give each its own command")
+    if options.save_layout is not None:
+        check_new(options.save_layout)
+
+
 def _check_same(used: Mapping[str, Path], what: str, option: str) -> None:
     """Raise InputError if files are scored by several keys; `used`: a file of each."""
     if len(used) > 1:
@@ -111,19 +134,43 @@ def _check_same(used: Mapping[str, Path], what: str, option: str) -> None:
         raise InputError(f"{files}: scored by different {what}; name one for all by {option}")
 
 
-def _import(source: Import, options: argparse.Namespace) -> Summary:
+def _layout(options: argparse.Namespace) -> Layout | None:
+    """Return what the options say about the columns and rows of a file; None if nothing."""
+    if options.layout is None and options.columns is None and options.rows is None:
+        return None
+    base = Layout() if options.layout is None else load_layout(options.layout)
+    return base.with_columns(parse_columns(options.columns or ()), options.rows)
+
+
+def _read(
+    path: Path, layout: Layout | None, dataset: Dataset, options: argparse.Namespace
+) -> Import:
+    """Read and match a file, and print its table of columns, also if it cannot be read."""
+    name = system_name(options.name, path)
+    try:
+        source = read_import(path, layout, name, dataset, partial=options.partial)
+    except UnclearColumnsError as error:
+        print(columns_table(error.proposal) + "\n", flush=True)
+        raise
     file = source.file
-    how = "detected" if options.format == AUTO else "by --format"
-    print(f"{source.path}: {LAYOUTS[file.format]} ({how}), {len(file.rows):,} rows")
-    columns = file.columns.items()
-    read = [name if name == column else f"{name} from {column}" for name, column in columns]
-    print(f"read: {', '.join(read)}")
+    place = f" at {file.format}" if file.format else ""
+    print(f"{path}: {len(file.rows):,} rows{place}\n{columns_table(file.proposal)}\n")
+    return source
+
+
+def _import(source: Import, options: argparse.Namespace) -> Summary:
     folder = options.out or RUNS / run_id(source.name)
-    given = {"dataset": options.dataset, "format": file.format, "name": source.name}
-    given |= {} if options.key is None else {"key": options.key}
-    given |= {} if options.evidence is None else {"evidence": options.evidence}
-    given |= {} if options.key_file is None else {"key-file": options.key_file}
+    given: dict[str, str | Sequence[str]] = {"dataset": options.dataset, "name": source.name}
+    others = ("layout", "columns", "rows", "key", "evidence", "key_file")
+    given |= {
+        name.replace("_", "-"): value
+        for name in others
+        if (value := getattr(options, name)) is not None
+    }
+    given |= {"partial": ()} if options.partial else {}
     summary = write_import(source, folder, given)
+    if options.save_layout is not None:
+        save_layout(source.file.proposal.layout, options.save_layout)
     _show(folder, summary)
     return summary
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from eval.answers.files import AnswerFile
-from eval.answers.match import Matching, normalise
+from eval.answers.layout import joined
+from eval.answers.match import Matching
+from eval.answers.normalised import normalise
 from eval.datasets.types import TYPES, Dataset
 from eval.records.answer_key_views import under_original
 from eval.records.schema import Record
@@ -20,20 +22,27 @@ _OPTIONAL: dict[str, Callable[[Record], Any]] = {
     "verdicts": lambda r: r["scores"]["judge"],
     "context_tokens": lambda r: r["context_tokens"],
     "retrieve_ms": lambda r: r["latency_ms"]["retrieve"],
+    "answer_ms": lambda r: r["latency_ms"]["answer"],
     "total_ms": lambda r: r["latency_ms"]["total"],
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Numbers of rows by the file's category label and the official category."""
+    """Numbers of rows by the file's category label and the official category.
+
+    `types`: official names by category.
+    """
 
     counts: Mapping[tuple[str, int], int]
+    types: Mapping[int, str] = field(default_factory=lambda: TYPES)
 
     @property
     def relabelled(self) -> int:
         """Number of rows whose label is neither the official number nor the official name."""
-        return sum(n for (label, official), n in self.counts.items() if not _same(label, official))
+        return sum(
+            n for (label, official), n in self.counts.items() if not self._same(label, official)
+        )
 
     def sentence(self) -> str | None:
         """Describe how the labels differ from the official categories; None if they do not.
@@ -51,9 +60,9 @@ class Labels:
                 f"{sum(self.counts.values()):,} rows. Scores go by the official types."
             )
         renamed = "; ".join(
-            f"{label} is {official} {TYPES[official]}"
+            f"{label} is {official} {self.types[official]}"
             for label, official in sorted(self.counts)
-            if not _same(label, official)
+            if not self._same(label, official)
         )
         same_names = set(labels) == set(map(str, officials))
         kind = "a permutation of the official categories" if same_names else "other names"
@@ -65,16 +74,15 @@ class Labels:
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return header and rows of counts: a row per label, a column per official category."""
         officials = sorted({official for _, official in self.counts})
-        header = ["label in the file", *(f"{number} {TYPES[number]}" for number in officials)]
+        header = ["label in the file", *(f"{number} {self.types[number]}" for number in officials)]
         rows = [
             [label, *(str(self.counts.get((label, official), 0)) for official in officials)]
             for label in sorted({label for label, _ in self.counts})
         ]
         return header, rows
 
-
-def _same(label: str, official: int) -> bool:
-    return label in (str(official), TYPES[official])
+    def _same(self, label: str, official: int) -> bool:
+        return label in (str(official), self.types[official])
 
 
 def account(
@@ -92,7 +100,7 @@ def account(
         for identity, row in matching.answers.items()
         if row.category is not None
     ]
-    labels = Labels(Counter(categories))
+    labels = Labels(Counter(categories), dataset.types)
     asked = Counter(question.type for question in dataset.questions)
     answered = Counter(questions[identity].type for identity in matching.answers)
     golds = [
@@ -127,11 +135,16 @@ def account(
         "questions": len(dataset.questions),
         "unanswered_by_type": {
             name: {"unanswered": asked[name] - answered[name], "of": asked[name]}
-            for name in TYPES.values()
+            for name in dataset.types.values()
             if asked[name] > answered[name]
         },
         "categories": [
-            {"label": label, "official": official, "rows": count}
+            {
+                "label": label,
+                "official": official,
+                "type": dataset.types[official],
+                "rows": count,
+            }
             for (label, official), count in sorted(labels.counts.items())
         ],
         "categories_relabelled": labels.relabelled,
@@ -146,6 +159,10 @@ def account(
             name: sum(value(record) is not None for record in ok)
             for name, value in _OPTIONAL.items()
         },
+        "runs_of_judge": sum(bool(record["judge"]) for record in ok),
+        "columns": {name: joined(columns) for name, columns in file.columns.items()},
+        "files_passed_over": list(file.passed_over),
+        "not_read": [one.name for one in file.proposal.table if one.meaning is None],
         "reported_scores": _agreement(matching, records),
     }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -10,8 +11,14 @@ from typing import Any, cast
 
 from tqdm import tqdm
 
-from eval.answers.files import AnswerFile, AnswerRow, read_answers
-from eval.answers.layouts import LAYOUTS
+from eval.answers.files import (
+    AS_REPORTED,
+    AnswerFile,
+    AnswerRow,
+    UnclearColumnsError,
+    read_answers,
+)
+from eval.answers.layout import Layout, joined
 from eval.answers.match import Matching, match
 from eval.datasets.types import Dataset, Question
 from eval.metrics.abstention import abstains
@@ -28,10 +35,11 @@ from eval.summary.imported import (
     write_imported,
 )
 from eval.summary.scoring import score_record
-from memsys.errors import InputError
 from memsys.text.tokens import count_tokens
 
-AS_REPORTED = "as reported"  # source of a verdict or latency that the file contains
+_FOUND = 0.95  # share of rows that match if the columns were found without help
+_NAMED = 0.5  # and if the user has named some
+Options = Mapping[str, str | Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,24 +53,39 @@ class Import:
     matching: Matching
 
 
-def read_import(path: Path, layout: str, name: str, dataset: Dataset) -> Import:
+def read_import(
+    path: Path, layout: Layout | None, name: str, dataset: Dataset, *, partial: bool = False
+) -> Import:
     """Read and match the file at `path`; `name` is the answering system's name in tables.
 
-    Raises InputError if the file cannot be read or none of its rows matches a question.
+    `layout`: how to read it, None to find out. `partial`: accept a file of which most rows match no
+    question. Raises InputError if the file cannot be read, UnclearColumnsError if few rows match.
     """
-    file = read_answers(path, layout)
+    file = read_answers(path, dataset, layout)
     matching = match(file.rows, dataset)
-    if not matching.answers:
+    matched, rows = len(matching.answers), len(file.rows)
+    if not matched:
         row, reason = matching.unmatched[0]
-        raise InputError(
-            f"{path}: none of the {len(file.rows):,} rows matches a question of {dataset.name} "
-            f"(the first: {row.place}: {reason}); correct "
-            "--dataset, or leave out qa_index to match by question"
+        raise UnclearColumnsError(
+            f"{path}: none of the {rows:,} rows matches a question of {dataset.name} (the first: "
+            f"{row.place}: {reason}); correct --dataset, or name the columns by --columns",
+            file.proposal,
+        )
+    needed = 0.0 if partial else _FOUND if layout is None else _NAMED
+    if matched < needed * rows:
+        reasons = Counter(reason for _, reason in matching.unmatched).most_common()
+        listed = ", ".join(f"{reason}: {count:,}" for reason, count in reasons)
+        name_them = "--columns question=COLUMN answer=COLUMN or --rows PATH, or add "
+        raise UnclearColumnsError(
+            f"{path}: only {matched:,} of {rows:,} rows give an answer to a question of "
+            f"{dataset.name} ({listed}), and {needed:.0%} are needed; correct --dataset, "
+            f"name the columns or the list by {name_them}--partial to score those that match",
+            file.proposal,
         )
     return Import(path, name, file, dataset, matching)
 
 
-def write_import(source: Import, folder: Path, options: Mapping[str, str]) -> Summary:
+def write_import(source: Import, folder: Path, options: Options) -> Summary:
     """Score the matched answers, write the run folder and return its summary.
 
     `options`: those of the command line, for the manifest. Raises InputError if the folder is not
@@ -91,26 +114,35 @@ def add_account(folder: Path, manifest: Manifest) -> None:
     add_sentences(folder, sentences(counts), *([] if table is None else [table]))
 
 
-def _manifest(source: Import, options: Mapping[str, str], counts: Mapping[str, Any]) -> Manifest:
+def _manifest(source: Import, options: Options, counts: Mapping[str, Any]) -> Manifest:
     file = source.file
-    imported = {
+    imported: dict[str, Any] = {
         "file": asdict(file.source),
-        "format": file.format,
-        "columns": dict(file.columns),
+        "rows": file.format,
+        "columns": {name: joined(columns) for name, columns in file.columns.items()},
     }
-    flags = [part for option, value in options.items() for part in (f"--{option}", value)]
+    if len(file.sources) > 1:
+        imported["files"] = [asdict(one) for one in file.sources]
+    flags = [
+        part
+        for option, value in options.items()
+        for part in (f"--{option}", *([value] if isinstance(value, str) else value))
+    ]
     manifest = describe_import(
         source.name,
         source.dataset,
         {"dataset": {"name": source.dataset.name}, "import": imported},
         ["eval.rescore", str(source.path), *flags],
-        {
-            "import": {**imported, "format_name": LAYOUTS[file.format]},
-            "matching": dict(counts),
-            "warnings": warnings(counts),
-        },
+        {"import": imported, "matching": dict(counts), "warnings": warnings(counts)},
     )
     manifest["models"]["judge"] = AS_REPORTED if counts["told"]["verdicts"] else None
+    runs = {
+        tuple((name, len(one)) for name, one in row.verdicts.items())
+        for row in source.matching.answers.values()
+        if row.verdicts and row.error is None
+    }
+    if len(runs) == 1:  # statistics of a judge need the same runs of every answer
+        manifest["judge"] = {"name": AS_REPORTED, "score": "judge"}
     return manifest
 
 
@@ -131,6 +163,9 @@ def record(question: Question, row: AnswerRow) -> Record:
         "abstained": None if failed else abstains(row.answer),
         "context_tokens": row.context_tokens,
         "answer_tokens": None if failed else count_tokens(row.answer),
+        "judge": None
+        if failed or not row.verdicts
+        else {name: list(runs) for name, runs in row.verdicts.items()},
         "judge_source": None if failed or row.judge is None else AS_REPORTED,
         "latency_ms": latency,
         "latency_source": AS_REPORTED if any(ms is not None for ms in latency.values()) else None,

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from eval.answers.column_names import VERDICT_HINT, snake
+from eval.answers.columns import Proposal
+from eval.datasets.types import TYPES
 from eval.metrics.registry import reported
 from eval.rescore.account import Labels
+from memsys.text.files import shown
 
 Account = Mapping[str, Any]
-_OPTIONAL = {
-    "verdicts": "judge verdicts",
-    "context_tokens": "context tokens",
-    "retrieve_ms": "retrieval latency",
-    "total_ms": "total latency",
+_TIMES = re.compile(r"time|latency|duration|elapsed|(^|_)(ms|sec|secs|seconds)(_|$)")
+_OPTIONAL = {  # by field of the account: words, field of an answer, part of the names of columns
+    "verdicts": ("judge verdicts", "judge", VERDICT_HINT),
+    "context_tokens": ("context tokens", "context_tokens", re.compile("token")),
+    "retrieve_ms": ("retrieval latency", "search_seconds", _TIMES),
+    "answer_ms": ("answering latency", "answer_seconds", _TIMES),
+    "total_ms": ("total latency", "total_seconds", _TIMES),
 }
+_EXAMPLE = 36  # characters of a value in the table of columns
+_NAME = 30
+_LISTED = 12  # columns that a sentence names
 _COPIED = 0.9  # share of answers equal to the gold answer that no reader reaches
 
 
@@ -38,8 +48,34 @@ def sentences(account: Account) -> list[str]:
     }
     cells = account["unanswered_by_type"]
     left = sum(cell["unanswered"] for cell in cells.values())
-    present = [f"{_OPTIONAL[name]} ({n:,})" for name, n in account["told"].items() if n]
-    absent = [_OPTIONAL[name] for name, n in account["told"].items() if not n]
+    columns = account.get("columns", {})
+    optional = {name: _OPTIONAL[name] for name in account["told"]}
+    present = [
+        f"{words} ({account['told'][name]:,}"
+        + (f", {columns[field]})" if columns.get(field, field) != field else ")")
+        for name, (words, field, _) in optional.items()
+        if account["told"][name]
+    ]
+    empty = [
+        f"{words} ({columns[field]})"
+        for name, (words, field, _) in optional.items()
+        if not account["told"][name] and field in columns
+    ]
+    absent = {
+        name: (words, hint)
+        for name, (words, field, hint) in optional.items()
+        if not account["told"][name] and field not in columns
+    }
+    unread, other = account.get("not_read", []), account.get("files_passed_over", [])
+    maybe = {
+        column: words
+        for words, hint in absent.values()
+        for column in unread
+        if hint.search(snake(column))
+    }
+    missing = [
+        words for words, hint in absent.values() if not any(hint.search(snake(c)) for c in unread)
+    ]
     answered = account["matched"] - account["errors"]
     candidates = [  # whether a sentence applies, and the sentence
         (True, _matched(account)),
@@ -80,7 +116,16 @@ def sentences(account: Account) -> list[str]:
             for name, count in account["reported_scores"].items()
         ),
         (present, f"As reported by the file: {', '.join(present)} of {answered:,}."),
-        (absent, f"Not in the file: {', '.join(absent)}."),
+        (
+            account.get("runs_of_judge"),
+            f"Verdicts of several runs or judges: {account.get('runs_of_judge', 0):,} answers; "
+            "their score is the mean unless the file has one.",
+        ),
+        (empty, f"Empty in the rows that are scored: {', '.join(empty)}."),
+        (maybe, f"Not read, though the names suggest more: {_listed(list(maybe))}."),
+        (missing, f"Not in the file: {', '.join(missing)}."),
+        (other, f"Files of the folder without rows: {_listed(other)}."),
+        (unread, f"Columns that were not read: {_listed(unread)}."),
     ]
     return [sentence for applies, sentence in candidates if applies]
 
@@ -115,7 +160,27 @@ def labels_table(account: Account, draw: Callable[[list[str], list[list[str]]], 
     if not account.get("categories_relabelled"):
         return None
     counts = {(row["label"], row["official"]): row["rows"] for row in account["categories"]}
-    return draw(*Labels(counts).table())
+    types = {row["official"]: row["type"] for row in account["categories"] if "type" in row}
+    return draw(*Labels(counts, types or TYPES).table())
+
+
+def columns_table(proposal: Proposal) -> str:
+    """Return the table of the columns of a file, their meaning, the share of values that fit it,
+    and an example.
+    """
+    rows = [
+        (
+            shown(column.name, _NAME - 3),
+            (column.meaning or "-").replace("_", " "),
+            "-" if column.share is None else f"{column.share:.0%}",
+            shown(column.example, _EXAMPLE - 3),
+        )
+        for column in proposal.table
+    ]
+    header = ("column", "read as", "share", "example")
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    lines = [header, tuple("-" * width for width in widths), *rows]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
 
 
 def _matched(account: Account) -> str:
@@ -136,6 +201,11 @@ def _matched(account: Account) -> str:
 
 def _rows(count: int) -> str:
     return f"{count:,} row" + ("s" if count != 1 else "")
+
+
+def _listed(columns: Sequence[str]) -> str:
+    more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""
+    return shown(", ".join(columns[:_LISTED])) + more
 
 
 def _pairs(conversations: Mapping[str, str]) -> str:

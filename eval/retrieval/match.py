@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from eval.answers.match import normalise
+from eval.answers.normalised import normalise
 from eval.answers.ranking_files import RankingRow
 from eval.datasets.types import Dataset, Question
 from eval.metrics.retrieval.registry import Unit

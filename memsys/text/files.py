@@ -6,7 +6,9 @@ import gzip
 import io
 import stat
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from memsys.errors import InputError
 
@@ -81,20 +83,51 @@ def unpack(data: bytes, path: Path, most: int = MOST) -> bytes:
     """
     if not data.startswith(GZIP):
         return data
-    packed, plain, name = io.BytesIO(data), io.BytesIO(), shown(path)
+    plain = io.BytesIO()
+    for chunk in _unpacked(io.BytesIO(data), len(data), path, most):
+        plain.write(chunk)
+    return plain.getvalue()
+
+
+def unpacked_chunks(path: Path, most: int = MOST, size: int = _CHUNK) -> Iterator[bytes]:
+    """Yield the content of the regular file at `path`, unpacked, in chunks of about `size` bytes.
+
+    Raises InputError as read_bytes and unpack do.
+    """
+    packed = check_regular(path)
+    if packed > most:
+        raise InputError(f"{shown(path)}: has {packed:,} bytes; at most {most:,} are read")
+    try:
+        with path.open("rb") as file:
+            zipped = file.read(len(GZIP)) == GZIP
+            file.seek(0)
+            if zipped:
+                yield from _unpacked(file, packed, path, most, size)
+                return
+            while chunk := file.read(size):
+                yield chunk
+    except OSError as error:
+        raise InputError(f"{shown(path)}: cannot be read: {_reason(error)}") from error
+
+
+def _unpacked(
+    packed: BinaryIO, size: int, path: Path, most: int, chunks: int = _CHUNK
+) -> Iterator[bytes]:
+    """Yield what the gzip file `packed` of `size` bytes contains; InputError as unpack."""
+    name, plain = shown(path), 0
     try:
         with gzip.GzipFile(fileobj=packed) as file:
-            while chunk := file.read(_CHUNK):
-                plain.write(chunk)
+            while chunk := file.read(chunks):
+                plain += len(chunk)
                 limit = min(most, max(_SMALL, _RATIO * packed.tell()))
-                if plain.tell() > limit:
+                if plain > limit:
                     raise InputError(
-                        f"{name}: {len(data):,} bytes of gzip unpack to more than {limit:,}; "
+                        f"{name}: {size:,} bytes of gzip unpack to more than {limit:,}; "
                         "unpack it and name the plain file"
                     )
+                yield chunk
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{name}: gzip data is damaged or truncated ({error})") from error
-    return plain.getvalue()
 
 
 def decode(data: bytes, path: Path) -> str:

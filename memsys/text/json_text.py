@@ -46,6 +46,30 @@ def parse_json(
     return value
 
 
+def parse_part(text: str, at: int, *, above: int = 0) -> tuple[Any, int]:
+    """Return the JSON value that begins at `text[at]`, and where it ends.
+
+    Keys are unique and NaN is accepted. `above`: number of lists and objects around the value.
+    Raises ValueError as parse_json does.
+    """
+    try:
+        value, end = _UNIQUE.raw_decode(text, at)
+    except RecursionError:
+        raise ValueError(f"nested more than {DEPTH} deep") from None
+    except ValueError as error:
+        if "set_int_max_str_digits" not in str(error):
+            raise
+        value, end = _UNIQUE_SHORT.raw_decode(text, at)
+    strings = _UNPAIRED.search(text, at, end) is not None
+    try:
+        check_json(value, depth=DEPTH - above, strings=strings, nan=True)
+    except ValueError as error:
+        if str(error).startswith("nested more"):
+            raise ValueError(f"nested more than {DEPTH} deep") from None
+        raise
+    return value, end
+
+
 def check_json(value: Any, *, depth: int = DEPTH, strings: bool = True, nan: bool = False) -> None:
     """Raise ValueError if `value`, a result of json.loads, exceeds a limit of parse_json.
 
@@ -125,3 +149,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"key {twice!r:.60} occurs twice in one object; rename one")
     return value
+
+
+_UNIQUE = json.JSONDecoder(object_pairs_hook=_unique_keys)
+_UNIQUE_SHORT = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_int=_short)

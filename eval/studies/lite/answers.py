@@ -64,7 +64,7 @@ def read_answered(paths: Sequence[Path], dataset: Dataset) -> AnsweredSystem:
     asked = [q for q in dataset.questions if q.category != ADVERSARIAL and q.gold is not None]
     verdicts, f1, files, names = [], [], [], []
     for path in tqdm(paths, desc="answers", unit="file", disable=None):
-        file = read_answers(path)
+        file = read_answers(path, dataset)
         rows = match(file.rows, dataset).answers
         missing = [q.id for q in asked if q.id not in rows]
         if missing:

@@ -35,14 +35,14 @@ def test_a_file_is_imported_or_refused_in_one_line(
     path.write_bytes(variant.data)
     if isinstance(variant.expected, str):
         with pytest.raises(InputError) as caught:
-            read_import(path, "auto", "mine", dataset)
+            read_import(path, None, "mine", dataset)
         line = str(caught.value)
         assert "answers" in line
         assert line.isprintable()
         assert len(line) < 1_000
         assert re.search(variant.expected, line), line
         return
-    source = read_import(path, "auto", "mine", dataset)
+    source = read_import(path, None, "mine", dataset)
     answers = source.matching.answers
     asked = [question for question in dataset.questions if question.id in answers]
     records = [record(question, answers[question.id]) for question in asked]
@@ -68,7 +68,7 @@ def test_a_number_as_answer_is_its_text(dataset: Dataset, tmp_path: Path) -> Non
     for row, answer in zip(made, [2023, 2.5, -1, "2023", "٢٠٢٣"], strict=False):
         row["prediction"] = answer
     path.write_bytes(lines(made))
-    read = [row.answer for row in read_answers(path).rows[:5]]
+    read = [row.answer for row in read_answers(path, None).rows[:5]]
     assert read == ["2023", "2.5", "-1", "2023", "٢٠٢٣"]
 
 
@@ -80,4 +80,4 @@ def test_what_is_no_file_is_refused_at_once(kind: str, tmp_path: Path) -> None:
     elif kind == "folder":
         path.mkdir()
     with pytest.raises(InputError, match=r"name a regular file|cannot be read"):
-        read_answers(path)
+        read_answers(path, None)

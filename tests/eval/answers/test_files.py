@@ -31,7 +31,7 @@ def test_every_format_is_detected_and_says_the_same(
         "mem0": mem0(rows, IN_ORDER),
         "csv": _write_csv(tmp_path / "answers.csv", rows),
     }
-    read = {name: read_answers(path) for name, path in files.items()}
+    read = {name: read_answers(path, None) for name, path in files.items()}
     assert {name: file.format for name, file in read.items()} == {name: name for name in files}
     expected = [(row["question"], row["answer"], str(row["category"])) for row in rows]
     for file in read.values():
@@ -58,19 +58,19 @@ def test_gzip_is_known_by_its_bytes_and_hashed_as_it_lies(
 def test_mem0_on_a_single_line_is_not_taken_for_json_lines(tmp_path: Path) -> None:
     path = tmp_path / "one.json"
     path.write_text('{"0": [{"question": "Q", "answer": "g", "response": "r"}]}')
-    assert read_answers(path).format == "mem0"
+    assert read_answers(path, None).format == "mem0"
 
 
 def test_line_separators_of_unicode_do_not_cut_lines(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"sample_id": "s", "question": "Q", "answer": "a\u2028b\x85c"}\n\n')
-    assert [row.answer for row in read_answers(path).rows] == ["a\u2028b\x85c"]
+    assert [row.answer for row in read_answers(path, None).rows] == ["a\u2028b\x85c"]
 
 
 def test_spreadsheets_of_other_countries(rows: Rows, tmp_path: Path) -> None:
     rows[0]["answer"] = 'figs; "really"\nand plums, too'
     path = _write_csv(tmp_path / "a.csv", rows, delimiter=";", start="\ufeff")
-    file = read_answers(path)
+    file = read_answers(path, None)
     assert file.rows[0].answer == rows[0]["answer"]
     assert len(file.rows) == len(rows)
 
@@ -79,20 +79,20 @@ def test_times_of_mem0(rows: Rows, mem0: Callable[..., Path]) -> None:
     path = mem0(
         rows, IN_ORDER, speaker_1_memory_time=0.25, speaker_2_memory_time=0.5, response_time=2
     )
-    row = read_answers(path).rows[0]
+    row = read_answers(path, None).rows[0]
     assert (row.search_seconds, row.answer_seconds, row.total_seconds) == (0.75, 2.0, None)
 
 
 def test_our_own_records_can_be_read(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     path.write_text('{"id": "first/3", "conversation": "first", "question": "Q", "answer": "a"}')
-    row = read_answers(path).rows[0]
+    row = read_answers(path, None).rows[0]
     assert (row.conversation, row.index) == ("first", 3)
 
 
 @pytest.mark.parametrize("value", [None, "", "  ", float("nan")])
 def test_blank_answers_are_answers(value: object, lines: Callable[..., Path]) -> None:
-    (row,) = read_answers(lines([{"sample_id": "s", "question": "Q", "answer": value}])).rows
+    (row,) = read_answers(lines([{"sample_id": "s", "question": "Q", "answer": value}]), None).rows
     assert (row.answer, row.error) == ("", None)
 
 
@@ -102,7 +102,7 @@ def test_blank_answers_are_answers(value: object, lines: Callable[..., Path]) ->
 )
 def test_error_fields(error: object, expected: str | None, lines: Callable[..., Path]) -> None:
     row = {"sample_id": "s", "question": "Q", "answer": None, "error": error}
-    assert read_answers(lines([row])).rows[0].error == expected
+    assert read_answers(lines([row]), None).rows[0].error == expected
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_what_is_wrong_is_said_in_one_line(text: str, says: str, tmp_path: Path)
     path = tmp_path / "a.txt"
     path.write_text(text)
     with pytest.raises(InputError) as caught:
-        read_answers(path)
+        read_answers(path, None)
     assert says in str(caught.value)
     assert "\n" not in str(caught.value)
 

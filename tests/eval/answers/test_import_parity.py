@@ -31,7 +31,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def test_published_answers_by_index(tmp_path: Path) -> None:
-    found = read_import(ANSWERS, "auto", "zep", LoCoMo(name="locomo").load())
+    found = read_import(ANSWERS, None, "zep", LoCoMo(name="locomo").load())
     summary = write_import(found, tmp_path / "run", {})
     told = load_manifest(tmp_path / "run")["matching"]
     assert (told["rows"], told["matched"], told["unmatched"]) == (1540, 1540, 0)
@@ -56,7 +56,7 @@ def test_the_same_answers_in_the_layout_of_mem0(tmp_path: Path) -> None:
         value.setdefault(str(position), []).append(item)
     path = tmp_path / "mem0.json"
     path.write_text(json.dumps(value), encoding="utf-8")
-    summary = write_import(read_import(path, "auto", "zep", dataset), tmp_path / "run", {})
+    summary = write_import(read_import(path, None, "zep", dataset), tmp_path / "run", {})
     told = load_manifest(tmp_path / "run")["matching"]
     assert (told["matched"], told["unmatched"]) == (1540, 0)
     assert len(told["conversations_moved"]) == 10

@@ -19,7 +19,7 @@ Lines = Callable[..., Path]
 
 
 def _matched(path: Path, dataset: Dataset) -> Matching:
-    return match(read_answers(path).rows, dataset)
+    return match(read_answers(path, dataset).rows, dataset)
 
 
 def _answers(found: Matching) -> dict[str, str]:

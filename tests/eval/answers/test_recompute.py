@@ -20,7 +20,7 @@ def run(tmp_path: Path, rows: Rows, lines: Callable[..., Path], dataset: Dataset
     """The folder of an import with one judged row."""
     rows[0] |= {"judge": False, "context_tokens": 7}
     folder = tmp_path / "run"
-    write_import(read_import(lines(rows), "auto", "mine", dataset), folder, {"dataset": "talks"})
+    write_import(read_import(lines(rows), None, "mine", dataset), folder, {"dataset": "talks"})
     return folder
 
 

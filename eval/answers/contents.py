@@ -1,0 +1,265 @@
+"""Evidence on what a column means: its values against the questions of the data set."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from eval.answers import values
+from eval.answers.column_names import KEY, named
+from eval.answers.containers import Item
+from eval.answers.normalised import golds, normalise
+from eval.datasets.types import Dataset, Question
+
+_LONGEST = 2_000  # characters of a question or a gold answer
+_COMPARED = 300  # rows whose words are compared with gold answers
+_RUNS = 10  # runs of a judge, at most, of which a fraction may be the mean
+
+
+class QuestionIndex:
+    """Questions of a data set by their words, by their ids, and by conversation."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.conversations = {one.id: n for n, one in enumerate(dataset.conversations)}
+        self.types = dataset.types
+        self.by_id = {question.id: question for question in dataset.questions}
+        self.by_words: dict[str, list[Question]] = defaultdict(list)
+        asked: dict[str, list[Question]] = defaultdict(list)
+        for question in dataset.questions:
+            self.by_words[normalise(question.text)].append(question)
+            asked[question.conversation].append(question)
+        # In some data sets, such as LongMemEval, the id of a question is that of its history.
+        self.only = {name: one[0] for name, one in asked.items() if len(one) == 1}
+
+    def of_words(self, value: Any) -> list[Question]:
+        """Return the questions with the words of `value`, none if it is no text."""
+        if not isinstance(value, str) or len(value) > _LONGEST:
+            return []
+        return self.by_words.get(normalise(value), [])
+
+    def of_id(self, value: Any) -> Question | None:
+        """Return the question with the id `value`, if there is one."""
+        text = str(value).strip()
+        return self.by_id.get(text) or self.only.get(text)
+
+
+def keys(item: Item) -> dict[str, str]:
+    """Return the keys above a row as columns: `@key` the nearest, `@key2` the one above."""
+    above = [*([] if item.group is None else [item.group]), *reversed(item.around)]
+    return {f"{KEY}{n}" if n > 1 else KEY: key for n, key in enumerate(above, 1)}
+
+
+def cell(item: Item, column: str) -> Any:
+    """Return the value of a column, which may be a key above the row."""
+    return keys(item).get(column) if column.startswith(KEY) else item.fields.get(column)
+
+
+def _columns(sample: Sequence[Item]) -> list[str]:
+    """Return the names of fields but for those that are objects, whose parts have names."""
+    names = dict.fromkeys(name for item in sample for name in item.fields)
+    whole = {
+        name
+        for item in sample
+        for name, value in item.fields.items()
+        if isinstance(value, dict) and any(f"{name}.{part}" in item.fields for part in value)
+    }
+    return [name for name in names if name not in whole or named("error", [name])]
+
+
+class Contents:
+    """The sampled rows of a list, by column. A share is None where there is nothing to compare.
+
+    `known`: the questions that each row may answer; empty until `identify` is called.
+    """
+
+    def __init__(self, sample: Sequence[Item], index: QuestionIndex | None) -> None:
+        self.index = index
+        self.rows = len(sample)
+        names = [*_columns(sample), *dict.fromkeys(key for one in sample for key in keys(one))]
+        self.columns: dict[str, list[Any]] = {
+            name: [cell(item, name) for item in sample] for name in names
+        }
+        self.known: list[list[Question]] = [[] for _ in sample]
+        self._filled = {
+            name: [one for one in cells if not values.blank(one)]
+            for name, cells in self.columns.items()
+        }
+
+    def filled(self, column: str) -> list[Any]:
+        """Return the values that are not blank."""
+        return self._filled[column]
+
+    def share(self, column: str, fits: Callable[[Any], bool]) -> float:
+        """Return the share of the filled values that fit; 0 if none is filled."""
+        filled = self.filled(column)
+        return sum(map(fits, filled)) / len(filled) if filled else 0.0
+
+    def fullness(self, column: str) -> float:
+        """Return the share of rows with a value."""
+        return len(self.filled(column)) / self.rows if self.rows else 0.0
+
+    def questions(self, column: str) -> float:
+        """Return the share of values that are questions of the data set."""
+        index = self.index
+        return 0.0 if index is None else self.share(column, lambda one: bool(index.of_words(one)))
+
+    def ids(self, column: str, question: str | None) -> float:
+        """Return the share of values that are ids of questions of the data set, and of the question
+        in the column `question`, if there is one.
+        """
+        index = self.index
+        if index is None:
+            return 0.0
+        texts = self.columns[question] if question else [None] * self.rows
+        fits = [
+            (one := index.of_id(value)) is not None and one in (index.of_words(text) or [one])
+            for value, text in zip(self.columns[column], texts, strict=True)
+            if not values.blank(value)
+        ]
+        return sum(fits) / len(fits) if fits else 0.0
+
+    def identify(self, question: str | None, id_: str | None) -> None:
+        """Fill `known` from the column of questions and the column of ids."""
+        index = self.index
+        if index is None:
+            return
+        texts, ids = (self.columns.get(name or "", [None] * self.rows) for name in (question, id_))
+        for row, (text, identity) in enumerate(zip(texts, ids, strict=True)):
+            found = index.of_words(text)
+            one = None if identity is None else index.of_id(identity)
+            self.known[row] = [one] if one is not None and one in (found or [one]) else found
+
+    def gold(self, column: str) -> float | None:
+        """Return the share of values that are the gold answer of the row's question."""
+        same = [
+            isinstance(value, str | int | float) and _plain(value) in golds(questions)
+            for value, questions in zip(self.columns[column], self.known, strict=True)
+            if questions and golds(questions) and not values.blank(value)
+        ]
+        return sum(same) / len(same) if same else None
+
+    def agreement(self, column: str, of: Callable[[Question], Any]) -> float | None:
+        """Return the share of rows whose value goes with the property `of` their question.
+
+        Each value goes with the property that most of its rows have. Only rows whose question is
+        certain count.
+        """
+        seen: dict[str, Counter[Any]] = defaultdict(Counter)
+        for value, questions in zip(self.columns[column], self.known, strict=True):
+            properties = {of(question) for question in questions}
+            if len(properties) == 1 and not values.blank(value):
+                seen[str(value)][properties.pop()] += 1
+        total = sum(map(Counter.total, seen.values()))
+        return sum(max(one.values()) for one in seen.values()) / total if total else None
+
+    def distinct(self, column: str) -> int:
+        """Return the number of different filled values."""
+        return len({str(value) for value in self.filled(column)})
+
+    def positions(self, column: str, conversation: str) -> float | None:
+        """Return the share of rows whose value is the position of their question in the
+        conversation, among rows with a known question and conversation.
+        """
+        same = [
+            any(one.id == f"{one.conversation}/{_integer(value)}" for one in questions)
+            for value, label, questions in zip(
+                self.columns[column], self.columns[conversation], self.known, strict=True
+            )
+            if questions and not values.blank(label) and not values.blank(value)
+        ]
+        return sum(same) / len(same) if same else None
+
+    def closeness(self, column: str) -> float:
+        """Return the mean overlap of the words with the gold answer, less that with the gold answer
+        of another row: about 0 for a text that does not answer the questions.
+        """
+        pairs = [
+            (_words(value), _words(_first_gold(questions)))
+            for value, questions in zip(self.columns[column], self.known, strict=True)
+            if isinstance(value, str | int | float) and golds(questions)
+        ]
+        pairs = pairs[:: max(1, len(pairs) // _COMPARED)]
+        if len(pairs) < 2:
+            return 0.0
+        own = [_overlap(words, gold) for words, gold in pairs]
+        other = [_overlap(words, pairs[n - 1][1]) for n, (words, _) in enumerate(pairs)]
+        return (sum(own) - sum(other)) / len(pairs)
+
+    def separation(self, column: str, answer: str) -> float | None:
+        """Return the chance that an answer with a passing verdict in `column` is closer to the gold
+        than one with a failing verdict; None unless both occur.
+        """
+        passed: list[float] = []
+        failed: list[float] = []
+        for value, text, questions in zip(
+            self.columns[column], self.columns[answer], self.known, strict=True
+        ):
+            mean = values.mean_verdict(value)
+            if mean is None or not golds(questions):
+                continue
+            close = _overlap(_words(text), _words(_first_gold(questions)))
+            (passed if mean > 0.5 else failed).append(close)
+        if not passed or not failed:
+            return None
+        wins = sum((one > two) + 0.5 * (one == two) for one in passed[:99] for two in failed[:99])
+        return wins / (len(passed[:99]) * len(failed[:99]))
+
+    def verdicts(self, column: str, *, fractions: bool) -> float:
+        """Return the share of values that are verdicts; `fractions`: also means of several runs."""
+
+        def fits(value: Any) -> bool:
+            if values.is_verdict(value):
+                return True
+            mean = values.mean_verdict(value) if fractions else None
+            return mean is not None and any(
+                abs(mean * runs - round(mean * runs)) < 5e-3 * runs for runs in range(2, _RUNS + 1)
+            )
+
+        return self.share(column, fits)
+
+    def amounts(self, column: str) -> float:
+        """Return the share of values that are numbers of 0 or more."""
+        return self.share(column, values.is_amount)
+
+    def texts(self, column: str) -> float:
+        """Return the share of values that are texts or numbers."""
+        return self.share(
+            column, lambda one: isinstance(one, str | int | float) and not isinstance(one, bool)
+        )
+
+    def example(self, column: str) -> str:
+        """Return the first value that is not blank, on one line."""
+        return " ".join(str(next(iter(self.filled(column)), "")).split())
+
+    def length(self, column: str) -> float:
+        """Return the mean number of characters of the filled values."""
+        filled = self.filled(column)
+        return sum(len(str(one)) for one in filled) / len(filled) if filled else 0.0
+
+
+def _plain(value: Any) -> str:
+    text = str(value)
+    return normalise(text) if len(text) <= _LONGEST else text
+
+
+def _integer(value: Any) -> Any:
+    try:
+        return int(float(value))
+    except (TypeError, ValueError, OverflowError):
+        return value
+
+
+def _first_gold(questions: Iterable[Question]) -> str:
+    return next((one.original_gold for one in questions if one.original_gold), "")
+
+
+@lru_cache(maxsize=65_536)
+def _words(text: Any) -> frozenset[str]:
+    return frozenset("".join(c if c.isalnum() else " " for c in str(text).lower()).split())
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
+    common = len(one & other)
+    return 2 * common / (len(one) + len(other)) if common else 0.0

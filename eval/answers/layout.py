@@ -1,0 +1,130 @@
+"""Layouts of answer files: where the rows are, and what each column means, as YAML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from eval.answers.column_names import NAMES
+from memsys.errors import InputError
+from memsys.text.files import is_there
+from memsys.text.yaml_text import load_yaml
+
+FIELDS = tuple(NAMES)
+SHIPPED = Path(__file__).with_name("layouts")
+_SEVERAL = {  # fields of several columns, which are added up or are runs of a judge
+    *("judge", "judge_runs", "context_tokens"),
+    *("search_seconds", "answer_seconds", "total_seconds"),
+}
+_PLUS = " + "
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How to read a file of answers.
+
+    `rows`: path of the list of rows; None to look for it. `columns`: the columns of a field, which
+    may contain `*`; several are added up (times, tokens) or are the runs of a judge. `whole`:
+    fields that `columns` does not name are not looked for.
+    """
+
+    name: str | None = None
+    rows: str | None = None
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    whole: bool = False
+
+    def with_columns(self, columns: Mapping[str, tuple[str, ...]], rows: str | None) -> Layout:
+        """Return the layout with other `columns`, and other `rows` if they are not None."""
+        return replace(self, columns={**self.columns, **columns}, rows=rows or self.rows)
+
+
+def load_layout(name: str) -> Layout:
+    """Return the layout in the YAML file `name`, or the one of that name in SHIPPED.
+
+    Raises InputError if there is none, or if the file has unknown fields.
+    """
+    path = SHIPPED / f"{name}.yaml" if re.fullmatch(r"[\w-]+", name) else Path(name).expanduser()
+    if not is_there(path):
+        raise InputError(
+            f"--layout {name:.200}: no such file; name a YAML file, or one of "
+            f"{', '.join(shipped())}"
+        )
+    value = load_yaml(path)
+    if not isinstance(value, dict) or value.keys() - {"rows", "columns"}:
+        raise InputError(f"{path}: must have the fields columns and, optionally, rows")
+    columns, rows = value.get("columns"), value.get("rows")
+    if not isinstance(columns, dict) or not columns or not isinstance(rows, str | None):
+        raise InputError(f"{path}: columns must be a mapping of fields to columns, and rows a text")
+    made = {str(one): _columns(str(one), given, str(path)) for one, given in columns.items()}
+    return Layout(path.stem, rows, made, whole=True)
+
+
+def shipped() -> list[str]:
+    """Return the names of the layouts in SHIPPED."""
+    return sorted(path.stem for path in SHIPPED.glob("*.yaml"))
+
+
+def parse_columns(given: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the columns by field of `field=column` or `field=column+column`.
+
+    Raises InputError for another form or an unknown field.
+    """
+    made = {}
+    for one in given:
+        name, equals, columns = one.partition("=")
+        if not equals or not columns:
+            raise InputError(
+                f"--columns {one:.100}: write FIELD=COLUMN, such as answer=pred, after the FILE"
+            )
+        several = [part.strip() for part in columns.split("+")] if name in _SEVERAL else [columns]
+        made[name] = _columns(name, several, "--columns")
+    return made
+
+
+def _columns(name: str, given: Any, where: str) -> tuple[str, ...]:
+    if name not in FIELDS:
+        raise InputError(f"{where}: {name!r:.60} is no field; the fields are {', '.join(FIELDS)}")
+    several = given if isinstance(given, list) else [given]
+    if not several or not all(isinstance(one, str) and one for one in several):
+        raise InputError(f"{where}: {name} must be the name of a column")
+    if len(several) > 1 and name not in _SEVERAL:
+        raise InputError(f"{where}: {name} is read from one column, not from {len(several)}")
+    return tuple(several)
+
+
+def check_new(path: Path) -> None:
+    """Raise InputError if a layout cannot be saved at `path`, as something is there."""
+    if is_there(path):
+        raise InputError(f"--save-layout {path}: exists; name another file")
+
+
+def save_layout(layout: Layout, path: Path) -> None:
+    """Write `layout` as YAML."""
+    columns: dict[str, Any] = {
+        name: given[0] if len(given) == 1 else list(given) for name, given in layout.columns.items()
+    }
+    value = {"rows": layout.rows, "columns": columns}
+    path.write_text(yaml.safe_dump(value, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+
+def expand(pattern: str, columns: Iterable[str]) -> list[str]:
+    """Return those of `columns` that `pattern` means: a name, which may contain `*`, or the part
+    of names before a dot.
+    """
+    present = list(columns)
+    if pattern in present:
+        return [pattern]
+    if "*" not in pattern:  # an object of verdicts by judge or run
+        return [column for column in present if column.startswith(f"{pattern}.")]
+    form = re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
+    return [column for column in present if form.fullmatch(column)]
+
+
+def joined(columns: Sequence[str]) -> str:
+    """Return the columns of a field as tables and accounts name them."""
+    return _PLUS.join(columns)

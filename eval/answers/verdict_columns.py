@@ -1,0 +1,96 @@
+"""Columns of a judge's verdicts: one verdict a row, or one a run of the judge."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from eval.answers.column_names import VERDICT_HINT, named, rank_of, snake
+from eval.answers.contents import Contents
+
+_ALL = 0.95
+_SOME = 0.5
+_APART = 0.65  # chance that a passing verdict goes with the better answer
+_OWN = 0  # position of the names under which this project writes verdicts
+_NUMBER = re.compile(r"[-_. ]?(?:run|judg\w+)?[-_. ]?\d+$")
+_NO_VERDICT = re.compile(
+    r"abst|adversarial|evidence|recall|hit|error|fail|retriev|refus|empty|valid|f1|bleu|rouge|em$"
+)
+
+
+def verdict_columns(
+    contents: Contents, free: Sequence[str], answer: str | None
+) -> dict[str, tuple[str, ...]]:
+    """Return the columns of `judge`, whose mean is the score, and of `judge_runs` beside it.
+
+    `free`: columns without a meaning; `answer`: the column of answers.
+    """
+    groups = _groups(contents, free)
+    grouped = {column for columns in groups for column in columns}
+    single = [
+        column for column in free if column not in grouped and _fits(contents, column, answer)
+    ]
+    by_name = named("judge", single)
+    others = sorted((c for c in single if c not in by_name), key=lambda c: not _hinted(c))
+    chosen = [*((c,) for c in by_name), *groups, *((c,) for c in others)]
+    if not chosen:
+        empty = [c for c in named("judge", free) if not contents.filled(c)]
+        return {"judge": (empty[0],)} if empty and rank_of("judge", empty[0]) == _OWN else {}
+    found = {"judge": chosen[0]}
+    runs = [
+        one
+        for one in chosen[1:]
+        if len(one) > 1 or (named("judge_runs", one) and _listed(contents, one[0]))
+    ]
+    if runs and len(chosen[0]) == 1 and not _listed(contents, chosen[0][0]):
+        found["judge_runs"] = runs[0]
+    return found
+
+
+def _groups(contents: Contents, free: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return sets of columns that are runs of a judge: `judge_1`, `judge_2`, or `judges.1`."""
+    by_stem: dict[str, list[str]] = {}
+    for column in free:
+        for stem in {column.rpartition(".")[0], _NUMBER.sub("", column)}:
+            if stem and stem != column and _hinted(stem):
+                by_stem.setdefault(stem, []).append(column)
+    found: list[tuple[str, ...]] = []
+    for columns in sorted(by_stem.values(), key=len, reverse=True):
+        left = [one for one in columns if not any(one in group for group in found)]
+        if len(left) > 1 and all(contents.verdicts(one, fractions=False) >= _ALL for one in left):
+            found.append(tuple(left))
+    return found
+
+
+def _hinted(column: str) -> bool:
+    name = snake(column)
+    return bool(VERDICT_HINT.search(name)) and not _NO_VERDICT.search(name)
+
+
+def _listed(contents: Contents, column: str) -> bool:
+    return any(isinstance(value, list) for value in contents.filled(column))
+
+
+def _fits(contents: Contents, column: str, answer: str | None) -> bool:
+    """Return whether the values are verdicts.
+
+    A column of an unlisted name needs both verdicts: in words, or under a name that suggests a
+    judge, or agreeing with how close the answers are to the gold answers.
+    """
+    filled = contents.filled(column)
+    if not filled:
+        return False
+    if named("judge", [column]):
+        if rank_of("judge", column) == _OWN and len(filled) * 2 < contents.rows:
+            return True
+        if contents.verdicts(column, fractions=True) < _SOME:
+            return False
+        return rank_of("judge", column) == _OWN or contents.verdicts(column, fractions=True) >= _ALL
+    if _NO_VERDICT.search(snake(column)) or contents.verdicts(column, fractions=False) < _ALL:
+        return False
+    if len({str(one).lower() for one in filled}) < 2:
+        return False
+    if _hinted(column):
+        return True
+    apart = None if answer is None else contents.separation(column, answer)
+    return apart is not None and apart >= _APART
