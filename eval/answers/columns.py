@@ -167,6 +167,10 @@ class _Reading:
         used = {column for columns in self.columns.values() for column in columns}
         return [column for column in self.contents.columns if column not in used]
 
+    def _own(self) -> list[str]:
+        """Return those of the rows, not of what encloses them, such as the mean of a file."""
+        return [column for column in self._free() if column not in self.contents.inherited]
+
     def _assign(self, field: str, column: str | None, share: float | None = None) -> None:
         if column is not None:
             self.columns[field] = (column,)
@@ -352,7 +356,7 @@ class _Reading:
 
     def _judge(self) -> None:
         answer = self.columns.get("answer", (None,))[0]
-        found = verdict_columns(self.contents, self._free(), answer)
+        found = verdict_columns(self.contents, self._own(), answer)
         self.columns |= found
         for columns in found.values():
             for column in columns:
@@ -365,7 +369,7 @@ class _Reading:
             if field in self.columns:
                 continue
             pair = next((p for p in _TWO_SEARCHES if set(p) <= set(self._free())), None)
-            for column in named(field, self._free()):
+            for column in named(field, self._own()):
                 sparse = len(contents.filled(column)) * 2 < contents.rows
                 if contents.amounts(column) >= MOST or (sparse and rank_of(field, column) == 0):
                     self._assign(field, column, contents.amounts(column))
@@ -374,7 +378,7 @@ class _Reading:
                 if field == "search_seconds" and pair is not None:
                     self.columns[field] = pair
         if "error" not in self.columns:
-            self._assign("error", next(iter(named("error", self._free())), None))
+            self._assign("error", next(iter(named("error", self._own())), None))
 
     def _drop_id(self) -> None:
         if {"conversation", "index"} <= self.columns.keys() and "id" not in self._given.columns:
@@ -383,7 +387,10 @@ class _Reading:
     def _check(self) -> None:
         if self.problem is not None:
             return
-        if "answer" not in self.columns:
+        index = self.contents.index
+        if index is not None and any(map(index.of_words, self.contents.columns)):
+            self.problem = "its first line is a row, not a header; add the names of the columns"
+        elif "answer" not in self.columns:
             self.problem = (
                 f"no column for the answer; name it by --columns answer=COLUMN ({self._present()})"
             )

@@ -189,7 +189,7 @@ def _stem(name: str) -> str:
 
 
 def _plain(path: str) -> str:
-    return re.sub(r"\[[0-9]*\]", "", path).removeprefix("$").strip(".")
+    return re.sub(r"\[[0-9*]*\]", "", path).removeprefix("$").strip(".")
 
 
 def _cut(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -59,19 +59,23 @@ def cell(item: Item, column: str) -> Any:
 def _columns(sample: Sequence[Item]) -> list[str]:
     """Return the names of fields but for those that are objects, whose parts have names."""
     names = dict.fromkeys(name for item in sample for name in item.fields)
-    whole = {
+    others = {
         name
         for item in sample
         for name, value in item.fields.items()
-        if isinstance(value, dict) and any(f"{name}.{part}" in item.fields for part in value)
+        if not isinstance(value, dict) and not values.blank(value)
     }
-    return [name for name in names if name not in whole or named("error", [name])]
+    objects = {
+        name for item in sample for name, value in item.fields.items() if isinstance(value, dict)
+    }
+    return [name for name in names if name not in objects - others or named("error", [name])]
 
 
 class Contents:
     """The sampled rows of a list, by column. A share is None where there is nothing to compare.
 
-    `known`: the questions that each row may answer; empty until `identify` is called.
+    `known`: the questions that each row may answer; empty until `identify` is called. `inherited`:
+    columns of enclosing objects, which describe a conversation or the whole file.
     """
 
     def __init__(self, sample: Sequence[Item], index: QuestionIndex | None) -> None:
@@ -82,6 +86,7 @@ class Contents:
             name: [cell(item, name) for item in sample] for name in names
         }
         self.known: list[list[Question]] = [[] for _ in sample]
+        self.inherited = {name for item in sample for name in item.inherited}
         self._filled = {
             name: [one for one in cells if not values.blank(one)]
             for name, cells in self.columns.items()

@@ -7,6 +7,7 @@ import csv
 import hashlib
 import io
 import json
+import re
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -142,15 +143,16 @@ class Document:
             raise InputError(f"{self.name}: not UTF-8 (byte {at}); save it as UTF-8") from None
 
     def _start(self) -> tuple[str, bool]:
-        """Return the text if it is small, else its beginning, and whether it is whole."""
-        parts, size = [], 0
+        """Return the text if it is small, else its beginning, and whether it is small."""
+        parts, size, most = [], 0, max(self._limits.small, self._limits.text)
         for data in unpacked_chunks(self.path, ANSWERS, self._limits.chunk):
             parts.append(data)
             size += len(data)
-            if size > self._limits.small:
-                decoder = codecs.getincrementaldecoder("utf-8-sig")("replace")
-                return decoder.decode(b"".join(parts)), False
-        return decode(b"".join(parts), Path(self.path.name)), True
+            if size > most:
+                break
+        if size <= self._limits.small:
+            return decode(b"".join(parts), Path(self.path.name)), True
+        return codecs.getincrementaldecoder("utf-8-sig")("replace").decode(b"".join(parts)), False
 
     def _kind(self, start: str) -> str:
         begin = start.lstrip()
@@ -160,8 +162,8 @@ class Document:
             return LINES
         if begin[0] in "{[":
             return JSON
-        line = begin.split("\n", 1)[0]
-        if _delimiter(line) in line and line.isprintable():
+        line = re.split("[\r\n]", begin, maxsplit=1)[0]
+        if _delimiter(line) in line and "\x00" not in line:
             return CSV
         raise InputError(
             f"{self.name}: unknown format; it must be JSON, JSON lines of one object a question, "
@@ -198,16 +200,12 @@ def _has_text(value: dict[str, Any]) -> bool:
 
 
 def _source(path: Path) -> SourceFile:
-    check_regular(path)
-    digest, size = hashlib.sha256(), 0
+    size = check_regular(path)
     try:
         with path.open("rb") as file:
-            while data := file.read(1 << 20):
-                digest.update(data)
-                size += len(data)
+            return SourceFile(path.name, size, hashlib.file_digest(file, "sha256").hexdigest())
     except OSError as error:
         raise InputError(f"{shown(path)}: cannot be read: {error.strerror}") from error
-    return SourceFile(path.name, size, digest.hexdigest())
 
 
 def _delimiter(line: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 SMALL = 256  # numbers and texts of a nested list or object that stays in a row
-_LONGEST = 1 << 20  # characters of a text that is remembered from a large object
-_MOST = 10_000  # fields that are remembered from a large object
+_MOST = 1 << 18  # characters that are remembered from a large object
+_NUMBER = 8
 
 
 class Cut(str):
@@ -67,13 +67,17 @@ class Remembered(dict[str, Any]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._count = 0
+        self._left = _MOST
 
     def add(self, key: str, value: Any) -> None:
-        """Remember the member if it is small and the limits allow."""
-        if self._count < _MOST:
-            self[key] = _cut(pruned(value))
-            self._count += 1 + leaves(value)
+        """Remember the member as far as it is small; of a long text, only the beginning."""
+        value = pruned(value)
+        size = characters(value)
+        if size <= self._left:
+            self[key] = value
+            self._left -= size
+        else:
+            self[key] = Cut(value[: self._left]) if isinstance(value, str) else DROPPED
 
 
 def _flatten(name: str, value: Any, found: dict[str, Any]) -> None:
@@ -96,9 +100,24 @@ def pruned(value: Any) -> Any:
     return value
 
 
+def is_small(value: list[Any]) -> bool:
+    """Return whether the list may be remembered: it is whole, and neither it nor its texts long."""
+    return leaves(value) <= SMALL and is_whole(value) and characters(value) <= _MOST
+
+
 def leaves(value: Any) -> int:
     """Return the number of texts and numbers in `value`."""
-    count, waiting = 0, [value]
+    return sum(1 for _ in _each(value))
+
+
+def characters(value: Any) -> int:
+    """Return the length of the texts in `value`, with a few characters for each number."""
+    return sum(len(one) if isinstance(one, str) else _NUMBER for one in _each(value))
+
+
+def _each(value: Any) -> Iterator[Any]:
+    """Yield the texts and numbers in `value`."""
+    waiting = [value]
     while waiting:
         one = waiting.pop()
         if isinstance(one, dict):
@@ -106,8 +125,7 @@ def leaves(value: Any) -> int:
         elif isinstance(one, list):
             waiting.extend(one)
         elif one is not DROPPED:
-            count += 1
-    return count
+            yield one
 
 
 def is_whole(value: Any) -> bool:
@@ -115,11 +133,3 @@ def is_whole(value: Any) -> bool:
     if isinstance(value, dict | list):
         return all(is_whole(one) for one in (value.values() if isinstance(value, dict) else value))
     return value is not DROPPED
-
-
-def _cut(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > _LONGEST:
-        return Cut(value[:1000])
-    if isinstance(value, dict):
-        return {key: _cut(one) for key, one in value.items()}
-    return [_cut(one) for one in value] if isinstance(value, list) else value

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from eval.answers.fields import DROPPED, SMALL, Remembered, is_whole, leaves
+from eval.answers.fields import DROPPED, Remembered, is_small
 from eval.answers.streaming import LargeList, LargeObject
 
 Path = tuple[str | int, ...]
@@ -181,8 +181,8 @@ def note(
             part = _note_element(node, member, (*path, index), kept, room)
             if small:
                 parts.append(part)
-                small = leaves(parts) <= SMALL
-        return parts if small and is_whole(parts) else DROPPED
+                small = is_small(parts)
+        return parts if small else DROPPED
     if room and isinstance(value, dict):
         node.objects += 1
         for key, member in value.items():
@@ -215,6 +215,4 @@ def lists(node: Node, path: str) -> Iterator[tuple[str, Node]]:
 
 
 def _is_nested(value: Any) -> bool:
-    return isinstance(value, LargeList | LargeObject) or (
-        isinstance(value, dict | list) and bool(value)
-    )
+    return isinstance(value, dict | list | LargeList | LargeObject)

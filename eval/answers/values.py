@@ -62,9 +62,15 @@ def verdict(value: Any, place: str, column: str) -> float | None:
 
     Accepts booleans, words in any case, numbers of 0 to 1, such as the mean over several runs of a
     judge, and a list of them, of which it returns the mean. Raises InputError for another word or
-    number.
+    number, and for a list in which some are blank.
     """
-    if blank(value) or value == []:
+    if isinstance(value, list):
+        runs = [one for one in value if not blank(one)]
+        if not runs:
+            return None
+        if len(runs) < len(value):
+            raise InputError(f"{place}: {column} contains a blank; give a verdict for each run")
+    elif blank(value):
         return None
     mean = mean_verdict(value)
     if mean is None:
@@ -78,13 +84,11 @@ def verdict(value: Any, place: str, column: str) -> float | None:
 def verdicts(value: Any, place: str, column: str) -> tuple[bool, ...]:
     """Return the verdict of each run of a judge; none if `value` is blank or a mean of runs.
 
-    Raises InputError if one of several runs is blank or no verdict.
+    Raises InputError as verdict does.
     """
-    runs = value if isinstance(value, list) else [value]
-    if all(map(blank, runs)):
+    if verdict(value, place, column) is None:
         return ()
-    if any(map(blank, runs)):
-        raise InputError(f"{place}: {column} contains a blank; give a verdict for each run")
+    runs = value if isinstance(value, list) else [value]
     means = [verdict(one, place, column) for one in runs]
     return tuple(mean == 1 for mean in means) if {0.0, 1.0}.issuperset(means) else ()
 
@@ -109,7 +113,7 @@ def mean_verdict(value: Any) -> float | None:
 
 def is_verdict(value: Any) -> bool:
     """Return whether `value` is one verdict or a list of them, and no mean of several."""
-    runs = value if isinstance(value, list) and value else [value]
+    runs = [one for one in value if not blank(one)] if isinstance(value, list) else [value]
     return all(mean_verdict(one) in (0.0, 1.0) for one in runs)
 
 

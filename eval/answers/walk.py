@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from eval.answers.fields import Columns, Cut, Remembered, fields, outer
@@ -20,12 +20,14 @@ class Item:
 
     `place`: position in the file. `group`: key of the enclosing object of lists, or the file's stem
     in a folder; None if neither. `around`: such keys around the group, the outermost first.
+    `inherited`: names of the fields that are those of an enclosing object.
     """
 
     place: str
     fields: Mapping[str, Any]
     group: str | None = None
     around: tuple[str, ...] = ()
+    inherited: frozenset[str] = field(default=frozenset(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +120,18 @@ class Walk:
         return {**(here.fields or {}), **outer(own, rows)}
 
     def _item(self, own: Mapping[str, Any], here: Here) -> Item:
-        found = {**(here.fields or {}), **fields(own, self._columns)}
+        inner, outside = fields(own, self._columns), here.fields or {}
+        inherited = frozenset(outside.keys() - inner.keys()) if outside else frozenset()
+        found = {**outside, **inner}
         if self._columns is not None:
             found = self._columns.of(found)
             for key, value in found.items():
                 if isinstance(value, Cut):
-                    raise self._wrong(here, f"{key} is too long; shorten it")
+                    raise self._wrong(
+                        here, f"{key} is too long a text in a large object; shorten it"
+                    )
         group = here.groups[-1] if here.groups else None
-        return Item(str(here), found, group, here.groups[:-1])
+        return Item(str(here), found, group, here.groups[:-1], inherited)
 
     def _remembered(self, here: Here) -> Remembered:
         if here.path not in self._kept:

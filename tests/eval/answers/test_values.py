@@ -20,7 +20,7 @@ def test_verdicts(written: object, expected: float | None) -> None:
     assert values.verdict(written, "a: line 1", "judge") == expected
 
 
-@pytest.mark.parametrize("written", [4, -1, "maybe", "85%", ["CORRECT"], "nan"])
+@pytest.mark.parametrize("written", [4, -1, "maybe", "85%", ["maybe"], "nan"])
 def test_what_is_no_verdict(written: object) -> None:
     with pytest.raises(InputError, match=r"a: line 1: judge .* is no verdict"):
         values.verdict(written, "a: line 1", "judge")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -79,8 +80,8 @@ def test_an_import_is_a_run_folder(
     (folder,) = Path("results/runs").iterdir()
     assert folder.name.endswith("_mine")
     assert f"Run folder: {folder}" in out
-    assert "JSON lines (detected)" in out
-    assert "answer from prediction" in out
+    assert f"mine.jsonl: {len(answers)} rows at lines" in out
+    assert re.search(r"^prediction +answer +100%  ", out, re.MULTILINE)
     assert f"Matched: {len(answers)} of {len(answers)} rows by qa_index, checked" in out
 
     manifest = load_manifest(folder)
@@ -96,9 +97,7 @@ def test_an_import_is_a_run_folder(
         "bytes": len(file),
         "sha256": hashlib.sha256(file).hexdigest(),
     }
-    assert manifest["command"] == (
-        "python -m eval.rescore mine.jsonl --dataset sample --format jsonl --name mine"
-    )
+    assert manifest["command"] == ("python -m eval.rescore mine.jsonl --dataset sample --name mine")
     assert len(manifest["data"]) == 3
     assert manifest["matching"]["matched"] == len(answers)
 
@@ -137,7 +136,7 @@ def test_judged_partial_and_failed_rows(
     ):
         row |= {"judge": verdict, "error": error, "context_tokens": 100, "total_seconds": 2}
     stray = {**kept[0], "qa_index": 0, "question": "Who is that?"}
-    assert rescore(_write([*kept, stray]), "--out", "run", "--name", "A B") == 0
+    assert rescore(_write([*kept, stray]), "--out", "run", "--name", "A B", "--partial") == 0
     cell = _summary(Path("run"))["by_type"]["single_hop"]
     assert (cell["n"], cell["errors"]) == (4, 1)
     assert cell["judge"] == pytest.approx(2 / 3)
@@ -229,10 +228,14 @@ def _unfinished(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["nowhere.jsonl"], "nowhere.jsonl: cannot be read"),
+        (["nowhere.jsonl"], "nowhere.jsonl: no such file"),
         (["said.jsonl"], "no column for the answer; name it"),
         (["strange.jsonl"], "strange.jsonl: none of the 1 rows matches a question of sample"),
-        (["mine.jsonl", "--format", "mem0"], "mine.jsonl: not JSON (line 2"),
+        (["mine.jsonl", "--rows", "results"], "mine.jsonl: no list of objects at 'results'"),
+        (["mine.jsonl", "--layout", "nobody"], "--layout nobody: no such file; name a YAML file"),
+        (["mine.jsonl", "--columns", "answers=x"], "--columns: 'answers' is no field"),
+        (["mine.jsonl", "--columns", "answer=said"], "no column 'said' for answer"),
+        (["mine.jsonl", "--save-layout", "mine.jsonl"], "--save-layout mine.jsonl: exists"),
         (
             ["mine.jsonl", "--out", "full"],
             "full: exists and is not empty; name another folder by --out",
@@ -240,8 +243,11 @@ def _unfinished(folder: Path) -> None:
         (["mine.jsonl", "--name", "a/b"], "--name 'a/b': give a name without a slash"),
         (["mine.jsonl", "mine.jsonl", "--name", "x"], "--name and --out are for one FILE"),
         (["mine.jsonl", "--dataset", "other.json"], "--dataset other.json: no such file"),
-        (["full"], "full: holds no run (manifest.json is missing)"),
-        (["done", "--name", "x"], "done: --name, --out and --format do not apply"),
+        (["full"], "full: no file of answers in this folder"),
+        (
+            ["done", "--name", "x"],
+            "done: --name, --out, --partial and options on columns do not apply",
+        ),
         (["stopped"], "stopped: the run is interrupted; resume it to its end first"),
         (["mine.jsonl", "strange.jsonl"], "strange.jsonl: none of the 1 rows"),
     ],

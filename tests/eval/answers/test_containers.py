@@ -1,0 +1,437 @@
+"""Lists of objects in files of answers: where they are found, and the rows in them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from eval.answers.containers import Found, Item, row_lists
+from eval.answers.streaming import Limits
+from memsys.errors import InputError
+
+TINY = Limits(small=0, chunk=7, whole=40, text=2_000)  # everything is large
+Row = dict[str, Any]
+
+
+def row(text: str, number: int, **more: Any) -> Row:
+    """One answer."""
+    return {"question": f"What did {text} do {number}?", "answer": f"this {number}", **more}
+
+
+def rows(text: str, count: int = 3, **more: Any) -> list[Row]:
+    """Answers to different questions."""
+    return [row(text, number, **more) for number in range(count)]
+
+
+def both(path: Path, wanted: str | None = None) -> Found:
+    """What is in a file, read at once and in a stream."""
+    whole, streamed = row_lists(path, wanted), row_lists(path, wanted, limits=TINY)
+    assert contents(whole) == contents(streamed)
+    return whole
+
+
+def contents(found: Found) -> list[tuple[Any, ...]]:
+    """All that a reader gives."""
+    return [
+        (one.path, one.count, one.own, list(one.sample), list(one.items())) for one in found.lists
+    ]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    def write(value: Any, name: str = "answers.json", indent: int | None = 1) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        data = value if isinstance(value, bytes) else json.dumps(value, indent=indent).encode()
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return path
+
+    return write
+
+
+Summary = [{"category": 1, "f1": 0.5}, {"category": 2, "f1": 0.25}]
+Container = tuple[Any, dict[str, int], str, str | None, Row]
+CONTAINERS: dict[str, Container] = {
+    "an array": (rows("a"), {"": 3}, "[2]", None, {}),
+    "in an object": (
+        {"model": "m", "detailed_results": rows("a"), "summary": Summary},
+        {"detailed_results": 3, "summary": 2},
+        "detailed_results[2]",
+        None,
+        {"model": "m"},
+    ),
+    "of conversations": (
+        {"conversations": [{"id": f"conv-{n}", "results": rows(f"{n}")} for n in range(2)]},
+        {"conversations": 2, "conversations[].results": 6},
+        "conversations[1].results[2]",
+        None,
+        {"id": "conv-1"},
+    ),
+    "three levels down": (
+        {"item_results": [{"metrics": {"detailed_results": rows("a")}, "conv": "x"}]},
+        {"item_results": 1, "item_results[].metrics.detailed_results": 3},
+        "item_results[0].metrics.detailed_results[2]",
+        None,
+        {"conv": "x"},
+    ),
+    "official output": (
+        [{"sample_id": f"conv-{n}", "qa": rows(f"{n}", x_prediction="y")} for n in range(2)],
+        {"": 2, "[].qa": 6},
+        "[1].qa[2]",
+        None,
+        {"sample_id": "conv-1", "x_prediction": "y"},
+    ),
+    "by conversation": (
+        {"0": rows("a"), "1": [], "2": rows("b"), "model": "m"},
+        {"*": 6},
+        "key '2', item 2",
+        "2",
+        {"model": "m"},
+    ),
+    "by category": (
+        {"multi_hop": rows("a"), "temporal": rows("b"), "scores": Summary},
+        {"*": 6, "scores": 2},
+        "key 'temporal', item 2",
+        "temporal",
+        {},
+    ),
+    "one conversation": ({"conv-26": rows("a")}, {"*": 3}, "key 'conv-26', item 2", "conv-26", {}),
+    "by conversation, below": (
+        {"results": {"conv-1": {"qa": rows("a")}, "conv-2": {"qa": rows("b")}}},
+        {"results.*": 2, "results.*.qa": 6},
+        "results['conv-2'].qa[2]",
+        "conv-2",
+        {},
+    ),
+    "by conversation and category": (
+        {f"conv-{n}": {"1": rows(f"a{n}"), "4": rows(f"b{n}")} for n in range(2)},
+        {"*": 2, "*.*": 12},
+        "key 'conv-1'['4'][2]",
+        "4",
+        {},
+    ),
+    "by question": (
+        {f"conv-1/{one['answer']}": one for one in rows("a")},
+        {"*": 3},
+        "key 'conv-1/this 2'",
+        "conv-1/this 2",
+        {},
+    ),
+    "lists of lists": ([rows("a"), rows("b")], {"[]": 6}, "[1][2]", "1", {}),
+    "by many questions": (
+        {f"q{n}": [row(f"{n}", 2)] for n in range(150)},
+        {"*": 150},
+        "key 'q149', item 0",
+        "q149",
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+@pytest.mark.parametrize("packed", ["", ".gz"])
+def test_rows_are_found_wherever_they_are(
+    name: str, packed: str, write: Callable[..., Path]
+) -> None:
+    value, paths, place, group, fields = CONTAINERS[name]
+    found = both(write(value, f"answers.json{packed}", indent=None if packed else 1))
+    assert {one.path: one.count for one in found.lists} == paths
+    with_question = [one for one in found.lists if "question" in one.sample[-1].fields]
+    last = list(with_question[0].items())[-1]
+    assert (last.place, last.group) == (place, group)
+    answer = {key: last.fields[key] for key in ("answer", *fields)}
+    assert answer == {"answer": "this 2", **fields}
+
+
+def test_both_keys_around_a_row_are_known(write: Callable[..., Path]) -> None:
+    (_, found) = both(write(CONTAINERS["by conversation and category"][0])).lists
+    assert [(one.around, one.group) for one in found.items()][::6] == [
+        (("conv-0",), "1"),
+        (("conv-1",), "1"),
+    ]
+
+
+@pytest.mark.parametrize("other", ["failed", "run_2", "2"])
+def test_lists_of_the_same_questions_are_not_one(other: str, write: Callable[..., Path]) -> None:
+    found = both(write({"1": rows("a", 9), other: rows("a", 4, reason="no")}))
+    assert {one.path: one.count for one in found.lists} == {"1": 9, other: 4}
+
+
+def test_inner_fields_win_and_nested_ones_are_flattened(write: Callable[..., Path]) -> None:
+    judged = {"llm_judgments": {"judge_1": [True, False]}, "metrics": {"f1": 0.5}}
+    value = {
+        "run": {"name": "r", "about": {"year": 2026}},
+        "score": 1,
+        "ids": [1, 2],
+        "results": [row("a", 0, score=0, **judged), row("a", 1)],
+        "late": "after the rows",
+    }
+    (found,) = both(write(value)).lists
+    first, second = found.items()
+    above = {"run.name": "r", "run.about.year": 2026, "late": "after the rows"}
+    assert second.fields == {**above, "score": 1, **row("a", 1)}
+    assert first.fields == {
+        **above,
+        **row("a", 0, score=0, **judged),
+        "llm_judgments.judge_1": [True, False],
+        "metrics.f1": 0.5,
+    }
+    assert found.own == {"question", "answer", "score", "llm_judgments", "metrics"}
+
+
+def test_only_the_columns_asked_for_are_read(write: Callable[..., Path]) -> None:
+    value = {"id": "x", "rows": [row("a", 0, m={"f1": {"mean": 1}, "n": 2}, context="c" * 99)]}
+    for limits in (Limits(), TINY):
+        (found,) = row_lists(write(value), limits=limits).lists
+        (item,) = found.items(["answer", "id", "m.f1.mean", "nothing"])
+        assert item == Item("rows[0]", {"id": "x", "answer": "this 0", "m.f1.mean": 1})
+
+
+def test_large_nested_values_are_left_out(write: Callable[..., Path]) -> None:
+    value = [row("a", 0, vector=[0.5] * 999, meta={"conv": "x", "turns": ["t"] * 999})]
+    (found,) = both(write(value)).lists
+    (item,) = found.items()
+    assert item.fields == {**row("a", 0), "meta.conv": "x"}
+
+
+def test_samples_are_spread_and_their_texts_cut(write: Callable[..., Path]) -> None:
+    value = rows("a", 4_500)
+    value[3]["answer"] = "long " * 2_000
+    (found,) = row_lists(write(value)).lists
+    assert [one.place for one in found.sample[:3]] == ["[0]", "[3]", "[6]"]
+    assert len(found.sample) == 1_500
+    assert len(found.sample[1].fields["answer"]) == 2_000
+    assert len(next(one for one in found.items() if one.place == "[3]").fields["answer"]) == 10_000
+
+
+def test_json_lines(write: Callable[..., Path]) -> None:
+    lines = "\n \n".join(json.dumps(one) for one in rows("a"))
+    found = both(write(("\ufeff" + lines).encode(), "a.jsonl"))
+    assert [(one.path, one.count) for one in found.lists] == [("lines", 3)]
+    assert [one.place for one in found.lists[0].items()] == ["line 1", "line 3", "line 5"]
+    nested = [{"sample_id": text, "qa": rows(text)} for text in "ab"]
+    data = "\r\n".join(json.dumps(one) for one in nested).encode()
+    _, found_below = both(write(data, "b.json.gz")).lists
+    assert found_below.path == "lines[].qa"
+    last = list(found_below.items())[-1]
+    assert (last.place, last.fields["sample_id"]) == ("line 2: qa[2]", "b")
+    (single,) = both(write(row("a", 0, judged=[True]), "c.json", indent=None)).lists
+    assert (single.path, single.count) == ("lines", 1)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_csv(mark: str, end: str, write: Callable[..., Path]) -> None:
+    table = [["question", "answer"], ["Who?", '"Bo\nor\r\nCy"'], [], ["Why?", f'"a{mark}b"']]
+    data = "".join(mark.join(line) + end for line in table)
+    (found,) = both(write(("\ufeff" + data).encode(), "a.csv")).lists
+    assert (found.path, found.count) == ("csv", 2)
+    assert [one.fields["answer"] for one in found.items()] == ["Bo\nor\r\nCy", f"a{mark}b"]
+    assert next(found.items(["answer"])).fields.keys() == {"answer"}
+
+
+def test_a_folder_has_the_rows_of_its_files(write: Callable[..., Path]) -> None:
+    for n in (10, 2, 0):
+        write({"results": rows(f"{n}"), "n": n}, f"parts/sample_{n}.json")
+    write({"f1": 0.5}, "parts/summary.json")
+    write(b"About these files", "parts/README.md")
+    write(b"\x00", "parts/.hidden.json")
+    folder = write(b"question,answer\nWho?,Bo\n", "parts/more.csv.gz").parent
+    found = both(folder)
+    assert [(one.path, one.count) for one in found.lists] == [("results", 9), ("csv", 1)]
+    items = list(found.lists[0].items())
+    assert [one.group for one in items[::3]] == ["sample_0", "sample_2", "sample_10"]
+    assert items[4].place == "sample_2.json: results[1]"
+    assert items[4].fields["n"] == 2
+    (line,) = found.lists[1].items()
+    assert (line.place, line.group) == ("more.csv.gz: line 2", "more")
+    assert [one.name for one in found.sources] == [
+        *("more.csv.gz", "sample_0.json", "sample_2.json", "sample_10.json", "summary.json"),
+    ]
+    assert found.passed_over == ("README.md", "summary.json")
+
+
+def test_keys_inside_a_file_are_within_its_name(write: Callable[..., Path]) -> None:
+    for n in range(2):
+        write({"1": rows(f"a{n}"), "2": rows(f"b{n}")}, f"parts/{n}.json")
+    (found,) = both(write({"1": rows("c")}, "parts/2.json").parent).lists
+    last = list(found.items())[-1]
+    assert (found.path, found.count) == ("*", 15)
+    assert (last.place, last.group, last.around) == ("2.json: key '1', item 2", "1", ("2",))
+
+
+@pytest.mark.parametrize("wanted", ["a[].b", "a.b", "$.a[0].b", "a[*].b"])
+def test_a_list_may_be_named(wanted: str, write: Callable[..., Path]) -> None:
+    path = write({"a": [{"b": rows("a"), "c": Summary}]})
+    (found,) = both(path, wanted).lists
+    assert (found.path, found.count) == ("a[].b", 3)
+    with pytest.raises(InputError, match=r"no list of objects at 'x'.*'a', 'a\[\]\.b'"):
+        row_lists(path, "x")
+
+
+ERRORS: dict[str, tuple[bytes, str]] = {
+    "empty": (b"\xef\xbb\xbf \n", "is empty"),
+    "text": (b"hello there\n", "unknown format"),
+    "number": (b"5", "unknown format"),
+    "bytes": (b"\x00" * 99, "unknown format"),
+    "no list": (b'{"f1": [0.5, 0.25],\n"n": {"a": 1}}', "no list of objects"),
+    "no rows": (b'{"0": []}', "no list of objects"),
+    "header only": (b"question,answer\n", "no list of objects"),
+    "cut": (b'{"a": [{"question":\n"Who?", "answer": "Bo"},\n{"quest', r"line 3, column 2: Unterm"),
+    "cut, between": (b'[\n{"answer": "Bo"},\n{"answer": "Cy"}\n', "line 4, column 1: Expecting ',"),
+    "no comma": (b'[{"a": "%b"}\n {"a": "b"}]' % (b"x" * 60), "line 2, column 2: Expecting ','"),
+    "no colon": (b'[\n{"answer" "Bo"}]', "line 2, column 11: Expecting ':'"),
+    "no key": (
+        b'{\n"a": [{"b": "c"}], 5: [{"b": "c"}], "d": []}',
+        "line 2, column 20: Expec",
+    ),
+    "more": (b'[\n{"answer": "Bo"}]\n[]', "line 3, column 1: Extra data"),
+    "no value": (b'[{"answer": "Bo"},\n]', "line 2, column 1: Expecting value"),
+    "deep": (b'{"a":\n' + b"[" * 100_000, "nested more than 100 deep"),
+    "deep object": (b'{"a":\n' * 300 + b"1" + b"}" * 300, "nested more than 100 deep"),
+    "double": (b'[{"answer": "a",\n"answer": "b"}]', "key 'answer' occurs twice in one object"),
+    "double list": (b'{"0":\n[{"a": "b"}], "0": [{"a": "%b"}]}' % (b"x" * 60), "key '0' occurs tw"),
+    "surrogate": (b'[{"answer":\n"\\ud800"}]', "unpaired surrogate"),
+    "infinite": (b'[{"answer":\n1e999}]', "beyond the range of 64 bits"),
+    "digits": (b'[{"answer":\n%b}]' % (b"9" * 5_000), "integer beyond the range of 64 bits"),
+    "Latin-1": (b'[{"answer":\n"caf\xe9"}]', r"not UTF-8 \(byte 16\)"),
+    "UTF-8, cut": (b'[{"answer":\n"caf\xc3', r"not UTF-8 \(byte 16\)"),
+    "lines, cut": (b'{"answer": "Bo"}\n{"answer": "C', "line 2: not JSON"),
+    "lines, a number": (b'{"answer": "Bo"}\n5', r"line 2: must be an object \{"),
+    "a column twice": (b"question,answer,question\na,b,c", "column 'question' occurs twice"),
+    "a cell too many": (b'question,answer\n"a\nb",b\na,b,c', "line 4: 3 fields where the header h"),
+    "open quote": (b'question,answer\n"a,b', "line 2: not CSV"),
+    "gzip, cut": (gzip.compress(b'[{"answer": "Bo"}]')[:-9], "gzip data is damaged"),
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+@pytest.mark.parametrize("limits", [Limits(), TINY, Limits(small=0, chunk=2)])
+def test_bad_files_are_refused_in_one_line(
+    name: str, limits: Limits, write: Callable[..., Path]
+) -> None:
+    data, expected = ERRORS[name]
+    with pytest.raises(InputError, match=expected) as error:
+        row_lists(write(data, "bad"), limits=limits)
+    assert str(error.value).startswith(("bad:", str(write(data, "bad"))))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("value", [[row("a", 0), 5], {"results": [None, row("a", 0)]}])
+def test_other_values_among_the_rows_are_refused(value: Any, write: Callable[..., Path]) -> None:
+    for limits in (Limits(), TINY):
+        (found,) = row_lists(write(value), limits=limits).lists
+        with pytest.raises(InputError, match=r"answers.json: (\[1\]|results\[0\]): must be an obj"):
+            list(found.items())
+
+
+def test_a_text_too_long_for_memory_is_refused(write: Callable[..., Path]) -> None:
+    limits = Limits(small=0, chunk=10, whole=40, text=100)
+    data = json.dumps([row("a", 0, context="x" * 200)], indent=1).encode()
+    with pytest.raises(InputError, match="line 5, column 14: a text of more than 100 characters"):
+        row_lists(write(data), limits=limits)
+    lines = b'{"answer": "a"}\n{"answer": "%b"}\n' % (b"x" * 200)
+    with pytest.raises(InputError, match="line 2 has more than 100 characters"):
+        row_lists(write(lines), limits=limits)
+
+
+def test_nothing_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file or folder"):
+        row_lists(tmp_path / "nowhere")
+    with pytest.raises(InputError, match="no file of answers in this folder"):
+        row_lists(tmp_path)
+
+
+def test_memory_does_not_grow_with_the_file(write: Callable[..., Path]) -> None:
+    limits = Limits(small=50_000, chunk=10_000, whole=20_000, text=20_000)
+    large = [row("a", n, context="words " * 500) for n in range(600)]
+    packed = write({"0": large[:300], "1": large[300:]}, "a.json.gz")
+    paths = [write(large), write({"a": [{"b": large}]}, "b.json"), packed]
+    paths.append(write("\n".join(map(json.dumps, large)).encode(), "c.jsonl"))
+    assert min(path.stat().st_size for path in paths[:2]) > 1_500_000
+    for path in paths:
+        tracemalloc.start()
+        try:
+            found = row_lists(path, limits=limits)
+            items = [one.fields["answer"] for one in found.lists[-1].items(["answer"])]
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert len(items) == len(large)
+        assert peak < 900_000, f"{path.name}: {peak:,}"
+
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-(2**63) + 1, 2**63 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=30),
+    st.sampled_from(["What is it?", 'a "quoted" \\ text', "1.", "[{]}", "é\ud7ff😀"]),
+)
+KEYS = st.sampled_from(["question", "answer", "0", "1", "conv-2", "results", "a.b", "m", "é", "["])
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(KEYS, inner, max_size=5),
+        st.lists(st.dictionaries(KEYS, inner, min_size=1, max_size=4), min_size=1, max_size=4),
+    ),
+    max_leaves=40,
+)
+SLOW = settings(
+    max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def read(path: Path, limits: Limits) -> Any:
+    """All that a reader gives, or the first words of its error."""
+    try:
+        found = row_lists(path, limits=limits)
+        everything: list[Any] = [(one.path, one.count, one.own) for one in found.lists]
+        for one in found.lists:
+            try:
+                everything += [list(one.sample), list(one.items())]
+            except InputError as error:
+                everything.append(str(error))
+        return everything
+    except InputError as error:
+        return str(error).split(" (")[0].split(": ")[:2]
+
+
+@SLOW
+@given(
+    value=st.one_of(st.lists(VALUES, min_size=1), st.dictionaries(KEYS, VALUES, min_size=1)),
+    indent=st.sampled_from([None, 0, 2]),
+    plain=st.booleans(),
+    chunk=st.integers(1, 90),
+    whole=st.integers(1, 90),
+)
+def test_large_and_small_files_give_equal_rows(
+    value: Any, indent: int | None, plain: bool, chunk: int, whole: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "answers.json"
+    path.write_text(json.dumps(value, indent=indent, ensure_ascii=plain), encoding="utf-8")
+    limits = Limits(small=0, chunk=chunk, whole=whole, text=1_000)
+    assert read(path, Limits()) == read(path, limits)
+
+
+@SLOW
+@given(data=st.data(), chunk=st.integers(1, 90), whole=st.integers(1, 90))
+def test_large_and_small_files_are_refused_alike(
+    data: st.DataObject, chunk: int, whole: int, tmp_path: Path
+) -> None:
+    text = data.draw(st.sampled_from([json.dumps(one[0], indent=1) for one in CONTAINERS.values()]))
+    at = data.draw(st.integers(0, min(len(text), 900) - 1))
+    path = tmp_path / "answers.json"
+    path.write_text(text[:at] + data.draw(st.sampled_from('"{}[],:1x')) + text[at + 1 :])
+    limits = Limits(small=0, chunk=chunk, whole=whole, text=100_000)
+    assert read(path, Limits()) == read(path, limits)
