@@ -17,7 +17,6 @@ from typing import Any
 import pandas as pd
 from hydra.errors import HydraException
 from matplotlib.axes import Axes
-from omegaconf.errors import OmegaConfBaseException
 
 from eval.compare.comparable import objections
 from eval.datasets.types import ADVERSARIAL
@@ -29,7 +28,7 @@ from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.schema import Record, Summary
 from eval.rendering.contrasts import comma_separated
-from eval.rendering.errors import blame, one_line
+from eval.rendering.errors import blame, configuration_errors, one_line
 from eval.retrieval import score as of_rankings
 from eval.run.experiment import composed, execute
 from eval.summary.contrast import contrast
@@ -111,10 +110,8 @@ def run(*overrides: str) -> LoadedRun:
     KeyboardInterrupt after the run was marked as interrupted; `resume=last` or
     `resume=<run_id>` resumes it.
     """
-    try:
+    with configuration_errors():
         config, choices = composed(overrides)
-    except (HydraException, OmegaConfBaseException) as error:
-        raise InputError(blame(error) or one_line(error)) from error
     folder = Path(run_folder(config.resume, choices["strategy"]))
     if config.resume is None:
         folder = claim(folder, rename=True)

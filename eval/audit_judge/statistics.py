@@ -44,6 +44,7 @@ class Audit:
     passed when the same answer is part of a long text, paired by question. `halves`: by wrong kind,
     the share passed of the half with fewer words and of the half with more. `self_agreement`:
     Fleiss' kappa over the runs of each judge with several runs. `panel`: None for a single judge.
+    `conversations`: the number of these that the verdicts are on.
     """
 
     kinds: tuple[KindStatistics, ...]
@@ -52,6 +53,7 @@ class Audit:
     halves: dict[str, tuple[float, float]]
     self_agreement: dict[str, Interval]
     panel: PanelStatistics | None
+    conversations: int
 
 
 def audit(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Audit:
@@ -72,6 +74,7 @@ def audit(outcomes: Sequence[ProbeOutcome], seed: int = 0) -> Audit:
         {kind: pair for kind, pair in halves.items() if pair is not None},
         _self_agreement(judged, seed),
         _panel(judged, seed),
+        len({one.probe.conversation for one in judged}),
     )
 
 
@@ -95,7 +98,8 @@ def _longer(outcomes: Sequence[ProbeOutcome], bare: str, long: str, seed: int) -
     if not both:
         return None
     rises = [float(second.passed) - float(first.passed) for first, second in both]
-    return ClusterBootstrap([one.probe.conversation for one, _ in both], seed).mean(rises)
+    mean = ClusterBootstrap([one.probe.conversation for one, _ in both], seed).mean(rises)
+    return mean and mean.within(-1.0, 1.0)
 
 
 def _halves(outcomes: Sequence[ProbeOutcome], kind: str) -> tuple[float, float] | None:
@@ -181,7 +185,7 @@ def correct(
         of_type = [one for one in judged if one.probe.type == name]
         enough = name != OVERALL and _enough(of_type, judged)
         shares = _by_kind(apparent, of_type if enough else judged, seed)
-        corrections.append(CorrectedType(name, apparent, shares, enough))
+        corrections.append(CorrectedType(name, apparent.within(), shares, enough))
     return corrections
 
 
@@ -204,6 +208,6 @@ def _by_kind(
         accepts = mistaken([one for one in outcomes if one.probe.kind == kind], seed)
         if accepts is not None:
             shares[kind] = corrected_share(
-                apparent.value, apparent.error, accepts, rejects, apparent.clusters
+                apparent.value, apparent.error, accepts, rejects, apparent.degrees
             )
     return shares

@@ -11,7 +11,7 @@ from eval.audit_judge.probes import KINDS
 from eval.audit_judge.statistics import ENOUGH, OVERALL, Audit, CorrectedType
 from eval.rendering.numbers import interval, share
 from eval.rendering.tables import type_name
-from eval.stats.interval import Interval
+from eval.stats.interval import FEWEST, Interval, scope
 from eval.stats.rates import CorrectedShare, Rate
 
 Draw = Callable[[Sequence[str], Sequence[Sequence[str]]], str]  # a table of header and rows
@@ -55,6 +55,8 @@ def sentences(audit: Audit) -> list[str]:
             lines.append(f"Agreement of {one} and {other}: Cohen's kappa {_kappa(kappa)}.")
         if (together := audit.panel.all_members) is not None:
             lines.append(f"Agreement of all members: Fleiss' kappa {_kappa(together)}.")
+    if 0 < audit.conversations < FEWEST:
+        lines.append(f"Intervals are {scope([audit.conversations])}.")
     return lines
 
 
@@ -67,7 +69,7 @@ def corrected_table(
     kinds = list(corrections[0].corrected)
     rows = []
     for one in corrections:
-        apparent = interval(one.apparent.within(), 1, share)
+        apparent = interval(one.apparent, 1, share)
         shares = (_corrected(one.corrected[kind]) for kind in kinds)
         rates = "own" if one.own_rates or one.type == OVERALL else "all types'"
         rows.append([type_name(one.type), str(one.apparent.n), apparent, *shares, rates])

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Iterable, Iterator
 
 from markupsafe import Markup
 
 from eval.browse.questions import CHANGES, VERDICTS, Questions
-from eval.rendering.page import render, static
+from eval.rendering.page import policy, render, static
 
 Filter = tuple[str, str, list[tuple[str, str]], str]
 _PACKAGE = "eval.browse"
 _SCRIPT = static(_PACKAGE, "browse.js")
-_HASH = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
-# Only this script may run, and it may only send requests to this server.
-_PAGE_POLICY = (
-    f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{_HASH}'; "
-    "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'"
-)
+# Its script may only send requests to this server.
+_PAGE_POLICY = policy(_SCRIPT, connect=True)
 POLICY = f"{_PAGE_POLICY}; frame-ancestors 'none'"
 
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 MOST = 20_000  # bytes of a card's file
+DIGITS = 6  # of the numbers of a score, after the decimal point
+Role = Literal["data", "answers", "rankings", "key", "evidence", "subset", "weights"]
+ANSWERS: Role = "answers"
+RANKINGS: Role = "rankings"
+Setting = str | int | float | bool | list[str] | None
 _SHA256 = "^[0-9a-f]{64}$"
-Role = Literal["data", "answers", "rankings", "key", "evidence"]
+_URL = r"^https?://[^\s\"'<>]+$"
+# A path of a machine: one that begins with a slash, a tilde or a drive.
+_ABSOLUTE = re.compile(r"(?:^|[\s='\",:\[(])(?:~?/[\w.]|~[\w.]*/|[A-Za-z]:[\\/](?!/)|\\\\|file:)")
+Text = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"^[^\x00-\x1f\x7f]*$")]
+Name = Annotated[str, Field(min_length=1, max_length=255, pattern=r"^[^/\\\x00-\x1f\x7f]+$")]
+Number = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class _Strict(BaseModel):
@@ -27,20 +39,34 @@ class CardFile(_Strict):
     """
 
     role: Role
-    name: str
+    name: Name
     bytes: int = Field(ge=0)
     sha256: str = Field(pattern=_SHA256)
     rows_sha256: str | None = Field(default=None, pattern=_SHA256)
+
+    @model_validator(mode="after")
+    def _check_rows(self) -> Self:
+        if (self.role in (ANSWERS, RANKINGS)) != (self.rows_sha256 is not None):
+            raise ValueError("answers and rankings have rows_sha256, and no other file has")
+        return self
 
 
 class Origin(_Strict):
     """Where published answers are from; None for what is not known."""
 
-    repository: str | None = None
-    commit: str | None = None
-    path: str | None = None
-    url: str | None = None  # of the file of answers, for whoever verifies the card
-    licence: str | None = None
+    repository: Text | None = None
+    commit: str | None = Field(default=None, pattern="^[0-9a-f]{7,64}$")
+    path: Text | None = None  # within the repository
+    url: str | None = Field(default=None, max_length=1000, pattern=_URL)  # of the answers' file
+    licence: Text | None = None
+
+
+class Code(_Strict):
+    """Version and git commit of memsys, and whether files differed from that commit."""
+
+    version: Text | None = None
+    commit: str | None = Field(default=None, pattern="^[0-9a-f]{7,64}$")
+    dirty: bool | None = None
 
 
 class Score(_Strict):
@@ -51,38 +77,101 @@ class Score(_Strict):
     value is a mean of verdicts or amounts in the file of answers, which are not recomputed here.
     """
 
-    key: str
-    protocol: str | None
-    type: str
-    measure: str
-    n: int = Field(ge=0)
-    mean: float
-    low: float | None = None
-    high: float | None = None
+    key: Text
+    protocol: Text | None = None
+    type: Text
+    measure: Text
+    n: int = Field(ge=1)
+    mean: Number
+    low: Number | None = None
+    high: Number | None = None
     reported: bool = False
+
+    @property
+    def identity(self) -> tuple[str, str | None, str, str]:
+        """What is measured: key, protocol, type and measure."""
+        return self.key, self.protocol, self.type, self.measure
+
+    @property
+    def label(self) -> str:
+        """What is measured, in words for messages."""
+        return " ".join(part for part in self.identity if part is not None)
+
+    @model_validator(mode="after")
+    def _check_digits(self) -> Self:
+        for number in (self.mean, self.low, self.high):
+            if number is not None and round(number, DIGITS) != number:
+                raise ValueError(f"{number} has more than {DIGITS} digits after the point")
+        if (self.low is None) != (self.high is None):
+            raise ValueError("an interval has both ends, or none")
+        return self
 
 
 class Card(_Strict):
     """A score card; at most MOST bytes as JSON.
 
-    `kind`: `run` of a strategy here, or `imported` answers of another system. `dataset`:
-    configuration of the data set, as eval.datasets.reload reads it. `code`: version and git commit
-    of memsys. `models`: name by role (reader, judge, embedder, llm), None if not known. `rows`:
-    counts of the account: rows, matched, unmatched, errors, questions. `unknown`: what is not known
-    of the system, one sentence each.
+    `kind`: `run` of a strategy here, or `imported` answers of another system. `command`: the one
+    that made the run, with names of files in place of their paths. `code`: memsys as it computed
+    the scores; `run_code`: as it answered, None for imports. `dataset`: configuration of the data
+    set, as eval.datasets.reload reads it; its `key` is the answer key of the run. `models`: name by
+    role (reader, judge, embedder, llm), None if not known. `rows`: counts: `questions` of the data
+    set, `matched` ones with an answer or ranking, of so many `conversations`, `errors` that are
+    no answer; of the file `rows` and `unmatched`. `unknown`: what is not known of the system, one
+    sentence each.
     """
 
     version: Literal[1] = 1
-    system: str = Field(min_length=1, max_length=150)
+    system: Text
     kind: Literal["run", "imported"]
-    made_at: str
-    command: str
-    code: Mapping[str, Any]
-    config_sha256: str | None
-    dataset: Mapping[str, Any]
-    models: Mapping[str, str | None]
+    made_at: Text
+    command: Text
+    code: Code
+    run_code: Code | None = None
+    config_sha256: str | None = Field(default=None, pattern=_SHA256)
+    dataset: Mapping[str, Setting]
+    models: Mapping[str, Text | None]
     origin: Origin | None = None
-    unknown: list[str] = []
-    rows: Mapping[str, int]
+    unknown: list[Text] = []
+    rows: Mapping[str, Annotated[int, Field(ge=0)]]
     files: list[CardFile]
     scores: list[Score] = Field(min_length=1)
+
+    @property
+    def key(self) -> str:
+        """Answer key of the run."""
+        return str(self.dataset.get("key") or "original")
+
+    def of_role(self, role: Role) -> list[CardFile]:
+        """Return the files of a role."""
+        return [file for file in self.files if file.role == role]
+
+    @field_validator("command")
+    @classmethod
+    def _check_command(cls, command: str) -> str:
+        if is_absolute(command):
+            raise ValueError("names a path of a machine; leave its folders out")
+        return command
+
+    @model_validator(mode="after")
+    def _check_whole(self) -> Self:
+        texts = [one for value in self.dataset.values() for one in _texts(value)]
+        if outside := [one for one in texts if is_absolute(one) or ".." in one.split("/")]:
+            raise ValueError(f"dataset: {outside[0]:.60} is a path outside of the project")
+        identity, times = Counter(score.identity for score in self.scores).most_common(1)[0]
+        if times > 1:
+            raise ValueError(f"scores: {' '.join(filter(None, identity))} occurs {times} times")
+        for role in (ANSWERS, RANKINGS):
+            if sum(file.role == role for file in self.files) > 1:
+                raise ValueError(f"files: several of {role}")
+        return self
+
+
+def is_absolute(text: str) -> bool:
+    """Return whether `text` contains an absolute path, which names folders of a machine."""
+    return _ABSOLUTE.search(text) is not None
+
+
+def _texts(value: Setting) -> list[str]:
+    if isinstance(value, list):
+        return value
+    return [value] if isinstance(value, str) else []

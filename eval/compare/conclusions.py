@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from eval.records.run import Run
 from eval.records.schema import Manifest
+from eval.stats.interval import FEWEST, scope
 from eval.summary.measures import ABSTAINED, ADVERSARIAL, JUDGE, Measure
 from eval.summary.shared import Shared
 
@@ -40,10 +41,9 @@ def notes(runs: Sequence[Run], measures: Sequence[tuple[Measure, Shared]]) -> li
             found.append(_left_out(measure, shared))
     if any(measure.key == JUDGE for measure, _ in measures) and _reported(runs):
         found.append("judge: verdicts as reported; that one judge gave them all is unverified")
-    if any(len(set(shared.conversations)) == 1 for _, shared in measures):
-        found.append(
-            "one conversation: intervals cover other questions on it, not other conversations"
-        )
+    few = [count for _, shared in measures if (count := len(set(shared.conversations))) < FEWEST]
+    if any(few):
+        found.append(f"few conversations: intervals are {scope(few)}")
     return found
 
 

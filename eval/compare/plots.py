@@ -10,6 +10,7 @@ from eval.records.run import Run
 from eval.rendering.numbers import interval, signed
 from eval.rendering.palette import BLUE, GREY, MARKERS, VERMILION
 from eval.rendering.tables import type_name
+from eval.stats.interval import scope
 from eval.summary.contrast import Row
 from eval.summary.measures import types_of
 
@@ -49,7 +50,9 @@ def forest(panels: Sequence[Panel], runs: Sequence[Run], path: Path) -> None:
         axes.grid(axis="x", color="#DDDDDD", linewidth=0.6)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)
-    grid[-1, 0].set_xlabel(f"difference to {runs[0].label}, 95% interval")
+    over = scope(row.clusters for _, rows in panels for row in rows)
+    label = f"difference to {runs[0].label}, 95% interval {over}"
+    grid[-1, 0].set_xlabel(label, wrap=True)
     shapes = [
         Line2D([], [], color="#333333", marker=MARKERS[i % len(MARKERS)], ls="", label=run.label)
         for i, run in enumerate(others)

@@ -10,6 +10,7 @@ from eval.compare.plots import forest, heatmap
 from eval.records.run import Run
 from eval.rendering.contrasts import comma_separated, conclusions, method, table
 from eval.rendering.tables import markdown
+from eval.stats.interval import scope
 from eval.summary.contrast import Row
 from memsys.errors import InputError
 
@@ -31,7 +32,9 @@ def write(
     texts = {
         "compare.md": _markdown(titled, runs, warnings),
         "compare.csv": comma_separated(tables, runs),
-        "compare.tex": "\n".join(latex(rows, runs, _caption(name, runs)) for name, rows in titled),
+        "compare.tex": "\n".join(
+            latex(rows, runs, _caption(name, rows, runs)) for name, rows in titled
+        ),
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -60,8 +63,9 @@ def _markdown(
     return "\n\n".join(parts) + "\n"
 
 
-def _caption(name: str, runs: Sequence[Run]) -> str:
-    return f"{name}: mean and difference to {runs[0].label}, 95% intervals over conversations"
+def _caption(name: str, rows: Sequence[Row], runs: Sequence[Run]) -> str:
+    over = scope(row.clusters for row in rows)
+    return f"{name}: mean and difference to {runs[0].label}, 95% intervals {over}"
 
 
 def latex(rows: Sequence[Row], runs: Sequence[Run], caption: str) -> str:

@@ -95,20 +95,20 @@ def find_file(name: str | Path) -> Path | None:
     return next((path for path in (Path.cwd() / given, PROJECT / given) if is_there(path)), None)
 
 
-def json_files(path: str) -> list[Path]:
+def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
     """Return the file at `path`, or a folder's *.json files in name order.
 
-    A relative path is looked up in the current folder, then in the project's. Raises InputError if
-    nothing is there or a folder contains no *.json.
+    A relative path is looked up in the current folder, then in the project's. Raises InputError,
+    which names the `setting`, if nothing is there or a folder contains no *.json.
     """
     found = find_file(path)
     if found is None:
-        raise InputError(f"{path}: no such file or folder; correct dataset.path")
+        raise InputError(f"{path}: no such file or folder; correct {setting}")
     if not found.is_dir():
         return [found]
     files = sorted(p for p in found.glob("*.json") if p.is_file())
     if not files:
-        raise InputError(f"{path}: no *.json in this folder; put one there or correct dataset.path")
+        raise InputError(f"{path}: no *.json in this folder; put one there or correct {setting}")
     return files
 
 

@@ -124,16 +124,18 @@ class LoCoMo:
         return pool(dataset) if self.pooled else dataset
 
 
-def read_locomo(path: str | None) -> tuple[dict[str, RawSample], list[SourceFile]]:
+def read_locomo(
+    path: str | None, setting: str = "dataset.path"
+) -> tuple[dict[str, RawSample], list[SourceFile]]:
     """Return the samples at `path` by id, and their files; None for the published file.
 
-    The published file, identified by its sha256, is read leniently (see Location). Raises
-    InputError if a file is missing or wrong, or an id is used twice.
+    `setting`: what gave the path. The published file, identified by its sha256, is read leniently
+    (see Location). Raises InputError if a file is missing or wrong, or an id is used twice.
     """
     samples: dict[str, RawSample] = {}
     files: list[SourceFile] = []
     published = load_sources()["locomo"].sha256
-    for file in json_files(path or public_file("locomo", "LoCoMo")):
+    for file in json_files(path or public_file("locomo", "LoCoMo"), setting):
         in_file, source = read_samples(file)
         files.append(source)
         for sample in in_file:

@@ -84,7 +84,7 @@ class LoCoMoPlus:
         check_names("types", self.types, LOCOMO_PLUS_TYPES.values())
         if self.stitch not in STITCHES:
             raise InputError(f"dataset.stitch={self.stitch!s:.60}: use {' or '.join(STITCHES)}")
-        raw, locomo_files = read_locomo(self.locomo)
+        raw, locomo_files = read_locomo(self.locomo, "dataset.locomo")
         check_names("conversations", self.conversations, raw)
         samples, files = _read(self.path or public_file("locomo_plus", "LoCoMo-Plus"))
         ids = list(raw)

@@ -15,7 +15,9 @@ from eval.diagnose.retrieval_vs_reading import Marking, retrieval_and_reading
 from eval.metrics.registry import columns
 from eval.records.run import Run, load_run
 from eval.rendering.blocks import Section, as_text
+from eval.stats.interval import scope
 from eval.summary.gate_cases import Case, cases
+from eval.summary.sample import by_type
 from memsys.errors import InputError
 
 
@@ -84,9 +86,11 @@ def _coverage(run: Run) -> str:
     failed = len(run.records) - len(run.counted) - excluded
     aside = f"{failed} failed" + (f", {excluded} excluded by the answer key" if excluded else "")
     conversations = {record["conversation"] for record in run.records.values()}
+    groups = by_type(run.counted)
+    over = scope(len({record["conversation"] for record in records}) for _, records in groups)
     return (
         f"{len(run.records)} questions of {len(conversations)} conversations; not counted: "
-        f"{aside}.\nIn brackets: 95% intervals, over conversations if there are several."
+        f"{aside}.\nIn brackets: 95% intervals, {over}."
     )
 
 

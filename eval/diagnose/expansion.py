@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from eval.diagnose.pairing import Pair, memory_ids
 from eval.records.run import Run
@@ -128,8 +127,8 @@ def _typed(pairs: Sequence[Pair]) -> list[tuple[str, list[Pair]]]:
 
 
 def _count(records: Sequence[Record], counts: Sequence[int], seed: int) -> str:
-    found = Sample.of(records, [float(count) for count in counts], seed).mean()
-    return interval(found and replace(found, low=max(found.low, 0.0)), 2)
+    found = Sample.of(records, [float(count) for count in counts], seed).mean(0.0)
+    return interval(found, 2)
 
 
 def _evidence_share(records: Sequence[Record], chosen: Sequence[set[str]], seed: int) -> str:

@@ -99,7 +99,10 @@ def points_lost(
     retrieval = [1 - value - lost for (_, value), lost in zip(counted, reading, strict=True)]
     chosen = [record for record, _ in counted]
     score = Sample.of(chosen, [value for _, value in counted], seed).score()
-    lost = [Sample.of(chosen, retrieval, seed).mean(), Sample.of(chosen, reading, seed).score()]
+    lost = [
+        Sample.of(chosen, retrieval, seed).mean(-1.0, 1.0),
+        Sample.of(chosen, reading, seed).score(),
+    ]
     read = [value for scores in whole.values() for value in scores]
     if set(read) in ({0.0}, {1.0}):  # no spread to resample, however few they are
         lost[1] = wilson_share([value == 0 for value in read])

@@ -71,21 +71,19 @@ def reference(judge: Judge, question: Question) -> str | None:
     return question.gold if judge.compares == "gold" else question.cue
 
 
-def check_reference(judge: Judge | None, dataset: Dataset) -> None:
-    """Raise InputError if `judge` applies to no question of `dataset` because it compares with a
-    gold answer where there are cues instead, or the other way round.
+def check_reference(name: str, compares: Reference, dataset: Dataset) -> None:
+    """Raise InputError if the judge `name` applies to no question of `dataset` because it compares
+    with a gold answer where there are cues instead, or the other way round.
     """
-    if judge is None:
-        return
     with_cue = sum(question.cue is not None for question in dataset.questions)
-    if judge.compares == "cue" and not with_cue:
+    if compares == "cue" and not with_cue:
         raise InputError(
-            f"judge: {judge.name}: judges whether a reply shows awareness of a cue, and "
+            f"judge: {name}: judges whether a reply shows awareness of a cue, and "
             f"dataset={dataset.name} has none; use judge.rubric=generous or strict"
         )
-    if judge.compares == "gold" and with_cue == len(dataset.questions):
+    if compares == "gold" and with_cue == len(dataset.questions):
         raise InputError(
-            f"judge: {judge.name}: compares with gold answers, and dataset={dataset.name} has "
+            f"judge: {name}: compares with gold answers, and dataset={dataset.name} has "
             "none, only cues; use judge=llm judge.rubric=awareness, or judge=none"
         )
 

@@ -10,9 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from eval.readers.sentences import LIGHT, root
-from memsys.text.chinese_dates import find_dates_zh
+from memsys.text.any_dates import dates_of
 from memsys.text.dates import DateMention
-from memsys.text.english_dates import find_dates
 from memsys.text.tables import load_table
 from memsys.text.terms import STOPWORDS, cjk_terms, is_cjk, words
 
@@ -102,8 +101,7 @@ def analyse(text: str, speakers: tuple[str, ...], asked_on: date) -> ParsedQuest
     """
     chinese = is_cjk(text)
     people = named_people(text, speakers)
-    dates = find_dates_zh(text, asked_on) if chinese else find_dates(text, asked_on)
-    dates = tuple(m for m in dates if m.period.precision != "since")
+    dates = tuple(m for m in dates_of(text, asked_on) if m.period.precision != "since")
     bare = text
     for mention in dates:
         bare = bare[: mention.start] + " " * (mention.end - mention.start) + bare[mention.end :]

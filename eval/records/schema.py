@@ -297,6 +297,8 @@ class Manifest(TypedDict):
     """Evidence key; absent where it is the data set's."""
     subset: NotRequired[dict[str, Any] | None]
     """Question subset: `name`, `file`, `questions`, `of`; null where all questions were asked."""
+    weights: NotRequired[FileEntry]
+    """File of `index.fusion`, where the configuration names one."""
     repairs: NotRequired[list[str]]
     """Repairs to the data, a sentence each."""
     git: NotRequired[dict[str, Any] | None]

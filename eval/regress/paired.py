@@ -11,15 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from eval.regress.by_question import COLUMNS, Questions, of_type
-from eval.stats.interval import Interval
+from eval.stats.interval import FEWEST, Interval
 from eval.summary.contrast import contrast
 from eval.summary.measures import ADVERSARIAL, Measure
 from eval.summary.shared import Shared
 from eval.summary.summarise import OVERALL
 
-FEWEST = (
-    3  # conversations: with two, t of one degree of freedom gives intervals as wide as the scale
-)
 _SHOWN = 3  # question ids in a reason
 _SEED = 0
 
@@ -29,7 +26,7 @@ class Pairing:
     """A score of a question type, paired over `difference.n` questions.
 
     `expected`, `found`: means over these questions; `difference`: found minus expected with its 95%
-    interval, which resamples questions if there are fewer `conversations` than FEWEST. `needed`:
+    interval, which is over questions if there are fewer `conversations` than FEWEST. `needed`:
     least true difference found 4 times in 5, 0 if nothing moved.
     """
 
@@ -45,7 +42,7 @@ class Pairing:
 
     @property
     def by_conversation(self) -> bool:
-        """Whether the interval resamples conversations."""
+        """Whether the interval is over conversations."""
         return self.conversations >= FEWEST
 
 
@@ -115,8 +112,6 @@ def _shared(expected: Questions, found: Questions, score: str, type_: str) -> Sh
             ids.append(id_)
             clusters.append(one.conversation)
             scores.append(both)
-    if len(set(clusters)) < FEWEST:
-        clusters = ["all"] * len(ids)  # eval.stats resamples the questions of one conversation
     types = np.full(len(ids), type_)
     values = np.array(scores, dtype=np.float64).reshape(-1, 2).T
     return Shared(tuple(ids), types, np.array(clusters, dtype=np.str_), values, (), {})

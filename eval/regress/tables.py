@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from eval.regress.paired import FEWEST, Pairing
+from eval.regress.paired import Pairing
 from eval.regress.pins import DIGITS, Pin
 from eval.regress.verdicts import Result, ScoreChange, Verdict, of_pairing, worst
 from eval.rendering.numbers import interval, number, p_value, signed
 from eval.rendering.tables import markdown, type_name
+from eval.stats.interval import FEWEST
 from eval.summary.summarise import OVERALL
 
 _MOST = 40  # rows of a table
@@ -105,8 +106,14 @@ def _pairing(pin: Pin, one: Pairing) -> list[str]:
         interval(one.difference, DIGITS, signed),
         conversations if one.by_conversation else f"questions of {conversations}",
         p_value(one.p_holm) if one.needed else "-",
-        f"{one.needed:.{DIGITS}f}" if one.needed else "- (all equal)",
+        _detectable(one),
     ]
+
+
+def _detectable(one: Pairing) -> str:
+    if not one.needed:
+        return "- (all equal)"
+    return f"{one.needed:.{DIGITS}f}" if one.needed <= 1 else "none"
 
 
 def _number(value: float | None) -> str:

@@ -9,6 +9,7 @@ from eval.records.comma_separated import write_rows
 from eval.records.run import Run
 from eval.rendering.numbers import interval, p_value, signed
 from eval.rendering.tables import answered, type_name
+from eval.stats.interval import scope
 from eval.summary.contrast import Contrast, Row
 from eval.summary.measures import ABSTAINED, lower_is_better, types_of
 from eval.summary.summarise import OVERALL
@@ -59,6 +60,8 @@ def verdict_text(one: Contrast) -> str:
         return one.verdict
     if one.needed == 0:
         return f"{one.verdict} (all scores are equal)"
+    if one.needed > 1:
+        return f"{one.verdict} (too few questions for any)"
     return f"{one.verdict} (needs >= {one.needed:.3f})"
 
 
@@ -85,10 +88,11 @@ def conclusions(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[st
 def method(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
     """Return one paragraph on how differences, p and `needs` were computed."""
     count = sum(len(row.contrasts) for rows in tables for row in rows)
+    over = scope(row.clusters for rows in tables for row in rows)
     adjusted = f"Holm's over the {count} comparisons shown" if count > 1 else "one comparison"
     return (
-        f"Difference: run minus {runs[0].label} on the same questions, 95% interval over "
-        f"conversations. p: sign-flip test, {adjusted}. needs: the least true difference found 4 "
+        f"Difference: run minus {runs[0].label} on the same questions, 95% interval {over}. "
+        f"p: sign-flip test, {adjusted}. needs: the least true difference found 4 "
         "times in 5. docs/statistics.md explains them."
     )
 
@@ -120,6 +124,8 @@ def _conclusion(row: Row, index: int, runs: Sequence[Run]) -> str:
 def _needed(one: Contrast) -> str:
     if one.needed == 0:
         return "all scores are equal."
+    if one.needed > 1:
+        return "too few questions to find any true difference 4 times in 5."
     if one.verdict == "no difference shown":
         return (
             f"a true difference of at least {one.needed:.3f} would have been needed to be found "

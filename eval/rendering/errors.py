@@ -6,6 +6,7 @@ import re
 import sysconfig
 import traceback
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,15 @@ _LAUNCHERS = {
     "joblib": "pip install -e '.[joblib]' -c requirements.lock",
     "ray": "make ray, and start the sweep by .venv-ray/bin/python",
 }
+
+
+@contextmanager
+def configuration_errors() -> Iterator[None]:
+    """Raise InputError, with the message in one line, in place of an error of Hydra."""
+    try:
+        yield
+    except (HydraException, OmegaConfBaseException) as error:
+        raise InputError(blame(error) or one_line(error)) from error
 
 
 def blame(error: BaseException) -> str | None:

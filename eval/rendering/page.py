@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -15,18 +17,13 @@ from eval.rendering.blocks import Block, Card, Chart, Part, Table
 from eval.rendering.svg import mark
 
 _PACKAGE = "eval.rendering"
-# Pages show text from anywhere: should some of it escape escaping, it can load and run nothing.
-_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
-    "form-action 'none'"
-)
 _INTERVAL = re.compile(r" (\[[-+\d.,%\s]+\])")
 _WORDY = re.compile(r"[^\d+-].{24}")  # cells that may wrap: long, and no number
 
 
 def report_page(title: str, blocks: Sequence[Block]) -> str:
     """Return a report as a page without scripts."""
-    return render("report.html.j2", title=title, policy=_POLICY, blocks=blocks)
+    return render("report.html.j2", title=title, policy=policy(), blocks=blocks)
 
 
 def card_html(card: Card) -> str:
@@ -38,6 +35,20 @@ def render(template: str, style: str = "", package: str = _PACKAGE, **values: ob
     """Return the page of a template of `package`; `style` is CSS added to that of all pages."""
     css = Markup(static(_PACKAGE, "page.css") + style)  # noqa: S704 - ours
     return _environment(package).get_template(template).render(style=css, **values)
+
+
+def policy(script: str = "", *, connect: bool = False) -> str:
+    """Return the content security policy of a page. Pages show text from anywhere: should some of
+    it escape escaping, it can load nothing, and only `script` runs, which may `connect` to its
+    own server.
+    """
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    allowed = f"script-src 'sha256-{digest}'; " * bool(script)
+    allowed += "connect-src 'self'; " * connect
+    return (
+        f"default-src 'none'; style-src 'unsafe-inline'; {allowed}img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
 
 
 def static(package: str, name: str) -> str:

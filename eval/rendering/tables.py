@@ -8,7 +8,7 @@ from typing import Any
 from eval.datasets.types import TYPES
 from eval.metrics.registry import columns, metrics, titles
 from eval.rendering.numbers import ABSENT, interval, number
-from eval.stats.interval import Interval
+from eval.stats.interval import Interval, scope
 from eval.summary.summarise import OVERALL
 
 _JUDGE = "judge"
@@ -200,6 +200,21 @@ def markdown(header: Sequence[str], rows: Rows) -> str:
     """Return a table in markdown."""
     marks = ["---"] + ["---:"] * (len(header) - 1)
     return "\n".join("| " + " | ".join(row) + " |" for row in [header, marks, *rows])
+
+
+def scope_of(summaries: Iterable[Mapping[str, Any]]) -> str:
+    """Return what the 95% intervals of runs are over, in words that follow "intervals".
+
+    Summaries of earlier versions do not say it: theirs are over conversations.
+    """
+    scopes = (one["interval"].partition("; ")[2] or scope([]) for one in summaries)
+    return "; or ".join(dict.fromkeys(scopes))
+
+
+def scope_note(summaries: Iterable[Mapping[str, Any]]) -> str:
+    """Return a line on what the intervals of runs are over; empty if over conversations alone."""
+    over = scope_of(summaries)
+    return "" if over == scope([]) else f"Intervals are {over}.\n"
 
 
 def _line(row: Sequence[str], widths: Sequence[int]) -> str:

@@ -48,7 +48,7 @@ def _dollars(run: ReportedRun, spent: Spending) -> list[str]:
     costs = [of_records([record], SYSTEM, pricing) for record in records]
     known = sum(cost is not None for cost in costs)
     complete = known == len(costs)
-    mean = Sample.of(records, costs, run.seed).mean() if complete else None
+    mean = Sample.of(records, costs, run.seed).mean(0.0) if complete else None
     judge = run.overall["judge_cost_usd"]
     verdicts = dollars(None if judge is None else 1000 * judge, _UNKNOWN)
     return [
@@ -83,7 +83,7 @@ def _usage(run: ReportedRun) -> list[list[str]]:
         cells = []
         for field in _FIELDS:
             values = [float(usage.get(field, 0)) for usage in usages]
-            cells.append(interval(Sample.of(records, values, run.seed).mean(), 1))
+            cells.append(interval(Sample.of(records, values, run.seed).mean(0.0), 1))
         rows.append([run.label, phase, f"{len(records):,}", *cells])
     return rows
 

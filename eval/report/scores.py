@@ -9,7 +9,7 @@ from eval.rendering.blocks import Block, Chart, Fold, Part, Table
 from eval.rendering.numbers import interval, percent
 from eval.rendering.run_tables import run_tables
 from eval.rendering.svg import dots
-from eval.rendering.tables import answered, by_run, type_name
+from eval.rendering.tables import answered, by_run, scope_of, type_name
 from eval.report.runs import ReportedRun, interval_of
 from eval.summary.subset_score import sentences
 
@@ -24,8 +24,8 @@ def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> B
     parts.append(Table(*by_run([(run.label, run.summary) for run in runs])))
     parts.append(
         f"Scores of {answered(runs[0].summary['by_type'])}, unless another type is named. In "
-        "brackets: 95% intervals over conversations. Failed questions are counted, and excluded "
-        "from all means."
+        f"brackets: 95% intervals {scope_of(run.summary for run in runs)}. Failed questions are "
+        "counted, and excluded from all means."
     )
     parts += [
         f"Warning, {run.label}: {warning}" for run in runs for warning in run.summary["warnings"]

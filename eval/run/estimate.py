@@ -29,9 +29,9 @@ _WIDTH = 100  # characters of a line of notes
 _HEADER = ["strategy", "calls", "input tokens", "output tokens"]
 _HEADER += ["system $", "judge $", "at most $", "break-even"]
 _NOTE = """
-Tokens are o200k and expected: k memories of mean length, answers as long as the gold answers.
-At most: contexts as long as the budget, answers as long as llm.max_tokens. Repeated attempts are
-not counted; recorded calls cost nothing.
+Tokens are o200k and expected: k memories of mean length, answers as long as the gold answers, or,
+without these, as the cues. At most: contexts as long as the budget, answers as long as
+llm.max_tokens. Repeated attempts are not counted; recorded calls cost nothing.
 Break-even: questions a conversation until ingestion and questions cost less than full_context."""
 _REASONING = "\nThe model's reasoning is billed as output: it is part of the figures at most alone."
 # Settings that the rows of a table share.

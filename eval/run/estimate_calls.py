@@ -14,6 +14,7 @@ from baselines.libraries.memory import LibraryMemory
 from baselines.libraries.rest import Rest
 from baselines.rankings import NoMemory
 from eval.datasets.types import Dataset, Question
+from eval.judges.judge import check_reference
 from eval.judges.llm import LLMJudgeSettings
 from eval.judges.panel import PanelSettings
 from eval.readers.llm import LLMReaderSettings
@@ -270,6 +271,7 @@ class Estimator:
         members = self._judge.members if isinstance(self._judge, PanelSettings) else [self._judge]
         for one in members:
             if isinstance(one, LLMJudgeSettings) and self._judging is not None:
+                check_reference(one.rubric, one.compares, self.dataset)  # refuses, as a run would
                 calls = verdict_calls(self.dataset.questions, one, limit_of(self._judging))
                 yield Stage("judge", one.model or self._judging.model, calls)
 

@@ -25,7 +25,7 @@ from eval.records.run import error_of
 from eval.records.schema import Cell, Manifest, Record, Summary
 from eval.rendering.errors import CONF
 from eval.rendering.run_tables import as_text, report_md, run_tables
-from eval.rendering.tables import answered, plain
+from eval.rendering.tables import answered, plain, scope_note
 from eval.run import hydra_help
 from eval.run.again import plan
 from eval.run.build import Built, build, lower_limits
@@ -213,6 +213,7 @@ def _show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
 def _show_end(folder: Path, summary: Summary, records: Iterable[Record]) -> None:
     """Print the tables, warnings, the first failure, the run folder, and a next step."""
     print("\n" + as_text(run_tables(summary), plain))
+    print(scope_note([summary]), end="")
     adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
     if adversarial["abstained"] is not None and overall["abstained"] is not None:
         print(

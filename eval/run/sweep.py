@@ -22,7 +22,7 @@ from eval.records import folder as folders
 from eval.records.jsonl import MANIFEST, SUMMARY
 from eval.records.manifest import load_manifest, resume_command
 from eval.records.schema import Manifest
-from eval.rendering.tables import answered, by_run, plain
+from eval.rendering.tables import answered, by_run, plain, scope_note
 from eval.run import hydra_help
 from memsys.errors import InputError
 from memsys.places import RUNS
@@ -151,6 +151,7 @@ def show_sweep() -> None:
         )
         title = counted[0].upper() + counted[1:]
         print(f"\n{title}, mean with 95% interval:\n" + plain(*by_run(rows)))
+        print(scope_note(summary for _, summary in rows), end="")
     for folder, manifest in sweep_runs:
         if manifest["status"] != "complete":
             folders.mark_dead(folder, manifest)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.stats.interval import ClusterBootstrap, Floats, Interval
+from eval.stats.interval import ClusterBootstrap, Interval
+from eval.stats.resamples import Floats
 
 
 def cohen_kappa(table: Floats) -> Floats:

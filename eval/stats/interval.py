@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from statistics import NormalDist
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from eval.stats.resamples import Floats, drawn, product, sums_within, two_stage_means
+
 RESAMPLES = 1000  # of a bootstrap, by default
-_ROWS, _CELLS = 64, 2**20  # of resamples in one product; full multiples of 64 rows, which BLAS adds
-# up in the same order as all rows at once
+FEWEST = 5  # conversations that show how conversations differ
+_ONLY = "not generalisable to other conversations"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,9 @@ class Interval:
     """A value over `n` items in `clusters` conversations, with its interval and standard error.
 
     `value` is nan where the statistic is undefined; `low`, `high` and `error` are nan where the
-    resamples do not determine them. `n` and `clusters` are 0 where they do not apply.
+    resamples do not determine them. `n` and `clusters` are 0 where they do not apply. `degrees` of
+    freedom: of the t quantile, 0 for the normal one. Of fewer than FEWEST `clusters` the interval
+    is over questions: see `scope`.
     """
 
     value: float
@@ -32,6 +35,7 @@ class Interval:
     error: float = math.nan
     n: int = 0
     clusters: int = 0
+    degrees: int = 0
 
     def within(self, least: float = 0.0, most: float = 1.0) -> Self:
         """Clip the ends (not the value) to the possible range of the statistic; nan stays nan."""
@@ -47,8 +51,17 @@ class ClusterBootstrap:
     (cluster bootstrap: Davison and Hinkley, 1997, section 3.8; the two corrections for few
     clusters: Cameron, Gelbach and Miller, 2008). Resampling questions within the drawn
     conversations as well would count their noise twice: `python -m eval.studies.coverage` shows the
-    coverage of both. With a single conversation the questions are resampled and the normal
-    quantile is used; such an interval does not generalise to other conversations.
+    coverage of both.
+
+    Fewer than FEWEST conversations do not show how conversations differ. They are then fixed
+    strata: questions are resampled within each, which keeps its number of questions (Davison and
+    Hinkley, section 3.2). Interval: value +- t * SE * sqrt(N / (N - S)), t of N - S degrees of
+    freedom, N questions in S strata. For a mean, the limit of SE * sqrt(N / (N - S)) for many
+    resamples is s / sqrt(N), s^2 the pooled variance within strata, and is taken instead of
+    resamples (Cochran, 1977, section 5.4). Conversations with one question show no
+    variance: they form one stratum (collapsed strata: Cochran, section 5A.12), a single one with
+    the smallest other conversation. Such an interval is for other questions on the same
+    conversations and does not generalise to other conversations.
     """
 
     def __init__(self, clusters: Sequence[str], seed: int, resamples: int = RESAMPLES) -> None:
@@ -72,15 +85,17 @@ class ClusterBootstrap:
         data = data[known]
         member, count = self._members(known)
         value = float(data.mean())
-        if two_stage or count == 1:
-            means = self._means_by_question(data, member, count)
-        else:
-            means = self._means_by_cluster(data, member, count)
         if two_stage:
+            means = two_stage_means(data, member, self._seed, self._resamples)
             upper = 1 - (1 - level) / 2
             low, high = (float(q) for q in np.quantile(means, [1 - upper, upper]))
             return Interval(value, low, high, float(means.std(ddof=1)), len(data), count)
-        return _interval(value, means, level, len(data), count)
+        if count < FEWEST:
+            error, degrees = _within_strata(data, _strata(member))
+        else:
+            means = self._means_by_cluster(data, member, count)
+            error, degrees = _over_clusters(means, count)
+        return _interval(value, error, level, degrees, len(data), count)
 
     def of_sums(
         self, features: Floats, statistic: Callable[[Floats], Floats], level: float = 0.95
@@ -91,22 +106,24 @@ class ClusterBootstrap:
         shape (any,), nan where it is undefined; such resamples are left out.
         """
         count = self._count
-        drawn: NDArray[Any]
-        if count > 1:
+        value = float(statistic(features.sum(axis=0, keepdims=True))[0])
+        strata = _strata(self._member)
+        if count < FEWEST:
+            sums = sums_within(features, strata, self._seed, self._resamples)
+        else:
             parts = np.zeros((count, features.shape[1]))
             np.add.at(parts, self._member, features)
-            drawn = _drawn(self._seed, self._resamples, count)
-        else:
-            parts, times = np.unique(features, axis=0, return_counts=True)  # few kinds of items
-            rng = np.random.default_rng(self._seed)
-            chances = times / len(features)
-            drawn = rng.multinomial(len(features), chances, size=self._resamples)
-        value = float(statistic(features.sum(axis=0, keepdims=True))[0])
-        resampled = statistic(_product(drawn, parts))
+            sums = product(drawn(self._seed, self._resamples, count), parts)
+        resampled = statistic(sums)
         resampled = resampled[~np.isnan(resampled)]
         if len(resampled) < 2 or np.isnan(value):
             return Interval(value, math.nan, math.nan, math.nan, len(features), count)
-        return _interval(value, resampled, level, len(features), count)
+        if count < FEWEST:
+            degrees = len(features) - int(strata.max()) - 1
+            error = float(resampled.std(ddof=1)) * math.sqrt(len(features) / max(degrees, 1))
+        else:
+            error, degrees = _over_clusters(resampled, count)
+        return _interval(value, error, level, degrees, len(features), count)
 
     def _members(self, known: NDArray[np.bool_]) -> tuple[NDArray[np.intp], int]:
         """Return the conversation of each `known` question, numbered in order of the names, and the
@@ -120,70 +137,79 @@ class ClusterBootstrap:
 
     def _means_by_cluster(self, data: Floats, member: NDArray[np.intp], count: int) -> Floats:
         """Return means of resamples of whole conversations, shape (resamples,)."""
-        drawn = _drawn(self._seed, self._resamples, count)
+        times = drawn(self._seed, self._resamples, count)
         sums = np.bincount(member, weights=data, minlength=count)
         sizes = np.bincount(member, minlength=count)
-        return np.asarray(_product(drawn, sums) / _product(drawn, sizes))
-
-    def _means_by_question(self, data: Floats, member: NDArray[np.intp], count: int) -> Floats:
-        """Return means of resamples of conversations and of their questions, (resamples,)."""
-        rng = np.random.default_rng(self._seed)
-        drawn = rng.multinomial(count, np.full(count, 1 / count), size=self._resamples)
-        sums = np.zeros(self._resamples)
-        sizes = np.zeros(self._resamples)
-        for cluster in range(count):
-            values = data[member == cluster]
-            draws = drawn[:, cluster] * len(values)
-            sums += rng.multinomial(draws, np.full(len(values), 1 / len(values))) @ values
-            sizes += draws
-        return np.asarray(sums / sizes)
+        return np.asarray(product(times, sums) / product(times, sizes))
 
 
-@lru_cache(maxsize=4)  # the columns of a cell mostly share one
-def _drawn(seed: int, resamples: int, count: int) -> NDArray[np.uint16]:
-    """Return how often each of `count` conversations is in each resample: (resamples, count)."""
-    rng, chances = np.random.default_rng(seed), np.full(count, 1 / count)
-    drawn = np.empty((resamples, count), dtype=np.uint16)
-    for rows in _blocks(resamples, count):
-        drawn[rows] = rng.multinomial(count, chances, size=len(drawn[rows]))
-    drawn.flags.writeable = False
-    return drawn
+def _strata(member: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the stratum of each question, numbered from 0, of the conversation `member` (n,) of
+    each: the conversation, where it has two or more questions; see ClusterBootstrap.
+    """
+    sizes = np.bincount(member)
+    stratum = np.arange(len(sizes))
+    alone = np.flatnonzero(sizes == 1)
+    stratum[alone] = len(sizes)
+    if len(alone) == 1 and len(sizes) > 1:
+        sizes[alone] = len(member)
+        stratum[sizes.argmin()] = len(sizes)
+    return np.asarray(np.unique(stratum[member], return_inverse=True)[1])
 
 
-def _product(drawn: NDArray[Any], parts: NDArray[Any]) -> Floats:
-    """Return drawn @ parts, of which only some rows become floats at a time."""
-    blocks = _blocks(*drawn.shape)
-    return np.concatenate([drawn[rows].astype(np.float64) @ parts for rows in blocks])
+def _within_strata(data: Floats, strata: NDArray[np.intp]) -> tuple[float, int]:
+    """Return the standard error of the mean of `data` (n,) from its pooled variance within `strata`
+    (n,), and the degrees of freedom; both 0 for a single question.
+    """
+    sizes = np.bincount(strata)
+    means = np.bincount(strata, weights=data) / sizes
+    degrees = len(data) - len(sizes)
+    if degrees == 0:
+        return 0.0, 0
+    squares = float(((data - means[strata]) ** 2).sum())
+    return math.sqrt(squares / degrees / len(data)), degrees
 
 
-def _blocks(rows: int, columns: int) -> Iterator[slice]:
-    """Yield slices of at most about _CELLS cells that cover all rows in order."""
-    step = max(_CELLS // columns // _ROWS, 1) * _ROWS
-    for start in range(0, rows, step):
-        yield slice(start, start + step)
+def _over_clusters(resampled: Floats, count: int) -> tuple[float, int]:
+    """Return the standard error, corrected for few clusters, and the degrees of freedom."""
+    return float(resampled.std(ddof=1)) * math.sqrt(count / (count - 1)), count - 1
 
 
-def _interval(value: float, resampled: Floats, level: float, n: int, count: int) -> Interval:
-    """Return the interval of ClusterBootstrap from 2 or more `resampled` values."""
-    error = float(resampled.std(ddof=1))
-    if count > 1:
-        error *= float(np.sqrt(count / (count - 1)))
-    reach = error * critical_value(level, count)
-    return Interval(value, value - reach, value + reach, error, n, count)
+def _interval(
+    value: float, error: float, level: float, degrees: int, n: int, count: int
+) -> Interval:
+    reach = error * critical_value(level, degrees)
+    return Interval(value, value - reach, value + reach, error, n, count, degrees)
 
 
-def critical_value(level: float, clusters: int) -> float:
+def scope(clusters: Iterable[int]) -> str:
+    """Return what 95% intervals of values over these numbers of conversations are over, in words
+    that follow "interval" or "intervals"; a number of 0 is left out.
+    """
+    counts = sorted({count for count in clusters if count > 0})
+    few = [count for count in counts if count < FEWEST]
+    if not few:
+        return "over conversations"
+    if few != counts:
+        return f"over conversations; of fewer than {FEWEST}, over their questions, {_ONLY}"
+    numbers = f"{few[0]}" if len(few) == 1 else f"{few[0]} to {few[-1]}"
+    plural = "" if few == [1] else "s"
+    return f"over the questions of {numbers} conversation{plural}, {_ONLY}"
+
+
+@lru_cache(maxsize=256)
+def critical_value(level: float, degrees: int) -> float:
     """Return the half width of a two-sided interval in standard errors.
 
-    It is the quantile of Student's t with `clusters` - 1 degrees of freedom; for one cluster, that
-    of the normal distribution.
+    It is the quantile of Student's t with `degrees` of freedom; for 0, that of the normal
+    distribution.
     """
     upper = 1 - (1 - level) / 2
-    if clusters < 2:
+    if degrees < 1:
         return normal_quantile(upper)
     from scipy.special import stdtrit  # noqa: PLC0415 - takes a third of a second
 
-    return float(stdtrit(clusters - 1, upper))
+    return float(stdtrit(degrees, upper))
 
 
 def normal_quantile(probability: float) -> float:

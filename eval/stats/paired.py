@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from eval.stats.interval import ClusterBootstrap, Interval, normal_quantile
+from eval.stats.interval import ClusterBootstrap, Interval, critical_value, normal_quantile
 
 _POWER = 0.8
 
@@ -27,14 +27,21 @@ class Difference:
 
 
 def compare(
-    differences: Sequence[float], clusters: Sequence[str], seed: int, resamples: int = 10_000
+    differences: Sequence[float],
+    clusters: Sequence[str],
+    seed: int,
+    resamples: int = 10_000,
+    most: float = 1.0,
 ) -> Difference:
-    """Test paired differences, second run minus first, one per question, shape (n,), n >= 1."""
+    """Test paired differences, second run minus first, one per question, shape (n,), n >= 1.
+
+    The interval is that of ClusterBootstrap, clipped to the possible differences -`most` to `most`.
+    """
     estimate = ClusterBootstrap(clusters, seed).mean(differences)
     if estimate is None:
         raise ValueError("compare: no difference to test")
     return Difference(
-        estimate,
+        estimate.within(-most, most),
         permutation_test(differences, seed, resamples),
         effect_size(differences),
         detectable(estimate),
@@ -86,11 +93,12 @@ def mcnemar(only_first: int, only_second: int) -> float:
 def detectable(estimate: Interval) -> float:
     """Return the least true mean that a two-sided 5% test finds with 80% power.
 
-    (reach + z_.80) * SE, `reach` the half width of the 95% interval in standard errors: the usual
-    2.8 * SE with Student's t, which accounts for the number of conversations.
+    (t + z_.80) * SE, `t` the half width of the 95% interval in standard errors before it is clipped
+    to its possible range: the usual 2.8 * SE with Student's t, which accounts for the number of
+    conversations.
     """
-    reach = estimate.high - estimate.value
-    return reach + normal_quantile(_POWER) * estimate.error
+    reach = critical_value(0.95, estimate.degrees) + normal_quantile(_POWER)
+    return reach * estimate.error
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

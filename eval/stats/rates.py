@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from eval.stats.interval import ClusterBootstrap, critical_value, wilson
+from eval.stats.interval import FEWEST, ClusterBootstrap, critical_value, wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,7 @@ class Rate:
     """The share of `count` events in `n` trials, its standard error and two 95% intervals.
 
     `wilson` takes the trials for independent; `clustered` resamples conversations, and is None for
-    a single conversation or if conversations do not differ. `error`: see `rate`.
+    fewer than FEWEST conversations or if conversations do not differ. `error`: see `rate`.
     """
 
     count: int
@@ -41,9 +41,9 @@ class CorrectedShare:
 def rate(events: Sequence[bool], clusters: Sequence[str], seed: int = 0) -> Rate | None:
     """Return the share of true `events` among n trials in conversations; None without a trial.
 
-    `error` is the standard error over conversations, but at least that of independent trials with
-    p = (count + 1) / (n + 2), sqrt(p(1 - p) / (n + 2)): 0 errors in 20 probes do not prove a rate
-    of 0 (Lang and Reiczigel, 2014, add the same two trials).
+    `error` is the standard error over conversations, FEWEST or more of them, but at least that of
+    independent trials with p = (count + 1) / (n + 2), sqrt(p(1 - p) / (n + 2)): 0 errors in 20
+    probes do not prove a rate of 0 (Lang and Reiczigel, 2014, add the same two trials).
     """
     n, count = len(events), sum(events)
     if n == 0:
@@ -51,7 +51,7 @@ def rate(events: Sequence[bool], clusters: Sequence[str], seed: int = 0) -> Rate
     p = (count + 1) / (n + 2)
     error = (p * (1 - p) / (n + 2)) ** 0.5
     clustered = None
-    if len(set(clusters)) > 1:
+    if len(set(clusters)) >= FEWEST:
         mean = ClusterBootstrap(clusters, seed).mean([float(event) for event in events])
         if mean is not None and mean.error > 0:
             possible = mean.within()
@@ -76,15 +76,16 @@ def corrected_share(
     error: float,
     false_accepts: Rate,
     false_rejects: Rate,
-    clusters: int = 1,
+    degrees: int = 0,
     level: float = 0.95,
 ) -> CorrectedShare | None:
-    """Correct `apparent`, of standard error `error` over `clusters` conversations; None if J <= 0.
+    """Correct `apparent`, of standard error `error`; None if J <= 0.
 
     The interval is that of the delta method with the uncertainty of all three, taken as independent
     (Rogan and Gladen, 1978, section on unknown rates): with p the corrected share, clipped to 0 to
     1, and J = 1 - false accepts - false rejects, Var(p) = (Var(apparent) + p^2 Var(rejects) +
-    (1 - p)^2 Var(accepts)) / J^2, times the quantile of `critical_value`.
+    (1 - p)^2 Var(accepts)) / J^2, times the `critical_value` of the `degrees` of freedom of
+    `error`.
     """
     estimate = rogan_gladen(apparent, false_accepts.share, false_rejects.share)
     if math.isnan(estimate):
@@ -92,6 +93,6 @@ def corrected_share(
     p = min(max(estimate, 0.0), 1.0)
     power = 1 - false_accepts.share - false_rejects.share
     variance = error**2 + (p * false_rejects.error) ** 2 + ((1 - p) * false_accepts.error) ** 2
-    reach = critical_value(level, clusters) * variance**0.5 / power
+    reach = critical_value(level, degrees) * variance**0.5 / power
     low, high = (min(max(end, 0.0), 1.0) for end in (estimate - reach, estimate + reach))
     return CorrectedShare(p, low, high, outside=not 0 <= estimate <= 1)

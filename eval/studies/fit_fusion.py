@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import yaml
-from hydra.errors import HydraException
 from numpy.typing import NDArray
 
 from eval.cli import code_of, parser
@@ -19,6 +18,7 @@ from eval.datasets.splits import DEV
 from eval.datasets.types import ADVERSARIAL, Dataset
 from eval.metrics.retrieval import Judged
 from eval.metrics.retrieval.registry import parse
+from eval.rendering.errors import configuration_errors
 from eval.run.build import Built, build
 from eval.run.experiment import composed
 from memsys.errors import InputError
@@ -72,16 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _main(out: Path, overrides: Sequence[str]) -> None:
     check_writable(out)
-    try:
-        config, choices = composed([*SETTINGS, *overrides])
-    except HydraException as error:
-        raise InputError(" ".join(str(error).split())) from error
-    if choices["dataset"] not in _DATASETS or choices["strategy"] != "fusion":
-        raise InputError(
-            f"dataset={choices['dataset']} strategy={choices['strategy']}: weights are fitted on "
-            "LoCoMo by strategy=fusion; leave both out, or give dataset.path=FILE of its layout"
-        )
-    built = build(config, choices)
+    with configuration_errors():
+        built, choices = _built(overrides)
     check_development(built.dataset)
     examples = examples_of(built)
     found = fit_weights(examples)
@@ -99,6 +91,17 @@ def _main(out: Path, overrides: Sequence[str]) -> None:
     }
     out.write_text(written(found, fitted_on), "utf-8")
     print(f"{out}: weights fitted on {len(examples)} questions")
+
+
+def _built(overrides: Sequence[str]) -> tuple[Built, Mapping[str, str]]:
+    """Return the parts of a run with `overrides`, and the chosen option of each group."""
+    config, choices = composed([*SETTINGS, *overrides])
+    if choices["dataset"] not in _DATASETS or choices["strategy"] != "fusion":
+        raise InputError(
+            f"dataset={choices['dataset']} strategy={choices['strategy']}: weights are fitted on "
+            "LoCoMo by strategy=fusion; leave both out, or give dataset.path=FILE of its layout"
+        )
+    return build(config, choices), choices
 
 
 def check_development(dataset: Dataset) -> None:

@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from hydra.errors import HydraException
 from hydra.utils import instantiate
 from numpy.typing import NDArray
 
 from baselines.rankings import PageRank
 from eval.cli import code_of, parser
 from eval.datasets.types import ADVERSARIAL, Dataset
+from eval.rendering.errors import configuration_errors
 from eval.rendering.numbers import interval, number
 from eval.rendering.tables import markdown
 from eval.run.experiment import composed
@@ -133,15 +133,13 @@ def _study(options: argparse.Namespace) -> None:
         name = overrides.removeprefix("dataset=")
         dataset: Dataset | None = None
         for graph in options.graphs:
-            try:
+            with configuration_errors():
                 config, _ = composed([*overrides.split(), f"graph={graph}"])
-            except HydraException as error:
-                raise InputError(f"{overrides} graph={graph}: {error!s:.200}") from error
-            dataset = dataset or instantiate(config.dataset).load()
-            settings = instantiate(config.graph)
+                dataset = dataset or instantiate(config.dataset).load()
+                settings, builder = instantiate(config.graph), instantiate(config.memory)
             if not isinstance(settings, GraphSettings):
                 raise InputError(f"graph={graph}: a model writes it; name graphs made by rules")
-            found = list(measured(dataset, instantiate(config.memory), settings))
+            found = list(measured(dataset, builder, settings))
             if not found:
                 raise InputError(f"{name}: no question has evidence in two memories")
             clusters = [conversation for conversation, _ in found]

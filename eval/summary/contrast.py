@@ -71,14 +71,15 @@ def contrast(measures: Sequence[tuple[Measure, Shared]], seed: int) -> list[list
 
 
 def paired_contrasts(
-    differences: Sequence[tuple[Sequence[Record], Sequence[float]]], seed: int
+    differences: Sequence[tuple[Sequence[Record], Sequence[float]]], seed: int, most: float = 1.0
 ) -> list[Contrast]:
     """Judge mean differences by the rule of `verdict`, p adjusted over all of `differences`.
 
-    Each is a list of records and as many values, paired by question; positive is better.
+    Each is a list of records and as many values, -`most` to `most`, paired by question; positive is
+    better.
     """
     found = [
-        compare(values, [record["conversation"] for record in records], seed)
+        compare(values, [record["conversation"] for record in records], seed, most=most)
         for records, values in differences
     ]
     adjusted = holm([one.p for one in found])

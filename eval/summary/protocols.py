@@ -38,7 +38,8 @@ def mean_cell(
     return {column: found.value, f"{column}_ci": [possible.low, possible.high]}
 
 
-def _scored(records: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, Any]:
+def counted_by_type(records: Sequence[Record], protocol: Protocol) -> dict[str, list[Record]]:
+    """Return the records that `protocol` counts, by question type and `overall`."""
     types = types_in(records)
     # Of another data set than LoCoMo every protocol counts what has an answer.
     categories = protocol.categories if types is TYPES else types.keys() - {ADVERSARIAL}
@@ -49,7 +50,21 @@ def _scored(records: Sequence[Record], protocol: Protocol, seed: int) -> dict[st
         types[category]: [record for record in counted if record["category"] == category]
         for category in sorted(categories)
     }
-    groups["overall"] = counted
+    return groups | {"overall": counted}
+
+
+def protocol_score(row: Record, key: str) -> float | None:
+    """Return the score; 0 for a failed question that a protocol counts and the score applies to."""
+    if row["status"] == "ok":
+        value: float | None = row["scores"].get(key)
+        return value
+    metric = find(key)
+    needs_gold = metric is None or metric.applies_to == "gold"
+    return None if row["category"] == ADVERSARIAL and needs_gold else 0.0
+
+
+def _scored(records: Sequence[Record], protocol: Protocol, seed: int) -> dict[str, Any]:
+    groups = counted_by_type(records, protocol)
     return {
         "f1_metric": protocol.f1,
         "errors": protocol.errors,
@@ -62,23 +77,13 @@ def _cell(rows: Sequence[Record], protocol: Protocol, seed: int) -> Cell:
     cell: Cell = {"n": len(rows)}
     bootstrap = ClusterBootstrap([row["conversation"] for row in rows], seed) if rows else None
     values = {
-        "f1": [_score(row, protocol.f1) for row in rows],
-        "bleu1": [_score(row, "bleu1") for row in rows],
+        "f1": [protocol_score(row, protocol.f1) for row in rows],
+        "bleu1": [protocol_score(row, "bleu1") for row in rows],
         "evidence_recall": [_recall(row, protocol) for row in rows],
     }
     for column, scores in values.items():
         cell |= mean_cell(column, scores, bootstrap)
     return cell
-
-
-def _score(row: Record, key: str) -> float | None:
-    """Return the score; 0 for a failed question that a protocol counts and the score applies to."""
-    if row["status"] == "ok":
-        value: float | None = row["scores"].get(key)
-        return value
-    metric = find(key)
-    needs_gold = metric is None or metric.applies_to == "gold"
-    return None if row["category"] == ADVERSARIAL and needs_gold else 0.0
 
 
 def _recall(row: Record, protocol: Protocol) -> float | None:

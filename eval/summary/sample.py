@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from eval.datasets.types import ADVERSARIAL, types_in
 from eval.records.schema import Record
-from eval.stats.interval import ClusterBootstrap, Interval, wilson
+from eval.stats.interval import FEWEST, ClusterBootstrap, Interval, wilson
 from eval.summary.summarise import OVERALL
 
 
@@ -27,11 +28,14 @@ class Sample:
         """Build a sample from records and one value for each of them."""
         return cls(values, [record["conversation"] for record in records], seed)
 
-    def mean(self) -> Interval | None:
-        """Return the mean with the interval of ClusterBootstrap; None without values."""
+    def mean(self, least: float = -math.inf, most: float = math.inf) -> Interval | None:
+        """Return the mean with the interval of ClusterBootstrap, clipped to the possible values
+        `least` to `most`; None without values.
+        """
         if not self.values:
             return None
-        return ClusterBootstrap(self.conversations, self.seed).mean(self.values)
+        found = ClusterBootstrap(self.conversations, self.seed).mean(self.values)
+        return found and found.within(least, most)
 
     def score(self) -> Interval | None:
         """Return the mean of values of 0 to 1, with its interval clipped to that range.
@@ -42,21 +46,23 @@ class Sample:
         known = [value for value in self.values if value is not None]
         if set(known) in ({0.0}, {1.0}):
             return wilson_share([value == 1 for value in known])
-        found = self.mean()
+        found = self.mean(0.0, 1.0)
         if found is not None and found.n == 1:
             return replace(found, low=0.0, high=1.0)
-        return found and found.within()
+        return found
 
     def share(self) -> Interval | None:
         """Return the share of 1s among values of 0 and 1.
 
-        The interval is Wilson's where all questions are of one conversation, else as in `score`.
+        The interval is Wilson's for fewer than FEWEST conversations, else as in `score`.
         """
         pairs = zip(self.values, self.conversations, strict=True)
         known = [(value, conversation) for value, conversation in pairs if value is not None]
-        if len({conversation for _, conversation in known}) > 1:
+        clusters = len({conversation for _, conversation in known})
+        if clusters >= FEWEST:
             return self.score()
-        return wilson_share([value == 1 for value, _ in known])
+        found = wilson_share([value == 1 for value, _ in known])
+        return found and replace(found, clusters=clusters)
 
 
 def wilson_share(hits: Sequence[bool]) -> Interval | None:

@@ -17,7 +17,7 @@ from eval.metrics.protocols import protocols
 from eval.pricing.prices import SYSTEM, of_records, pricing_of
 from eval.records.answer_key_views import ORIGINAL, ceiling, key_name, left_out, under_original
 from eval.records.schema import Cell, Manifest, Record, Summary
-from eval.stats.interval import RESAMPLES, ClusterBootstrap, Interval
+from eval.stats.interval import RESAMPLES, ClusterBootstrap, Interval, scope
 from eval.summary.protocols import by_protocol, mean_cell
 from eval.summary.rows import row_of
 from eval.summary.scoring import answered_question
@@ -59,7 +59,8 @@ def summarise(
         "config_sha256": manifest["config_sha256"],
         "errors_by_kind": _errors(records),
         "warnings": list(manifest["warnings"]),
-        "interval": f"95%, {ClusterBootstrap.__name__}, {resamples} resamples, seed {seed}",
+        "interval": f"95%, {ClusterBootstrap.__name__}, {resamples} resamples, seed {seed}; "
+        + _scope(counted),
         "scoring": list(names),
         "by_type": by_type,
         "metrics": registry.titles(columns, own),
@@ -70,6 +71,12 @@ def summarise(
         **_both_keys(records, by_type, key_name(manifest), columns, seed, resamples),
     }
     return cast(Summary, summary)
+
+
+def _scope(records: Sequence[Record]) -> str:
+    """Return what the intervals are over, in the types and overall."""
+    groups = _by_type([record for record in records if record["status"] == "ok"]).values()
+    return scope(len({record["conversation"] for record in rows}) for rows in groups)
 
 
 def _errors(records: Sequence[Record]) -> dict[str, int]:

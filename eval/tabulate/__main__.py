@@ -10,6 +10,7 @@ from pathlib import Path
 from eval.cli import beside, code_of, parser
 from eval.records.run import Run
 from eval.rendering.tables import markdown
+from eval.stats.interval import scope
 from eval.tabulate.column import as_csv
 from eval.tabulate.effects import Effects, effects, rows_of
 from eval.tabulate.effects import as_csv as effects_as_csv
@@ -67,13 +68,14 @@ def _tabulate(options: argparse.Namespace) -> None:
 def as_markdown(grid: Grid, runs: Sequence[Run], groups: Sequence[Effects]) -> str:
     """Return the page: its provenance, the effects, and the tables that the experiment requests."""
     seed = runs[0].seed
+    clusters = (row.clusters for group in groups for rows in group.tables for row in rows)
     parts = [
         *heading(grid),
         _provenance(runs),
         f"{'All types but 5' if has_own_types(runs) else 'Types 1 to 4'} unless a column says "
-        "otherwise; scores 0 to 1 with 95% intervals over "
-        "conversations. A difference is to the first row of its group, paired by question; it is "
-        "better or worse only where p, by Holm's method over all comparisons of the group, is "
+        "otherwise; scores 0 to 1 with 95% intervals "
+        f"{scope(clusters)}. A difference is to the first row of its group, paired by question; it "
+        "is better or worse only where p, by Holm's method over all comparisons of the group, is "
         "below .05 and the interval excludes 0, else none is shown (docs/statistics.md).",
         markdown(*rows_of(grid, groups, seed)),
     ]

@@ -144,7 +144,7 @@ def _answerable(run: Run) -> list[Record]:
 
 def _tokens(run: Run) -> Interval | None:
     rows = _answerable(run)
-    return Sample.of(rows, [one["context_tokens"] for one in rows], run.seed).mean()
+    return Sample.of(rows, [one["context_tokens"] for one in rows], run.seed).mean(0.0)
 
 
 def _more_tokens(run: Run, base: Run) -> Interval | None:

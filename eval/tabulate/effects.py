@@ -99,7 +99,7 @@ def _tokens(run: Run, seed: int) -> str:
     answered = [one for one in run.records.values() if one["status"] == "ok"]
     counted = [one for one in answered if one["type"] != ADVERSARIAL]
     tokens = [one["context_tokens"] for one in counted]
-    return interval(Sample.of(counted, tokens, seed).mean(), 0)
+    return interval(Sample.of(counted, tokens, seed).mean(0.0), 0)
 
 
 def _order(grid: Grid, group: str) -> int:

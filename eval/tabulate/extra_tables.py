@@ -170,12 +170,14 @@ def interaction(
         ):
             records, weak_gain, strong_gain = _gains(known, key, types)
             titles.append([f"{strategy} - {plain}", score, str(len(records))])
-            means = [Sample.of(records, each, seed).mean() for each in (strong_gain, weak_gain)]
+            means = [
+                Sample.of(records, each, seed).mean(-1, 1) for each in (strong_gain, weak_gain)
+            ]
             gains.append([interval(mean) for mean in means])
             both = zip(weak_gain, strong_gain, strict=True)
             differences.append((records, [mine - other for mine, other in both]))
     header = ["gain of", "in", "n", f"with {strong}", f"with {weak}", f"{weak} minus {strong}"]
-    judged = [difference_cells(one) for one in paired_contrasts(differences, seed)]
+    judged = [difference_cells(one) for one in paired_contrasts(differences, seed, 2.0)]
     parts = zip(titles, gains, judged, strict=True)
     return [*header, "p (Holm)", "verdict"], [[*one, *two, *three] for one, two, three in parts]
 

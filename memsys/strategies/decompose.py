@@ -17,7 +17,7 @@ from memsys.types import Candidate, Query
 
 
 class Decompose(Strategy):
-    """One ranking per conjunct of the question ("both Jon and Gina"), interleaved without repeats.
+    """One ranking per conjunct of the question ("both Ann and Ben"), interleaved without repeats.
 
     A question without conjuncts is ranked by the start ranking. So is one whose conjuncts are a
     unit in the memories ("Salt and Pepper"). Score of an interleaved memory: 1 / its rank.

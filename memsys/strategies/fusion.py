@@ -17,5 +17,5 @@ class Fusion(Strategy):
     """
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
-        """Rank by the weighted sum of the signals, a real number."""
-        return self.best(self.store.fused(query.text)), {}
+        """Rank by the weighted sum of the signals, scaled to 0..1 over the memories."""
+        return self.best(self.store.ranking(query.text, "fusion")), {}

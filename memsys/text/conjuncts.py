@@ -1,4 +1,4 @@
-"""Conjuncts of a question by rule: "Jon and Gina", "books, films or songs", 王芳和李明."""
+"""Conjuncts of a question by rule: "Ann and Ben", "books, films or songs", 王芳和李明."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _phrase_after(words: Sequence[str], first: int, length: int) -> _Span | None
     while end < len(words) and end - start < longest and _joins(words, end, start):
         end += 1
         if words[end - 1].endswith(("'s", "’s", "s'", "s’")):
-            break  # what follows belongs to every conjunct: Jon and Gina's studio
+            break  # what follows belongs to every conjunct: Ann and Ben's studio
     return _Span(first, end) if end > start else None
 
 

@@ -173,6 +173,14 @@ def test_files_of_another_shape(tmp_path: Path):
         LoCoMoPlus(name="made", path=str(plus), locomo=str(locomo)).load()
 
 
+@pytest.mark.parametrize("wrong", ["path", "locomo"])
+def test_the_setting_of_a_missing_file_is_named(tmp_path: Path, wrong: str):
+    plus, locomo = write(tmp_path, sample())
+    paths = {"path": str(plus), "locomo": str(locomo), wrong: str(tmp_path / "none.json")}
+    with pytest.raises(InputError, match=rf"no such file or folder; correct dataset\.{wrong}$"):
+        LoCoMoPlus(name="made", **paths).load()  # type: ignore[arg-type]
+
+
 def test_where_both_files_are_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("eval.datasets.files.DATA", tmp_path / "data")
     monkeypatch.setenv("MEMSYS_SHARED", str(tmp_path / "shared"))

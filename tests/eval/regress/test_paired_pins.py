@@ -110,7 +110,7 @@ def test_of_two_conversations_questions_are_resampled_and_the_table_says_so(pin:
     assert not of(lost, "judge").by_conversation
     assert "| questions of 2 conversations |" in report([lost])
     assert judged(pin, scores(2, conversations=2), few).verdict == Verdict.OKISH
-    enough = judged(pin, scores(1, conversations=3), scores(conversations=3))
+    enough = judged(pin, scores(1, conversations=5), scores(conversations=5))
     assert of(enough, "judge").by_conversation
 
 

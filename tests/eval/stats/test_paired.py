@@ -110,8 +110,8 @@ def test_holm_of_one_or_none_changes_nothing() -> None:
 
 
 def test_detectable_is_reach_and_power_in_standard_errors() -> None:
-    reach = critical_value(0.95, 10) * 0.02
-    estimate = Interval(0.1, 0.1 - reach, 0.1 + reach, 0.02, 1540, 10)
+    reach = critical_value(0.95, 9) * 0.02
+    estimate = Interval(0.1, 0.1 - reach, 0.1 + reach, 0.02, 1540, 10, 9)
     # (2.262157 + .841621) * .02
     assert detectable(estimate) == pytest.approx(0.0620756, abs=1e-6)
 

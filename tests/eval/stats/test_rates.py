@@ -12,18 +12,19 @@ from eval.stats.rates import Rate, corrected_share, rate, rogan_gladen
 
 
 def test_a_rate_has_both_intervals() -> None:
-    found = rate([True] * 3 + [False] * 17, ["a"] * 10 + ["b"] * 10)
+    found = rate([True] * 3 + [False] * 17, [name for name in "abcde" for _ in range(4)])
     assert found is not None
     assert (found.count, found.n, found.share) == (3, 20, 0.15)
     assert found.wilson == wilson(3, 20)
     assert found.clustered is not None
-    assert found.clustered[0] == 0.0  # the three are of one conversation of two
+    assert found.clustered[0] == 0.0  # the three are of one conversation of five
     assert found.clustered[1] > found.wilson[1]
 
 
-def test_no_trial_no_rate_and_one_conversation_no_clusters() -> None:
+@pytest.mark.parametrize("names", ["a" * 20, "ab" * 10, "abcd" * 5])
+def test_no_trial_no_rate_and_few_conversations_no_clusters(names: str) -> None:
     assert rate([], []) is None
-    found = rate([False] * 20, ["a"] * 20)
+    found = rate([False] * 20, list(names))
     assert found is not None
     assert found.clustered is None
     assert found.error > 0  # none in 20 is no proof of none

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from eval.studies.coverage import WORLDS, Coverage, SimulatedWorld, coverage, main
+from eval.studies.coverage import (
+    FEW,
+    WORLDS,
+    Coverage,
+    SimulatedWorld,
+    coverage,
+    coverage_of_few,
+    main,
+)
 
 SMALL = SimulatedWorld(conversations=5, questions=10, chance=0.3, spread=0.0)
 
@@ -19,9 +27,18 @@ def test_nobody_right_is_an_interval_that_holds_0() -> None:
     assert coverage(SMALL._replace(chance=0.0), trials=3, seed=0) == Coverage(1.0, 1.0, 1.0)
 
 
+@pytest.mark.parametrize("conversations", [2, 3, 4])
+def test_few_conversations_cover_their_own_score_and_not_that_of_all(conversations: int) -> None:
+    world = SimulatedWorld(conversations, questions=40, chance=0.4, spread=0.2)
+    found = coverage_of_few(world, trials=800, seed=0)
+    assert 0.93 <= found.these <= 0.97
+    assert found.all < 0.75
+
+
 def test_prints_a_row_for_each_world(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--trials", "1"]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [row[:3] for row in rows if row and row[0].isdigit()] == [
-        [str(world.conversations), str(world.questions), f"{world.spread:.2f}"] for world in WORLDS
+        [str(world.conversations), str(world.questions), f"{world.spread:.2f}"]
+        for world in (*WORLDS, *FEW)
     ]

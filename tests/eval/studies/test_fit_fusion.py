@@ -83,6 +83,8 @@ def test_the_same_data_give_the_same_bytes(
         ["strategy=oracle"],
         ["dataset.split=some"],
         ["no.such=setting"],
+        ["embedder=some"],
+        ["index.k1=some"],
     ],
 )
 def test_other_data_are_refused_and_nothing_is_written(

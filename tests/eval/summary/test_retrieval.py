@@ -97,10 +97,12 @@ def test_failed_and_excluded_questions_and_those_without_evidence_have_no_value(
     assert by_type(run, [measure], 0)["overall"]["recall@1"].n == 1
 
 
-def rows_of_types() -> tuple[dict[str, Ranked], list[dict[str, Any]]]:
+def rows_of_types(
+    names: Sequence[str] = ("ash", "beech", "cedar"),
+) -> tuple[dict[str, Ranked], list[dict[str, Any]]]:
     rows, rankings = [], {}
     for number, (conversation, category) in enumerate(
-        (name, category) for name in ("ash", "beech", "cedar") for category in (1, 4, 4, 5)
+        (name, category) for name in names for category in (1, 4, 4, 5)
     ):
         id_ = f"{conversation}/{number}"
         rows.append(record(id_, category, evidence=[TURNS[number % 7]]))
@@ -125,7 +127,7 @@ def test_means_by_type_with_the_intervals_of_scores() -> None:
 
 def test_resamples_are_those_of_the_configuration_unless_given() -> None:
     config = {"strategy": {"name": "plain"}, "resamples": 7}
-    run = ranked_run(*rows_of_types(), config=config)
+    run = ranked_run(*rows_of_types("abcde"), config=config)
     measures = [parse("recall@3")]
     assert by_type(run, measures, 0) == by_type(run, measures, 0, 7) != by_type(run, measures, 0, 8)
 

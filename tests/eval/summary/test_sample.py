@@ -12,7 +12,7 @@ from eval.summary.contrast import paired_contrasts
 from eval.summary.sample import Sample, by_type, wilson_share
 from tests.eval.diagnose.made_runs import record
 
-SEVERAL = "aabbccdd"
+SEVERAL = "aabbccde"
 
 
 def sample(values: list, conversations: str = SEVERAL) -> Sample:
@@ -28,9 +28,16 @@ def test_unknown_values_are_in_no_figure() -> None:
     assert sample([]).share() is None
 
 
-def test_a_share_within_one_conversation_is_wilsons() -> None:
+@pytest.mark.parametrize("conversations", ["a" * 8, "aabbccdd"])
+def test_a_share_within_fewer_than_five_conversations_is_wilsons(conversations: str) -> None:
     low, high = wilson(3, 8)
-    assert sample([1.0] * 3 + [0.0] * 5, "a" * 8).share() == Interval(0.375, low, high, n=8)
+    count = len(set(conversations))
+    wanted = Interval(0.375, low, high, n=8, clusters=count)
+    assert sample([1.0] * 3 + [0.0] * 5, conversations).share() == wanted
+
+
+def test_a_share_over_five_conversations_is_not_wilsons() -> None:
+    low, high = wilson(3, 8)
     found = sample([1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0]).share()
     assert found is not None
     assert found.value == 0.375

@@ -161,12 +161,12 @@ def test_the_embedders_of_other_languages_are_named(
     assert f"| sample_zh | 48 | 6 | {named} | some.json" in made.page()
 
 
-def test_a_single_conversation_is_named(made: Made) -> None:
+def test_a_column_of_few_conversations_is_named(made: Made) -> None:
     made.column("locomo_dev")
-    assert "of a single one" not in made.page()
-    only = [row for row in records() if row["conversation"] == CONVERSATIONS[0]]
+    assert "of fewer than 5" not in made.page()
+    only = [row for row in records() if row["conversation"] in CONVERSATIONS[:3]]
     made.run("sample_zh", "bm25", rows=only)
-    assert "conversations, and of a single one (sample_zh) over its questions" in made.page()
+    assert "conversations, and of fewer than 5 (sample_zh) over their questions" in made.page()
 
 
 def test_without_any_run_the_command_is_named(

@@ -62,7 +62,7 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "none.yaml"
     with pytest.raises(InputError, match=rf"^index\.fusion={path}: no such file"):
         load_weights(path)
-    with pytest.raises(InputError, match="a folder"):
+    with pytest.raises(InputError, match=rf"^index\.fusion={tmp_path}: is a folder"):
         load_weights(tmp_path)
 
 

@@ -82,6 +82,16 @@ def test_every_strategy_ranks_as_in_the_benchmark(
             assert texts(found) == [c.memory.content for c in expected]
 
 
+def test_fusion_has_the_scale_of_the_other_terms_of_a_score(tmp_path: Path) -> None:
+    weights = {"relevance": 0.5, "recency": 2.0, "decay_per_day": 0.0}
+    with opened(tmp_path, settings_of("fusion"), weights=weights) as store:
+        fill(store)
+        found = store.search(WORDS[0], user_id="talk", time=datetime(2024, 7, 1), top_k=100)
+        relevances = [one.relevance for one in found]
+        assert (max(relevances), min(relevances)) == (1.0, 0.0)
+        assert [f.score for f in found] == pytest.approx([0.5 * r + 2 for r in relevances])
+
+
 def test_graph_score_counts_the_searches_that_returned_a_memory(tmp_path: Path) -> None:
     weights = {"similarity": 0.0, "access": 1.0, "recency": 1.0, "importance": 0.0, "graph": 0.0}
     chosen = settings_of("graph_score") | {"weights": weights}

@@ -86,7 +86,7 @@ def test_neither_id_nor_time_of_the_query_change_the_ranking(parts: MakeParts) -
 def test_it_ranks_by_the_score_of_its_signals(parts: MakeParts) -> None:
     strategy = ingest_all(Fusion(parts(), 10))
     found, trace = strategy.rank(query(TEXT))
-    scores = strategy.store.fused(TEXT)
+    scores = min_max(strategy.store.fused(TEXT))
     assert [one.score for one in found] == sorted(scores.tolist(), reverse=True)
     assert found[0].memory.id == "D3:1"
     assert trace == {}

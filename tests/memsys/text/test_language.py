@@ -39,7 +39,7 @@ def test_a_few_turns_of_chat_are_enough(code: str) -> None:
     ("texts", "code"),
     [
         (["我用 Python 写了一个 script,deploy 到 AWS 上了", "OK,那你 check 一下 email"], "zh"),
-        (["[8 May, 2023] Caroline: 你好,最近怎么样?", "[9 May, 2023] Mel: 我去看了医生"], "zh"),
+        (["[3 June, 2024] Ada: 你好,最近怎么样?", "[4 June, 2024] Bo: 我去看了医生"], "zh"),
         (["你好,最近怎麼樣?", "還不錯,昨天跟朋友去看電影。"], "zh"),
         (["The crème brûlée was great!", "谢谢! See you at the party on Monday."], "en"),
         (

@@ -83,6 +83,16 @@ def test_rubrics_of_the_other_kind_are_refused(plus: Bench, small: tuple[str, ..
     assert "awareness of a cue, and dataset=small has none" in ended.err
 
 
+def test_estimates_refuse_rubrics_of_the_other_kind(plus: Bench, small: tuple[str, ...]) -> None:
+    ended = plus.start("estimate=true")
+    assert ended.code == 2
+    assert "generous: compares with gold answers" in ended.err
+    plus.options = small
+    ended = plus.start("judge.rubric=awareness", "estimate=true")
+    assert ended.code == 2
+    assert "awareness of a cue, and dataset=small has none" in ended.err
+
+
 def test_a_panel_has_judges_of_one_kind():
     llm = Scripted(lambda text, sample: CORRECT)
     with pytest.raises(InputError, match="some compare with the gold answer, others with the cue"):

@@ -1,0 +1,70 @@
+"""Tables and comparisons say what their intervals are over."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.compare.conclusions import notes
+from eval.records.run import Run
+from eval.rendering.contrasts import conclusions, method, table
+from eval.rendering.run_tables import report_md
+from eval.rendering.tables import scope_note, scope_of
+from eval.stats.interval import scope
+from eval.summary.contrast import contrast
+from eval.summary.measures import Measure
+from eval.summary.shared import share
+from eval.summary.summarise import summarise
+from tests.eval import factory
+
+F1 = Measure("locomo_f1", ("overall",))
+
+
+def run(conversations: int, each: int = 8, f1: float = 0.2, label: str = "plain") -> Run:
+    rows = []
+    for conversation in range(conversations):
+        for number in range(each):
+            scores = factory.record()["scores"] | {"locomo_f1": f1 + (number % 3) / 10}
+            rows.append(factory.record(f"c{conversation}/{number}", scores=scores))
+    return factory.run_of(rows, label)
+
+
+@pytest.mark.parametrize("conversations", [1, 2, 4])
+def test_a_summary_of_few_conversations_says_so(conversations: int) -> None:
+    one = run(conversations)
+    summary = summarise(list(one.records.values()), one.manifest, seed=0)
+    over = scope([conversations])
+    assert summary["interval"].endswith(f"; {over}")
+    assert scope_of([summary]) == over
+    assert scope_note([summary]) == f"Intervals are {over}.\n"
+    assert over in report_md(one.manifest, summary, [])
+
+
+def test_of_five_conversations_nothing_is_said_and_old_summaries_are_over_conversations() -> None:
+    one = run(5)
+    summary = summarise(list(one.records.values()), one.manifest, seed=0)
+    old = {"interval": "95%, ClusterBootstrap, 1000 resamples, seed 0"}
+    assert scope_of([summary, old]) == "over conversations"
+    assert scope_note([summary, old]) == ""
+
+
+def test_a_comparison_of_few_conversations_says_so_beside_every_table() -> None:
+    for count in (2, 5):
+        runs = [run(count), run(count, f1=0.4, label="better")]
+        measures = [(F1, share(runs, F1))]
+        tables = contrast(measures, seed=0)
+        over = scope([count])
+        assert f"95% interval {over}. p:" in method(tables, runs)
+        warned = [note for note in notes(runs, measures) if "conversations" in note]
+        assert warned == ([f"few conversations: intervals are {over}"] if count < 5 else [])
+
+
+def test_a_difference_that_nothing_could_show_is_not_printed_beyond_1() -> None:
+    rows = [factory.record(f"c0/{i}", scores={"locomo_f1": float(i)}) for i in range(2)]
+    turned = [factory.record(f"c0/{i}", scores={"locomo_f1": 1.0 - i}) for i in range(2)]
+    runs = [factory.run_of(rows), factory.run_of(turned, "other")]
+    tables = contrast([(F1, share(runs, F1))], seed=0)
+    (difference,) = (one.difference for one in tables[0][0].contrasts)
+    assert (difference.low, difference.high) == (-1, 1)
+    assert tables[0][0].contrasts[0].needed > 1
+    assert table(tables[0], runs)[1][1][-1] == "no difference shown (too few questions for any)"
+    assert conclusions(tables, runs)[0].endswith("to find any true difference 4 times in 5.")
