@@ -31,6 +31,7 @@ MOST = 0.5  # share of values from which contents give a column its meaning
 _ALL = 0.95
 _CLOSE = 0.03  # overlap of words with the gold answer that an unlisted column of answers has
 _AMOUNTS = ("context_tokens", "search_seconds", "answer_seconds", "total_seconds")
+_FREE = {"answer", "error"}  # fields of which any value fits
 _CATEGORIES = 30
 _PATTERN = len(NAMES["answer"]) - 1  # of names such as gpt-4o_prediction
 _CONTEXT = 3_000  # mean characters of a text that is too long for an answer
@@ -95,7 +96,7 @@ def _propose(rows: RowList, index: QuestionIndex | None, given: Layout) -> Propo
         Column(
             name,
             meanings.get(name),
-            reading.shares.get(name, contents.fullness(name)) if name in meanings else None,
+            reading.share(name, meanings.get(name)),
             contents.example(name),
         )
         for name in contents.columns
@@ -114,6 +115,12 @@ class _Reading:
         self.shares: dict[str, float] = {}
         self.problem: str | None = None
         self._given = given
+
+    def share(self, column: str, field: str | None) -> float | None:
+        """Return the share of values that fit the meaning `field`; None if that is not known."""
+        if field in _FREE:
+            return self.contents.fullness(column)
+        return None if field is None else self.shares.get(column)
 
     def read(self) -> None:
         """Assign all fields, or say in `problem` why that is impossible."""
@@ -229,6 +236,7 @@ class _Reading:
             self._assign("conversation", next(iter([*keys, *by_name]), None))
             return
         shares: dict[str, float] = {}
+        uncertain: set[str] = set()
         for column in dict.fromkeys([*candidates, *self._free()]):
             ids = contents.share(column, lambda one: str(one).strip() in index.conversations)
             agreeing = contents.agreement(column, lambda question: question.conversation)
@@ -237,11 +245,13 @@ class _Reading:
             elif agreeing is None:
                 if column in candidates:
                     shares[column] = MOST
+                    uncertain.add(column)
             elif agreeing >= (0.9 if column in candidates else _ALL) and self._groups(column):
                 shares[column] = agreeing
         best = self._best("conversation", shares)
         if best is not None:
-            self._assign("conversation", best, shares[best] - (shares[best] > 1))
+            share = None if best in uncertain else shares[best] - (shares[best] > 1)
+            self._assign("conversation", best, share)
 
     def _groups(self, column: str) -> bool:
         """Return whether the values could be labels of the data set's conversations."""
@@ -335,6 +345,7 @@ class _Reading:
     def _category(self) -> None:
         contents = self.contents
         shares: dict[str, float] = {}
+        known: dict[str, float | None] = {}
         for column in self._free():
             listed = bool(named("category", [column]))
             if not contents.filled(column) or contents.texts(column) < MOST:
@@ -342,17 +353,18 @@ class _Reading:
             agreeing = contents.agreement(column, lambda question: question.category)
             distinct = contents.distinct(column)
             if listed:
-                shares[column] = agreeing if agreeing is not None else MOST
+                shares[column] = MOST if agreeing is None else agreeing
+                known[column] = agreeing
             elif (
                 agreeing is not None
                 and agreeing >= _ALL
                 and 2 <= distinct <= _CATEGORIES
                 and (5 * distinct <= len(contents.filled(column)) or is_key(column))
             ):
-                shares[column] = agreeing
+                shares[column] = known[column] = agreeing
         by_name = named("category", shares)
         best = next(iter(by_name), None) or self._best("category", shares)
-        self._assign("category", best, None if best is None else shares[best])
+        self._assign("category", best, known.get(best or ""))
 
     def _judge(self) -> None:
         answer = self.columns.get("answer", (None,))[0]

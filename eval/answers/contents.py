@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from eval.answers import values
@@ -14,6 +15,8 @@ from eval.answers.normalised import golds, normalise
 from eval.datasets.types import Dataset, Question
 
 _LONGEST = 2_000  # characters of a question or a gold answer
+_ROWS = 600  # of a sample that are looked at
+_RARE = 20
 _COMPARED = 300  # rows whose words are compared with gold answers
 _RUNS = 10  # runs of a judge, at most, of which a fraction may be the mean
 
@@ -71,6 +74,18 @@ def _columns(sample: Sequence[Item]) -> list[str]:
     return [name for name in names if name not in objects - others or named("error", [name])]
 
 
+def _thinned(sample: Sequence[Item], names: Sequence[str]) -> list[Item]:
+    """Return some rows, spread over the sample, and the first ones of rarely filled columns."""
+    chosen = set(range(0, len(sample), -(-len(sample) // _ROWS) or 1))
+    if len(chosen) < len(sample):
+        spread = [sample[n] for n in sorted(chosen)]
+        for name in names:
+            if all(values.blank(cell(item, name)) for item in spread):
+                filled = (n for n, one in enumerate(sample) if not values.blank(cell(one, name)))
+                chosen.update(islice(filled, _RARE))
+    return [sample[n] for n in sorted(chosen)]
+
+
 class Contents:
     """The sampled rows of a list, by column. A share is None where there is nothing to compare.
 
@@ -79,9 +94,10 @@ class Contents:
     """
 
     def __init__(self, sample: Sequence[Item], index: QuestionIndex | None) -> None:
+        names = [*_columns(sample), *dict.fromkeys(key for one in sample for key in keys(one))]
+        sample = _thinned(sample, names)
         self.index = index
         self.rows = len(sample)
-        names = [*_columns(sample), *dict.fromkeys(key for one in sample for key in keys(one))]
         self.columns: dict[str, list[Any]] = {
             name: [cell(item, name) for item in sample] for name in names
         }

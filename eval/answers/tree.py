@@ -162,8 +162,10 @@ def note(
     `path`: keys and indices of a large value, of which only the small parts are returned. `kept`
     receives those of each large object.
     """
-    if isinstance(value, LargeList | LargeObject) and not room:
-        return DROPPED
+    if room <= 0:
+        if isinstance(value, dict | list):
+            return value
+        node = Node()  # of lists too deep for rows
     if isinstance(value, LargeObject):
         own = kept[path] = Remembered()
         node.objects += 1
@@ -183,14 +185,14 @@ def note(
                 parts.append(part)
                 small = is_small(parts)
         return parts if small else DROPPED
-    if room and isinstance(value, dict):
+    if isinstance(value, dict):
         node.objects += 1
         for key, member in value.items():
             node.add_column(key)
             if _is_nested(member):
                 note(node.open(key), member, (), kept, room - 1)
         node.add_text(value)
-    elif room and any(_is_nested(member) for member in value):
+    elif any(_is_nested(member) for member in value):
         for member in value:
             _note_element(node, member, (), kept, room)
     return value

@@ -12,7 +12,7 @@ _ALL = 0.95
 _SOME = 0.5
 _APART = 0.65  # chance that a passing verdict goes with the better answer
 _OWN = 0  # position of the names under which this project writes verdicts
-_NUMBER = re.compile(r"[-_. ]?(?:run|judg\w+)?[-_. ]?\d+$")
+_NUMBER = re.compile(r"(?:[-_. ](?:run|judg[a-z]+))?[-_. ]?\d+$")
 _NO_VERDICT = re.compile(
     r"abst|adversarial|evidence|recall|hit|error|fail|retriev|refus|empty|valid|f1|bleu|rouge|em$"
 )

@@ -221,6 +221,64 @@ def test_a_run_folder_is_scored_anew(
     assert f"Matched: {len(answers)} of {len(answers)} rows" in out
 
 
+def _strange(answers: list[dict[str, Any]]) -> str:
+    """A file of which one row in five matches, with an unlisted column."""
+    rows = [
+        {"query": row["question"] if n % 5 == 0 else f"Which {n}?", "pred": "x", "conv": "1"}
+        for n, row in enumerate(answers)
+    ]
+    Path("strange.json").write_text(json.dumps({"out": {"rows": rows}}), encoding="utf-8")
+    return "strange.json"
+
+
+def test_a_fifth_of_the_rows_is_no_table(
+    rescore: Callable[..., int],
+    answers: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = _strange(answers)
+    assert rescore(path) == 2
+    out, err = capsys.readouterr()
+    assert re.search(r"^query +question +\d+%  ", out, re.MULTILINE)
+    assert max(map(len, out.splitlines())) <= 100
+    assert err.count("\n") == 1
+    assert "95% are needed; correct --dataset, name the columns or the list by --columns" in err
+    assert rescore(path, "--columns", "question=query", "answer=pred") == 2
+    assert "50% are needed" in capsys.readouterr().err
+    assert not Path("results").exists()
+    assert rescore(path, "--partial", "--out", "run") == 0
+    assert "have no row" in capsys.readouterr().out + str(load_manifest(Path("run"))["warnings"])
+    assert load_manifest(Path("run"))["command"].endswith(" --partial")
+
+
+def test_a_saved_layout_is_used_again_and_in_the_command(
+    rescore: Callable[..., int], answers: list[dict[str, Any]]
+) -> None:
+    rows = [{"q": row["question"], "a": f"{row['prediction']}, or so"} for row in answers]
+    Path("mine.json").write_text(json.dumps({"all": [{"rows": rows}]}), encoding="utf-8")
+    assert rescore("mine.json", "--out", "one", "--save-layout", "mine.yaml") == 0
+    assert rescore("mine.json", "--layout", "mine.yaml", "--out", "two") == 0
+    assert _records(Path("one")) == _records(Path("two"))
+    assert "--layout mine.yaml" in load_manifest(Path("two"))["command"]
+    options = ("--rows", "all[].rows", "--columns", "answer=a", "question=q")
+    assert rescore("mine.json", *options, "--out", "three") == 0
+    command = load_manifest(Path("three"))["command"]
+    assert "--columns answer=a question=q --rows 'all[].rows'" in command
+    assert _records(Path("three")) == _records(Path("one"))
+
+
+def test_runs_of_the_judge_have_statistics(
+    rescore: Callable[..., int], answers: list[dict[str, Any]]
+) -> None:
+    for row in answers:
+        row["llm_judgments"] = [True, row["qa_index"] % 2 == 0, True]
+    assert rescore(_write(answers), "--out", "run") == 0
+    judge = _summary(Path("run"))["judge"]
+    assert judge["name"] == "as reported"
+    assert judge["members"]["as reported"]["runs"][0] == 1.0
+    assert _records(Path("run"))[1]["judge"] == {"as reported": [True, False, True]}
+
+
 def _unfinished(folder: Path) -> None:
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text()) | {"status": "interrupted"}

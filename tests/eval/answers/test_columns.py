@@ -1,0 +1,312 @@
+"""Columns of answer files under any name: by name and by contents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.answers.files import AnswerRow, UnclearColumnsError, read_answers
+from eval.answers.layout import Layout, load_layout, parse_columns, save_layout, shipped
+from eval.answers.match import match
+from eval.datasets.types import Dataset
+from eval.rescore.account import account
+from eval.rescore.imports import read_import, record
+from eval.rescore.tables import sentences
+from memsys.errors import InputError
+
+Rows = list[dict[str, Any]]
+Write = Callable[[Any], Path]
+ANSWERS = [
+    *("pred", "predicted", "prediction", "generated_answer", "generatedAnswer", "predicted_answer"),
+    *("system_answer", "model_answer", "hypothesis", "response", "gpt-4o_prediction", "antwort"),
+]
+QUESTIONS = ["question", "query", "question_input", "frage"]
+GOLDS = [
+    *("gold", "golden_answer", "reference", "reference_answer", "expected", "ground_truth"),
+    *("standard_answer", "answer", "muster"),
+]
+CONVERSATIONS = ["conv", "conv_id", "conversation_id", "user_id", "group_id", "gespraech", None]
+VERDICTS = ["grade", "llm_judgments", "result", "label", "is_correct", "score", "urteil"]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write(value: Any) -> Path:
+        path = tmp_path / "answers.json"
+        path.write_text(json.dumps(value), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def answered(rows: Rows) -> Rows:
+    """The rows with an answer of their own, a few words of which are the gold answer's, and with a
+    verdict that is right for those.
+    """
+    for number, row in enumerate(rows):
+        row["judge"] = number % 3 > 0
+        gold = str(row["gold"]) if row["judge"] else "nobody knows"
+        row["answer"] = f"{gold}, answer {number}"
+    return rows
+
+
+def named(rows: Rows, **names: str | None) -> Rows:
+    """The rows with other names of columns; None leaves one out, and so does the index."""
+    return [
+        {names.get(k, k): v for k, v in row.items() if names.get(k, k) and k != "qa_index"}
+        for row in rows
+    ]  # type: ignore[misc]
+
+
+def matched(path: Path, dataset: Dataset, layout: Layout | None = None) -> dict[str, AnswerRow]:
+    return match(read_answers(path, dataset, layout).rows, dataset).answers
+
+
+def texts(rows: Rows) -> list[str]:
+    return sorted(row["answer"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "gold", "conversation", "verdict"),
+    [
+        (
+            one,
+            QUESTIONS[n % len(QUESTIONS)],
+            GOLDS[n % len(GOLDS)],
+            CONVERSATIONS[n % len(CONVERSATIONS)],
+            VERDICTS[n % len(VERDICTS)],
+        )
+        for n, one in enumerate(ANSWERS * 3)
+    ],
+)
+def test_any_names(
+    answer: str, question: str, gold: str, conversation: str | None, verdict: str,
+    answered: Rows, write: Write, dataset: Dataset,
+) -> None:  # fmt: skip
+    names = {"answer": answer, "gold": gold, "question": question, "judge": verdict}
+    path = write({"detailed": named(answered, **names, sample_id=conversation)})
+    found = matched(path, dataset)
+    assert sorted(row.answer for row in found.values()) == texts(answered)
+    assert [found[q.id].judge for q in dataset.questions].count(1.0) == sum(
+        row["judge"] for row in answered
+    )
+    assert found["first/0"].gold == "a fig tree"
+    assert found["first/0"].answer == "nobody knows, answer 0"
+
+
+def test_a_column_of_golds_is_the_answer_only_without_another(
+    answered: Rows, write: Write, dataset: Dataset
+) -> None:
+    path = write([{**row, "answer": row["gold"], "said": row["answer"]} for row in answered])
+    assert read_answers(path, dataset).columns["answer"] == ("said",)
+    path = write([{"question": row["question"], "answer": row["gold"]} for row in answered])
+    assert read_answers(path, dataset).columns["answer"] == ("answer",)
+
+
+def test_two_models_in_one_file_stop_until_one_is_named(
+    answered: Rows, write: Write, dataset: Dataset
+) -> None:
+    path = write(
+        [
+            {"question": row["question"], "a_prediction": row["answer"], "b_prediction": "no"}
+            for row in answered
+        ]
+    )
+    with pytest.raises(UnclearColumnsError, match="a_prediction, b_prediction; name one by") as one:
+        read_answers(path, dataset)
+    assert [column.meaning for column in one.value.proposal.table] == ["question", None, None]
+    layout = Layout(columns=parse_columns(["answer=b_prediction"]))
+    assert {row.answer for row in matched(path, dataset, layout).values()} == {"no"}
+
+
+def test_keys_that_are_categories_are_no_conversations(
+    answered: Rows, write: Write, dataset: Dataset
+) -> None:
+    value: dict[str, Rows] = {}
+    several = [row for row in answered if row["category"] != 5]
+    for row in several:
+        item = {"question": row["question"], "answer": row["gold"], "response": row["answer"]}
+        value.setdefault(str(row["category"]), []).append(item)
+    file = read_answers(write(value), dataset)
+    assert "conversation" not in file.columns
+    assert file.columns["category"] == ("@key",)
+    found = match(file.rows, dataset)
+    assert len(found.answers) == len(several)
+    assert found.answers["first/4"].answer == answered[4]["answer"]  # asked again as type 5
+
+
+def test_without_a_conversation_doubles_are_paired_in_order_and_counted(
+    answered: Rows, write: Write, dataset: Dataset
+) -> None:
+    file = read_answers(write(named(answered, sample_id=None)), dataset)
+    found = match(file.rows, dataset)
+    assert {row.conversation for row in file.rows} == {None}
+    assert len(found.answers) == len(answered)
+    assert found.ambiguous == 2
+
+
+def test_ids_and_indices_that_contradict_the_questions_are_not_used(
+    rows: Rows, write: Write, dataset: Dataset
+) -> None:
+    wrong = [
+        {**row, "qa_index": row["qa_index"] + 1, "id": f"{row['sample_id']}/{row['qa_index'] + 1}"}
+        for row in rows
+    ]
+    file = read_answers(write(wrong), dataset)
+    assert not {"id", "index"} & file.columns.keys()
+    assert len(match(file.rows, dataset).answers) == len(rows)
+
+
+def test_a_history_with_one_question_is_named_by_the_id_of_the_question(
+    write: Write, dataset: Dataset
+) -> None:
+    asked = tuple(
+        replace(q, id=f"h{n}/0", conversation=f"h{n}") for n, q in enumerate(dataset.questions)
+    )
+    talks = tuple(replace(dataset.conversations[0], id=q.conversation) for q in asked)
+    single = replace(dataset, questions=asked, conversations=talks)
+    path = write([{"question_id": q.conversation, "hypothesis": q.id} for q in asked])
+    assert {id_: row.answer for id_, row in matched(path, single).items()} == {
+        q.id: q.id for q in asked
+    }
+
+
+@pytest.mark.parametrize(
+    ("fields", "judge", "runs"),
+    [
+        ({"grade": "CORRECT"}, 1.0, {}),
+        ({"llm_judgments": [True, False, True]}, 2 / 3, {"as reported": (True, False, True)}),
+        ({"llm_judgments": {"judgment_1": True, "judgment_2": False}}, 0.5,
+         {"as reported": (True, False)}),
+        ({"llm_judgments": {"gpt": [True, True], "qwen": [False, False]}}, 0.5,
+         {"gpt": (True, True), "qwen": (False, False)}),
+        ({"judge_1": 1, "judge_2": 1}, 1.0, {"as reported": (True, True)}),
+        ({"judge": False, "judgments": [False, True, False]}, 0.0,
+         {"as reported": (False, True, False)}),
+        ({"metrics": {"llm_judge": 1, "f1": 0.3}}, 1.0, {}),
+        ({"score": 0.75, "reason": "so"}, 0.75, {}),
+    ],
+)  # fmt: skip
+def test_verdicts_in_any_form(
+    fields: dict[str, Any], judge: float, runs: dict[str, Any],
+    answered: Rows, write: Write, dataset: Dataset,
+) -> None:  # fmt: skip
+    path = write([row | fields for row in named(answered, judge=None)])
+    row = matched(path, dataset)["first/0"]
+    assert row.judge == pytest.approx(judge)
+    assert dict(row.verdicts) == runs
+    made = record(dataset.questions[0], row)
+    assert made["judge"] == ({name: list(one) for name, one in runs.items()} or None)
+    assert made["judge_source"] == "as reported"
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("score", 4), ("score", 0.4137), ("is_adversarial", True), ("judge_model", "gpt-4o")],
+)
+def test_what_is_no_verdict_is_passed_over_and_said(
+    column: str, value: Any, answered: Rows, write: Write, dataset: Dataset
+) -> None:
+    path = write([row | {column: value} for row in named(answered, judge=None)])
+    file = read_answers(path, dataset)
+    assert "judge" not in file.columns
+    matching = match(file.rows, dataset)
+    records = [record(q, matching.answers[q.id]) for q in dataset.questions]
+    said = "\n".join(sentences(account(file, matching, dataset, records)))
+    assert f"Columns that were not read: {column}." in said
+    if column != "is_adversarial":
+        assert "Not in the file: judge verdicts" not in said
+        assert f"though the names suggest more: {column}" in said
+
+
+def test_times_and_tokens(answered: Rows, write: Write, dataset: Dataset) -> None:
+    more = {"search_duration_ms": 250, "response_time": 2, "token_usage": 77}
+    row = matched(write([one | more for one in answered]), dataset)["first/0"]
+    assert (row.search_seconds, row.answer_seconds, row.context_tokens) == (0.25, 2.0, 77)
+    row = matched(write([one | {"time_cost": 1.5} for one in answered]), dataset)["first/0"]
+    assert row.total_seconds == 1.5
+
+
+def test_the_means_of_a_file_are_no_scores_of_its_rows(
+    answered: Rows, write: Write, dataset: Dataset
+) -> None:
+    whole = {"accuracy": 0.5, "f1_score": 0.25, "total_time": 90, "error": "x"}
+    file = read_answers(write({**whole, "results": named(answered, judge=None)}), dataset)
+    assert not {"judge", "mem0_f1", "total_seconds", "error"} & file.columns.keys()
+
+
+def test_a_column_of_few_rows_is_read(answered: Rows, write: Write, dataset: Dataset) -> None:
+    many = [dict(row) for row in answered for _ in range(100)]
+    many[777]["error"] = "timed out"
+    rows = read_answers(write(many), dataset).rows
+    assert [n for n, row in enumerate(rows) if row.error] == [777]
+
+
+def test_too_few_matching_rows_are_refused(answered: Rows, write: Write, dataset: Dataset) -> None:
+    def strange(count: int) -> Path:
+        others = [{**answered[0], "question": f"Which {n}?"} for n in range(count)]
+        return write(named(answered) + named(others))
+
+    with pytest.raises(UnclearColumnsError, match=r"only 12 of 13 rows .* 95% are needed"):
+        read_import(strange(1), None, "mine", dataset)
+    said = Layout(columns=parse_columns(["answer=answer"]))
+    assert len(read_import(strange(12), said, "mine", dataset).matching.answers) == 12
+    with pytest.raises(UnclearColumnsError, match=r"only 12 of 25 rows .* 50% are needed"):
+        read_import(strange(13), said, "mine", dataset)
+    found = read_import(strange(99), None, "mine", dataset, partial=True)
+    assert len(found.matching.answers) == 12
+    with pytest.raises(UnclearColumnsError, match="answered by an earlier row: 12"):
+        read_import(write(answered * 2), None, "mine", dataset)
+    with pytest.raises(UnclearColumnsError, match="none of the 1 rows"):
+        read_import(write([answered[0] | {"question": "Who?", "qa_index": None}]), None, "mine",
+                    dataset, partial=True)  # fmt: skip
+
+
+def test_a_saved_layout_reads_the_same(
+    answered: Rows, write: Write, dataset: Dataset, tmp_path: Path
+) -> None:
+    path = write({"run": {"rows": named(answered, answer="pred", question="query")}})
+    first = read_answers(path, dataset)
+    save_layout(first.proposal.layout, tmp_path / "mine.yaml")
+    again = read_answers(path, dataset, load_layout(str(tmp_path / "mine.yaml")))
+    assert again.rows == first.rows
+    assert again.columns == first.columns
+
+
+def test_shipped_layouts(answered: Rows, write: Write, dataset: Dataset) -> None:
+    assert {"mem0", "locomo", "longmemeval", "records"} <= set(shipped())
+    for name in shipped():
+        assert load_layout(name).columns["answer"]
+    official = [
+        {"sample_id": name, "qa": [
+            {"question": row["question"], "answer": row["gold"], "m_prediction": row["answer"]}
+            for row in answered if row["sample_id"] == name
+        ]}
+        for name in ("first", "second")
+    ]  # fmt: skip
+    found = matched(write(official), dataset, load_layout("locomo"))
+    assert sorted(row.answer for row in found.values()) == texts(answered)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("columns: {said: x}", "'said' is no field"),
+        ("columns: {answer: [a, b]}", "answer is read from one column, not from 2"),
+        ("columns: [x]", "columns must be a mapping"),
+        ("rows: a", "columns must be a mapping"),
+        ("column: {answer: a}", "must have the fields columns and, optionally, rows"),
+        ("[", "not YAML"),
+    ],
+)
+def test_layouts_that_are_wrong(text: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "l.yaml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=says):
+        load_layout(str(path))
