@@ -11,7 +11,7 @@ import pytest
 
 from memsys.errors import InputError
 from memsys.text import files
-from memsys.text.files import is_there, read_bytes, read_text, shown
+from memsys.text.files import is_there, read_bytes, read_text, shown, unpacked_chunks
 
 
 def test_text_is_read_gzipped_or_not(tmp_path: Path) -> None:
@@ -76,3 +76,15 @@ def test_what_cannot_be_a_path_is_one_line(name: str) -> None:
 def test_names_in_messages_are_short_and_printable() -> None:
     assert shown("a\nb\ud800") == "a\\nb\\ud800"
     assert shown("x" * 400, 10) == "x" * 10 + "..."
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_is_unpacked_in_chunks(packed: bool, tmp_path: Path) -> None:
+    data = bytes(range(256)) * 40
+    path = tmp_path / "a"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    chunks = list(unpacked_chunks(path, size=1_000))
+    assert b"".join(chunks) == data
+    assert {len(chunk) for chunk in chunks} <= {1_000, 240}
+    with pytest.raises(InputError, match=r"at most 50|more than 50"):
+        list(unpacked_chunks(path, most=50))

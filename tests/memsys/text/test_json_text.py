@@ -8,7 +8,7 @@ from itertools import product
 
 import pytest
 
-from memsys.text.json_text import DEPTH, check_json, parse_json
+from memsys.text.json_text import DEPTH, check_json, parse_json, parse_part
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,18 @@ def test_values_are_checked_without_text() -> None:
     check_json({"a": [1, 2.5, None, True, "x"]})
     with pytest.raises(ValueError, match="surrogate"):
         check_json(["\udc80"])
+
+
+def test_a_part_of_a_text_is_parsed_with_the_same_limits() -> None:
+    assert parse_part('[{"a": NaN}, 1]', 13) == (1, 14)
+    value, end = parse_part('x{"a": [1]} y', 1)
+    assert (value, end) == ({"a": [1]}, 11)
+    for text, reason in (
+        ('{"a": 1, "a": 2}', "key 'a' occurs twice"),
+        ("[" * 50 + "]" * 50, "nested more than 100 deep"),
+        ("[" * 100_000, "nested more than 100 deep"),
+        (f"[{'9' * 5_000}]", "an integer beyond"),
+        (r'["\ud800"]', "an unpaired surrogate"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            parse_part(text, 0, above=60)
