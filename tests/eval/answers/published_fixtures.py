@@ -230,7 +230,13 @@ def _conversations(rows_name: str, id_name: str) -> Callable[[Sequence[Row], Sty
     return lambda rows, style: {
         "config": {"model": "m", "top_k": 10},
         "conversations": [
-            {id_name: name, "total": len(part), rows_name: array(part, style)}
+            {
+                id_name: name,
+                "total_tokens": 5_000,
+                "duration": 12.5,
+                "accuracy": 0.5,
+                rows_name: array(part, style),
+            }
             for name, part in groups(rows, _of("sample_id")).items()
         ],
     }
@@ -385,9 +391,7 @@ def _systems(rows: Sequence[Row], style: Style) -> Any:
 
 def _two_levels(rows: Sequence[Row], style: Style) -> Any:
     return {
-        name: {
-            "qa": {kind: array(part, style) for kind, part in groups(of, _of("category")).items()}
-        }
+        name: {"qa": _by(_of("category"))(of, style)}
         for name, of in groups(rows, _of("sample_id")).items()
     }
 
