@@ -26,7 +26,7 @@ _NOT_CONTEXTS = re.compile(  # tokens of what a model wrote
 VERDICT_HINT = re.compile(
     r"judg|correct|verdict|grade|grading|label|pass|accura|score|eval|right|llm|success|result"
 )
-ANSWER_HINT = re.compile(r"answer|predict|pred|respon|output|hypo|generat|reply|completion|text")
+ANSWER_HINT = re.compile(r"answer|predict|pred|respon|output|hypo|generat|reply|completion|final")
 OTHER_TEXT = re.compile(
     r"context|memor|retriev|evidence|prompt|reason|explan|rationale|thought|justif|comment|judg"
     r"|source|document|passage|chunk|session|history|search|date|time|model|uuid|hash|path|name"

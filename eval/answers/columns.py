@@ -7,7 +7,7 @@ answers and another column may be the answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from eval.answers.column_names import (
@@ -336,17 +336,14 @@ class _Reading:
                 fits = contents.amounts(column) < MOST
                 if fits and (contents.gold(column) or 0.0) < _ALL:
                     found.append(column)
-        if len(found) > 1:
-            close = [c for c in found if contents.closeness(c) >= _CLOSE]
-            found = close or found
-        for hint in (ANSWER_HINT, None):
+        narrower: list[Callable[[str], bool]] = [
+            lambda column: not OTHER_TEXT.search(snake(column)),
+            lambda column: contents.closeness(column) >= _CLOSE,
+            lambda column: bool(ANSWER_HINT.search(snake(column))),
+        ]
+        for fits_better in narrower:
             if len(found) > 1:
-                kept = [
-                    c
-                    for c in found
-                    if (hint.search(snake(c)) if hint else not OTHER_TEXT.search(snake(c)))
-                ]
-                found = kept or found
+                found = [column for column in found if fits_better(column)] or found
         return found
 
     def _gold(self) -> None:

@@ -39,14 +39,10 @@ class Found:
 
 
 class RowList:
-    """A list of objects.
-
-    `path`: where it is. `count`: number of rows. `own`: keys of the first rows themselves; other
-    fields are of enclosing objects.
-    """
+    """A list of objects. `path`: where it is. `count`: number of rows."""
 
     def __init__(self, path: str, count: int, files: Files, node: Node) -> None:
-        self.path, self.count, self.own = path, count, frozenset(node.columns)
+        self.path, self.count = path, count
         self._files, self._node = files, node
 
     @cached_property
@@ -59,7 +55,7 @@ class RowList:
 
         Raises InputError naming the place of what is no object.
         """
-        for _, item in self._files.rows([self._node], columns, lambda _: True):
+        for _, item in self._files.rows([self._node], columns):
             yield item
 
 
@@ -100,9 +96,9 @@ class Files:
         self,
         targets: Collection[Node],
         columns: Collection[str] | None,
-        wanted: Callable[[Node], bool],
+        wanted: Callable[[Node], bool] | None = None,
     ) -> Iterator[tuple[Node, Item]]:
-        """Yield list and row for each `wanted` row of the lists `targets`, in file order."""
+        """Yield list and row for each row of the lists `targets`, or each `wanted` one."""
         for document in self._documents:
             root, kept = self._roots[document.kind], self._kept[document]
             name = "" if self._named else document.name

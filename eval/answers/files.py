@@ -203,7 +203,7 @@ class _Reader:
         runs of one judge.
         """
         columns = self._columns.get("judge_runs") or self._columns.get("judge", ())
-        cells = {column: cell(item, column) for column in columns}
+        cells = {column: values.runs(cell(item, column)) for column in columns}
         listed = any(isinstance(cell, list) for cell in cells.values())
         if len(columns) < 2 and not listed:
             return {}

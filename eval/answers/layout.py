@@ -21,7 +21,7 @@ _SEVERAL = {  # fields of several columns, which are added up or are runs of a j
     *("judge", "judge_runs", "context_tokens"),
     *("search_seconds", "answer_seconds", "total_seconds"),
 }
-_PLUS = " + "
+PLUS = " + "
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,4 +127,4 @@ def expand(pattern: str, columns: Iterable[str]) -> list[str]:
 
 def joined(columns: Sequence[str]) -> str:
     """Return the columns of a field as tables and accounts name them."""
-    return _PLUS.join(columns)
+    return PLUS.join(columns)

@@ -57,6 +57,14 @@ def whole(value: Any, place: str, column: str) -> int | None:
     return int(number)
 
 
+def runs(value: Any) -> Any:
+    """Return `value`, or the list that it is the text of, as in CSV: `[True, False]`."""
+    if isinstance(value, str) and value.strip().startswith("[") and value.strip().endswith("]"):
+        inner = value.strip()[1:-1]
+        return [one.strip().strip("'\"") for one in inner.split(",")] if inner.strip() else []
+    return value
+
+
 def verdict(value: Any, place: str, column: str) -> float | None:
     """Return a judge's verdict as 1.0 (correct) or 0.0 (wrong); None if blank.
 
@@ -64,11 +72,12 @@ def verdict(value: Any, place: str, column: str) -> float | None:
     judge, and a list of them, of which it returns the mean. Raises InputError for another word or
     number, and for a list in which some are blank.
     """
+    value = runs(value)
     if isinstance(value, list):
-        runs = [one for one in value if not blank(one)]
-        if not runs:
+        filled = [one for one in value if not blank(one)]
+        if not filled:
             return None
-        if len(runs) < len(value):
+        if len(filled) < len(value):
             raise InputError(f"{place}: {column} contains a blank; give a verdict for each run")
     elif blank(value):
         return None
@@ -88,13 +97,15 @@ def verdicts(value: Any, place: str, column: str) -> tuple[bool, ...]:
     """
     if verdict(value, place, column) is None:
         return ()
-    runs = value if isinstance(value, list) else [value]
-    means = [verdict(one, place, column) for one in runs]
+    listed = runs(value)
+    listed = listed if isinstance(listed, list) else [listed]
+    means = [verdict(one, place, column) for one in listed]
     return tuple(mean == 1 for mean in means) if {0.0, 1.0}.issuperset(means) else ()
 
 
 def mean_verdict(value: Any) -> float | None:
     """Return a verdict, or the mean of a list of them; None if `value` is neither."""
+    value = runs(value)
     if isinstance(value, list):
         means = [mean_verdict(one) for one in value if not isinstance(one, list)]
         known = [mean for mean in means if mean is not None]
@@ -113,8 +124,9 @@ def mean_verdict(value: Any) -> float | None:
 
 def is_verdict(value: Any) -> bool:
     """Return whether `value` is one verdict or a list of them, and no mean of several."""
-    runs = [one for one in value if not blank(one)] if isinstance(value, list) else [value]
-    return all(mean_verdict(one) in (0.0, 1.0) for one in runs)
+    value = runs(value)
+    listed = [one for one in value if not blank(one)] if isinstance(value, list) else [value]
+    return all(mean_verdict(one) in (0.0, 1.0) for one in listed)
 
 
 def is_amount(value: Any) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from eval.answers.column_names import VERDICT_HINT, named, rank_of, snake
 from eval.answers.contents import Contents
+from eval.answers.values import runs
 
 _ALL = 0.95
 _SOME = 0.5
@@ -38,13 +39,13 @@ def verdict_columns(
         empty = [c for c in named("judge", free) if not contents.filled(c)]
         return {"judge": (empty[0],)} if empty and rank_of("judge", empty[0]) == _OWN else {}
     found = {"judge": chosen[0]}
-    runs = [
+    several = [
         one
         for one in chosen[1:]
         if len(one) > 1 or (named("judge_runs", one) and _listed(contents, one[0]))
     ]
-    if runs and len(chosen[0]) == 1 and not _listed(contents, chosen[0][0]):
-        found["judge_runs"] = runs[0]
+    if several and len(chosen[0]) == 1 and not _listed(contents, chosen[0][0]):
+        found["judge_runs"] = several[0]
     return found
 
 
@@ -69,7 +70,7 @@ def _hinted(column: str) -> bool:
 
 
 def _listed(contents: Contents, column: str) -> bool:
-    return any(isinstance(value, list) for value in contents.filled(column))
+    return any(isinstance(runs(value), list) for value in contents.filled(column))
 
 
 def _fits(contents: Contents, column: str, answer: str | None) -> bool:

@@ -65,8 +65,8 @@ class Walk:
     """A way through documents that yields the rows of some lists.
 
     `targets`: the lists. `kept`: small members of large objects. `columns`: the fields of a row,
-    None for all. `wanted`: whether the next row of a list is to be yielded. `name`: the file's,
-    for messages.
+    None for all. `wanted`: whether the next row of a list is to be yielded, None for all of them.
+    `name`: the file's, for messages.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Walk:
         targets: Collection[Node],
         kept: Mapping[Path, Remembered],
         columns: Collection[str] | None,
-        wanted: Callable[[Node], bool],
+        wanted: Callable[[Node], bool] | None,
         name: str,
     ) -> None:
         self._targets, self._kept = set(targets), kept
@@ -86,13 +86,13 @@ class Walk:
     def rows(self, node: Node, value: Any, here: Here) -> Iterator[tuple[Node, Item]]:
         """Yield list and row for each wanted row in `value`, in file order.
 
-        Raises InputError if a list contains something else.
+        Raises InputError if all rows are wanted and a list contains something else.
         """
         if isinstance(value, list | LargeList):
             yield from self._elements(node, value, here)
         elif isinstance(value, dict | LargeObject):
             own = value if isinstance(value, dict) else self._remembered(here)
-            if node in self._targets and self._wanted(node):
+            if node in self._targets and (self._wanted is None or self._wanted(node)):
                 yield node, self._item(own, here)
             if any(below in self._live for _, below in node.below()):
                 inner = replace(here, fields=self._inherited(node, own, here))
@@ -109,7 +109,7 @@ class Walk:
             if isinstance(member, dict | list | LargeList | LargeObject):
                 group = isinstance(member, list | LargeList)
                 yield from self.rows(child, member, here.element(index, group))
-            elif child in self._targets:
+            elif child in self._targets and self._wanted is None:
                 raise self._wrong(
                     here.element(index, False), "must be an object {...} with question and answer"
                 )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from eval.answers.layout import load_layout
 from eval.card.files import load_card, save_card
 from eval.card.make import card_of
 from eval.card.schema import Origin
@@ -48,6 +49,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--answers", nargs="+", type=Path, metavar="FILE", help=answers)
     rankings = "run folder, its rankings.jsonl or a file that eval.retrieval reads; as --answers"
     add("--rankings", nargs="+", type=Path, metavar="FILE", help=rankings)
+    layout = "how to read FILE, as of eval.rescore (default: as the card says, or find out)"
+    add("--layout", metavar="NAME|YAML", help=layout)
     add("--dataset", metavar=NAMES, help="where the data set is (default: as the run or card says)")
     add(
         "--key-file", metavar="PATH", help="where the errors of the answer key are, if in your file"
@@ -69,8 +72,8 @@ def _parser() -> argparse.ArgumentParser:
 def _make(options: argparse.Namespace) -> None:
     if options.run is None:
         raise InputError("name a RUN, or cards by --verify")
-    if options.complete:
-        raise InputError("--complete: is for --verify")
+    if options.complete or options.layout is not None:
+        raise InputError("--complete and --layout: are for --verify")
     folder = find_run(options.run)
     card = card_of(
         folder,
@@ -93,12 +96,14 @@ def _verify(options: argparse.Namespace) -> int:
     cards = [(path, load_card(path)) for path in options.verify]
     answers = _each(options.answers, len(cards), "--answers")
     rankings = _each(options.rankings, len(cards), "--rankings")
+    layout = None if options.layout is None else load_layout(options.layout)
     failed = False
     for (path, card), of_card, ranked in zip(cards, answers, rankings, strict=True):
         found = verify(
             card,
             answers=of_card,
             rankings=ranked,
+            layout=layout,
             dataset=options.dataset,
             key_file=options.key_file,
         )

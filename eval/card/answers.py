@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import cast
 
 from eval.answers.files import AnswerRow
-from eval.card.schema import ANSWERS, CardFile
+from eval.answers.layout import Layout
+from eval.card.schema import ANSWERS, Card, CardFile
 from eval.datasets.types import Dataset, Question, SourceFile
 from eval.records.jsonl import RECORDS, json_line, validate
 from eval.records.run import Run, error_of, load_run
@@ -89,10 +90,13 @@ def source_of(path: Path) -> SourceFile:
     return SourceFile(path.name, len(data), hashlib.sha256(data).hexdigest())
 
 
-def read_any(path: Path, dataset: Dataset) -> Answers:
+def read_any(
+    path: Path, dataset: Dataset, card: Card | None = None, layout: Layout | None = None
+) -> Answers:
     """Return the answers in a run folder, in its records, or in a file that eval.rescore reads.
 
-    Raises InputError if they cannot be read, or none is of a question of `dataset`.
+    `card`: the file of this card is read as it says. `layout`: how to read another one, None to
+    find out. Raises InputError if they cannot be read, or none is of a question of `dataset`.
     """
     if path.is_dir() and (path / "manifest.json").is_file():
         run = load_run(path, answered=False)
@@ -106,7 +110,10 @@ def read_any(path: Path, dataset: Dataset) -> Answers:
                 "--dataset"
             )
         return found
-    source = read_import(path, None, system_name(None, path), dataset)
+    if layout is None and card is not None and card.reading is not None and _is_of(card, path):
+        columns = {name: tuple(given) for name, given in card.reading.columns.items()}
+        layout = Layout(rows=card.reading.rows, columns=columns, whole=True)
+    source = read_import(path, layout, system_name(None, path), dataset, partial=True)
     rows, unmatched = len(source.file.rows), len(source.matching.unmatched)
     changed = {one.id for one in dataset.questions if one.key_change is not None}
     golds = {question.id: question.gold for question in dataset.questions}
@@ -117,6 +124,13 @@ def read_any(path: Path, dataset: Dataset) -> Answers:
     }
     read = {"rows": rows, "unmatched": unmatched}
     return Answers(source.file.source, source.matching.answers, verdicts, read)
+
+
+def _is_of(card: Card, path: Path) -> bool:
+    """Return whether the file at `path` is that of the card, or a folder."""
+    return path.is_dir() or source_of(path).sha256 in {
+        file.sha256 for file in card.of_role(ANSWERS)
+    }
 
 
 def of_run(run: Run, file: SourceFile | None) -> Answers:

@@ -30,8 +30,8 @@ def settings_of(manifest: Manifest) -> dict[str, Any]:
     config = dict(manifest["config"].get("dataset") or {})
     key, evidence = key_name(manifest), evidence_name(manifest)
     if "_target_" not in config:
-        name = _option(manifest["command"], "--dataset") or _DEFAULT
-        config = config_of(name, key, _option(manifest["command"], "--key-file"), evidence)
+        name = option_of(manifest, "--dataset") or _DEFAULT
+        config = config_of(name, key, option_of(manifest, "--key-file"), evidence)
     if "key" in config or "key_file" in config:
         config["key"] = key
     return {
@@ -39,8 +39,9 @@ def settings_of(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _option(command: str, name: str) -> str | None:
-    words = shlex.split(command)
+def option_of(manifest: Manifest, name: str) -> str | None:
+    """Return the value of the option `name` in the command of a run; None if it has none."""
+    words = shlex.split(manifest["command"])
     return words[words.index(name) + 1] if name in words[:-1] else None
 
 
@@ -89,11 +90,15 @@ def load_keys(config: Mapping[str, Any]) -> tuple[dict[str, Dataset], dict[str, 
 
 
 def files_of(datasets: Mapping[str, Dataset]) -> list[CardFile]:
-    """Return the files of the data set, its answer keys, its evidence key and its subset."""
+    """Return the files of the data set, its answer keys, its evidence key and its subset.
+
+    The list of errors of the answer key fixes each corrected answer by its hash, in whatever file
+    the texts are.
+    """
     first = next(iter(datasets.values()))
     found = [file_entry("data", file) for file in first.files]
-    keys = [key for one in datasets.values() for key in (one.key.overlay, one.key.texts)]
-    found += [file_entry("key", file) for file in dict.fromkeys(keys) if file is not None]
+    if first.key.overlay is not None:
+        found.append(file_entry("key", first.key.overlay))
     if first.evidence is not None:
         found.append(file_entry("evidence", first.evidence.overlay))
     if first.subset is not None:

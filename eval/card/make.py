@@ -10,12 +10,13 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from eval.answers.layout import PLUS
 from eval.card import answers as answer_files
 from eval.card import rankings as ranking_files
 from eval.card.answers import Answers, file_entry
-from eval.card.data import files_of, load_keys, named, published, settings_of
+from eval.card.data import files_of, load_keys, named, option_of, published, settings_of
 from eval.card.rankings import Rankings, is_of_rankings
-from eval.card.schema import Card, CardFile, Code, Origin, is_absolute
+from eval.card.schema import Card, CardFile, Code, Origin, Reading, is_absolute
 from eval.card.scores import Computed, compute
 from eval.datasets.types import Dataset, SourceFile
 from eval.records.jsonl import RECORDS
@@ -77,6 +78,7 @@ def card_of(
         "models": _models(manifest, models or {}),
         "origin": origin,
         "unknown": list(unknown),
+        "reading": _reading(manifest),
         "rows": rows_of(first, computed, given),
         "files": files,
         "scores": [number.rounded() for number in computed.scores],
@@ -174,6 +176,15 @@ def _models(manifest: Manifest, given: Mapping[str, str]) -> dict[str, str | Non
     known = {**manifest["models"], "llm": manifest["llm"]}
     known["judge"] = judge["name"] if judge else None
     return {role: given.get(role, known.get(role)) for role in _MODELS}
+
+
+def _reading(manifest: Manifest) -> Reading | None:
+    """Return how the answers of an import were read; None for another run."""
+    imported = manifest["config"].get("import") or {}
+    if "columns" not in imported:
+        return None
+    columns = {name: given.split(PLUS) for name, given in imported["columns"].items()}
+    return Reading(rows=option_of(manifest, "--rows"), columns=columns)
 
 
 def _run_code(manifest: Manifest) -> Code | None:

@@ -61,6 +61,15 @@ class Origin(_Strict):
     licence: Text | None = None
 
 
+class Reading(_Strict):
+    """How an imported file of answers was read: the path of the list of `rows`, None where it was
+    looked for, and the columns by field.
+    """
+
+    rows: str | None = Field(default=None, max_length=1000)
+    columns: Mapping[Text, list[Text]]
+
+
 class Code(_Strict):
     """Version and git commit of memsys, and whether files differed from that commit."""
 
@@ -117,7 +126,7 @@ class Card(_Strict):
     role (reader, judge, embedder, llm), None if not known. `rows`: counts: `questions` of the data
     set, `matched` ones with an answer or ranking, of so many `conversations`, `errors` that are
     no answer; of the file `rows` and `unmatched`. `unknown`: what is not known of the system, one
-    sentence each.
+    sentence each. `reading`: of imported answers, None for others.
     """
 
     version: Literal[1] = 1
@@ -132,6 +141,7 @@ class Card(_Strict):
     models: Mapping[str, Text | None]
     origin: Origin | None = None
     unknown: list[Text] = []
+    reading: Reading | None = None
     rows: Mapping[str, Annotated[int, Field(ge=0)]]
     files: list[CardFile]
     scores: list[Score] = Field(min_length=1)

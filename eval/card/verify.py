@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from eval.answers.layout import Layout
 from eval.card import answers as answer_files
 from eval.card import rankings as ranking_files
 from eval.card.answers import Answers
@@ -23,6 +24,7 @@ from memsys.text.files import is_there, shown
 _ROUNDING = 0.5 * 10**-DIGITS + 1e-9  # 1e-9: the order of sums differs between machines
 _SHOWN = 16  # characters of a hash in a message
 _OF_DATA: tuple[Role, ...] = ("data", "key", "evidence", "subset")
+_WITH_TEXTS = "corrected"  # the answer key that needs texts besides the list of errors
 _OF_FILE = ("rows", "unmatched")  # counts that depend on the layout of the file
 
 
@@ -69,12 +71,14 @@ def verify(
     *,
     answers: Path | None = None,
     rankings: Path | None = None,
+    layout: Layout | None = None,
     dataset: str | None = None,
     key_file: str | None = None,
 ) -> Verification:
     """Compute all scores of `card` again, without a model, and compare hashes, counts and scores.
 
-    `dataset`, `key_file`: where the data set and the list of errors of its answer key are, if not
+    `layout`: how to read a file of answers that is not the card's own, None to find out. `dataset`,
+    `key_file`: where the data set and the list of errors of its answer key are, if not
     where the card's configuration says. Raises InputError if a file cannot be read, or the card
     needs one that is not given.
     """
@@ -90,14 +94,14 @@ def verify(
     found = Verification()
     datasets = _wanted(card, datasets, found)
     first = next(iter(datasets.values()))
-    given = None if answers is None else answer_files.read_any(answers, first)
+    given = None if answers is None else answer_files.read_any(answers, first, card, layout)
     run = None if given is None else given.run
     path = rankings or (answers if run is not None and run.rankings else None)
     given = given if given is not None and given.rows else None
     ranked = None if path is None else ranking_files.read_any(path, config, first)
     computed = compute(datasets, given, ranked)
     for role in _OF_DATA:
-        found.differences += _of_files(card, files_of(datasets), role, whole=not missing)
+        found.differences += _of_files(card, files_of(datasets), role)
     _compare_rows(card, ANSWERS, None if given is None else given.card_file(first.questions), found)
     _compare_rows(
         card, RANKINGS, None if ranked is None else ranked.card_file(computed.counted), found
@@ -113,30 +117,29 @@ def verify(
 
 
 def _wanted(card: Card, datasets: Mapping[str, Dataset], found: Verification) -> dict[str, Dataset]:
-    """Return the data sets by key without those whose texts the maker of the card did not have."""
-    named_there = {file.sha256 for file in card.of_role("key")}
+    """Return the data sets by key, without the corrected one if the card has no score under it:
+    its maker may not have had the texts.
+    """
     scored = {score.key for score in card.scores}
     kept = {}
     for key, one in datasets.items():
-        texts = one.key.texts
-        if key == card.key or key in scored or texts is None or texts.sha256 in named_there:
+        apart = one.key.texts is not None and one.key.texts != one.key.overlay
+        if key != _WITH_TEXTS or key == card.key or key in scored or not apart:
             kept[key] = one
         else:
             found.notes.append(f"the card has no scores under the key {key}")
     return kept
 
 
-def _of_files(card: Card, here: Sequence[CardFile], role: Role, *, whole: bool) -> Iterator[str]:
-    """Yield the files of a role that the card and this machine do not share. `whole`: everything
-    that a card can name of it is here.
-    """
+def _of_files(card: Card, here: Sequence[CardFile], role: Role) -> Iterator[str]:
+    """Yield the files of a role that the card and this machine do not share."""
     there = {(file.sha256, file.bytes): file for file in card.of_role(role)}
     found = {(file.sha256, file.bytes): file for file in here if file.role == role}
     for identity, file in found.items():
         if identity not in there:
             yield f"{role}: {_described(file)} is not a file of the card"
     for identity, file in there.items():
-        if identity not in found and (whole or role != "key"):
+        if identity not in found:
             yield f"{role}: {_described(file)} of the card is not what was read here"
 
 
@@ -173,7 +176,7 @@ def _of_run(card: Card, run: Run) -> Iterator[str]:
     kind = kind_of(manifest)
     if card.kind != kind:
         yield f"kind: {card.kind} on the card, {kind} of the run"
-    yield from _of_files(card, weights_of(manifest), "weights", whole=True)
+    yield from _of_files(card, weights_of(manifest), "weights")
 
 
 def _of_counts(card: Card, here: Mapping[str, int], answers: Answers | None) -> Iterator[str]:
@@ -203,9 +206,8 @@ def _compare_scores(
         elif is_of_rankings(score.measure) and rankings is None and card.of_role(RANKINGS):
             found.unverified["rankings are not given"] += len(_numbers(score))
         elif score.reported and score.measure in REPORTED and score.measure not in reported:
-            found.unreported[f"the answers given contain no {score.measure}"] += len(
-                _numbers(score)
-            )
+            reason = f"the answers given contain no {score.measure}"
+            found.unreported[reason] += len(_numbers(score))
         elif score.key in missing:
             found.unverified[missing[score.key]] += len(_numbers(score))
         else:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from eval.answers.column_names import VERDICT_HINT, snake
-from eval.answers.columns import Proposal
+from eval.answers.columns import Column, Proposal
 from eval.datasets.types import TYPES
 from eval.metrics.registry import reported
 from eval.rescore.account import Labels
@@ -103,6 +103,7 @@ def sentences(account: Account) -> list[str]:
             f"({', '.join(account['gold_differs_first'])} first); scores are against the data "
             "set's.",
         ),
+        (_copied(account), f"Beware: {_copied(account)}."),
         (
             account["empty_answers"],
             f"Empty answers, scored as such: {account['empty_answers']:,}.",
@@ -134,7 +135,7 @@ def warnings(account: Account) -> list[str]:
     """Return a sentence for each reason why this import's means may mislead."""
     cells = account["unanswered_by_type"]
     partly = {name: cell for name, cell in cells.items() if cell["unanswered"] < cell["of"]}
-    same, judged = account["same_as_gold"], account["told"]["verdicts"]
+    judged = account["told"]["verdicts"]
     candidates = [
         (account["unmatched"], _not_scored(account)),
         (
@@ -142,17 +143,24 @@ def warnings(account: Account) -> list[str]:
             f"{_share(partly)} have no row: the means cover only the questions in the file",
         ),
         (account["categories_relabelled"], account["categories_sentence"]),
-        (
-            same > _COPIED * account["with_gold"],
-            f"{same:,} of {account['with_gold']:,} answers are the gold answer word for word: the "
-            "column read as the answer may be the gold's",
-        ),
+        (_copied(account), _copied(account)),
         (
             0 < judged < account["matched"] - account["errors"],
             f"only {judged:,} of {account['matched']:,} answers have a judge's verdict",
         ),
     ]
     return [sentence for applies, sentence in candidates if applies]
+
+
+def _copied(account: Account) -> str | None:
+    """Return a sentence if hardly any answer differs from the gold answer, else None."""
+    same, golds = account["same_as_gold"], account["with_gold"]
+    if same <= _COPIED * golds:
+        return None
+    return (
+        f"{same:,} of {golds:,} answers are the gold answer word for word: the column read as the "
+        "answer may be the gold's"
+    )
 
 
 def labels_table(account: Account, draw: Callable[[list[str], list[list[str]]], str]) -> str | None:
@@ -175,12 +183,20 @@ def columns_table(proposal: Proposal) -> str:
             "-" if column.share is None else f"{column.share:.0%}",
             shown(column.example, _EXAMPLE - 3),
         )
-        for column in proposal.table
+        for column in _shown(proposal)
     ]
+    more = len(proposal.table) - len(rows)
     header = ("column", "read as", "share", "example")
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     lines = [header, tuple("-" * width for width in widths), *rows]
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+    text = "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+    return f"{text}\n... and {more} columns that are not read" if more else text
+
+
+def _shown(proposal: Proposal) -> list[Column]:
+    """Return the columns that are read, and the first of the others."""
+    others = [column for column in proposal.table if column.meaning is None][:_LISTED]
+    return [column for column in proposal.table if column.meaning is not None or column in others]
 
 
 def _matched(account: Account) -> str:

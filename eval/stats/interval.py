@@ -108,13 +108,7 @@ class ClusterBootstrap:
         count = self._count
         value = float(statistic(features.sum(axis=0, keepdims=True))[0])
         strata = _strata(self._member)
-        if count < FEWEST:
-            sums = sums_within(features, strata, self._seed, self._resamples)
-        else:
-            parts = np.zeros((count, features.shape[1]))
-            np.add.at(parts, self._member, features)
-            sums = product(drawn(self._seed, self._resamples, count), parts)
-        resampled = statistic(sums)
+        resampled = statistic(self.sums(features))
         resampled = resampled[~np.isnan(resampled)]
         if len(resampled) < 2 or np.isnan(value):
             return Interval(value, math.nan, math.nan, math.nan, len(features), count)
@@ -124,6 +118,17 @@ class ClusterBootstrap:
         else:
             error, degrees = _over_clusters(resampled, count)
         return _interval(value, error, level, degrees, len(features), count)
+
+    def sums(self, features: Floats) -> Floats:
+        """Return the sums of `features` (n, m), one row per item, in each resample: (resamples, m).
+
+        All columns, and all calls with the same seed, have the same draws.
+        """
+        if self._count < FEWEST:
+            return sums_within(features, _strata(self._member), self._seed, self._resamples)
+        parts = np.zeros((self._count, features.shape[1]))
+        np.add.at(parts, self._member, features)
+        return product(drawn(self._seed, self._resamples, self._count), parts)
 
     def _members(self, known: NDArray[np.bool_]) -> tuple[NDArray[np.intp], int]:
         """Return the conversation of each `known` question, numbered in order of the names, and the

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from eval.stats.interval import ClusterBootstrap, Interval, critical_value, normal_quantile
+from eval.stats.resamples import Floats
 
 _POWER = 0.8
 
@@ -64,17 +65,23 @@ def permutation_test(differences: Sequence[float], seed: int, resamples: int = 1
     conversations.
     """
     data = np.asarray([d for d in differences if d != 0], dtype=np.float64)  # zeros change no sum
-    if len(data) == 0:
-        return 1.0
+    return permutation_tests(data[np.newaxis], seed, resamples)[0]
+
+
+def permutation_tests(differences: Floats, seed: int, resamples: int = 10_000) -> list[float]:
+    """Return the p of permutation_test for each row of `differences`, shape (tests, n), by the same
+    flips for all rows. A 0 changes no sum: it fills the place of a question that is not in a pair.
+    """
+    tests, n = differences.shape
     rng = np.random.default_rng(seed)
-    observed = abs(float(data.sum()))
-    as_far = 0
+    observed = np.abs(differences.sum(axis=1))
+    as_far = np.zeros(tests, dtype=np.int64)
     for start in range(0, resamples, 500):  # 500 at a time bounds the memory
         rows = min(500, resamples - start)
-        signs = rng.integers(0, 2, size=(rows, len(data)), dtype=np.int8) * 2 - 1
+        signs = rng.integers(0, 2, size=(rows, n), dtype=np.int8) * 2 - 1
         # The order of summation changes the last digits.
-        as_far += int((np.abs(signs @ data) >= observed - 1e-9).sum())
-    return (1 + as_far) / (1 + resamples)
+        as_far += (np.abs(signs @ differences.T) >= observed - 1e-9).sum(axis=0)
+    return [float(p) for p in (1 + as_far) / (1 + resamples)]
 
 
 def mcnemar(only_first: int, only_second: int) -> float:

@@ -109,6 +109,20 @@ def test_a_column_of_golds_is_the_answer_only_without_another(
     assert read_answers(path, dataset).columns["answer"] == ("answer",)
 
 
+def test_an_unlisted_answer_among_other_texts(
+    answered: Rows, write: Write, dataset: Dataset
+) -> None:
+    def row(one: dict[str, Any]) -> dict[str, Any]:
+        context = f"{one['question']} {one['gold']}"
+        texts = {"context": context, "reasoning": f"since {context}", "x": one["answer"]}
+        return {"asked": one["question"], "right": one["gold"], "key": f"u{one['answer']}", **texts}
+
+    path = write([row(one) | {"key": f"u{n}"} for n, one in enumerate(answered)])
+    columns = read_answers(path, dataset).columns
+    assert (columns["question"], columns["gold"]) == (("asked",), ("right",))
+    assert columns["answer"] == ("x",)
+
+
 def test_two_models_in_one_file_stop_until_one_is_named(
     answered: Rows, write: Write, dataset: Dataset
 ) -> None:
@@ -189,6 +203,7 @@ def test_a_history_with_one_question_is_named_by_the_id_of_the_question(
         ({"judge_1": 1, "judge_2": 1}, 1.0, {"as reported": (True, True)}),
         ({"judge": False, "judgments": [False, True, False]}, 0.0,
          {"as reported": (False, True, False)}),
+        ({"judgments": "[True, False]"}, 0.5, {"as reported": (True, False)}),
         ({"metrics": {"llm_judge": 1, "f1": 0.3}}, 1.0, {}),
         ({"score": 0.75, "reason": "so"}, 0.75, {}),
     ],

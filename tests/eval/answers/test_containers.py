@@ -41,9 +41,7 @@ def both(path: Path, wanted: str | None = None) -> Found:
 
 def contents(found: Found) -> list[tuple[Any, ...]]:
     """All that a reader gives."""
-    return [
-        (one.path, one.count, one.own, list(one.sample), list(one.items())) for one in found.lists
-    ]
+    return [(one.path, one.count, list(one.sample), list(one.items())) for one in found.lists]
 
 
 @pytest.fixture
@@ -185,7 +183,8 @@ def test_inner_fields_win_and_nested_ones_are_flattened(write: Callable[..., Pat
         "llm_judgments.judge_1": [True, False],
         "metrics.f1": 0.5,
     }
-    assert found.own == {"question", "answer", "score", "llm_judgments", "metrics"}
+    assert first.inherited == set(above)
+    assert second.inherited == {*above, "score"}
 
 
 def test_only_the_columns_asked_for_are_read(write: Callable[..., Path]) -> None:
@@ -330,6 +329,7 @@ def test_bad_files_are_refused_in_one_line(
 def test_other_values_among_the_rows_are_refused(value: Any, write: Callable[..., Path]) -> None:
     for limits in (Limits(), TINY):
         (found,) = row_lists(write(value), limits=limits).lists
+        assert [one.fields for one in found.sample] == [row("a", 0)]
         with pytest.raises(InputError, match=r"answers.json: (\[1\]|results\[0\]): must be an obj"):
             list(found.items())
 
@@ -397,7 +397,7 @@ def read(path: Path, limits: Limits) -> Any:
     """All that a reader gives, or the error without the place of the wrong value."""
     try:
         found = row_lists(path, limits=limits)
-        everything: list[Any] = [(one.path, one.count, one.own) for one in found.lists]
+        everything: list[Any] = [(one.path, one.count) for one in found.lists]
         for one in found.lists:
             try:
                 everything += [list(one.sample), list(one.items())]

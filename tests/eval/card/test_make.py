@@ -263,7 +263,7 @@ def test_bad_options_are_named(
     card, folder = str(published / "card.json"), str(keyed["plain"].folder)
     for arguments, expected in (
         ([], "name a RUN, or cards by --verify"),
-        ([folder, "--complete"], "--complete: is for --verify"),
+        ([folder, "--complete"], "--complete and --layout: are for --verify"),
         ([folder, "--model", "x"], "write ROLE=NAME"),
         ([folder, "--answers", card, card], "--answers: 2 for one RUN"),
         (["--verify", card, "--out", "x"], "--verify: leave out RUN"),

@@ -111,6 +111,30 @@ def test_verdicts_that_a_file_lacks_are_listed_as_such(
     assert "numbers cannot be recomputed: the answers given contain no context_tokens" in out
 
 
+def test_answers_are_read_as_they_were_for_the_card(
+    published: Path, data: Path, keyed: dict[str, Run], tmp_path: Path
+) -> None:
+    names = {"answer": "out", "question": "asked", "judge": "ok", "sample_id": "who"}
+    rows = [
+        {names.get(name, name): value for name, value in row.items() if name != "qa_index"}
+        | {"answer": "not this one"}
+        for row in rows_of(keyed["plain"])
+    ]
+    answers = write_rows(tmp_path / "odd.jsonl", rows)
+    columns = ("answer=out", "question=asked", "judge=ok", "conversation=who")
+    where, run = ("--dataset", str(data)), str(tmp_path / "run")
+    layout = tmp_path / "odd.yaml"
+    read = ("--columns", *columns, "--save-layout", str(layout))
+    assert rescore.main([str(answers), *where, "--out", run, *read]) == 0
+    path = str(tmp_path / "card.json")
+    assert command.main([run, "--out", path]) == 0
+    verify = ["--verify", path, *where, "--answers"]
+    assert command.main([*verify, str(answers)]) == 0
+    other = write_rows(tmp_path / "other.jsonl", rows[::-1])
+    assert command.main([*verify, str(other)]) != 0
+    assert command.main([*verify, str(other), "--layout", str(layout)]) == 0
+
+
 def test_several_cards_are_verified_with_their_answers(
     published: Path, verified: Verified, keyed: dict[str, Run], tmp_path: Path
 ) -> None:

@@ -94,6 +94,7 @@ def test_only_cards_that_are_new_or_changed_are_checked(check, published: Path, 
     assert (code, out) == (0, "0 cards checked, 0 refused\n")
 
 
+@pytest.mark.slow
 def test_forged_cards_and_links_that_are_none_fail(check, published: Path):
     card = json.loads((published / "card.json").read_text(encoding="utf-8"))
     scores = [dict(one) for one in card["scores"]]
