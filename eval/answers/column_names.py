@@ -19,6 +19,10 @@ _NOT_ANSWERS = re.compile(
     r"(adversarial|distractor|wrong|incorrect|original|gold\w*|reference|expected|correct|true|gt"
     r"|standard|target|ground_?truth)_(answer|response|output)|(judge|eval|grader)\w*"
 )
+_NOT_CONTEXTS = re.compile(  # tokens of what a model wrote
+    r"(.*[._])?(answer|response|output|completion|generat\w*|predict\w*|judge\w*|eval\w*)"
+    r"[._](token_usage|tokens|total_tokens|token_count|num_tokens)"
+)
 VERDICT_HINT = re.compile(
     r"judg|correct|verdict|grade|grading|label|pass|accura|score|eval|right|llm|success|result"
 )
@@ -64,6 +68,8 @@ def named(field: str, columns: Iterable[str]) -> list[str]:
     found: dict[str, tuple[int, int]] = {}
     for column in columns:
         name = snake(column)
+        if field == "context_tokens" and _NOT_CONTEXTS.fullmatch(name):
+            continue
         for nested, form in enumerate((name, name.rpartition(".")[2])):
             if field == "answer" and _NOT_ANSWERS.fullmatch(form):
                 continue

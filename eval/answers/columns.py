@@ -8,7 +8,7 @@ answers and another column may be the answer.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eval.answers.column_names import (
     ANSWER_HINT,
@@ -22,6 +22,7 @@ from eval.answers.column_names import (
 from eval.answers.containers import RowList
 from eval.answers.contents import Contents, QuestionIndex
 from eval.answers.layout import Layout, expand
+from eval.answers.rivals import are_rivals
 from eval.answers.verdict_columns import verdict_columns
 from eval.datasets.types import Dataset
 from eval.metrics.registry import reported
@@ -29,6 +30,7 @@ from memsys.text.files import shown
 
 MOST = 0.5  # share of values from which contents give a column its meaning
 _ALL = 0.95
+_CLOSE_TO_BEST = 0.9  # share of the matched rows that another list of answers has as well
 _CLOSE = 0.03  # overlap of words with the gold answer that an unlisted column of answers has
 _AMOUNTS = ("context_tokens", "search_seconds", "answer_seconds", "total_seconds")
 _FREE = {"answer", "error"}  # fields of which any value fits
@@ -84,7 +86,19 @@ def propose(
     """
     index = None if dataset is None else QuestionIndex(dataset)
     found = [_propose(one, index, given or Layout()) for one in lists]
-    return max(found, key=lambda one: (one.problem is None, one.matched, one.rows.count))
+    best = max(found, key=lambda one: (one.problem is None, one.matched, one.rows.count))
+    rivals = [
+        one.rows.path
+        for one in found
+        if one.problem is None
+        and (one is best or _CLOSE_TO_BEST * best.matched <= one.matched)
+        and (one is best or are_rivals(best.rows, best.columns, one.rows, one.columns))
+    ]
+    if best.problem is not None or len(rivals) < 2:
+        return best
+    names = shown(", ".join(rivals))
+    problem = f"several lists answer the same questions: {names}; name one by --rows"
+    return replace(best, problem=problem)
 
 
 def _propose(rows: RowList, index: QuestionIndex | None, given: Layout) -> Proposal:
@@ -102,6 +116,9 @@ def _propose(rows: RowList, index: QuestionIndex | None, given: Layout) -> Propo
         for name in contents.columns
     )
     known = sum(map(bool, contents.known)) if index is not None else contents.rows
+    texts = {*reading.columns.get("question", ()), *reading.columns.get("answer", ())}
+    if len(texts) > 1 and texts <= contents.inherited:
+        known = 0  # a list within a row, such as what was retrieved
     matched = rows.count * known / max(1, contents.rows)
     return Proposal(rows, reading.columns, table, reading.problem, matched)
 

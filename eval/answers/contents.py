@@ -165,15 +165,16 @@ class Contents:
         """Return the share of rows whose value goes with the property `of` their question.
 
         Each value goes with the property that most of its rows have. Only rows whose question is
-        certain count.
+        certain count, and values that occur twice among them.
         """
         seen: dict[str, Counter[Any]] = defaultdict(Counter)
         for value, questions in zip(self.columns[column], self.known, strict=True):
             properties = {of(question) for question in questions}
             if len(properties) == 1 and not values.blank(value):
                 seen[str(value)][properties.pop()] += 1
-        total = sum(map(Counter.total, seen.values()))
-        return sum(max(one.values()) for one in seen.values()) / total if total else None
+        repeated = [one for one in seen.values() if one.total() > 1]
+        total = sum(map(Counter.total, repeated))
+        return sum(max(one.values()) for one in repeated) / total if total else None
 
     def distinct(self, column: str) -> int:
         """Return the number of different filled values."""

@@ -21,6 +21,7 @@ from eval.metrics.registry import reported
 from memsys.errors import InputError
 
 AS_REPORTED = "as reported"  # a verdict or a latency that a file contains; its judge
+_MOST = 100_000  # rows: more would fill the memory, and no data set has as many questions
 _INDEX = re.compile("[0-9]{1,9}")
 _NUMBERED = re.compile(r"\d+$")
 Parse = Callable[[Any, str, str], Any]
@@ -110,6 +111,13 @@ def read_answers(path: Path, dataset: Dataset | None, layout: Layout | None = No
     name = path.name
     if proposal.problem is not None:
         raise UnclearColumnsError(f"{name}: {proposal.problem}", proposal)
+    count = proposal.rows.count
+    if count > _MOST:
+        raise UnclearColumnsError(
+            f"{name}: {count:,} rows are more than any data set has questions; name another list "
+            "by --rows, or divide the file",
+            proposal,
+        )
     reader = _Reader(name, proposal.columns, dataset)
     used = {column for columns in proposal.columns.values() for column in columns}
     rows = tuple(map(reader.row, proposal.rows.items(used)))

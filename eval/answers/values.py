@@ -110,7 +110,7 @@ def mean_verdict(value: Any) -> float | None:
         means = [mean_verdict(one) for one in value if not isinstance(one, list)]
         known = [mean for mean in means if mean is not None]
         return sum(known) / len(known) if known and len(known) == len(value) else None
-    word = value.strip().lower() if isinstance(value, str) else ""
+    word = value.strip().rstrip(".!").lower() if isinstance(value, str) else ""
     if word in _PASSED or value is True:
         return 1.0
     if word in _FAILED or value is False:

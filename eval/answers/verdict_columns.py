@@ -16,6 +16,7 @@ _OWN = 0  # position of the names under which this project writes verdicts
 _NUMBER = re.compile(r"(?:[-_. ](?:run|judg[a-z]+))?[-_. ]?\d+$")
 _NO_VERDICT = re.compile(
     r"abst|adversarial|evidence|recall|hit|error|fail|retriev|refus|empty|valid|f1|bleu|rouge|em$"
+    r"|exact|contain|substr|overlap"
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -88,6 +89,15 @@ class TextMetric(Metric):
     def score(self, answered: Answered) -> float | None:
         """See Metric."""
         return None if answered.gold is None else self.compute(answered.answer, answered.gold)
+
+
+def in_common(found: Sequence[str], wanted: Sequence[str]) -> int:
+    """Return the number of tokens that two bags share: of each token, the smaller count."""
+    distinct = set(found)
+    shared = distinct.intersection(wanted)
+    if not shared or len(distinct) == len(found):
+        return len(shared)
+    return (Counter(found) & Counter(wanted)).total()
 
 
 def overlap_f1(common: int, answer_size: int, gold_size: int) -> float:

@@ -9,6 +9,7 @@ question: "No evidence that he would" counts as a refusal even of a yes-or-no qu
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -19,9 +20,9 @@ _LONGEST = 1_000  # characters of a clause in which a refusal is looked for
 
 _TABLE = load_table(Path(__file__).parent / "refusals.yaml")
 _REFUSAL = re.compile("|".join(_TABLE["refusals"]))
-_EXACT, _GUESSES, _LABEL, _CONCEDES, _BREAK, _LEAD = (
+_NEGATION, _EXACT, _GUESSES, _LABEL, _CONCEDES, _BREAK, _LEAD = (
     re.compile(_TABLE[name], re.DOTALL if name == "label" else 0)
-    for name in ("EXACT", "guesses", "label", "concedes", "break", "lead")
+    for name in ("negation", "EXACT", "guesses", "label", "concedes", "break", "lead")
 )
 _BRACKETS = {"(": ")", "（": "）"}
 _OPENING = re.compile("[(（]")
@@ -43,12 +44,13 @@ def abstains(answer: str) -> bool:
     text = _LEAD.sub("", _LABEL.sub("", text)).replace("i'm ", "i am ")
     if not text:
         return True
-    if _CONCEDES.match(text):
+    if not _NEGATION.search(text) or _CONCEDES.match(text):
         return False
-    (_, first), *rest = _clauses(text) or [(False, text)]
+    clauses = _clauses(text)
+    _, first = next(clauses, (False, text))
     if not _refuses(first):
         return False
-    others = [(after_but, clause) for after_but, clause in rest if not _refuses(clause)]
+    others = [(after_but, clause) for after_but, clause in clauses if not _refuses(clause)]
     if any(_GUESSES.search(clause) for _, clause in others):
         return False
     if _EXACT.search(first) and any(after_but for after_but, _ in others):
@@ -73,15 +75,15 @@ def _without_asides(text: str) -> str:
     return "".join([*parts, text[start:]])
 
 
-def _clauses(text: str) -> list[tuple[bool, str]]:
-    """Return the clauses of `text` in order, each with whether a "but" precedes it."""
-    found: list[tuple[bool, str]] = []
+def _clauses(text: str) -> Iterator[tuple[bool, str]]:
+    """Yield the clauses of `text` in order, each with whether a "but" precedes it."""
     start, after_but = 0, False
     for gap in _BREAK.finditer(text):
-        found.append((after_but, text[start : gap.start()].strip()))
+        if clause := text[start : gap.start()].strip():
+            yield after_but, clause
         start, after_but = gap.end(), bool(gap[1] or gap[2])
-    found.append((after_but, text[start:].strip()))
-    return [pair for pair in found if pair[1]]
+    if clause := text[start:].strip():
+        yield after_but, clause
 
 
 def _refuses(clause: str) -> bool:

@@ -7,10 +7,9 @@ higher orders only, so none is left here.
 
 from __future__ import annotations
 
-from collections import Counter
 from math import exp
 
-from eval.metrics import TextMetric
+from eval.metrics import TextMetric, in_common
 from eval.metrics.registry import register
 from eval.metrics.tokens import word_tokens
 
@@ -22,7 +21,7 @@ def bleu1(answer: str, gold: str) -> float:
     answer. Without a common token the score is 0.
     """
     found, wanted = word_tokens(answer), word_tokens(gold)
-    clipped = (Counter(found) & Counter(wanted)).total()
+    clipped = in_common(found, wanted)
     if clipped == 0:
         return 0.0
     return clipped / len(found) * min(1.0, exp(1 - len(wanted) / len(found)))

@@ -78,6 +78,7 @@ _REWRITE: dict[str, Callable[[re.Match[str]], str]] = {
     "on_the_day": lambda m: f"on day{m['day']}",
 }
 _RULES = [(re.compile(pattern), _REWRITE[rule]) for rule, pattern in _TABLE["rules"]]
+_DIGIT, _LETTERS = re.compile(r"\d"), re.compile("[a-z]+")
 
 
 def in_parts(text: str) -> str:
@@ -85,6 +86,8 @@ def in_parts(text: str) -> str:
 
     5/7/2023 may be May or July: it gives the year and two plain numbers.
     """
+    if not _DIGIT.search(text) and MONTH_NUMBERS.keys().isdisjoint(_LETTERS.findall(text)):
+        return text
     for pattern, rewrite in _RULES:
         text = pattern.sub(rewrite, text)
     return text

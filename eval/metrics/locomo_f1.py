@@ -8,14 +8,13 @@ type 5 is a phrase match, not an F1.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from string import punctuation
 from typing import TYPE_CHECKING
 
 from eval.datasets.types import ADVERSARIAL, TYPES
-from eval.metrics import Answered, Metric, overlap_f1
+from eval.metrics import Answered, Metric, in_common, overlap_f1
 from eval.metrics.registry import register
 from eval.metrics.tokens import without_scipy_stats
 from memsys.errors import InputError
@@ -53,7 +52,7 @@ def stems(text: str) -> tuple[str, ...]:
 
 def _bag_f1(answer: str, gold: str) -> float:
     found, wanted = stems(answer), stems(gold)
-    return overlap_f1((Counter(found) & Counter(wanted)).total(), len(found), len(wanted))
+    return overlap_f1(in_common(found, wanted), len(found), len(wanted))
 
 
 def locomo_f1(answer: str, gold: str | None, category: int) -> float:

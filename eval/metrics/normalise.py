@@ -24,15 +24,15 @@ _CJK = "㐀-鿿豈-﫿ぁ-ヺ々〇𠀀-𲎯"
 _TERM = re.compile(
     rf"[{_CJK}]|(?<!\S)-\d+(?:[.:]\d+)*|\d+(?:[.:]\d+)*(?:(?:st|nd|rd|th|s)\b)?|[^\W_{_CJK}]+"
 )
-_Rule = tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]
+_Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 _QUOTES = str.maketrans("‘’ʼ＇`´‐‑‒–—―−⁄", "''''''-------/", "\u00ad\u200b\u200c\u200d\u2060\ufeff")
 
 
-def _rules(rows: Iterable[tuple[str, str | None]]) -> list[_Rule]:
+def _rules(rows: Iterable[tuple[str, str, str | None]]) -> list[_Rule]:
     def closed(m: re.Match[str]) -> str:
         return m[0].replace(",", "").replace(".", "")
 
-    return [(re.compile(row), closed if new is None else new) for row, new in rows]
+    return [(part, re.compile(row), closed if new is None else new) for part, row, new in rows]
 
 
 _TABLE = load_table(Path(__file__).parent / "spelling.yaml")
@@ -52,9 +52,18 @@ def fold(text: str) -> str:
 
 def _respell(plain: str) -> str:
     """Apply all rules once to folded text with single spaces."""
-    for pattern, replacement in (*(_CONTRACTIONS if "'" in plain else ()), *_SIGNS):
-        plain = pattern.sub(replacement, plain)
-    return _spaced(in_parts(_spaced(in_figures(_spaced(plain)))))
+    for rewrite in (_respell_words, in_figures, in_parts):
+        rewritten = rewrite(plain)
+        if rewritten is not plain:
+            plain = _spaced(rewritten)
+    return plain
+
+
+def _respell_words(text: str) -> str:
+    for part, pattern, replacement in (*(_CONTRACTIONS if "'" in text else ()), *_SIGNS):
+        if part in text:
+            text = pattern.sub(replacement, text)
+    return text
 
 
 def _spaced(text: str) -> str:

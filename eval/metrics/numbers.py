@@ -29,6 +29,7 @@ _RUN = re.compile(
     rf"(?:{_WORD})\b(?:(?:-| (?!second\b)|(?<=hundred) and |(?<=thousand) and )(?:{_WORD})\b)*"
     r"(?P<unit> second\b)?"
 )
+_WORDS, _LETTERS = frozenset(_WORD.split("|")), re.compile("[a-z]+")
 
 _D = "".join(CHINESE_DIGITS)
 _S = r"(?:[十百万亿]|千(?![克米瓦卡赫]))"  # 千克 is a kilogram
@@ -144,4 +145,6 @@ def in_figures(text: str) -> str:
     English cardinals and ordinals below 10^12, also with "and" after hundred and thousand; Chinese
     by digit and scale (两千零五, 二〇二三), also the short form 一百二 = 120.
     """
-    return _ZH_RUN.sub(_read_zh, _RUN.sub(_read, text))
+    if not _WORDS.isdisjoint(_LETTERS.findall(text)):
+        text = _RUN.sub(_read, text)
+    return text if text.isascii() else _ZH_RUN.sub(_read_zh, text)

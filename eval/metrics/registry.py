@@ -21,11 +21,18 @@ _REGISTERED: dict[str, Metric] = {}  # by the modules of this package
 _CONFIGURED: dict[str, Metric] = {}  # by the configuration of the current run
 
 
+@cache
+def _ordered() -> tuple[Metric, ...]:
+    found = [*_REGISTERED.values(), *_CONFIGURED.values()]
+    return tuple(sorted(found, key=lambda metric: metric.order))
+
+
 def register(metric: Metric) -> None:
     """Add `metric`; raises InputError if another one has its name or its column."""
     if _taken(metric, _REGISTERED.values()):
         raise InputError(f"metric {metric.name}: the name is taken; choose another")
     _REGISTERED[metric.name] = metric
+    _ordered.cache_clear()
 
 
 def _taken(metric: Metric, others: Iterable[Metric]) -> Metric | None:
@@ -52,11 +59,13 @@ def use_configured(config: Mapping[str, Any] | None) -> None:
     imported or built, is no Metric, or has a name that is taken.
     """
     _CONFIGURED.clear()
+    _ordered.cache_clear()
     for name, settings in (config or {}).items():
         metric = _build(name, settings)
         if other := _taken(metric, metrics()):
             raise InputError(f"metric={name}: {metric.column} is taken by {other.name}")
         _CONFIGURED[name] = metric
+        _ordered.cache_clear()
 
 
 def _build(name: str, settings: object) -> Metric:
@@ -98,8 +107,7 @@ def _load() -> None:
 def metrics() -> tuple[Metric, ...]:
     """Return all metrics in the order of a record's `scores`."""
     _load()
-    found = [*_REGISTERED.values(), *_CONFIGURED.values()]
-    return tuple(sorted(found, key=lambda metric: metric.order))
+    return _ordered()
 
 
 def find(name: str) -> Metric | None:

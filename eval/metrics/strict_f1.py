@@ -22,17 +22,17 @@ Units are not converted, spellings of one word not unified, relative dates not r
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 
-from eval.metrics import TextMetric, overlap_f1
+from eval.metrics import TextMetric, in_common, overlap_f1
 from eval.metrics.abstention import abstains
 from eval.metrics.alternatives import alternatives
 from eval.metrics.normalise import terms
 from eval.metrics.registry import register
 
 
-def _bag_f1(found: Counter[str], wanted: Counter[str]) -> float:
-    return overlap_f1((found & wanted).total(), found.total(), wanted.total())
+def _bag_f1(found: Sequence[str], wanted: Sequence[str]) -> float:
+    return overlap_f1(in_common(found, wanted), len(found), len(wanted))
 
 
 def strict_f1(answer: str, gold: str) -> float:
@@ -44,8 +44,8 @@ def strict_f1(answer: str, gold: str) -> float:
     Formula: F1 of bags of tokens (van Rijsbergen, 1979), as SQuAD's (Rajpurkar et al., 2016), which
     takes the best over several golds likewise.
     """
-    found = Counter(terms(answer))
-    best = max((_bag_f1(found, Counter(terms(text))) for text in alternatives(gold)), default=0.0)
+    found = terms(answer)
+    best = max((_bag_f1(found, terms(text)) for text in alternatives(gold)), default=0.0)
     refused = best > 0 and abstains(answer) and not abstains(gold)
     return 0.0 if refused else best
 

@@ -69,12 +69,50 @@ def without_scipy_stats() -> Iterator[None]:
         sys.modules.pop("scipy.stats", None)
 
 
+class _Rules:
+    """The rules of NLTKWordTokenizer, of which a text meets those whose characters it contains.
+
+    `before` and `after` the text is padded with blanks: the characters without one of which a rule
+    changes nothing, its pattern and its replacement. `parted`: the same for words that are divided.
+    """
+
+    def __init__(self, nltk: type[NLTKWordTokenizer]) -> None:
+        starts = zip(("«“‘„`", '"', "`", "\"'", "'"), nltk.STARTING_QUOTES, strict=True)
+        marks = (".", ":,", ":,", ".", ";@#$%&", ".", "?!", "'", "*")
+        others = (("[](){}<>", nltk.PARENS_BRACKETS), ("-", nltk.DOUBLE_DASHES))
+        ends = ("»”’", "'", '"', whitespace, "'", "'")
+        words = ("cannot", "'ye", "mme", "gonna", "gotta", "mme", "'n", "wanna", "'t", "'t")
+        before = (*starts, *zip(marks, nltk.PUNCTUATION, strict=True), *others)
+        self.before = [(frozenset(of), *rule) for of, rule in before]
+        after = zip(ends, nltk.ENDING_QUOTES, strict=True)
+        self.after = [(frozenset(of), *rule) for of, rule in after]
+        divided = [*nltk.CONTRACTIONS2, *nltk.CONTRACTIONS3]
+        self.parted = list(zip(words, divided, strict=True))
+
+    def tokenize(self, text: str) -> list[str]:
+        """Return `NLTKWordTokenizer().tokenize(text)` of lowercase `text`."""
+        characters = {" ", *text}
+        if '"' in characters:
+            characters |= {"`", "'"}  # by which the rules replace it
+        for needed, pattern, replacement in self.before:
+            if not characters.isdisjoint(needed):
+                text = pattern.sub(replacement, text)
+        text = f" {text} "
+        for needed, pattern, replacement in self.after:
+            if not characters.isdisjoint(needed):
+                text = pattern.sub(replacement, text)
+        for part, pattern in self.parted:
+            if part in text:
+                text = pattern.sub(r" \1 \2 ", text)
+        return text.split()
+
+
 @cache
-def _tokenizer() -> NLTKWordTokenizer:
+def _rules() -> _Rules:
     with without_scipy_stats():
         from nltk.tokenize.destructive import NLTKWordTokenizer  # noqa: PLC0415 - slow to import
 
-    return NLTKWordTokenizer()
+    return _Rules(NLTKWordTokenizer)
 
 
 @lru_cache(maxsize=65_536)
@@ -84,7 +122,8 @@ def word_tokens(text: str) -> tuple[str, ...]:
     The result equals `nltk.word_tokenize(text.lower())` of NLTK 3.9.1 with punkt_tab English.
     """
     parts = sentences(text.lower())
-    return tuple(word for part in parts for word in _tokenizer().tokenize(part))
+    tokenize = _rules().tokenize
+    return tuple(word for part in parts for word in tokenize(part))
 
 
 def sentences(text: str) -> list[str]:

