@@ -14,6 +14,7 @@ from eval.answers.column_names import (
     snake,
 )
 from eval.answers.contents import Contents
+from eval.answers.values import blank
 
 _MOST = 0.5  # share of values that are texts, gold answers or numbers
 _ALL = 0.95
@@ -26,9 +27,10 @@ _PATTERN = len(NAMES["answer"]) - 1  # of names such as gpt-4o_prediction
 def answer_column(contents: Contents, free: Sequence[str]) -> list[str]:
     """Return the column of answers; several if it is not clear which, none if there is none.
 
-    A column of gold answers is the answer only if no other column may be. An unlisted column is the
-    answer if it is the only remaining text, or the only one whose words are close to the gold
-    answers.
+    A column of gold answers is the answer only if no other column may be. Of listed names, the
+    first is read, unless the gold answers are known to be elsewhere and another column has other
+    texts, such as a chain of thought. An unlisted column is the answer if it is the only remaining
+    text, or the only one whose words are close to the gold answers.
     """
     by_name = [
         column
@@ -38,14 +40,29 @@ def answer_column(contents: Contents, free: Sequence[str]) -> list[str]:
     filled = [column for column in by_name if contents.filled(column)]
     right = [column for column in filled if (contents.gold(column) or 0.0) < _ALL]
     if right:
-        first = [one for one in right if rank_of("answer", one) == rank_of("answer", right[0])]
-        return first if rank_of("answer", first[0]) == _PATTERN else right[:1]
+        rank = rank_of("answer", right[0])
+        if rank == _PATTERN:
+            return [one for one in right if rank_of("answer", one) == rank]
+        others = right[1:] if any(_is_gold(contents, one) for one in contents.columns) else []
+        listed = (one for one in others if rank_of("answer", one) < _PATTERN)
+        return [right[0], *(one for one in listed if _differ(contents, right[0], one))]
     certain = [column for column in filled if not named("gold", [column])]
     if not certain:
         unlisted = _texts(contents, free)
         if len(unlisted) == 1 or (unlisted and not filled):
             return unlisted
     return [*certain, *filled, *by_name][:1]
+
+
+def _is_gold(contents: Contents, column: str) -> bool:
+    return (contents.gold(column) or 0.0) >= _MOST
+
+
+def _differ(contents: Contents, one: str, other: str) -> bool:
+    """Return whether most rows have different texts in both columns."""
+    cells = zip(contents.columns[one], contents.columns[other], strict=True)
+    texts = [(str(a).strip(), str(b).strip()) for a, b in cells if not (blank(a) or blank(b))]
+    return sum(a != b for a, b in texts) > _MOST * contents.rows
 
 
 def _texts(contents: Contents, free: Sequence[str]) -> list[str]:

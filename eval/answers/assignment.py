@@ -17,6 +17,7 @@ from eval.answers.candidates import (
     question_column,
 )
 from eval.answers.column_names import named
+from eval.answers.containers import BY_ROWS
 from eval.answers.contents import Contents
 from eval.answers.layout import Layout, expand
 from eval.answers.verdict_columns import verdict_columns
@@ -24,6 +25,7 @@ from eval.metrics.registry import reported
 from memsys.text.files import shown
 
 _FREE = {"answer", "error"}  # fields of which any value fits
+_BY_COLUMNS = 10  # columns that contain questions, from which the columns are rows
 
 
 class Assignment:
@@ -48,6 +50,8 @@ class Assignment:
         if {"conversation", "index"} <= self.columns.keys() and "id" not in given.columns:
             self.columns.pop("id", None)
         self.problem = self.problem or self._missing()
+        if self.problem is not None and self._is_by_columns():
+            self.problem = f"is a table by columns; {BY_ROWS}"
 
     def share(self, column: str, field: str | None) -> float | None:
         """Return the share of values that fit the meaning `field`; None if that is not known."""
@@ -116,6 +120,11 @@ class Assignment:
         """Return those of the rows, not of what encloses them, such as the mean of a file."""
         return [column for column in self._free() if column not in self._contents.inherited]
 
+    def _is_by_columns(self) -> bool:
+        """Return whether questions are in many columns, as if each were a row."""
+        contents = self._contents
+        return sum(contents.questions(one) > 0 for one in contents.columns) > _BY_COLUMNS
+
     def _present(self) -> str:
         return f"columns found: {shown(', '.join(self._contents.columns))}"
 
@@ -127,6 +136,16 @@ class Assignment:
         if "answer" not in self.columns:
             return (
                 f"no column for the answer; name it by --columns answer=COLUMN ({self._present()})"
+            )
+        answer = self.columns["answer"][0]
+        single = self._contents.rows == 1  # one empty answer is an answer
+        named_by_user = "answer" in self._given.columns
+        if not (
+            single or named_by_user or self._contents.filled(answer) or "error" in self.columns
+        ):
+            return (
+                f"the column of answers, {answer!r:.60}, is empty; name it or another by --columns "
+                f"answer=COLUMN ({self._present()})"
             )
         if not self.columns.keys() & {"question", "id", "index"}:
             return (

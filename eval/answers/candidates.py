@@ -62,7 +62,7 @@ def conversation_column(contents: Contents, free: Sequence[str]) -> Choice | Non
         if ids >= _MOST and (agreeing is None or agreeing >= _MOST):
             shares[column], fitting[column] = 1 + ids, ids  # before all labels
         elif agreeing is None:
-            if listed:
+            if column in by_name or (column in keys and _are_labels(contents, column)):
                 shares[column], fitting[column] = _MOST, None
         elif agreeing >= (_LISTED if listed else _ALL) and _are_labels(contents, column):
             shares[column] = fitting[column] = agreeing

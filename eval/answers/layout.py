@@ -41,7 +41,7 @@ class Layout:
     required: frozenset[str] = frozenset()
 
     def with_columns(self, columns: Mapping[str, tuple[str, ...]], rows: str | None) -> Layout:
-        """Return the layout with other `columns`, which are required, and other `rows` if not None."""
+        """Return the layout with other `columns`, which are required, and `rows` if given."""
         return replace(
             self,
             columns={**self.columns, **columns},
