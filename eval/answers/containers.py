@@ -23,6 +23,7 @@ __all__ = ["Found", "Item", "RowList", "row_lists"]
 _SAMPLE = 2_000
 LIMITS = Limits()
 _CUT = 2_000  # characters of a value in a sample
+BY_ROWS = "write a list of objects, one a row (pandas: to_json with orient='records')"
 _KINDS = (".json", ".jsonl", ".ndjson", ".csv", ".tsv")
 
 
@@ -146,7 +147,9 @@ def row_lists(path: Path, wanted: str | None = None, *, limits: Limits = LIMITS)
     files = Files(documents, path.is_dir())
     found = files.lists()
     if not found:
-        raise InputError(f"{shown(path.name)}: contains no answers, that is, no list of objects")
+        raise InputError(
+            f"{shown(path.name)}: contains no answers, that is, no list of objects; {BY_ROWS}"
+        )
     if wanted is not None:
         names = ", ".join(repr(one.path) for one in found)
         found = [one for one in found if _plain(one.path) == _plain(wanted)]

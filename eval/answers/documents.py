@@ -22,6 +22,7 @@ from memsys.text.json_text import parse_json
 
 _DELIMITERS = ",;\t"
 _FIELD_CHARACTERS = 1 << 27  # a context of a whole conversation is longer than csv's own limit
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _ROW = 1 << 20  # characters of a file that may be a single row
 JSON, LINES, CSV = "json", "lines", "csv"
 
@@ -150,9 +151,12 @@ class Document:
             size += len(data)
             if size > most:
                 break
+        start = b"".join(parts)
+        if _is_binary(start):
+            raise InputError(f"{self.name}: unknown format (binary); export it as JSON or CSV")
         if size <= self._limits.small:
-            return decode(b"".join(parts), Path(self.path.name)), True
-        return codecs.getincrementaldecoder("utf-8-sig")("replace").decode(b"".join(parts)), False
+            return decode(start, Path(self.path.name)), True
+        return codecs.getincrementaldecoder("utf-8-sig")("replace").decode(start), False
 
     def _kind(self, start: str) -> str:
         begin = start.lstrip()
@@ -169,6 +173,17 @@ class Document:
             f"{self.name}: unknown format; it must be JSON, JSON lines of one object a question, "
             "or CSV with a header (see docs/bring-your-own-answers.md)"
         )
+
+
+def _is_binary(start: bytes) -> bool:
+    """Return whether a file is no text, neither in UTF-8 nor in UTF-16."""
+    if b"\x00" not in start or start.startswith(_UTF16):
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return True
+    return False
 
 
 def _is_lines(text: str) -> bool:

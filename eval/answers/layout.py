@@ -30,17 +30,24 @@ class Layout:
 
     `rows`: path of the list of rows; None to look for it. `columns`: the columns of a field, which
     may contain `*`; several are added up (times, tokens) or are the runs of a judge. `whole`:
-    fields that `columns` does not name are not looked for.
+    fields that `columns` does not name are not looked for, and those whose columns are missing are
+    left out but for the `required` ones.
     """
 
     name: str | None = None
     rows: str | None = None
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     whole: bool = False
+    required: frozenset[str] = frozenset()
 
     def with_columns(self, columns: Mapping[str, tuple[str, ...]], rows: str | None) -> Layout:
-        """Return the layout with other `columns`, and other `rows` if they are not None."""
-        return replace(self, columns={**self.columns, **columns}, rows=rows or self.rows)
+        """Return the layout with other `columns`, which are required, and `rows` if given."""
+        return replace(
+            self,
+            columns={**self.columns, **columns},
+            rows=self.rows if rows is None else rows,
+            required=self.required | columns.keys(),
+        )
 
 
 def load_layout(name: str) -> Layout:

@@ -118,10 +118,19 @@ class Node:
         if not self.all_pooled:
             lists = {k: n for k, n in self.members.items() if n.element and n.element.objects}
             keyed = {k: n for k, n in self.members.items() if n.objects and n.texts()}
+            if self._are_fields(keyed):
+                keyed = {}
             self._pool(_parts(lists, lambda n: n.element or n) or _parts(keyed, lambda n: n))
         for _, node in self.below():
             node.settle()
         self.has_rows = self.rows() > 0
+
+    def _are_fields(self, nodes: Mapping[str, Node]) -> bool:
+        """Return whether the objects under these keys are fields of rows, such as `expected` and
+        `output`: several rows have all of them, and the keys are no labels.
+        """
+        everywhere = all(node.objects == self.objects for node in nodes.values())
+        return self.objects > 1 and everywhere and not all(map(_LABEL.fullmatch, nodes))
 
     def _pool(self, keys: set[str]) -> None:
         if keys:

@@ -106,8 +106,9 @@ class Walk:
         if child is None or child not in self._live:
             return
         for index, member in enumerate(value):
-            if isinstance(member, dict | list | LargeList | LargeObject):
-                group = isinstance(member, list | LargeList)
+            group = isinstance(member, list | LargeList)
+            mixed = group and child in self._targets  # an empty list would be no row either
+            if isinstance(member, dict | LargeObject) or (group and not mixed):
                 yield from self.rows(child, member, here.element(index, group))
             elif child in self._targets and self._wanted is None:
                 raise self._wrong(

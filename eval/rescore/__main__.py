@@ -23,12 +23,14 @@ from eval.records.schema import Summary
 from eval.rendering.run_tables import as_text, run_tables
 from eval.rendering.tables import by_run, plain, scope_note
 from eval.rescore.imports import Import, read_import, write_import
-from eval.rescore.recompute import recompute
+from eval.rescore.recompute import check_files, recompute
 from eval.rescore.tables import columns_table, labels_table, sentences
 from eval.summary.imported import ENDINGS, system_name
 from memsys.errors import InputError
 from memsys.places import RUNS, find_run
 from memsys.text.files import is_there
+
+_DATASET = "locomo"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     saved = "write how the FILE was read, for --layout; one FILE only"
     add("--save-layout", type=Path, metavar="YAML", help=saved)
     questions = "the questions that were answered (default: locomo)"
-    add("--dataset", default="locomo", metavar=NAMES, help=questions)
+    add("--dataset", metavar=NAMES, help=questions)
     add("--name", help="system that answered (default: the file's name); one FILE only")
     folder = "run folder (default: results/runs/<time>_<name>); one FILE only"
     add("--out", type=Path, help=folder)
@@ -100,6 +102,11 @@ def _rescore(options: argparse.Namespace) -> None:
     _check_same(cited, "evidence keys", "--evidence")
     if options.key is not None or options.evidence is not None:
         dataset = dataset or _dataset(options)
+    elif options.dataset is not None:
+        dataset = dataset or _dataset(options)
+        for source in ready:
+            if isinstance(source, Path):
+                check_files(dataset, load_manifest(source), source)
     summaries = []
     for source in ready:
         if isinstance(source, Path):
@@ -161,7 +168,10 @@ def _read(
 
 def _import(source: Import, options: argparse.Namespace) -> Summary:
     folder = options.out or RUNS / run_id(source.name)
-    given: dict[str, str | Sequence[str]] = {"dataset": options.dataset, "name": source.name}
+    given: dict[str, str | Sequence[str]] = {
+        "dataset": options.dataset or _DATASET,
+        "name": source.name,
+    }
     others = ("layout", "columns", "rows", "key", "evidence", "key_file")
     given |= {
         name.replace("_", "-"): value
@@ -206,7 +216,7 @@ def _run(given: Path) -> Path:
 
 def _dataset(options: argparse.Namespace) -> Dataset:
     key, evidence = options.key or ORIGINAL, options.evidence or ORIGINAL
-    return load_dataset_of(config_of(options.dataset, key, options.key_file, evidence))
+    return load_dataset_of(config_of(options.dataset or _DATASET, key, options.key_file, evidence))
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from eval.answers.files import (
     read_answers,
 )
 from eval.answers.layout import Layout, joined
-from eval.answers.match import Matching, match
+from eval.answers.match import REPEATED, Matching, match
 from eval.datasets.types import Dataset, Question
 from eval.metrics.abstention import abstains
 from eval.records.schema import Manifest, Record, Summary
@@ -75,11 +75,16 @@ def read_import(
     if matched < needed * rows:
         reasons = Counter(reason for _, reason in matching.unmatched).most_common()
         listed = ", ".join(f"{reason}: {count:,}" for reason, count in reasons)
-        name_them = "--columns question=COLUMN answer=COLUMN or --rows PATH, or add "
+        remedy = (
+            "give each question one answer, or name one list by --rows PATH"
+            if reasons[0][0] == REPEATED
+            else "correct --dataset, name the columns or the list by "
+            "--columns question=COLUMN answer=COLUMN or --rows PATH"
+        )
         raise UnclearColumnsError(
             f"{path}: only {matched:,} of {rows:,} rows give an answer to a question of "
-            f"{dataset.name} ({listed}), and {needed:.0%} are needed; correct --dataset, "
-            f"name the columns or the list by {name_them}--partial to score those that match",
+            f"{dataset.name} ({listed}), and {needed:.0%} are needed; {remedy}, or add --partial "
+            "to score those that match",
             file.proposal,
         )
     return Import(path, name, file, dataset, matching)

@@ -74,14 +74,14 @@ def recompute(
 
 def _under(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
     """Return the manifest with the answer key of `dataset`; InputError if the files differ."""
-    _check_files(dataset, manifest, folder)
+    check_files(dataset, manifest, folder)
     changed = _with_settings(manifest, {"key": dataset.key.name})
     return cast(Manifest, {**changed, "key": asdict(dataset.key)})
 
 
 def _citing(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
     """Return the manifest with the evidence key of `dataset`; InputError if the files differ."""
-    _check_files(dataset, manifest, folder)
+    check_files(dataset, manifest, folder)
     others = {name: value for name, value in manifest.items() if name != "evidence"}
     if dataset.evidence is None:
         return _with_settings(others, {"evidence": None})
@@ -89,7 +89,8 @@ def _citing(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
     return cast(Manifest, {**changed, "evidence": asdict(dataset.evidence)})
 
 
-def _check_files(dataset: Dataset, manifest: Manifest, folder: Path) -> None:
+def check_files(dataset: Dataset, manifest: Manifest, folder: Path) -> None:
+    """Raise InputError if the run in `folder` answers other files than those of `dataset`."""
     if {file["sha256"] for file in manifest["data"]} != {file.sha256 for file in dataset.files}:
         names = ", ".join(file["name"] for file in manifest["data"])
         raise InputError(

@@ -24,7 +24,8 @@ _OPTIONAL = {  # by field of the account: words, field of an answer, part of the
 }
 _EXAMPLE = 36  # characters of a value in the table of columns
 _NAME = 30
-_LISTED = 12  # columns that a sentence names
+_LISTED = 12  # columns, files or conversations that a sentence names
+_LINE = 600  # characters of their names
 
 
 def sentences(account: Account) -> list[str]:
@@ -218,13 +219,13 @@ def _rows(count: int) -> str:
     return f"{count:,} row" + ("s" if count != 1 else "")
 
 
-def _listed(columns: Sequence[str]) -> str:
-    more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""
-    return shown(", ".join(columns[:_LISTED])) + more
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return shown(", ".join(names[:_LISTED]), _LINE) + more
 
 
 def _pairs(conversations: Mapping[str, str]) -> str:
-    return ", ".join(f"{label} is {id_}" for label, id_ in conversations.items())
+    return _listed([f"{label} is {id_}" for label, id_ in conversations.items()])
 
 
 def _not_scored(account: Account) -> str:

@@ -271,7 +271,7 @@ def variants() -> list[Variant]:
         (
             "CSV, empty answers",
             comma([row | {"prediction": ""} for row in base]),
-            ALL | {"empty_answers": N},
+            "is empty; name it or another by --columns answer=COLUMN",
         ),
         ("CSV, errors false", comma([row | {"error": "False"} for row in base]), ALL),
         (

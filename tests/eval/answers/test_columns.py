@@ -139,6 +139,50 @@ def test_two_models_in_one_file_stop_until_one_is_named(
     assert {row.answer for row in matched(path, dataset, layout).values()} == {"no"}
 
 
+def test_an_answer_beside_a_chain_of_thought_stops_until_one_is_named(
+    answered: Rows, write: Write, dataset: Dataset
+) -> None:
+    value = [row | {"response": f"Step by step: {row['answer']}"} for row in answered]
+    with pytest.raises(UnclearColumnsError, match="response, answer; name one by --columns"):
+        read_answers(write(value), dataset)
+    layout = Layout(columns=parse_columns(["answer=answer"]))
+    assert read_answers(write(value), dataset, layout).columns["answer"] == ("answer",)
+    same = [row | {"response": row["answer"]} for row in answered]
+    assert read_answers(write(same), dataset).columns["answer"] == ("response",)
+
+
+def test_an_empty_column_of_answers_is_refused_until_it_is_named(
+    answered: Rows, write: Write, dataset: Dataset
+) -> None:
+    path = write([row | {"answer": None} for row in answered])
+    with pytest.raises(UnclearColumnsError, match="the column of answers, 'answer', is empty"):
+        read_answers(path, dataset)
+    layout = Layout(columns=parse_columns(["answer=answer"]))
+    assert {row.answer for row in read_answers(path, dataset, layout).rows} == {""}
+
+
+def test_a_table_by_columns_is_recognised(answered: Rows, write: Write, dataset: Dataset) -> None:
+    columns = ("question", "answer", "gold")
+    value = {key: {str(n): row[key] for n, row in enumerate(answered)} for key in columns}
+    with pytest.raises(UnclearColumnsError, match="is a table by columns; write a list of objects"):
+        read_answers(write(value), dataset)
+
+
+def test_keys_of_single_questions_are_no_conversations(
+    answered: Rows, write: Write, dataset: Dataset
+) -> None:
+    value = {f"talk-{n}": row for n, row in enumerate(named(answered, sample_id=None))}
+    assert "conversation" not in read_answers(write(value), dataset).columns
+
+
+def test_a_column_named_beside_a_layout_is_required(
+    answered: Rows, write: Write, dataset: Dataset
+) -> None:
+    layout = load_layout("rows").with_columns(parse_columns(["judge=marks"]), None)
+    with pytest.raises(UnclearColumnsError, match="no column 'marks' for judge"):
+        read_answers(write(answered), dataset, layout)
+
+
 def test_keys_that_are_categories_are_no_conversations(
     answered: Rows, write: Write, dataset: Dataset
 ) -> None:

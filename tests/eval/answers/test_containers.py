@@ -164,6 +164,16 @@ def test_lists_of_the_same_questions_are_not_one(other: str, write: Callable[...
     assert {one.path: one.count for one in found.lists} == {"1": 9, other: 4}
 
 
+def test_objects_inside_of_every_row_are_its_fields(write: Callable[..., Path]) -> None:
+    value = [
+        {"input": {"question": f"Who is it, {n}?"}, "output": row("a", n), "expected": row("b", n)}
+        for n in range(9)
+    ]
+    (found,) = both(write(value)).lists
+    assert (found.path, found.count) == ("", 9)
+    assert next(found.items()).fields["expected.question"] == "What did b do 0?"
+
+
 def test_inner_fields_win_and_nested_ones_are_flattened(write: Callable[..., Path]) -> None:
     judged = {"llm_judgments": {"judge_1": [True, False]}, "metrics": {"f1": 0.5}}
     value = {
@@ -282,6 +292,8 @@ ERRORS: dict[str, tuple[bytes, str]] = {
     "text": (b"hello there\n", "unknown format"),
     "number": (b"5", "unknown format"),
     "bytes": (b"\x00" * 99, "unknown format"),
+    "workbook": (b"PK\x03\x04\x00\xff" * 9, r"binary\); export it as JSON or CSV"),
+    "by columns": (b'{"question": ["Who?"]}', "orient='records'"),
     "no list": (b'{"f1": [0.5, 0.25],\n"n": {"a": 1}}', "no list of objects"),
     "no rows": (b'{"0": []}', "no list of objects"),
     "header only": (b"question,answer\n", "no list of objects"),
@@ -325,7 +337,10 @@ def test_bad_files_are_refused_in_one_line(
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("value", [[row("a", 0), 5], {"results": [None, row("a", 0)]}])
+@pytest.mark.parametrize(
+    "value",
+    [[row("a", 0), 5], {"results": [None, row("a", 0)]}, [row("a", 0), [1, 2]]],
+)
 def test_other_values_among_the_rows_are_refused(value: Any, write: Callable[..., Path]) -> None:
     for limits in (Limits(), TINY):
         (found,) = row_lists(write(value), limits=limits).lists

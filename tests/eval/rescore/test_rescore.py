@@ -221,6 +221,32 @@ def test_a_run_folder_is_scored_anew(
     assert f"Matched: {len(answers)} of {len(answers)} rows" in out
 
 
+def test_a_run_on_other_data_is_refused(
+    rescore: Callable[..., int],
+    answers: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert rescore(_write(answers), "--out", "run") == 0
+    folder = Path(__file__).parents[3] / "data" / "sample"
+    talks = [one for path in folder.glob("*.json") for one in json.loads(path.read_text())]
+    Path("other.json").write_text(json.dumps(talks[:1]), encoding="utf-8")
+    before = Path("run/manifest.json").read_text()
+    capsys.readouterr()
+    assert rescore("run", "--dataset", "other.json") == 2
+    assert "name the same files by --dataset" in capsys.readouterr().err
+    assert Path("run/manifest.json").read_text() == before
+
+
+def test_doubled_rows_are_named_as_the_reason(
+    rescore: Callable[..., int],
+    answers: list[dict[str, Any]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert rescore(_write(answers + answers), "--out", "run") == 2
+    assert "give each question one answer, or name one list by --rows" in capsys.readouterr().err
+    assert not Path("run").exists()
+
+
 def _strange(answers: list[dict[str, Any]]) -> str:
     """A file of which one row in five matches, with an unlisted column."""
     rows = [
