@@ -118,10 +118,10 @@ def _match_labels(rows: Sequence[AnswerRow], dataset: Dataset) -> dict[str, Matc
         expected = ids[position] if position < len(ids) else None
         asked = (normalise(row.question) for row in group if row.question)
         counts = Counter(name for words in asked for name in asked_in.get(words, ()))
-        # Of equals, the expected one, then the first of the data set.
+        # Of equals, the expected one, then the first of the data set (none is in a pooled store).
         best = max(
             counts,
-            key=lambda name: (counts[name], name == expected, -positions[name]),
+            key=lambda name: (counts[name], name == expected, -positions.get(name, 0)),
             default=None,
         )
         labels[label] = MatchedLabel(label, best, expected)

@@ -18,7 +18,9 @@ from eval.cli import FAILED, code_of, parser
 from eval.datasets.named import NAMES
 from memsys.errors import InputError, first_problem
 from memsys.places import find_run
+from memsys.text.files import shown
 
+_LINE = 1_000  # characters of a difference
 _ORIGIN = {
     "repository": "repository of the answers, as OWNER/NAME or a URL",
     "commit": "commit of that repository",
@@ -115,11 +117,12 @@ def _verify(options: argparse.Namespace) -> int:
 def _lines(path: Path, found: Verification, *, complete: bool) -> list[str]:
     numbers = f"{found.equal:,} of {found.compared:,} numbers equal"
     refused = found.refused(complete=complete)
-    lines = [f"{path}: {'differs' if refused else 'equal'}: {numbers}"]
-    lines += [f"  {line}" for line in refused]
+    lines = [f"{shown(path)}: {'differs' if refused else 'equal'}: {numbers}"]
+    lines += [f"  {shown(line, _LINE)}" for line in refused]
     for reason, count in found.unverified.items():
         lines.append(f"  {count:,} numbers cannot be recomputed: {reason}")
-    return [*lines, *(f"  note: {note}" for note in found.notes)]
+    notes = found.notes if complete else [*found.assumed, *found.notes]
+    return [*lines, *(f"  note: {note}" for note in notes)]
 
 
 def _each(paths: Sequence[Path] | None, cards: int, option: str) -> list[Path | None]:

@@ -117,7 +117,7 @@ def read_any(
     rows, unmatched = len(source.file.rows), len(source.matching.unmatched)
     changed = {one.id for one in dataset.questions if one.key_change is not None}
     golds = {question.id: question.gold for question in dataset.questions}
-    verdicts = {  # they were given under the data set's own key
+    verdicts = {  # they were given on the original gold answers
         id_: {golds[id_]: row.judge}
         for id_, row in source.matching.answers.items()
         if row.judge is not None and id_ not in changed

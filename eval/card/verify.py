@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from eval.answers.layout import Layout
+from eval.answers.normalised import normalise
 from eval.card import answers as answer_files
 from eval.card import rankings as ranking_files
 from eval.card.answers import Answers
@@ -18,6 +19,7 @@ from eval.card.schema import ANSWERS, DIGITS, RANKINGS, Card, CardFile, Role, Sc
 from eval.card.scores import REPORTED, Computed, Number, compute
 from eval.datasets.types import Dataset
 from eval.records.run import Run
+from eval.rescore.account import COPIED
 from memsys.errors import InputError
 from memsys.text.files import is_there, shown
 
@@ -26,6 +28,7 @@ _SHOWN = 16  # characters of a hash in a message
 _OF_DATA: tuple[Role, ...] = ("data", "key", "evidence", "subset")
 _WITH_TEXTS = "corrected"  # the answer key that needs texts besides the list of errors
 _OF_FILE = ("rows", "unmatched")  # counts that depend on the layout of the file
+_NOT_SHOWN = "kind: run on the card, which only its run folder shows"
 
 
 @dataclass(slots=True)
@@ -34,22 +37,23 @@ class Verification:
 
     `equal` of the `compared` numbers are equal; `differences` has a line for each other one, and
     for each file and count that differs. `unverified`: number of numbers on the card by the reason
-    why they cannot be recomputed; `unreported`: the same of those that the file of answers would
-    report. `notes`: what a reader should know.
+    why they cannot be recomputed. `assumed`: what the card says of the system and the given files
+    do not show, a line each. `notes`: what a reader should know.
     """
 
     compared: int = 0
     equal: int = 0
     differences: list[str] = field(default_factory=list)
     unverified: Counter[str] = field(default_factory=Counter)
+    assumed: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def refused(self, *, complete: bool = False) -> list[str]:
-        """Return the reasons to refuse the card, a line each. `complete`: these include numbers
-        that cannot be recomputed.
+        """Return the reasons to refuse the card, a line each. `complete`: these include what cannot
+        be verified.
         """
         open_ = [f"{n:,} numbers are not verified: {why}" for why, n in self.unverified.items()]
-        return self.differences + (open_ if complete else [])
+        return self.differences + (self.assumed + open_ if complete else [])
 
 
 def differences(
@@ -107,6 +111,12 @@ def verify(
     )
     if run is not None:
         found.differences += _of_run(card, run)
+    elif card.kind == "imported":
+        found.differences += _of_files(card, [], "weights")
+    else:
+        found.assumed.append(_NOT_SHOWN)
+    if given is not None and card.kind == "imported":
+        found.differences += _of_golds(given, first)
     if given is not None or ranked is not None:
         found.differences += _of_counts(card, rows_of(first, computed, given), given)
     _compare_scores(card, computed, missing, ranked, given, found)
@@ -176,6 +186,22 @@ def _of_run(card: Card, run: Run) -> Iterator[str]:
     if card.kind != kind:
         yield f"kind: {card.kind} on the card, {kind} of the run"
     yield from _of_files(card, weights_of(manifest), "weights")
+
+
+def _of_golds(answers: Answers, dataset: Dataset) -> Iterator[str]:
+    """Yield a line if hardly any answer differs from the gold answer: these are no answers."""
+    golds = {one.id: one.original_gold for one in dataset.questions}
+    pairs = [
+        (row.answer, gold)
+        for id_, row in answers.rows.items()
+        if row.error is None and (gold := golds.get(id_)) is not None
+    ]
+    same = sum(normalise(answer) == normalise(gold) for answer, gold in pairs)
+    if same > COPIED * len(pairs):
+        yield (
+            f"answers: {same:,} of {len(pairs):,} are the gold answer word for word; name the "
+            "column of the answers"
+        )
 
 
 def _of_counts(card: Card, here: Mapping[str, int], answers: Answers | None) -> Iterator[str]:

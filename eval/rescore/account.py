@@ -15,6 +15,7 @@ from eval.datasets.types import TYPES, Dataset
 from eval.records.answer_key_views import under_original
 from eval.records.schema import Record
 
+COPIED = 0.9  # share of answers equal to the gold answer that no reader reaches
 _SHOWN = 5  # examples of unmatched rows
 _QUESTION = 80  # characters of a question in a line
 _SAME_SCORE = 1e-6

@@ -10,7 +10,7 @@ from eval.answers.column_names import VERDICT_HINT, snake
 from eval.answers.columns import Column, Proposal
 from eval.datasets.types import TYPES
 from eval.metrics.registry import reported
-from eval.rescore.account import Labels
+from eval.rescore.account import COPIED, Labels
 from memsys.text.files import shown
 
 Account = Mapping[str, Any]
@@ -26,7 +26,6 @@ _EXAMPLE = 36  # characters of a value in the table of columns
 _NAME = 30
 _LISTED = 12  # columns, files or conversations that a sentence names
 _LINE = 600  # characters of their names
-_COPIED = 0.9  # share of answers equal to the gold answer that no reader reaches
 
 
 def sentences(account: Account) -> list[str]:
@@ -156,7 +155,7 @@ def warnings(account: Account) -> list[str]:
 def _copied(account: Account) -> str | None:
     """Return a sentence if hardly any answer differs from the gold answer, else None."""
     same, golds = account["same_as_gold"], account["with_gold"]
-    if same <= _COPIED * golds:
+    if same <= COPIED * golds:
         return None
     return (
         f"{same:,} of {golds:,} answers are the gold answer word for word: the column read as the "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eval.card.schema import Score
 from eval.rendering.numbers import ABSENT, interval, number
@@ -140,14 +140,22 @@ def _columns(scope: Scope, key: str, protocol: str, members: Sequence[Entry]) ->
     def of(type_: str, measure: str = F1, *, marked: bool = True) -> Callable[[Entry], Cell]:
         return lambda one: _score(one.score(key, protocol, type_, measure), marked=marked)
 
+    def verdict(one: Entry) -> Score | None:
+        return one.score(key, protocol, measure=JUDGE)
+
     yield Column("F1", of(OVERALL))
     for name, _ in scope.counts:
         if name != OVERALL:
             yield Column(shown(name), of(name))
     yield Column("BLEU-1", of(OVERALL, BLEU1))
-    verdicts = [one.score(key, protocol, measure=JUDGE) for one in members]
-    reported = all(one.reported for one in verdicts if one is not None)
-    judge = of(OVERALL, JUDGE, marked=not reported)
+    reported = all(found.reported for one in members if (found := verdict(one)) is not None)
+
+    def judge(one: Entry) -> Cell:
+        cell, found = of(OVERALL, JUDGE, marked=not reported)(one), verdict(one)
+        if found is None or found.n == scope.questions:
+            return cell
+        return replace(cell, note=", ".join(filter(None, (cell.note, f"n={found.n:,}"))))
+
     yield Column("judge", judge, note="reported" * reported)
     yield Column("answered", _answered)
     yield Column("reader", lambda one: _name(one.reader), words=True)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from eval.card.files import load_card
-from eval.card.schema import MOST, Card, Role, Score
+from eval.card.schema import MOST, Card, Role, Score, Setting
+from eval.datasets.files import load_sources
 from eval.datasets.types import TYPES
 from eval.metrics.protocols import PROTOCOLS
 from eval.summary.summarise import OVERALL
@@ -54,19 +55,28 @@ class Entry:
 
     @property
     def dataset(self) -> str:
-        """Name of the data set."""
+        """Name of the data set: of a published one that is used whole, its public name."""
         config = self.card.dataset
+        if self.published and not self._settings.keys() - {"_target_"}:
+            return self.published
         return shown(str(config.get("name") or str(config.get("_target_")).rpartition(".")[2]))
+
+    @property
+    def published(self) -> str:
+        """Name by which eval.fetch gets the data; "" if it gets no such file."""
+        hashes = self.hashes("data")
+        return next((name for name, one in load_sources().items() if [one.sha256] == hashes), "")
 
     @property
     def data(self) -> str:
         """Identity of the questions: the hashes of the data and the settings that select them."""
-        settings = {
-            name: value
-            for name, value in self.card.dataset.items()
-            if name not in _NEUTRAL and value is not None
-        }
-        return repr((self.hashes("data"), sorted(settings.items())))
+        return repr((self.hashes("data"), sorted(self._settings.items())))
+
+    @property
+    def _settings(self) -> dict[str, Setting]:
+        """Settings that select the questions."""
+        config = self.card.dataset.items()
+        return {name: value for name, value in config if name not in _NEUTRAL and value is not None}
 
     def hashes(self, role: Role) -> list[str]:
         """Return the hashes of the files with that role, sorted."""

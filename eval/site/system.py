@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 from eval.card.schema import ANSWERS, RANKINGS, Code, Role, Score
-from eval.datasets.files import load_sources
 from eval.metrics.registry import columns, titles
 from eval.rendering.blocks import Table
 from eval.rendering.numbers import ABSENT
@@ -34,6 +33,8 @@ def _facts(entry: Entry) -> Iterator[tuple[str, str]]:
     for role, name in card.models.items():
         yield shown(role), name or ""
     yield "data set", entry.dataset
+    if card.reading:
+        yield "answers read from", " + ".join(card.reading.columns.get("answer", []))
     yield "rows", ", ".join(f"{n:,} {shown(name)}" for name, n in card.rows.items())
     if card.origin:
         for name, value in card.origin:
@@ -112,7 +113,7 @@ def command_to_verify(entry: Entry) -> str:
     run that are not published are those in the folder RUN, which its command writes again.
     """
     answers, rankings = _file_name(entry, ANSWERS), _file_name(entry, RANKINGS)
-    data, url = _published(entry), answers_link(entry)
+    data, url = entry.published, answers_link(entry)
     words = ["python", "-m", "eval.card", "--verify", f"{entry.page}.json"]
     if repeated(entry):
         words += ["--answers", "RUN"]
@@ -135,12 +136,6 @@ def repeated(entry: Entry) -> bool:
 def answers_link(entry: Entry) -> str:
     """Return the https address of the answers, or an empty string."""
     return link(entry.card.origin.url or "", ["https"]) if entry.card.origin else ""
-
-
-def _published(entry: Entry) -> str:
-    """Return the name by which eval.fetch gets the data; "" if it gets no such file."""
-    hashes = entry.hashes("data")
-    return next((name for name, one in load_sources().items() if [one.sha256] == hashes), "")
 
 
 def _file_name(entry: Entry, role: Role) -> str:

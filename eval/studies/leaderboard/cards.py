@@ -22,7 +22,6 @@ def write_cards(
     cards = {
         system.name: card_of(
             system.folder,
-            answers=system.path,
             origin=system.facts.origin,
             unknown=facts.unknown_of(system.facts),
             models=_models({"reader": system.facts.reader, "judge": system.facts.judge}),

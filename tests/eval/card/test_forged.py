@@ -12,6 +12,7 @@ import pytest
 from eval.card import __main__ as command
 from eval.card.files import load_card
 from eval.card.verify import differences
+from eval.rescore import __main__ as rescore
 from memsys.errors import InputError
 from tests.eval.card.conftest import rows_of, write_rows
 from tests.eval.commands import Run
@@ -129,6 +130,10 @@ FORGED: dict[str, tuple[Callable[[Json], object], str]] = {
     ),
     "errors": (lambda c: c["rows"].update(errors=1), "rows: errors: 1 on the card, 0"),
     "unmatched": (lambda c: c["rows"].update(unmatched=3), "rows: unmatched: 3 on the card, 0"),
+    "weights of nothing": (
+        lambda c: c["files"].append(entry(c, "data") | {"role": "weights"}),
+        "weights: small.json",
+    ),
     "other counts": (lambda c: c["rows"].update(judged=3), "rows: judged: 3 on the card, None"),
     "fewer questions": (lambda c: c["dataset"].update(limit=2), "rows: questions: 21 on the card"),
 }
@@ -189,6 +194,68 @@ def test_answers_without_the_bad_ones_are_refused(
     fewer = write_rows(tmp_path / "answers.jsonl", rows_of(keyed["original"])[:-2])
     code, out = verified(published / "card.json", "--answers", fewer)
     assert (code, "rows: matched: 21 on the card, 19 recomputed" in out) == (1, True)
+
+
+def test_a_column_of_gold_answers_is_refused(
+    published: Path,
+    keyed: dict[str, Run],
+    data: Path,
+    errors: Path,
+    tmp_path: Path,
+    verified: Verified,
+) -> None:
+    golds = {record["id"]: record["gold"] for record in keyed["original"].records}
+    rows = rows_of(keyed["original"])
+    for row in rows:
+        row["reference"] = golds[f"{row['sample_id']}/{row['qa_index']}"] or "nothing"
+    answers = write_rows(tmp_path / "answers.jsonl", rows)
+    run, where = tmp_path / "run", ("--dataset", str(data), "--key-file", str(errors))
+    read = ("--columns", "answer=reference", "--out", str(run))
+    assert rescore.main([str(answers), *read, *where]) == 0
+    card = tmp_path / "card.json"
+    assert command.main([str(run), "--out", str(card), *where]) == 0
+    code, out = verified(card, "--answers", answers)
+    assert (code, "are the gold answer word for word" in out) == (1, True), out
+
+
+def test_imported_answers_are_not_accepted_as_a_run_of_this_project(
+    published: Path, verified: Verified, tmp_path: Path
+) -> None:
+    card = json.loads((published / "card.json").read_text(encoding="utf-8"))
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps(card | {"kind": "run"}), encoding="utf-8")
+    given = (path, "--answers", published / "answers.jsonl")
+    expected = "kind: run on the card, which only its run folder shows"
+    code, out = verified(*given)
+    assert (code, f"note: {expected}" in out) == (0, True), out
+    code, out = verified(*given, "--complete")
+    assert (code, f"  {expected}" in out) == (1, True), out
+
+
+def test_a_pooled_store_on_a_card_is_no_crash(
+    published: Path, verified: Verified, keyed: dict[str, Run], tmp_path: Path
+) -> None:
+    rows = [row | {"sample_id": str(place)} for place, row in enumerate(rows_of(keyed["original"]))]
+    answers = write_rows(tmp_path / "answers.jsonl", rows)
+    card = json.loads((published / "card.json").read_text(encoding="utf-8"))
+    card["dataset"]["pooled"] = True
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps(card), encoding="utf-8")
+    code, out = verified(path, "--answers", answers)
+    assert (code, ": differs: " in out) == (1, True), out
+
+
+def test_words_of_a_card_are_printed_without_control_characters(
+    published: Path, verified: Verified, tmp_path: Path
+) -> None:
+    card = json.loads((published / "card.json").read_text(encoding="utf-8"))
+    card["scores"][0]["type"] = "\x9b2J\u202e"
+    path = tmp_path / "card.json"
+    path.write_text(json.dumps(card), encoding="utf-8")
+    code, out = verified(path, "--answers", published / "answers.jsonl")
+    assert code == 1
+    assert "\\x9b2J\\u202e" in out
+    assert not {"\x9b", "\u202e"} & {*out}
 
 
 def test_changed_data_are_named(

@@ -82,8 +82,13 @@ def test_a_card_that_follows_from_its_answers_passes(check, published: Path, tmp
     assert "numbers equal" in out
     call = (tmp_path / "seen").read_text(encoding="utf-8")
     assert call.endswith("-- https://example.org/answers.jsonl\n")
-    for option in ("--proto =https", "--proto-redir =https", "--max-filesize 104857600"):
-        assert f" {option} " in call
+    for option in (
+        "--globoff",
+        "--proto =https",
+        "--proto-redir =https",
+        "--max-filesize 104857600",
+    ):
+        assert f"{option} " in call
 
 
 def test_only_cards_that_are_new_or_changed_are_checked(check, published: Path, tmp_path: Path):

@@ -73,7 +73,7 @@ def test_every_page_is_reached_by_links_and_each_link_leads_somewhere(tmp_path: 
 
 
 def test_words_of_cards_stay_words(tmp_path: Path):
-    fields = card("x").model_dump()
+    fields = card("x", data="0" * 64).model_dump()
     fields |= {
         "system": HOSTILE,
         "models": {"reader": f"reader {HOSTILE}", "judge": HOSTILE},
@@ -102,6 +102,31 @@ def test_pages_have_safe_names(tmp_path: Path, name: str):
     files = sorted(path.name for path in (out / "cards").iterdir())
     assert len(files) == 4
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9-]{1,75}\.(html|json)", file) for file in files)
+
+
+def test_no_card_renames_a_published_data_set(tmp_path: Path):
+    forged = {"_target_": "eval.datasets.locomo.LoCoMo", "name": "the official ranking"}
+    assert entry(card("x", dataset=forged), tmp_path).dataset == "locomo"
+    part = forged | {"types": ["temporal"]}
+    assert entry(card("y", dataset=part), tmp_path / "y").dataset == "the official ranking"
+
+
+def test_verdicts_on_fewer_questions_are_marked(tmp_path: Path):
+    fields = card("few", 0.39).model_dump()
+    for score in fields["scores"]:
+        if score["measure"] == "judge":
+            score["n"] = 756
+    out = site(tmp_path, card("all"), Card.model_validate(fields))
+    page = (out / "index.html").read_text(encoding="utf-8")
+    assert page.count("n=756") == 1
+    assert "n=1,540" not in page
+
+
+def test_the_page_of_a_card_names_the_column_of_its_answers(tmp_path: Path):
+    reading = {"columns": {"answer": ["choices", "text"]}}
+    out = site(tmp_path, card("x", reading=reading))
+    page = next((out / "cards").glob("*.html")).read_text("utf-8")
+    assert "<dt>answers read from</dt><dd>choices + text</dd>" in page
 
 
 def test_names_that_cannot_be_seen_are_escaped(tmp_path: Path):
