@@ -171,7 +171,8 @@ def test_a_table_by_columns_is_recognised(answered: Rows, write: Write, dataset:
 def test_keys_of_single_questions_are_no_conversations(
     answered: Rows, write: Write, dataset: Dataset
 ) -> None:
-    value = {f"talk-{n}": row for n, row in enumerate(named(answered, sample_id=None))}
+    once = {row["question"]: row for row in named(answered, sample_id=None)}
+    value = {f"talk-{n}": row for n, row in enumerate(once.values())}
     assert "conversation" not in read_answers(write(value), dataset).columns
 
 
