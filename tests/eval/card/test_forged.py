@@ -209,11 +209,11 @@ def test_a_column_of_gold_answers_is_refused(
     for row in rows:
         row["reference"] = golds[f"{row['sample_id']}/{row['qa_index']}"] or "nothing"
     answers = write_rows(tmp_path / "answers.jsonl", rows)
-    run, where = tmp_path / "run", ("--dataset", str(data), "--key-file", str(errors))
+    run, card, where = tmp_path / "run", tmp_path / "card.json", ("--dataset", str(data))
     read = ("--columns", "answer=reference", "--out", str(run))
     assert rescore.main([str(answers), *read, *where]) == 0
-    card = tmp_path / "card.json"
-    assert command.main([str(run), "--out", str(card), *where]) == 0
+    made = [str(run), "--out", str(card), *where, "--key-file", str(errors)]
+    assert command.main(made) == 0
     code, out = verified(card, "--answers", answers)
     assert (code, "are the gold answer word for word" in out) == (1, True), out
 

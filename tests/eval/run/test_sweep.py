@@ -12,10 +12,22 @@ SYNTHETIC = (
 )
 
 
+NOTE = (
+    "Intervals are over the questions of 3 conversations, not generalisable to other conversations."
+)
+
+
+def rows(ended: Ended) -> list[str]:
+    """Rows of the last table, which the note on its intervals ends."""
+    _, _, text = ended.out.partition("Types 1-4, mean with 95% interval:\n")
+    *lines, note = text.splitlines()
+    assert note == NOTE
+    return lines[2:]
+
+
 def table(ended: Ended) -> list[str]:
     """Names of the rows of the last table."""
-    _, _, text = ended.out.partition("Types 1-4, mean with 95% interval:\n")
-    return [line.split("  ")[0] for line in text.splitlines()[2:]]
+    return [row.split("  ")[0] for row in rows(ended)]
 
 
 def test_ends_with_a_table_of_its_runs(start: Start, tmp_path: Path, small) -> None:
@@ -25,7 +37,7 @@ def test_ends_with_a_table_of_its_runs(start: Start, tmp_path: Path, small) -> N
     runs = runs_in(tmp_path)
     assert [run.manifest["strategy"] for run in runs] == ["bm25", "full_context", "no_memory"]
     assert [run.folder.name for run in runs] == [run.manifest["run_id"] for run in runs]
-    for run, row in zip(runs, ended.out.splitlines()[-3:], strict=True):
+    for run, row in zip(runs, rows(ended), strict=True):
         assert f" {run.summary['by_type']['overall']['f1']:.3f} [" in row
 
 
