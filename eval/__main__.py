@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 from eval.cli import dispatch
 
 
 def main() -> int:
     """Run the command named by the arguments; returns the exit code."""
+    if (here := str(Path.cwd())) not in sys.path:
+        sys.path.append(here)  # `recent.Recent` of a user is found, and hides no module of ours
     program = "python -m eval" if sys.argv[0].endswith("__main__.py") else "memsys"
     return dispatch(sys.argv[1:], "eval", program)
 
