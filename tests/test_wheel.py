@@ -90,4 +90,4 @@ def test_its_commands_run_without_a_clone_beside_files_of_the_same_names(
         check=False,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert "completed without a clone" in ended.stdout, ended.stdout
+    assert "complete without a clone" in ended.stdout, ended.stdout
