@@ -13,7 +13,7 @@ from eval.rendering.width import sentence, terminal_width
 _GAP = 2  # characters between columns
 _LABEL = 20  # characters of a line of the first column, unless a word is longer
 # Columns that are shown before all others, with their intervals, and those left out before others.
-_FIRST = {"run", "F1", "judge", "evidence recall", "difference", "verdict"}
+_FIRST = {"run", "n", "F1", "judge", "evidence recall", "difference", "verdict"}
 _LAST = {"BLEU-1", "total p95 ms", "d_z", "p (McNemar)"}
 _HEADING = 8  # characters of a line of a heading, if it has so many
 _EMPTY = {"", ABSENT, UNJUDGED}

@@ -109,7 +109,7 @@ def _newest_other(folder: Path, manifest: Manifest) -> Path | None:
 def _comparable(one: Manifest, other: Manifest) -> bool:
     mine, others = one["config"], other["config"]
     return one["config_sha256"] != other["config_sha256"] and (
-        (one["data"], one["key"], one["scoring"]) == (other["data"], other["key"], other["scoring"])
+        all(one.get(name) == other.get(name) for name in ("data", "key", "scoring"))
         and all(mine.get(name) == others.get(name) for name in ("dataset", "questions", "only"))
         and (one["judge"] is None) == (other["judge"] is None)
     )
