@@ -114,7 +114,7 @@ def test_back_and_forward_undo_and_redo_choices(page: Page):
     page.chrome.refresh()
     page.settle()
     assert page.ids == ["ash/1"]
-    page.chrome.find_element(By.LINK_TEXT, "The report").click()
+    page.chrome.find_element(By.LINK_TEXT, "Report").click()
     page.until(lambda: page.all(".toc a[href='#changes']"))
     page.chrome.back()
     page.until(lambda: page.all("#found > details"))
@@ -157,6 +157,8 @@ def test_a_card_is_asked_for_once(page: Page):
 
 def test_pages_of_questions(page: Page, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("eval.browse.questions.PAGE", 10)
+    page.chrome.refresh()
+    page.settle()
     page.type("of")
     assert page.status == "1 to 10 of 30 questions"
     assert not page.one("#previous").is_enabled()
