@@ -30,6 +30,7 @@ def read_site(
 
     Prints why memories of a run have no texts. Raises InputError as load does.
     """
+    sys.stderr.write(f"reading {len(folders)} run{'s' * (len(folders) > 1)} ...\n")
     runs = load([str(folder) for folder in folders])
     for sentence in missing_texts(runs):
         print(f"note: {sentence}", flush=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+from eval.records.jsonl import MANIFEST
+from eval.records.manifest import load_manifest
 from memsys.errors import InputError
 from memsys.text.files import shown, unpacked_chunks
 
@@ -13,11 +15,13 @@ _GZIPPED = ".gz"
 
 
 def shipped_runs() -> list[Path]:
-    """Return the folders of the shipped runs, by name; InputError if there are none."""
-    found = sorted(path.parent for path in DEMO.glob("*/manifest.json"))
+    """Return the folders of the shipped runs, the one begun first first; InputError if there are
+    none.
+    """
+    found = [path.parent for path in DEMO.glob(f"*/{MANIFEST}")]
     if not found:
         raise InputError(f"{shown(DEMO)}: holds no runs; install memsys again")
-    return found
+    return sorted(found, key=lambda folder: load_manifest(folder)["started"])
 
 
 def unpack_runs(folders: list[Path], into: Path) -> list[Path]:
