@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.browse import serving
-from eval.browse.bundle import check_folder
 from eval.cli import add_runs, code_of
 from eval.cli import parser as command_parser
 from memsys.errors import InputError
@@ -50,8 +49,7 @@ def _browse(options: argparse.Namespace) -> None:
     if options.out is not None:
         if not folders:
             raise InputError("--out: name the runs to write")
-        check_folder(options.out)
-        serving.write_site(serving.read_site(folders, options.cache), options.out)
+        serving.write_runs(folders, options.cache, options.out)
     elif folders:
         serving.serve_runs(folders, options.cache, options.port, open_it=options.open)
     else:

@@ -27,11 +27,9 @@ def check_folder(out: Path) -> None:
 
 
 def write_bundle(site: Site, out: Path) -> dict[str, int]:
-    """Write all pages of `site` to the folder `out` and return their sizes in bytes by name.
-
-    Raises InputError if the folder cannot be written.
+    """Write all pages of `site` to the folder `out`, see check_folder, and return their sizes in
+    bytes by name. Raises InputError if the folder cannot be written.
     """
-    check_folder(out)
     with writing(out):
         out.mkdir(parents=True, exist_ok=True)
         sizes = {}

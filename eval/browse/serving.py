@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-from eval.browse.bundle import write_bundle
+from eval.browse.bundle import check_folder, write_bundle
 from eval.browse.calls import RecordedCalls
 from eval.browse.questions import Questions
 from eval.browse.routes import AllRuns, OneSite, Routes
@@ -30,7 +30,6 @@ def read_site(
 
     Prints why memories of a run have no texts. Raises InputError as load does.
     """
-    sys.stderr.write(f"reading {len(folders)} run{'s' * (len(folders) > 1)} ...\n")
     runs = load([str(folder) for folder in folders])
     for sentence in missing_texts(runs):
         print(f"note: {sentence}", flush=True)
@@ -55,8 +54,14 @@ def serve_all(folder: Path, cache: Path, port: int, *, open_it: bool) -> None:
     _serve(routes, port, open_it=open_it)
 
 
-def write_site(site: Site, out: Path) -> None:
-    """Write the pages of `site` to the folder `out`, and print their number and size."""
+def write_runs(folders: Sequence[Path], cache: Path | None, out: Path, *, note: str = "") -> None:
+    """Write the pages of some runs to the folder `out`, and print their number and size.
+
+    Raises InputError if `out` is something else already, or a run cannot be read.
+    """
+    check_folder(out)
+    print(f"reading {len(folders)} run{'s' * (len(folders) > 1)} ...", flush=True)
+    site = read_site(folders, cache, note=note)
     sizes = write_bundle(site, out)
     total, index = sum(sizes.values()) / _MB, sizes[INDEX] / _MB
     print(

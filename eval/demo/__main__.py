@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from eval.browse import serving
-from eval.browse.bundle import check_folder
 from eval.cli import code_of, parser
 from eval.demo.shipped import shipped_runs, unpack_runs
 
@@ -45,9 +44,8 @@ def _show(options: argparse.Namespace) -> None:
         runs = unpack_runs(shipped_runs(), Path(folder))
         if options.out is None:
             serving.serve_runs(runs, None, options.port, open_it=options.open, note=_NOTE)
-            return
-        check_folder(options.out)
-        serving.write_site(serving.read_site(runs, None, note=_NOTE), options.out)
+        else:
+            serving.write_runs(runs, None, options.out, note=_NOTE)
 
 
 if __name__ == "__main__":
