@@ -5,6 +5,8 @@ import hashlib
 import http.client
 import json
 import re
+import shutil
+import threading
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 
@@ -152,3 +154,35 @@ def test_ctrl_c_is_the_way_out(
     monkeypatch.setattr(ThreadingHTTPServer, "serve_forever", stop)
     assert browse.main([str(folders[0]), "--port", "0"]) == 0
     assert capsys.readouterr().out.startswith("http://127.0.0.1:")
+
+
+def test_the_address_comes_before_the_runs_are_read(
+    folders: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    broken = tmp_path / "broken"
+    shutil.copytree(folders[0], broken)
+    (broken / "records.jsonl").write_text("{}\n")
+    assert browse.main([str(broken), "--port", "0"]) == 2  # the server ends by itself
+    found = capsys.readouterr()
+    assert found.out.startswith("http://127.0.0.1:")
+    (line,) = found.err.splitlines()
+    assert "records.jsonl: line 1" in line
+
+
+def test_a_page_that_takes_longer_says_so(questions: Questions, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("eval.browse.routes._PATIENCE", 0.01)
+    read = threading.Event()
+
+    def slow() -> Site:
+        read.wait()
+        return Site(questions)
+
+    routes = OneSite(slow)
+    reply = routes.answer("/data.html", ())
+    assert (reply.status, reply.refresh) == (202, True)
+    assert "Reading the runs" in reply.body
+    read.set()
+    routes.reading.result()
+    while (reply := routes.answer("/data.html", ())).status == 202:
+        assert "Making this page" in reply.body
+    assert "Scores by conversation" in reply.body
