@@ -8,9 +8,10 @@ from pathlib import Path
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from memsys.errors import InputError
+from memsys.places import SHIPPED
 from memsys.text.files import shown, unpacked_chunks
 
-DEMO = Path(__file__).parents[2] / "results" / "demo"
+DEMO = SHIPPED / "results" / "demo"
 _GZIPPED = ".gz"
 
 
