@@ -150,12 +150,21 @@ def _run(arguments: list[str], conf: Path) -> str | None:
     if swept:
         return f"several values without -m: {swept}"
     values = [list(_values(one)) for one in parsed]
-    for chosen in (value for several in values for value in several[1:]):
-        group, _, option = chosen.partition("=")
-        folders = [root / group for root in (CONF, conf) if (root / group).is_dir()]
-        if folders and not any((folder / f"{option}.yaml").is_file() for folder in folders):
+    for chosen in (value for several in values for value in several):
+        if _is_option(chosen, conf) is False:
             return f"no option {chosen}"
+    if all(_is_option(chosen, conf) for several in values for chosen in several):
+        return None  # tests/conf composes every option
     return _composed("config", tuple(several[0] for several in values), conf)
+
+
+def _is_option(override: str, conf: Path) -> bool | None:
+    """Whether `group=option` names an option; None if `override` sets something else."""
+    group, _, option = override.partition("=")
+    folders = [root / group for root in (CONF, conf) if (root / group).is_dir()]
+    if not folders or option.startswith("["):
+        return None
+    return any((folder / f"{option}.yaml").is_file() for folder in folders)
 
 
 def _values(override: Override) -> Iterator[str]:

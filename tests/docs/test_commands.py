@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,9 +13,9 @@ from eval.rendering.errors import CONF
 from eval.run.hydra_help import register
 
 from .check import check
+from .examples import write_examples
 from .pages import PAGES, Command, commands
 
-_EXAMPLE = re.compile(r"<!-- example: (\S+) -->\n```\w+\n(.*?)```", re.DOTALL)
 COMMANDS = commands()
 pytestmark = pytest.mark.slow
 
@@ -26,10 +25,7 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The options that the pages define, as the reader's own folder of options."""
     folder = tmp_path_factory.mktemp("examples")
     for path in PAGES:
-        for name, text in _EXAMPLE.findall(path.read_text(encoding="utf-8")):
-            place = folder / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text, encoding="utf-8")
+        write_examples(path, folder)
     register()
     GlobalHydra.instance().clear()
     with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):

@@ -1,0 +1,91 @@
+"""Every command of README and docs runs, page by page, unless it needs what no test has."""
+
+from __future__ import annotations
+
+import io
+import re
+import runpy
+import shutil
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from eval.cli import BAD_INPUT
+
+from .check import words_of
+from .examples import write_examples
+from .needs import reason
+from .pages import PROJECT, Command, commands
+
+pytestmark = pytest.mark.slow
+RUNNABLE = [one for one in commands() if reason(one.text) is None]
+BY_PAGE = {one.page: [two for two in RUNNABLE if two.page == one.page] for one in RUNNABLE}
+SMALL = ("questions=3", "resamples=20")  # of a run, whatever the page asks
+# What the pages call a run of the reader's, by its strategy.
+RUNS = {
+    "vector_only": ("VECTOR_ONLY", "RUN_OF_VECTOR_ONLY", "VECTOR_ONLY_RUN", "FIRST", "A", "BM25"),
+    "graph_expand": ("GRAPH_EXPAND", "RUN_OF_GRAPH_EXPAND", "OTHER", "B", "POOLED_RUN"),
+    "hybrid_gate": ("RUN", "MEM0AI_RUN", "REFERENCE", "OWN_STORE_RUN", "HYBRID_RUN", "HYBRID_RANK"),
+    "graph_score": ("FILTERED_RUN", "FUSION_RUN", "LATE_RUN", "DECOMPOSE_RUN", "GRAPH_WALK"),
+}
+TYPES = "dataset.types=[multi_hop,single_hop]"
+
+
+def start(folder: Path, words: list[str]) -> tuple[int, str]:
+    """Run `python -m WORDS` in `folder`, in this process; return exit code and output."""
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
+        patch.setattr(sys, "argv", list(words))
+        patch.setenv("HYDRA_FULL_ERROR", "0")
+        patch.syspath_prepend(str(folder))
+        patch.chdir(folder)
+        try:
+            runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+        except SystemExit as stop:
+            return int(stop.code or 0), said.getvalue()
+    return 0, said.getvalue()
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of the sample under the names that the pages give them."""
+    folder = tmp_path_factory.mktemp("runs")
+    for strategy, names in RUNS.items():
+        first = f"results/runs/{names[0]}"
+        size = [TYPES, "questions=8", "resamples=20", f"hydra.run.dir={first}"]
+        code, said = start(folder, ["eval.run", f"strategy={strategy}", *size])
+        assert code == 0, said
+        for name in names[1:]:
+            shutil.copytree(folder / first, folder / "results" / "runs" / name)
+    return folder
+
+
+def run_words(command: Command) -> list[str]:
+    """The arguments of `python -m` for `command`: a small run in place of a large one."""
+    text = command.text.replace("RUN [RUN ...]", "RUN OTHER").replace("OTHER ...", "OTHER")
+    text = re.sub(r"\bRUN RUN\b( \.\.\.)?", "RUN OTHER", text).replace("RUN...", "RUN")
+    words = words_of(text)
+    words = words[2:] if words[1] == "-m" else ["eval", *words[1:]]
+    if words[:2] == ["eval", "run"]:
+        words[:2] = ["eval.run"]
+    if words[0] == "eval.run" and not {"--help", "estimate=true"} & set(words):
+        words += SMALL
+        words += ["dataset.conversations=1"] * ("dataset=synthetic" in words)
+        words += [TYPES] * any(word.startswith("from=") for word in words)
+    return words
+
+
+@pytest.mark.parametrize("page", BY_PAGE)
+def test_the_commands_of_the_page_run(page: str, runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(runs, tmp_path, dirs_exist_ok=True)
+    write_examples(PROJECT / page, tmp_path)
+    for name in ("data", "results/leaderboard", "results/expected"):
+        (tmp_path / name).symlink_to(PROJECT / name)
+    for command in BY_PAGE[page]:
+        if re.match(r"python -c", command.text):
+            continue
+        code, said = start(tmp_path, run_words(command))
+        wanted = BAD_INPUT if command.comment.startswith("fails") else 0
+        assert code == wanted, f"{command.place}: {said[-2000:]}"
