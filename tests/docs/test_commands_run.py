@@ -30,6 +30,7 @@ RUNS = {
     "hybrid_gate": ("RUN", "MEM0AI_RUN", "REFERENCE", "OWN_STORE_RUN", "HYBRID_RUN", "HYBRID_RANK"),
     "graph_score": ("FILTERED_RUN", "FUSION_RUN", "LATE_RUN", "DECOMPOSE_RUN", "GRAPH_WALK"),
 }
+FEW = ["dataset.conversations=1", "dataset.sessions=5", "dataset.turns=10"]
 TYPES = "dataset.types=[multi_hop,single_hop]"
 
 
@@ -72,7 +73,7 @@ def run_words(command: Command) -> list[str]:
         words[:2] = ["eval.run"]
     if words[0] == "eval.run" and not {"--help", "estimate=true"} & set(words):
         words += SMALL
-        words += ["dataset.conversations=1"] * ("dataset=synthetic" in words)
+        words += FEW * ("dataset=synthetic" in words)
         words += [TYPES] * any(word.startswith("from=") for word in words)
     return words
 
@@ -86,6 +87,8 @@ def test_the_commands_of_the_page_run(page: str, runs: Path, tmp_path: Path) -> 
     for command in BY_PAGE[page]:
         if re.match(r"python -c", command.text):
             continue
+        import time; t0 = time.process_time()
         code, said = start(tmp_path, run_words(command))
+        sys.__stderr__.write(f"{time.process_time()-t0:6.1f} {code} {command.place}\n"); sys.__stderr__.flush()
         wanted = BAD_INPUT if command.comment.startswith("fails") else 0
         assert code == wanted, f"{command.place}: {said[-2000:]}"
