@@ -50,7 +50,8 @@ def on_page(page: str, text: str) -> list[Command]:
         if language in ("sh", "bash", "console"):
             lines += _lines(block)
         else:
-            lines += [line[2:] for line in _lines(block) if line.startswith("$ ")]
+            prompted = [line.removeprefix("$ ") for line in _lines(block)]
+            lines += [re.split(r"\s{3,}", one)[0] for one in prompted if _PROGRAM.match(one)]
     prose = _FENCED.sub("", text)
     for block in _INDENTED.findall(prose):
         lines += [line for line in _lines(block) if _PROGRAM.match(line)]

@@ -74,8 +74,10 @@ curl x \\
 ```
     make e    # f
     other g
-```yaml
-$ h
+```
+$ make h
+make i      minutes
+out
 ```
 """
     found = [(one.text, one.comment) for one in on_page("p", page)]
@@ -84,7 +86,8 @@ $ h
         ("memsys d", "fails: why"),
         ("curl x -d y", ""),
         ("z", ""),
-        ("h", ""),
+        ("make h", ""),
+        ("make i", ""),
         ("make e", "f"),
         ("make quick", ""),
     ]
