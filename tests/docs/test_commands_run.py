@@ -115,3 +115,16 @@ def test_the_tutorial_has_python_to_run() -> None:
 
 def test_most_commands_of_the_tutorial_run() -> None:
     assert len(BY_PAGE[WHOLE]) >= 10
+
+
+def test_the_conclusions_of_the_tutorial_are_those_of_the_sample(tmp_path: Path) -> None:
+    write_examples(PROJECT / WHOLE, tmp_path)
+    text = (PROJECT / WHOLE).read_text(encoding="utf-8")
+    told = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    for strategy in ("vector_only", "hybrid_rank", "speaker_first"):
+        code, said = start(tmp_path, ["eval.run", "--config-dir", "conf", f"strategy={strategy}"])
+        assert code == 0, said
+    compared = [line for line in text.splitlines() if line.startswith("python -m eval.compare")]
+    said = "".join(start(tmp_path, line.split()[2:])[1] for line in compared[:2])
+    assert len(told) == 2
+    assert all(one in said for one in told)
