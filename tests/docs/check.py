@@ -21,7 +21,7 @@ from hydra.core.override_parser.types import Override
 
 from baselines.libraries.memory import names as libraries
 from eval.cli import commands
-from eval.rendering.errors import CONF
+from memsys.places import CONF
 
 from .pages import PROJECT
 

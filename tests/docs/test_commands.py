@@ -9,8 +9,8 @@ import pytest
 from hydra import initialize_config_dir
 from hydra.core.global_hydra import GlobalHydra
 
-from eval.rendering.errors import CONF
 from eval.run.hydra_help import register
+from memsys.places import CONF
 
 from .check import check
 from .examples import write_examples

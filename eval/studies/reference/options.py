@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import yaml
 
-from eval.rendering.errors import CONF
+from memsys.places import CONF
 from memsys.text.files import read_text
 
 _INTRODUCTION = """# Options
