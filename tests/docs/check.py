@@ -20,7 +20,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 
 from baselines.libraries.memory import names as libraries
-from eval.cli import commands
+from eval.cli import WIDE, commands
 from memsys.places import CONF
 
 from .pages import PROJECT
@@ -141,7 +141,7 @@ def _run(arguments: list[str], conf: Path) -> str | None:
     said = io.StringIO()
     try:
         with redirect_stderr(said):
-            read = get_args_parser().parse_args(arguments)
+            read = get_args_parser().parse_args([one for one in arguments if one != WIDE])
     except SystemExit:
         return said.getvalue()
     overrides = [one for one in read.overrides if not _RAY.match(one)]
