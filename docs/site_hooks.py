@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+CARDS = "results/leaderboard/cards"  # eval.site makes the folder leaderboard of the site from them
 _LINK = re.compile(r"(```.*?```|`[^`\n]*`)|(?<!!)\[([^\[\]]*)\]\(([^)\s]+)\)", re.DOTALL)
 _COMMENT = re.compile(r"^(<!--.*-->)$", re.MULTILINE)  # needs blank lines around it
 
@@ -34,6 +35,9 @@ def rewritten(text: str, source: str, repository: str | None) -> str:
         if code or not name or ":" in name:
             return match[0]
         path = posixpath.normpath(posixpath.join(posixpath.dirname(source), name))
+        if path == CARDS:  # no page of mkdocs, which would not find it
+            table = posixpath.relpath("leaderboard/index.html", here or ".")
+            return f'<a href="{table}">{label}</a>'
         if path in others or path.startswith("docs/"):
             page = others.get(path) or path.removeprefix("docs/")
             return f"[{label}]({posixpath.relpath(page, here or '.')}{'#' * bool(anchor)}{anchor})"

@@ -87,6 +87,8 @@ def test_pages_link_to_pages_of_the_site() -> None:
     assert there == "[m](models.md) s"
     table = rewritten("[m](../../docs/models.md)", "results/tables/budget.md", None)
     assert table == "[m](../../models.md)"
+    cards = rewritten("[c](results/leaderboard/cards)", "CONTRIBUTING.md", "https://x.org/y")
+    assert cards == '<a href="leaderboard/index.html">c</a>'
 
 
 @pytest.mark.parametrize(
