@@ -16,6 +16,7 @@ TABLES = Path(__file__).parents[3] / "results" / "tables"
 NAMES = ("strategies", "budget", "synthetic", "kept", "scale")
 
 
+@pytest.mark.slow
 def test_all_pictures_are_drawn(tmp_path: Path) -> None:
     assert main(["--out", str(tmp_path)]) == 0
     for name in NAMES:
