@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from hydra import compose, initialize_config_module
+from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
@@ -33,7 +33,7 @@ from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import Recording
-from memsys.places import cache_folder
+from memsys.places import CONF, cache_folder
 
 _PUBLISHED = "published wrong answers (dial481/locomo-audit)"
 _OF_A_MODEL = 50  # probes of each kind that a model is asked by default
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(settings: Sequence[str]) -> None:
     OmegaConf.register_new_resolver("memsys_cache", lambda: str(cache_folder()), replace=True)
     try:
-        with initialize_config_module("conf", version_base="1.3"):
+        with initialize_config_dir(str(CONF), version_base="1.3"):
             config = compose("audit_judge", overrides=list(settings))
         _audit(config, settings)
     except Exception as error:

@@ -16,11 +16,11 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from memsys.errors import InputError
+from memsys.places import CONF
 
-_PROJECT = Path(__file__).parents[2]
-CONF = _PROJECT / "conf"
+_PACKAGES = Path(__file__).parents[2]
 _NOT_THE_USERS = (
-    *(str(_PROJECT / name) for name in ("eval", "memsys", "baselines")),
+    *(str(_PACKAGES / name) for name in ("eval", "memsys", "baselines")),
     *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
     "<",  # <frozen importlib>, <string>
 )

@@ -23,7 +23,6 @@ from eval.records import folder as folders
 from eval.records.manifest import describe, resume_command
 from eval.records.run import error_of
 from eval.records.schema import Cell, Manifest, Record, Summary
-from eval.rendering.errors import CONF
 from eval.rendering.run_tables import as_text, report_md, run_tables
 from eval.rendering.tables import answered, plain, scope_note
 from eval.run import hydra_help
@@ -37,7 +36,7 @@ from eval.summary.closing import close
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.recording import CALLS
-from memsys.places import CACHE_VARIABLE, OLD_CACHE, cache_folder
+from memsys.places import CACHE_VARIABLE, CONF, OLD_CACHE, cache_folder
 
 
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
@@ -55,7 +54,7 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
         overrides.append(f"hydra.searchpath=[file://{Path(options.config_dir).resolve()}]")
     check_overrides(overrides)
     hydra_help.register()
-    with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
+    with initialize_config_dir(str(CONF), version_base="1.3"):
         config = compose("config", overrides, return_hydra_config=True)
     choices = options_of(config.hydra.runtime.choices)
     OmegaConf.set_struct(config, False)

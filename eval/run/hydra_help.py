@@ -7,8 +7,7 @@ from pathlib import Path
 from omegaconf import OmegaConf
 
 from eval.records.folder import run_folder, run_id
-from eval.rendering.errors import CONF
-from memsys.places import cache_folder
+from memsys.places import CONF, cache_folder
 
 _USAGE = """memsys: benchmark the long-term memory of a conversational agent
 
