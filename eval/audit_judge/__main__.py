@@ -25,7 +25,8 @@ from eval.records.jsonl import write_json
 from eval.records.run import load_run
 from eval.records.schema import Record
 from eval.rendering.errors import blame
-from eval.rendering.tables import markdown, plain
+from eval.rendering.tables import markdown
+from eval.rendering.terminal import fitted
 from memsys.errors import InputError
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, BudgetReached
@@ -103,7 +104,7 @@ def _audit(config: DictConfig, settings: Sequence[str]) -> None:
             ]
         return "\n\n".join(parts)
 
-    print(text(plain))
+    print(text(fitted))
     failed = [one for one in outcomes if one.error is not None]
     if failed:
         print(f"\nErrors, in no rate: {len(failed):,} of {len(outcomes):,}: {failed[0].error}")
