@@ -24,7 +24,7 @@ _NEEDS = {  # pattern: reason
     r"(?<!RUN)(?<!OTHER) \.\.\.( |$)": "left to the reader",
     r"eval\.merge|exact_match$|--direct RUN|only=failed": "runs of a certain kind",
     r"^python -m eval\.(compare|retrieval|records\.schema)$": "a mention",
-    r"mem0_graph_follow": "half a minute",
+    r"mem0_graph_follow|eval\.regress|teahouse|-m .*language=zh": "a minute",
     r"--repin": "changes the expected scores",
     r"notebooks/": "tests/notebooks runs it",
 }
