@@ -21,7 +21,8 @@ from memsys.errors import InputError
 
 _LARGEST = 2**31 - 1
 _GROUPS = tuple(sorted({path.parent.name for path in CONF.glob("*/*.yaml")}))
-_OPTIONAL = ("experiment", "debug", "hydra", "metric")  # groups without one node of their name
+# Groups without one node of their name.
+_OPTIONAL = ("experiment", "debug", "hydra", "metric", "tracker")
 _OF_EXPERIMENTS = ("tables",)  # of eval.tabulate
 
 
