@@ -18,7 +18,7 @@ KEYLESS = (
 )
 SAMPLE = sorted([*EXPECTED.glob("sample_*.yaml"), *EXPECTED.glob("synthetic_*.yaml")])
 REPLAYED = {"sample_bm25_llm"}
-DATA = ("locomo_plus", "locomo", "sample", "synthetic")
+DATA = ("locomo_plus", "locomo", "sample_hard", "sample", "synthetic")
 
 
 def data_of(stem: str) -> str:

@@ -12,7 +12,7 @@ from tests.eval.commands import PROJECT, Run, run_main
 
 BUNDLE = PROJECT / "data" / "bundles" / "sample.jsonl.gz"
 COMMAND = (
-    *("strategy=bm25", "k=3", "llm=local", "reader=llm", "judge=llm"),
+    *("dataset=sample_hard", "strategy=bm25", "k=3", "llm=local", "reader=llm", "judge=llm"),
     *("dataset.conversations=[harbour,observatory]", "dataset.types=[single_hop]"),
     "dataset.limit=5",
 )
