@@ -13,13 +13,14 @@ TABLES = Path(__file__).parents[3] / "results" / "tables"
 
 def test_all_pictures_are_drawn(tmp_path: Path) -> None:
     assert main(["--out", str(tmp_path)]) == 0
-    for name in ("strategies.png", "budget.png", "synthetic.png", "kept.png"):
-        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+    for name in ("strategies", "budget", "synthetic", "kept", "scale"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert "<svg" in (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
 
 
 def test_a_missing_table_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--tables", str(tmp_path), "--out", str(tmp_path)]) == 2
-    assert "python -m eval.tabulate five_strategies" in capsys.readouterr().err
+    assert "docs/reproduce.md gives the command for default_sweep" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
