@@ -27,7 +27,7 @@ from eval.records.folder import claim, discard_if_empty, run_folder
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.schema import Record, Summary
-from eval.rendering import plots
+from eval.rendering import palette, plots
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.errors import blame, configuration_errors, one_line
 from eval.retrieval import score as of_rankings
@@ -49,7 +49,7 @@ _COLUMNS = (
 
 retrieval, score_rankings = of_rankings.retrieval, of_rankings.score_rankings
 plot, dots, curves, shares, front = plots.bars, plots.dots, plots.curves, plots.shares, plots.front
-on_front, looks = plots.on_front, plots.looks
+on_front, looks = plots.on_front, palette.looks
 
 
 class LoadedRun(runs.Run):
@@ -219,7 +219,8 @@ def tables(found: Sequence[LoadedRun]) -> pd.DataFrame:
 def means(
     frame: pd.DataFrame, column: str, by: Sequence[str], *, bounded: bool = True
 ) -> pd.DataFrame:
-    """Return n, mean, low and high (95%, see eval.stats.interval) of `column` in a frame's counted rows.
+    """Return n, mean, low and high (its 95% interval, see eval.stats) of `column` in a frame's
+    counted rows.
 
     One row for each combination of the columns `by`, in order of appearance; with `type` among
     them also `overall`, types 1 to 4. `bounded`: clip intervals to 0 to 1.

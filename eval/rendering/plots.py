@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from eval.rendering.figures import log_axis, reach
 from eval.rendering.palette import GREY, Look, looks
 
 if TYPE_CHECKING:
@@ -17,8 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _OF_RUNS = ("run", "strategy")  # columns with a strategy in each value
-_WIDTH = 9  # inches
+_WIDTH, _DPI = 9, 72  # inches; a notebook contains each picture
 _REST = "#DDDDDD"
+_JUMP = 5
+_HATCHES = ("", "///", "...", "xxx")  # of series of one colour
 _BAND = 0.8  # share of a place that its bars or dots fill
 
 
@@ -42,11 +45,12 @@ def bars(
     width = _BAND / max(len(series), 1)
     for number, look in enumerate(series):
         rows = known[known[colour] == look.name]
-        reach = [(rows[score] - rows[low]).clip(0), (rows[high] - rows[score]).clip(0)]
+        bounds = reach(rows[score], rows[low], rows[high])
         at = [places.index(name) + _shift(number, len(series)) for name in rows[by]]
-        axes.bar(
-            at, rows[score], width * 0.9, yerr=reach, capsize=2, label=look.name, color=look.hex
-        )
+        before = sum(one.hex == look.hex for one in series[:number])  # bars have no markers
+        style: dict[str, Any] = {"hatch": _HATCHES[before % len(_HATCHES)], "edgecolor": "white"}
+        style |= {"color": look.hex, "label": look.name, "capsize": 2}
+        axes.bar(at, rows[score], width * 0.9, yerr=bounds, **style)
     axes.set_xticks(range(len(places)), places)
     axes.set(ylabel=score, ylim=(None if (known[low] < 0).any() else 0, None))
     if line is not None:
@@ -70,21 +74,21 @@ def dots(
     """
     known = _known(table, score, by, colour or by)
     places, series = _values(known[by]), _looks(known[colour or by])
-    each = 1 if colour is None else len(series)
+    each = len(series) if known[by].duplicated().any() else 1
     axes = _axes(ax, 0.9 + len(places) * (0.12 + 0.16 * each))
     low, high = ends(table, score)
     for number, look in enumerate(series):
         rows = known[known[colour or by] == look.name]
-        reach = [(rows[score] - rows[low]).clip(0), (rows[high] - rows[score]).clip(0)]
-        shift = 0.0 if colour is None else _shift(number, each)
+        bounds = reach(rows[score], rows[low], rows[high])
+        shift = _shift(number, each) if each > 1 else 0.0
         at = [places.index(name) + shift for name in rows[by]]
-        style: dict[str, Any] = {"fmt": look.symbol, "markersize": 5, "linewidth": 1.5, "color": look.hex}
-        axes.errorbar(rows[score], at, xerr=reach, label=look.name, **style)
+        style: dict[str, Any] = {"fmt": look.symbol, "color": look.hex, "label": look.name}
+        axes.errorbar(rows[score], at, xerr=bounds, **style)
     axes.set_yticks(range(len(places)), places)
     axes.set(xlabel=score, ylim=(len(places) - 0.5, -0.5))
     if line is not None:
         axes.axvline(line, color="black", linewidth=1)
-    return _finished(axes, each)
+    return _finished(axes, len(series) if colour else 1)
 
 
 def curves(
@@ -94,11 +98,9 @@ def curves(
     axes = _axes(ax, 3.8)
     across = [int(score.rpartition("@")[2]) for score in scores]
     for (_, row), look in zip(table.iterrows(), _looks(table[colour]), strict=True):
-        style: dict[str, Any] = {"color": look.hex, "marker": look.symbol, "markersize": 5, "label": look.name}
-        axes.plot(across, [row[score] for score in scores], **style)
-    axes.set_xscale("log")
-    axes.set_xticks(across, [str(one) for one in across])
-    axes.minorticks_off()
+        values = [row[score] for score in scores]
+        axes.plot(across, values, color=look.hex, marker=look.symbol, label=look.name)
+    log_axis(axes, across)
     axes.set(xlabel="cutoff", ylabel=str(scores[0]).rpartition("@")[0], ylim=(0, 1.02))
     return _finished(axes, len(table))
 
@@ -129,19 +131,23 @@ def front(
     *,
     colour: str = "run",
 ) -> Axes:
-    """Draw `score` with intervals against the logarithm of `cost`, a point for each row, and the
-    Pareto front: the rows that no other has a higher score than, at the same cost or less.
+    """Draw `score` with intervals against `cost`, a point for each row, and the Pareto front: the
+    rows of which no other has as high a score at the same cost or less. The axis of `cost` is
+    logarithmic where the costs differ by more than a factor of 5.
     """
     axes = _axes(ax, 4.5)
     low, high = ends(table, score)
     for (_, row), look in zip(table.iterrows(), _looks(table[colour]), strict=True):
-        reach = [[max(row[score] - row[low], 0)], [max(row[high] - row[score], 0)]]
-        style: dict[str, Any] = {"fmt": look.symbol, "color": look.hex, "capsize": 3, "label": look.name}
-        axes.errorbar(row[cost], row[score], yerr=reach, **style)
+        bounds = [[max(row[score] - row[low], 0)], [max(row[high] - row[score], 0)]]
+        style: dict[str, Any] = {"fmt": look.symbol, "color": look.hex, "label": look.name}
+        axes.errorbar(row[cost], row[score], yerr=bounds, **style)
     best = on_front(table, cost, score)
     axes.step(best[cost], best[score], where="post", color=GREY, linewidth=1, zorder=0)
-    axes.set_xscale("log")
-    axes.set(xlabel=f"{cost} (log scale)", ylabel=score)
+    least, most = table[cost].min(), table[cost].max()
+    if most > _JUMP * least > 0:
+        ticks = [m * 10**power for power in range(8) for m in (1, 2, 5)]
+        log_axis(axes, [one for one in ticks if least / 2 < one < most * 2])
+    axes.set(xlabel=cost, ylabel=score)
     return _finished(axes, len(table))
 
 
@@ -163,7 +169,7 @@ def _axes(ax: Axes | None, height: float) -> Axes:
 
     if ax is not None:
         return ax
-    return pyplot.subplots(figsize=(_WIDTH, height), layout="constrained")[1]
+    return pyplot.subplots(figsize=(_WIDTH, height), dpi=_DPI, layout="constrained")[1]
 
 
 def _finished(axes: Axes, series: int) -> Axes:
@@ -184,9 +190,14 @@ def _values(column: pd.Series) -> list[str]:
 
 
 def _looks(column: pd.Series) -> list[Look]:
-    """Return a look for each value: that of the strategy where the column names runs."""
+    """Return a look for each value: that of the strategy where the column names runs, else by the
+    place in the alphabet, so that charts of the same values have the same colours.
+    """
     names = _values(column)
-    return looks(names, None if column.name in _OF_RUNS else [str(column.name)] * len(names))
+    if column.name in _OF_RUNS:
+        return looks(names)
+    found = {look.name: look for look in looks(sorted(names), [str(column.name)] * len(names))}
+    return [found[name] for name in names]
 
 
 def _shift(number: int, count: int) -> float:
