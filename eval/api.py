@@ -38,9 +38,9 @@ from eval.summary.sample import Sample
 from eval.summary.shared import share
 from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
-from memsys.places import RUNS
+from memsys.places import RUNS, SHIPPED
 
-_RESULTS = Path(__file__).parents[1] / "results"
+_RESULTS = SHIPPED / "results"
 _SETTING = r"(?P<name>\S+?)=(?P<value>\S+)"
 _COLUMNS = (
     *("id", "conversation", "category", "type", "question", "gold", "answer", "status"),

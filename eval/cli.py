@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from tqdm import tqdm
 
+from eval.rendering.width import widen
 from memsys.errors import InputError, complain, fault_of_machine
 
 FAILED, BAD_INPUT, INTERRUPTED, UNREAD, TERMINATED = 1, 2, 130, 141, 143
@@ -38,19 +39,77 @@ _OUTSIDE = {"serve": "memsys.serve"}  # commands of the memory system itself
 _RUN = "run folder, id under results/runs or a part of it, or last"
 _LONGEST = 80  # characters of arguments in the name of a file
 _OTHERS = "; all others are compared with the first"
+_PROGRAM = "python -m eval."
+WIDE = "--wide"
+_ALL_COLUMNS = "print all columns of tables, also those for which the terminal is too narrow"
+_EXAMPLES = {  # arguments of the commands that require some
+    "cache": "stats",
+    "cache export": "last --out answers.jsonl.gz",
+    "cache import": "answers.jsonl.gz",
+    "card": "last",
+    "compare": "vector_only graph_expand",
+    "cost": "last",
+    "browse": "last",
+    "diagnose": "last",
+    "export": "last --to trec",
+    "fetch": "locomo",
+    "merge": "FIRST_RUN SECOND_RUN",
+    "report": "last",
+    "rescore": "answers.json",
+    "retrieval": "last",
+    "site": "cards --out site",
+    "tabulate": "five_strategies",
+}
 
 
 class Terminated(KeyboardInterrupt):
     """SIGTERM, which ends a command as Ctrl-C does."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """Answers a command without its required arguments by a short usage and an example; a reader
+    that has gone, as in `--help | head`, is no error.
+    """
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with code 2 after the message, what is to be written, and where the rest is."""
+        _, absent, missing = message.partition("the following arguments are required: ")
+        if not absent:
+            super().error(message)
+        formatter = self._get_formatter()
+        words = [
+            formatter._format_args(one, one.dest if one.metavar is None else str(one.metavar))
+            for one in self._get_positional_actions()
+        ]
+        name = self.prog.removeprefix(_PROGRAM)
+        example = f"example: {self.prog} {_EXAMPLES[name]}\n" if name in _EXAMPLES else ""
+        usage = f"usage: {self.prog} {' '.join([*words, '[OPTIONS]'])}\n"
+        hint = f"{self.prog} --help explains all arguments\n"
+        self.exit(BAD_INPUT, f"error: missing: {missing}\n{usage}{example}{hint}")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        try:
+            super()._print_message(message, file)
+            (file or sys.stderr).flush()
+        except BrokenPipeError:
+            silence_stdout()
+
+
+class _Wide(argparse.Action):
+    def __call__(self, *_: object) -> None:
+        widen()
+
+
 def parser(command: str, description: str, **settings: Any) -> argparse.ArgumentParser:
     """Return an argument parser for `python -m eval.COMMAND`; `settings` are arguments of
     ArgumentParser.
     """
-    return argparse.ArgumentParser(
-        prog=f"python -m eval.{command}", description=description, **settings
-    )
+    return _Parser(prog=f"{_PROGRAM}{command}", description=description, **settings)
+
+
+def add_wide(command: argparse.ArgumentParser) -> None:
+    """Add the option --wide, which prints tables with all their columns."""
+    command.add_argument(WIDE, action=_Wide, nargs=0, help=_ALL_COLUMNS)
 
 
 def add_run(command: argparse.ArgumentParser, name: str = "run") -> None:
@@ -77,8 +136,7 @@ def code_of(job: Callable[[], int | None]) -> int:
         complain(error)
         return BAD_INPUT
     except BrokenPipeError:
-        with suppress(OSError):  # Python would flush, and complain, once more as it ends
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        silence_stdout()
         return UNREAD
     except OSError as error:
         if (fault := fault_of_machine(error)) is None:
@@ -89,6 +147,14 @@ def code_of(job: Callable[[], int | None]) -> int:
         return TERMINATED
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def silence_stdout() -> None:
+    """Drop what stdout still holds after its reader has gone: Python would flush it, and complain
+    once more, as it ends.
+    """
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
@@ -156,8 +222,7 @@ def dispatch(arguments: Sequence[str], package: str, program: str) -> int:
     Returns the exit code where the command itself does not exit: 2 for an unknown command.
     """
     if not arguments or arguments[0] in {"-h", "--help"}:
-        print(listed(package, program))
-        return 0
+        return code_of(lambda: print(listed(package, program)))
     name = arguments[0]
     if name not in commands(package):
         new = RENAMED.get(name)

@@ -1,4 +1,4 @@
-"""Where things are on this machine: the folders of runs, and the user's stored data."""
+"""Where things are on this machine: shipped files, folders of runs, and the user's stored data."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from pathlib import Path
 
 from memsys.errors import InputError
 
+_PACKAGE = Path(__file__).resolve().parent
+_IN_WHEEL = _PACKAGE / "shipped"  # setup.py copies the files there; a clone has no such folder
+SHIPPED = _IN_WHEEL if _IN_WHEEL.is_dir() else _PACKAGE.parent  # folder of conf, data and results
+CONF = SHIPPED / "conf"
+# Where the user's own data/ is: the clone, or the working folder where memsys is a wheel.
+HOME = Path() if SHIPPED == _IN_WHEEL else SHIPPED
 RUNS = Path("results/runs")
 LAST = "last"
 MANIFEST = "manifest.json"

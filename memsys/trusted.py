@@ -12,14 +12,13 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from memsys.errors import InputError
+from memsys.places import CONF
 from memsys.text.addresses import LOOPBACK
 
-CONF = Path(__file__).parents[1] / "conf"
 TRUSTED = "MEMSYS_TRUSTED"  # environment variable: modules and addresses, separated by commas
 _FORMER = "MEMSYS_DATASETS"  # its name in version 0.1, for data sets
 _TARGET = re.compile(r"\b_target_: *([\w.]+)")

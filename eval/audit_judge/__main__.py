@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from hydra import compose, initialize_config_module
+from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import DictConfig, OmegaConf
 
@@ -25,7 +25,8 @@ from eval.records.jsonl import write_json
 from eval.records.run import load_run
 from eval.records.schema import Record
 from eval.rendering.errors import blame
-from eval.rendering.tables import markdown, plain
+from eval.rendering.tables import markdown
+from eval.rendering.terminal import fitted
 from memsys.errors import InputError
 from memsys.llm.base import LLM
 from memsys.llm.budget import Budget, BudgetReached
@@ -33,7 +34,7 @@ from memsys.llm.client import ChatSettings, NoModel
 from memsys.llm.meter import Meter
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import Recording
-from memsys.places import cache_folder
+from memsys.places import CONF, cache_folder
 
 _PUBLISHED = "published wrong answers (dial481/locomo-audit)"
 _OF_A_MODEL = 50  # probes of each kind that a model is asked by default
@@ -63,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(settings: Sequence[str]) -> None:
     OmegaConf.register_new_resolver("memsys_cache", lambda: str(cache_folder()), replace=True)
     try:
-        with initialize_config_module("conf", version_base="1.3"):
+        with initialize_config_dir(str(CONF), version_base="1.3"):
             config = compose("audit_judge", overrides=list(settings))
         _audit(config, settings)
     except Exception as error:
@@ -103,7 +104,7 @@ def _audit(config: DictConfig, settings: Sequence[str]) -> None:
             ]
         return "\n\n".join(parts)
 
-    print(text(plain))
+    print(text(fitted))
     failed = [one for one in outcomes if one.error is not None]
     if failed:
         print(f"\nErrors, in no rate: {len(failed):,} of {len(outcomes):,}: {failed[0].error}")

@@ -13,7 +13,7 @@ from eval.records.bundle import Requests, read_calls, write_bundle
 from eval.records.jsonl import CALLS as CALLS_USED
 from eval.records.jsonl import read_lines
 from eval.rendering.numbers import dollars
-from eval.rendering.tables import plain
+from eval.rendering.terminal import fitted
 from memsys.errors import InputError
 from memsys.llm.pricing import load_pricing
 from memsys.llm.recording import CALLS, RecordedAnswer, Recording
@@ -54,6 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     into.add_argument("source", type=Path, metavar="BUNDLE|FOLDER")
     into.set_defaults(do=_import)
     stats = commands.add_parser("stats", parents=[cache], help="list recorded answers by model")
+    cli.add_wide(stats)
     stats.set_defaults(do=_stats)
     return parser
 
@@ -101,7 +102,7 @@ def _stats(options: argparse.Namespace) -> None:
         cost = dollars(pricing.cost_usd(model, Usage(count, read, written)), "unknown")
         rows.append([path, model, f"{count:,}", f"{read:,}", f"{written:,}", cost, first, last])
     print(recording.path)
-    print(plain(header, rows) if rows else "nothing is recorded yet")
+    print(fitted(header, rows) if rows else "nothing is recorded yet")
 
 
 def _existing(cache: Path) -> Recording:

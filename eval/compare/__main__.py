@@ -7,13 +7,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.cli import add_runs, code_of, parser
+from eval.cli import add_runs, add_wide, code_of, parser
 from eval.compare.comparable import objections
 from eval.compare.conclusions import notes, title
 from eval.compare.write import write
 from eval.records.run import load_runs
 from eval.rendering.contrasts import conclusions, method, table
-from eval.rendering.tables import plain
+from eval.rendering.terminal import fitted
+from eval.rendering.width import sentence
 from eval.summary.contrast import contrast
 from eval.summary.measures import UNANSWERED, choose
 from eval.summary.shared import share
@@ -47,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     files = "also write compare.md, .csv, .tex, and forest and heatmap as .png and .svg there"
     add("--out", type=Path, metavar="FOLDER", help=files)
     add("--force", action="store_true", help="compare runs despite objections, which are printed")
+    add_wide(command)
     return command
 
 
@@ -73,14 +75,14 @@ def _compare(options: argparse.Namespace) -> None:
     for run in runs:
         print(f"{run.label}: {run.folder}")
     for warning in warnings:
-        print(f"note: {warning}")
+        print(sentence(f"note: {warning}"))
     for name, rows in titled:
-        print(f"\n{name}\n{plain(*table(rows, runs))}")
-    print(f"\n{method(tables, runs)}")
+        print(f"\n{name}\n{fitted(*table(rows, runs))}")
+    print("\n" + sentence(method(tables, runs)))
     if options.out is not None:
         print(f"written to {options.out}: {', '.join(write(options.out, titled, runs, warnings))}")
     print()
-    print("\n".join(conclusions(tables, runs)))
+    print("\n".join(map(sentence, conclusions(tables, runs))))
 
 
 if __name__ == "__main__":

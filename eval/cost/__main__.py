@@ -9,7 +9,7 @@ from eval import cli
 from eval.cost import tables as cost_tables
 from eval.pricing.usage import Spending, price_dates, spending
 from eval.records.run import load_run
-from eval.rendering.tables import plain
+from eval.rendering.terminal import fitted
 from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
 from memsys.places import find_run
@@ -31,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="the cost of ingestion by session and conversation, the size of the stores, and the "
         "scores",
     )
+    cli.add_wide(parser)
     options = parser.parse_args(arguments)
     return cli.code_of(lambda: _show(options.runs, writing=options.writing))
 
@@ -45,14 +46,14 @@ def _show(names: Sequence[str], *, writing: bool) -> None:
         print(
             f"{one.run.label}: {one.run.strategy} on {one.run.manifest['dataset']}\n{_about(one)}"
         )
-        print("" if writing else f"\n{plain(*cost_tables.by_phase(one))}\n")
+        print("" if writing else f"\n{fitted(*cost_tables.by_phase(one))}\n")
     if writing:
         summaries = [summarise(list(r.records.values()), r.manifest, r.seed) for r in runs]
         cells = [summary["by_type"][OVERALL] for summary in summaries]
-        print(plain(*cost_tables.ingestion_table(list(zip(runs, cells, strict=True)))))
+        print(fitted(*cost_tables.ingestion_table(list(zip(runs, cells, strict=True)))))
         print(f"\n{cost_tables.INGESTION}")
         return
-    print(plain(*cost_tables.per_question(spendings)))
+    print(fitted(*cost_tables.per_question(spendings)))
     print(
         "\nSystem: ingestion, retrieval and answers, without the judge. A question: retrieval and "
         "answer.\nReplayed calls count at their cost when live; failed attempts are not counted."

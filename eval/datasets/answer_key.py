@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from eval.datasets.files import DATA, find_file, shared_folder
+from eval.datasets.files import DATA, SHIPPED_DATA, find_file, shared_folder
 from eval.datasets.key_errors import (
     Correction,
     Entry,
@@ -152,7 +152,7 @@ def read_key(
 
 
 def _shipped_overlay(files: Sequence[SourceFile]) -> Path | None:
-    paths = sorted((DATA / "overlays").glob("*.json"))
+    paths = sorted((SHIPPED_DATA / "overlays").glob("*.json"))
     matching = [path for path in paths if belongs(read_overlay(path).data, files)]
     if len(matching) > 1:
         raise InputError(

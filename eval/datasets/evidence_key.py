@@ -12,12 +12,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from eval.datasets.answer_key import KEYS
-from eval.datasets.files import DATA, one_per_line, read_json, validate
+from eval.datasets.files import SHIPPED_DATA, one_per_line, read_json, validate
 from eval.datasets.key_errors import belongs
 from eval.datasets.types import EvidenceKey, Question, SourceFile
 from memsys.errors import InputError, check_choice
 
-FOLDER = DATA / "evidence"
+FOLDER = SHIPPED_DATA / "evidence"
 _REBUILD = "build it by python -m eval.studies.evidence"
 
 

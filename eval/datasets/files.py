@@ -17,13 +17,14 @@ from eval.datasets.checks import Location, as_object, text
 from eval.datasets.pooled import POOLED
 from eval.datasets.types import SourceFile
 from memsys.errors import InputError, first_problem
+from memsys.places import HOME, SHIPPED
 from memsys.text.files import MOST, decode, is_there, read_bytes, unpack
 from memsys.text.json_text import parse_json
 from memsys.text.yaml_text import load_yaml
 
-PROJECT = Path(__file__).resolve().parents[2]
-DATA = PROJECT / "data"
-SOURCES = DATA / "sources.yaml"
+DATA = HOME / "data"  # of the user
+SHIPPED_DATA = SHIPPED / "data"
+SOURCES = SHIPPED_DATA / "sources.yaml"
 T = TypeVar("T")
 
 
@@ -64,12 +65,16 @@ def load_sources(path: Path = SOURCES) -> dict[str, PublicFile]:
 
 
 def shared_folder() -> Path:
-    """Return the folder of data outside the project: $MEMSYS_SHARED, by default ../shared."""
-    return PROJECT / os.environ.get("MEMSYS_SHARED", "../shared")
+    """Return the folder of data outside the project: $MEMSYS_SHARED, by default ../shared.
+
+    A relative path starts at the clone, or at the working folder where memsys is a wheel.
+    """
+    return HOME / os.environ.get("MEMSYS_SHARED", "../shared")
 
 
 def public_file(name: str, title: str, *samples: str) -> str:
-    """Return the path of the published file `name` in data/ or the shared folder's `name`/.
+    """Return the path of the published file `name`: in the user's data/, or `name`/ of the shared
+    folder.
 
     `samples`: names of files in the shared folder to use instead. `title`: the data set's name in
     the InputError if nothing is there.
@@ -85,21 +90,22 @@ def public_file(name: str, title: str, *samples: str) -> str:
 
 
 def find_file(name: str | Path) -> Path | None:
-    """Return the path of `name`, relative to the current folder or the project; None if neither.
+    """Return the path of `name`, relative to the working folder, else to the shipped files; None
+    if it is in neither.
 
     Raises InputError if it cannot be a path, such as one that is too long.
     """
     given = Path(str(name))  # a name of digits arrives as a number
     with suppress(RuntimeError):  # ~ of an unknown user
         given = given.expanduser()
-    return next((path for path in (Path.cwd() / given, PROJECT / given) if is_there(path)), None)
+    return next((path for path in (Path.cwd() / given, SHIPPED / given) if is_there(path)), None)
 
 
 def json_files(path: str, setting: str = "dataset.path") -> list[Path]:
     """Return the file at `path`, or a folder's *.json files in name order.
 
-    A relative path is looked up in the current folder, then in the project's. Raises InputError,
-    which names the `setting`, if nothing is there or a folder contains no *.json.
+    A relative path is looked up in the working folder, then in the shipped files. Raises
+    InputError, which names the `setting`, if nothing is there or a folder contains no *.json.
     """
     found = find_file(path)
     if found is None:

@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from eval.datasets.files import DATA, find_file, one_per_line, read_json, validate
+from eval.datasets.files import SHIPPED_DATA, find_file, one_per_line, read_json, validate
 from eval.datasets.types import Question, SourceFile, SubsetUsed
 from memsys.errors import InputError
 
 Floats = NDArray[np.float64]
-FOLDER = DATA / "subsets"
+FOLDER = SHIPPED_DATA / "subsets"
 GRID: Floats = np.linspace(-5.0, 7.0, 61)  # abilities at which item curves are evaluated
 STORED = slice(None, None, 5)  # of GRID: points in the file; the logit is linear between them
 _REBUILD = "build it by python -m eval.studies.lite"

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from eval.cli import add_run, code_of, parser
+from eval.cli import add_run, add_wide, code_of, parser
 from eval.diagnose.abstention import abstention
 from eval.diagnose.expansion import expansion
 from eval.diagnose.gate import gate
@@ -61,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--score", metavar="NAME", help=scores)
     least = "least score of a correct answer where no judge gave a verdict (default: 0.5)"
     add("--correct", type=float, default=0.5, metavar="SCORE", help=least)
+    add_wide(command)
     return command
 
 

@@ -28,7 +28,8 @@ from eval.records.manifest import command, digest, load_manifest
 from eval.records.run import load_run
 from eval.records.schema import Manifest, Record
 from eval.rendering.run_tables import report_md
-from eval.rendering.tables import by_type, plain
+from eval.rendering.tables import by_type
+from eval.rendering.terminal import fitted
 from eval.summary.closing import write_summary
 from memsys.errors import InputError
 from memsys.places import RUNS, find_run
@@ -46,6 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     cli.add_runs(parser)
     parser.add_argument("--out", type=Path, help="run folder (default: results/runs/<time>_...)")
+    cli.add_wide(parser)
     options = parser.parse_args(arguments)
     return cli.code_of(lambda: _merge(options))
 
@@ -83,7 +85,7 @@ def _merge(options: argparse.Namespace) -> None:
     manifest = _manifest(out.name, manifests, dataset, names)
     write_json(out / MANIFEST, manifest)
     summary = write_summary(out, manifest, ordered, report_md)
-    print(plain(*by_type(summary)))
+    print(fitted(*by_type(summary)))
     print(f"\n{len(parts)} parts, {len(ordered):,} records: {out}")
 
 

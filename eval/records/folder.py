@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -10,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
 from typing import cast
+
+from filelock import FileLock, Timeout
 
 from eval.records.jsonl import (
     INGEST,
@@ -75,14 +76,16 @@ def locked(folder: Path) -> Iterator[None]:
     """Lock the folder for this process; raises InputError if another process has locked it, or if
     it cannot be written.
     """
+    lock = FileLock(folder / _LOCK)  # the system frees it if this process dies
     with writing(folder):
-        file = (folder / _LOCK).open("w")
-    with file:
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InputError(f"{folder}: another process is writing this run") from error
+            lock.acquire(blocking=False)
+        except Timeout:
+            raise InputError(f"{folder}: another process is writing this run") from None
+    try:
         yield
+    finally:
+        lock.release()
 
 
 def begin(folder: Path, manifest: Manifest, resume: str | int | None) -> Manifest:

@@ -17,9 +17,10 @@ from eval.regress import by_question
 from eval.regress.by_question import Questions
 from eval.summary.summarise import OVERALL
 from memsys.errors import InputError, first_problem
+from memsys.places import SHIPPED
 from memsys.text.yaml_text import load_yaml
 
-EXPECTED = Path(__file__).resolve().parents[2] / "results" / "expected"
+EXPECTED = SHIPPED / "results" / "expected"
 SCORES = ("f1", *pinned(), "abstained")
 DIGITS = 4
 Cells = Mapping[str, Mapping[str, float | None]]  # type -> n and SCORES, 0 to 1

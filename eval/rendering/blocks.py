@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from textwrap import fill
 
 from eval.datasets.types import ADVERSARIAL, TYPES
 from eval.rendering.palette import Look
-from eval.rendering.tables import plain
+from eval.rendering.terminal import fitted
+from eval.rendering.width import sentence
 
 _WIDTH = 100  # characters of a line of sentences
 
@@ -178,4 +178,4 @@ def as_text(sections: Sequence[Section]) -> str:
 
 
 def _text(part: str | Table) -> str:
-    return fill(part, _WIDTH) if isinstance(part, str) else plain(part.header, part.rows)
+    return sentence(part, _WIDTH) if isinstance(part, str) else fitted(part.header, part.rows)

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sysconfig
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from hydra.errors import HydraException, InstantiationException
+from hydra.utils import get_object
 from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from memsys.errors import InputError
+from memsys.places import CONF
 
-_PROJECT = Path(__file__).parents[2]
-CONF = _PROJECT / "conf"
+_PACKAGES = Path(__file__).parents[2]
 _NOT_THE_USERS = (
-    *(str(_PROJECT / name) for name in ("eval", "memsys", "baselines")),
+    *(str(_PACKAGES / name) for name in ("eval", "memsys", "baselines")),
     *(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib")),
     "<",  # <frozen importlib>, <string>
 )
@@ -57,6 +59,11 @@ def blame(error: BaseException) -> str | None:
         return no_such_setting(unknown[1])
     if missing := re.search("'hydra/launcher/(joblib|ray)'", message):
         return f"{message.rstrip('.')}; install it: {_LAUNCHERS[missing[1]]}"
+    if unknown := re.match(r"(?:In '[^']*': )?Could not find '([^']+)/([^'/]+)'", message):
+        options = message.partition("Available options in ")[2].partition(": ")[2].split()
+        return no_such_option(unknown[1], unknown[2], options)
+    if isinstance(inner, TypeError) and (refused := _refused_setting(message, str(inner))):
+        return refused
     unlocated, hint, _ = message.partition(", set env var HYDRA_FULL_ERROR=1")
     return f"{unlocated}: {' '.join(str(inner).split())}" if hint else message
 
@@ -97,6 +104,29 @@ def users_place(error: BaseException) -> str:
     return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
 
 
+def no_such_option(group: str, name: str, options: Sequence[str]) -> str:
+    """Return one line on an unknown option of a group, with the nearest of its `options`."""
+    if near := get_close_matches(name, options, n=1):
+        hint = f"did you mean {near[0]}? (python -m eval.run --help lists all)"
+    else:
+        hint = f"its options are {', '.join(options)}" if options else "see --help"
+    return f"{group}={name}: no such option; {hint}"
+
+
+def _refused_setting(message: str, error: str) -> str | None:
+    """Return one line on a setting that a class does not take; `message` is Hydra's, `error` that
+    of the constructor.
+    """
+    target = re.search(r"Error in call to target '([^']+)'", message)
+    unknown = re.search(r"unexpected keyword argument '(\w+)'", error)
+    if target is None or unknown is None:
+        return None
+    key = re.search(r"full_key: ([\w.]+)", message)
+    names = inspect.signature(get_object(target[1])).parameters
+    place = f"{key[1]}.{unknown[1]}" if key else unknown[1]
+    return f"{place}: {target[1]} has no such setting; it has {', '.join(names) or 'none'}"
+
+
 def no_such_setting(name: str) -> str:
     """Return one line on an unknown setting: the options of its group that have it, or else the
     setting with the nearest name in conf/.
@@ -108,7 +138,7 @@ def no_such_setting(name: str) -> str:
         place = f"{moved}.{field}" if field else moved
         return f"{name}: no such setting; it is now {place} (see conf/strategy)"
     if field and (CONF / group).is_dir():
-        options = {path.stem: set(_settings(path)) for path in (CONF / group).glob("*.yaml")}
+        options = {path.stem: set(settings_of(path)) for path in (CONF / group).glob("*.yaml")}
         if owners := sorted(option for option in options if field in options[option]):
             having = ", ".join(owners)
             return f"{name}: the chosen {group} has no such setting; these have it: {having}"
@@ -117,15 +147,24 @@ def no_such_setting(name: str) -> str:
         ]
     else:
         groups = {folder.name for folder in CONF.iterdir() if folder.is_dir()}
-        near = get_close_matches(name, groups | set(_settings(CONF / "config.yaml")))
+        near = get_close_matches(name, groups | set(settings_of(CONF / "config.yaml")))
     hint = f"; did you mean {near[0]}?" if near else ""
     return (
-        f"{name}: no such setting{hint} (python -m eval.run --cfg job prints all; to add a new "
-        f"parameter of a class: +{name}=...)"
+        f"{name}: no such setting{hint} ({_listing(group)}; to add a new parameter of a class: "
+        f"+{name}=...)"
     )
 
 
-def _settings(path: Path) -> Iterator[str]:
+def _listing(group: str) -> str:
+    """Return the command that lists the settings of `group`, or all."""
+    if (CONF / group).is_dir():
+        return f"python -m eval.run --help {group}=... lists those of an option"
+    return "python -m eval.run --cfg job prints all"
+
+
+def settings_of(path: Path) -> Iterator[str]:
+    """Yield the settings of a file of conf/ and of its defaults, such as `expansion.hops`."""
+
     def names(node: Mapping[Any, Any], before: str) -> Iterator[str]:
         for name, value in node.items():
             yield f"{before}{name}"
@@ -137,4 +176,4 @@ def _settings(path: Path) -> Iterator[str]:
         yield from names(node, "")
         for base in node.get("defaults", []) if path.parent != CONF else []:
             if isinstance(base, str) and base != "_self_":
-                yield from _settings(path.parent / f"{base}.yaml")
+                yield from settings_of(path.parent / f"{base}.yaml")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from eval.records.schema import Manifest, Summary
 from eval.rendering.blocks import Table
@@ -15,12 +15,25 @@ from eval.rendering.tables import (
     markdown,
     of_rankings,
 )
+from eval.rendering.terminal import fitted
+from eval.rendering.width import sentence
 from eval.summary.subset_score import sentences
 
 _UNANSWERED = (
     "Nobody answered the questions: the scores are of the rankings alone. `python -m "
     "eval.retrieval` prints further measures."
 )
+
+_READING = (
+    "How to read it: scores are 0 to 1 and higher is better, [in brackets] the 95% interval; "
+    "strategy=oracle, which is given the evidence, is the ceiling of retrieval, and "
+    "strategy=no_memory the floor."
+)
+
+
+def how_to_read(summary: Summary) -> str:
+    """Return a sentence on the tables of a run, or of several, of which `summary` is one."""
+    return "" if answerless(summary) else _READING
 
 
 def run_tables(summary: Summary) -> Iterator[str | Table]:
@@ -45,11 +58,16 @@ def run_tables(summary: Summary) -> Iterator[str | Table]:
 
 
 def as_text(
-    parts: Iterator[str | Table], table: Callable[[Sequence[str], Sequence[Sequence[str]]], str]
+    parts: Iterable[str | Table],
+    table: Callable[[Sequence[str], Sequence[Sequence[str]]], str] = fitted,
+    text: Callable[[str], str] = sentence,
 ) -> str:
-    """Join sentences and tables with an empty line between them; `table` renders a table."""
-    texts = [part if isinstance(part, str) else table(part.header, part.rows) for part in parts]
-    return "\n\n".join(texts)
+    """Join sentences and tables with an empty line between them; `table` and `text` render them,
+    by default for the terminal.
+    """
+    return "\n\n".join(
+        text(part) if isinstance(part, str) else table(part.header, part.rows) for part in parts
+    )
 
 
 def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str:
@@ -57,7 +75,7 @@ def report_md(manifest: Manifest, summary: Summary, files: Sequence[str]) -> str
     parts = [
         f"# {summary['strategy']} on {summary['dataset']}",
         f"Run {summary['run_id']}: `{manifest['command']}`",
-        as_text(run_tables(summary), markdown),
+        as_text(run_tables(summary), markdown, str),
         f"Scores are 0 to 1 with a 95% interval ({summary['interval']}). "
         f"{'' if answerless(summary) else _protocol(summary)}"
         f"{summary['errors']} of {summary['n']} questions failed and are in no mean.",

@@ -12,6 +12,7 @@ from eval.stats.interval import Interval, scope
 from eval.summary.summarise import OVERALL
 
 _JUDGE = "judge"
+UNJUDGED = "no judge"
 Rows = Sequence[Sequence[str]]
 
 
@@ -49,7 +50,7 @@ def score_row(cell: Mapping[str, Any], metrics: Mapping[str, str] | None = None)
 def _judge(cell: Mapping[str, Any]) -> str:
     failed = cell.get("judge_errors", 0)
     if cell[_JUDGE] is None:
-        return f"0 judged ({failed} errors)" if failed else "no judge"
+        return f"0 judged ({failed} errors)" if failed else UNJUDGED
     text = _interval(cell, _JUDGE) + (f" ({failed} not judged)" if failed else "")
     return f"{text} {cell['judge_source']}" if cell.get("judge_source") else text
 
@@ -190,10 +191,15 @@ def by_run(
 
 
 def plain(header: Sequence[str], rows: Rows) -> str:
-    """Return a table for the terminal: the first column left-aligned, the others right-aligned."""
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
-    lines = [_line(row, widths) for row in [header, ["-" * width for width in widths], *rows]]
-    return "\n".join(lines)
+    """Return a table as text: the first column left-aligned, the others right-aligned."""
+    return lined([header], rows)
+
+
+def lined(heads: Rows, rows: Rows) -> str:
+    """Return a table as text whose header has several lines."""
+    widths = [max(map(len, column)) for column in zip(*heads, *rows, strict=True)]
+    lines = [*heads, ["-" * width for width in widths], *rows]
+    return "\n".join(_line(line, widths).rstrip() for line in lines)
 
 
 def markdown(header: Sequence[str], rows: Rows) -> str:

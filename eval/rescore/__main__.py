@@ -9,7 +9,7 @@ from pathlib import Path
 
 from eval.answers.files import UnclearColumnsError
 from eval.answers.layout import Layout, check_new, load_layout, parse_columns, save_layout, shipped
-from eval.cli import code_of
+from eval.cli import add_wide, code_of
 from eval.cli import parser as command_parser
 from eval.datasets.answer_key import KEYS
 from eval.datasets.named import NAMES, config_of
@@ -20,8 +20,9 @@ from eval.records.folder import run_id
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.schema import Summary
-from eval.rendering.run_tables import as_text, run_tables
-from eval.rendering.tables import by_run, plain, scope_note
+from eval.rendering.run_tables import as_text, how_to_read, run_tables
+from eval.rendering.tables import by_run, scope_note
+from eval.rendering.terminal import fitted
 from eval.rescore.imports import Import, read_import, write_import
 from eval.rescore.recompute import check_files, recompute
 from eval.rescore.tables import columns_table, labels_table, sentences
@@ -70,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--key-file", metavar="PATH", help=key_file)
     cited = "evidence to score retrieval by (default: original, or that of the run folder)"
     add("--evidence", choices=KEYS, help=cited)
+    add_wide(parser)
     return parser
 
 
@@ -119,7 +121,7 @@ def _rescore(options: argparse.Namespace) -> None:
             summary = _import(source, options)
         summaries.append((summary["strategy"], summary))
     if len(summaries) > 1:
-        print("\nTypes 1-4, mean with 95% interval:\n" + plain(*by_run(summaries)))
+        print("\nTypes 1-4, mean with 95% interval:\n" + fitted(*by_run(summaries)))
         print(scope_note(summary for _, summary in summaries), end="")
 
 
@@ -194,11 +196,11 @@ def _again(folder: Path, dataset: Dataset | None, cited: Dataset | None) -> Summ
 
 
 def _show(folder: Path, summary: Summary) -> None:
-    print("\n" + as_text(run_tables(summary), plain) + "\n")
+    print("\n" + as_text([*run_tables(summary), how_to_read(summary)]) + "\n")
     account = load_manifest(folder).get("matching")
     if account is not None:
         print("\n".join(sentences(account)))
-        table = labels_table(account, plain)
+        table = labels_table(account, fitted)
         if table is not None:
             print("\n" + table)
     if summary["errors"]:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.cli import code_of, parser
+from eval.cli import add_wide, code_of, parser
 from eval.metrics.retrieval.registry import UNITS, parse
 from eval.records.run import load_runs
 from eval.rendering.blocks import as_text
@@ -47,6 +47,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=0, help="seed of the resampling (default: 0)")
     files = "also write there retrieval.md, retrieval.csv with every measure, and the curves"
     add("--out", type=Path, metavar="FOLDER", help=files)
+    add_wide(command)
     add_options(command)
     return command
 

@@ -16,13 +16,14 @@ from eval.run import sweep, sweep_errors
 from eval.run.again import plan
 from eval.run.estimate import add_estimate, add_every_strategy, show_estimates
 from eval.run.experiment import execute, options_of
+from memsys.places import CONF
 
 _NAMES = ("hydra.run.dir", "hydra.sweep.subdir")  # settings that name a run's folder
 _ASKED = {"strategy", "experiment"}  # settings that name the strategies to estimate
 _PHASES = {"judge": ("judge",), "answer": ("answer", "judge")}  # of a run, done again by from=
 
 
-@hydra.main(version_base="1.3", config_path="../../conf", config_name="config")
+@hydra.main(version_base="1.3", config_path=str(CONF), config_name="config")
 def _main(config: DictConfig) -> None:
     job = HydraConfig.get()
     in_sweep = job.mode == RunMode.MULTIRUN

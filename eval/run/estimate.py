@@ -6,7 +6,6 @@ import copy
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from textwrap import fill
 from typing import Any, NamedTuple, cast
 
 from hydra import compose
@@ -17,7 +16,8 @@ from omegaconf import DictConfig, OmegaConf
 from eval.pricing.prices import break_even
 from eval.pricing.usage import FULL_CONTEXT, each
 from eval.rendering.numbers import ABSENT, number, questions
-from eval.rendering.tables import plain
+from eval.rendering.terminal import fitted
+from eval.rendering.width import sentence
 from eval.run.build import limited, selected
 from eval.run.estimate_calls import Estimator, Stage, StrategyCalls
 from eval.run.settings import check_settings
@@ -28,12 +28,14 @@ _UNKNOWN = "unknown"
 _WIDTH = 100  # characters of a line of notes
 _HEADER = ["strategy", "calls", "input tokens", "output tokens"]
 _HEADER += ["system $", "judge $", "at most $", "break-even"]
-_NOTE = """
-Tokens are o200k and expected: k memories of mean length, answers as long as the gold answers, or,
-without these, as the cues. At most: contexts as long as the budget, answers as long as
-llm.max_tokens. Repeated attempts are not counted; recorded calls cost nothing.
-Break-even: questions a conversation until ingestion and questions cost less than full_context."""
-_REASONING = "\nThe model's reasoning is billed as output: it is part of the figures at most alone."
+_NOTE = (
+    "Tokens are o200k and expected: k memories of mean length, answers as long as the gold "
+    "answers, or, without these, as the cues. At most: contexts as long as the budget, answers as "
+    "long as llm.max_tokens. Repeated attempts are not counted; recorded calls cost nothing. "
+    "Break-even: questions a conversation until ingestion and questions cost less than "
+    "full_context."
+)
+_REASONING = " The model's reasoning is billed as output: it is part of the figures at most alone."
 # Settings that the rows of a table share.
 _SHARED = ["dataset", "questions", "only", "memory", "context", "embedder"]
 _SHARED += ["llm", "judge_llm", "reader", "judge", "pricing"]
@@ -107,10 +109,10 @@ def show_estimates() -> None:
             continue
         print(f"{group.title} Nothing is called.\n")
         names = _names(group)
-        print(plain(_HEADER, [[names[row], *cells] for row, cells in group.rows.items()]))
-        print(_NOTE + (_REASONING if group.estimator.reasons else ""))
+        print(fitted(_HEADER, [[names[row], *cells] for row, cells in group.rows.items()]))
+        print("\n" + sentence(_NOTE + (_REASONING if group.estimator.reasons else ""), _WIDTH))
         for note, rows in group.notes.items():
-            print(fill(f"{', '.join(names[row] for row in rows)}: {note}.", _WIDTH))
+            print(sentence(f"{', '.join(names[row] for row in rows)}: {note}.", _WIDTH))
         if as_of := group.pricing.of(group.models).as_of:
             print(f"Prices as of {as_of}.")
         for model in sorted(group.unpriced):

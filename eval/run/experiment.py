@@ -23,13 +23,14 @@ from eval.records import folder as folders
 from eval.records.manifest import describe, resume_command
 from eval.records.run import error_of
 from eval.records.schema import Cell, Manifest, Record, Summary
-from eval.rendering.errors import CONF
-from eval.rendering.run_tables import as_text, report_md, run_tables
-from eval.rendering.tables import answered, plain, scope_note
+from eval.rendering.run_tables import as_text, how_to_read, report_md, run_tables
+from eval.rendering.tables import answered, scope_note
+from eval.rendering.width import sentence
 from eval.run import hydra_help
 from eval.run.again import plan
 from eval.run.build import Built, build, lower_limits
 from eval.run.failures import FailurePolicy
+from eval.run.next_steps import after_failure, after_run, in_place, show_next
 from eval.run.progress import Spending
 from eval.run.runner import Runner
 from eval.run.settings import check_overrides, check_settings
@@ -38,7 +39,7 @@ from eval.track.log import log_run, tracker_of
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.recording import CALLS
-from memsys.places import CACHE_VARIABLE, OLD_CACHE, cache_folder
+from memsys.places import CACHE_VARIABLE, CONF, OLD_CACHE, cache_folder
 
 
 def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
@@ -56,7 +57,7 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
         overrides.append(f"hydra.searchpath=[file://{Path(options.config_dir).resolve()}]")
     check_overrides(overrides)
     hydra_help.register()
-    with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
+    with initialize_config_dir(str(CONF), version_base="1.3"):
         config = compose("config", overrides, return_hydra_config=True)
     choices = options_of(config.hydra.runtime.choices)
     OmegaConf.set_struct(config, False)
@@ -145,12 +146,12 @@ def execute(
             _show_place(paid, config)
             print(
                 "\nstopped; the records written so far remain. Resume by:\n"
-                f"  {resume_command(manifest)}",
+                f"  {in_place(resume_command(manifest), folder)}",
                 file=sys.stderr,
             )
             raise
         _show_place(paid, config)
-        _show_end(folder, summary, records)
+        _show_end(folder, manifest, summary, records)
     if tracker is not None:
         log_run(tracker, folder)
     return _code(policy, summary)
@@ -219,31 +220,41 @@ def _show_start(manifest: Manifest, built: Built, notes: Iterable[str]) -> None:
         print(line, file=sys.stderr)
 
 
-def _show_end(folder: Path, summary: Summary, records: Iterable[Record]) -> None:
-    """Print the tables, warnings, the first failure, the run folder, and a next step."""
-    print("\n" + as_text(run_tables(summary), plain))
-    print(scope_note([summary]), end="")
+def _show_end(
+    folder: Path, manifest: Manifest, summary: Summary, records: Iterable[Record]
+) -> None:
+    """Print the tables, warnings, the first failure and the run folder; unless it is a run of a
+    sweep, also how to read the tables and what to do next.
+    """
+    alone = manifest["sweep"] is None
+    reading = how_to_read(summary) if alone else ""
+    print("\n" + as_text(run_tables(summary)))
+    if notes := [note for note in (reading, scope_note([summary]).strip()) if note]:
+        print("\n" + "\n".join(map(sentence, notes)))
     adversarial, overall = summary["by_type"]["adversarial"], summary["by_type"]["overall"]
     if adversarial["abstained"] is not None and overall["abstained"] is not None:
-        print(
-            f"\nAbstained on {_share(adversarial)} of type 5 (right), "
+        text = (
+            f"Abstained on {_share(adversarial)} of type 5 (right), "
             f"on {_share(overall)} of {answered(summary['by_type'])} (false refusals)"
         )
+        print("\n" + sentence(text))
+    first = None
     if summary["errors"]:
         print(f"{summary['errors']} of {summary['n']} questions failed; they are in no mean")
         first = next(record for record in records if record["status"] == "error")
         print(f"the first: {first['id']}: {error_of(first)}")
-        print(f"to ask them again: the same command with resume={summary['run_id']}")
     if unjudged := _unjudged(summary):
         print(f"{unjudged} answers could not be judged; they count in all scores but the judge's")
-        print(f"to judge them: the same command with resume={summary['run_id']}")
     for warning in summary["warnings"]:
-        print(f"warning: {warning}")
+        print(sentence(f"warning: {warning}"))
     print(f"\nRun folder: {folder}")
-    if overall["answer_tokens_mean"] is None:  # nobody answered
-        print(f"Next: python -m eval.retrieval {summary['run_id']}")
+    again = [in_place(resume_command(manifest), folder)] if first or unjudged else []
+    if first and summary["errors"] == summary["n"]:
+        show_next(after_failure(folder, manifest, first))
+    elif alone:
+        show_next([*again, *after_run(folder, manifest, summary)])
     else:
-        print("Next: python -m eval.run -m strategy=vector_only,graph_expand,hybrid_rank,oracle")
+        show_next(again)
 
 
 def _share(cell: Cell) -> str:

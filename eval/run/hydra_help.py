@@ -7,8 +7,7 @@ from pathlib import Path
 from omegaconf import OmegaConf
 
 from eval.records.folder import run_folder, run_id
-from eval.rendering.errors import CONF
-from memsys.places import cache_folder
+from memsys.places import CONF, cache_folder
 
 _USAGE = """memsys: benchmark the long-term memory of a conversational agent
 
@@ -22,6 +21,8 @@ _USAGE = """memsys: benchmark the long-term memory of a conversational agent
                                                              docs/distributed.md
   python -m eval.run ... debug=default                       try it on five questions first
   python -m eval.run ... resume=RUN_ID                       resume a run that stopped
+  python -m eval.run --help strategy=graph_expand            the settings of an option
+  python -m eval.run --wide ...                              tables with all their columns
 
 All values of the configuration can be set on the command line (k=5, strategy.start=hybrid);
 `python -m eval.run --cfg job --resolve ...` prints all of them.

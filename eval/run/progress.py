@@ -21,6 +21,7 @@ from memsys.types import Usage
 FIRST_S = 30.0  # of lines: the first
 _EVERY_S, _APART_S = 30.0, 1.0  # the slowest, the fastest
 _REDRAWN_S = 0.1  # the bar, at most
+_ALIVE_S = 1.0  # the bar, at least
 
 
 class Spending:
@@ -83,15 +84,14 @@ class RunProgress:
         """Show the progress during the block."""
         over = threading.Event()
         with progress(self.total, "question", initial=self.done) as self._bar:
-            thread = threading.Thread(target=self._repeat, args=(over,), daemon=True)
-            if self._bar.disable:
-                thread.start()
+            repeat = self._repeat if self._bar.disable else self._redraw
+            thread = threading.Thread(target=repeat, args=(over,), daemon=True)
+            thread.start()
             try:
                 yield
             finally:
                 over.set()
-                if thread.ident is not None:
-                    thread.join()
+                thread.join()
 
     @property
     def is_over(self) -> bool:
@@ -131,6 +131,12 @@ class RunProgress:
         )
         sys.stderr.flush()
         self._last = now
+
+    def _redraw(self, over: threading.Event) -> None:
+        """Redraw the bar every second: its time goes on while a session is embedded."""
+        while not over.wait(_ALIVE_S):
+            with self._lock:
+                self._bar.refresh()
 
     def _repeat(self, over: threading.Event) -> None:
         """Write a line whenever the last one is too old, so that a hanging call is seen."""

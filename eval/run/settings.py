@@ -16,8 +16,9 @@ from omegaconf import DictConfig, OmegaConf
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 from pydantic.fields import FieldInfo
 
-from eval.rendering.errors import CONF, no_such_setting
+from eval.rendering.errors import no_such_setting
 from memsys.errors import InputError
+from memsys.places import CONF
 
 _LARGEST = 2**31 - 1
 _GROUPS = tuple(sorted({path.parent.name for path in CONF.glob("*/*.yaml")}))

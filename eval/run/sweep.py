@@ -22,10 +22,13 @@ from eval.records import folder as folders
 from eval.records.jsonl import MANIFEST, SUMMARY
 from eval.records.manifest import load_manifest, resume_command
 from eval.records.schema import Manifest
-from eval.rendering.tables import answered, by_run, plain, scope_note
+from eval.rendering.run_tables import how_to_read
+from eval.rendering.tables import answered, answerless, by_run, scope_note
+from eval.rendering.terminal import fitted
+from eval.rendering.width import sentence
 from eval.run import hydra_help
+from eval.run.next_steps import after_sweep, in_place, show_next
 from memsys.errors import InputError
-from memsys.places import RUNS
 
 # Here, since the worker of a launcher imports this module with the callback that it is sent, and
 # needs the resolvers before it makes a run's folder.
@@ -75,6 +78,10 @@ class SweepCallback(Callback):
             _state.cell = _cell(config, self._sweep)
             if in_a_worker():  # a worker's arguments are its launcher's; manifests need the user's
                 sys.argv[1:] = self._sweep.arguments
+
+    def on_job_end(self, *_: Any, **__: Any) -> None:
+        """Write what the job printed, which a worker else does only when it ends."""
+        sys.stdout.flush()
 
 
 def described() -> dict[str, Any] | None:
@@ -131,10 +138,18 @@ def show_sweep() -> None:
     it is not called if a run of the sweep failed.
     """
     sweep_runs = runs()
-    done = [
-        (shlex.split(manifest["command"]), json.loads(path.read_text(encoding="utf-8")))
+    _await_forwarded_lines()
+    complete = [
+        (folder, manifest)
         for folder, manifest in sweep_runs
-        if manifest["status"] == "complete" and (path := folder / SUMMARY).exists()
+        if manifest["status"] == "complete" and (folder / SUMMARY).exists()
+    ]
+    done = [
+        (
+            shlex.split(manifest["command"]),
+            json.loads((folder / SUMMARY).read_text(encoding="utf-8")),
+        )
+        for folder, manifest in complete
     ]
     if done:
         common = set.intersection(*(set(arguments) for arguments, _ in done))
@@ -150,29 +165,35 @@ def show_sweep() -> None:
             sorted({answered(summary["by_type"]) for _, summary in rows}, reverse=True)
         )
         title = counted[0].upper() + counted[1:]
-        print(f"\n{title}, mean with 95% interval:\n" + plain(*by_run(rows)))
-        print(scope_note(summary for _, summary in rows), end="")
+        print(f"\n{title}, mean with 95% interval:\n" + fitted(*by_run(rows)))
+        summaries = [summary for _, summary in rows]
+        notes = [how_to_read(summaries[0]), scope_note(summaries).strip()]
+        print("\n" + "\n".join(sentence(note) for note in notes if note))
+        answers = not any(map(answerless, summaries))
+        show_next(after_sweep(complete, answered=answers))
     for folder, manifest in sweep_runs:
         if manifest["status"] != "complete":
             folders.mark_dead(folder, manifest)
             print(
                 f"not finished: {folder.name}; resume it by:\n"
-                f"  {_resume_command(folder, manifest)}",
+                f"  {in_place(resume_command(manifest), folder)}",
                 file=sys.stderr,
             )
     _state.begun = _state.job = None
     _state.cell = ""
 
 
+def _await_forwarded_lines() -> None:
+    """Leave Ray, if it was used: it then waits for what its workers still have to print."""
+    ray = sys.modules.get("ray")
+    if _state.begun is not None and ray is not None and ray.is_initialized():
+        ray.shutdown(_exiting_interpreter=True)  # True: the wait; see its docstring
+
+
 def _cell(config: DictConfig, sweep: Sweep) -> str:
     listed = (one.partition("=")[0] for one in sweep.arguments if "," in one)
     varied = {*(config.hydra.sweeper.get("params") or ()), *listed}
     return " ".join(one for one in config.hydra.overrides.task if one.partition("=")[0] in varied)
-
-
-def _resume_command(folder: Path, manifest: Manifest) -> str:
-    is_usual = folder.parent.resolve() == RUNS.resolve()
-    return resume_command(manifest, *([] if is_usual else [f"hydra.run.dir={folder}"]))
 
 
 def _runs(sweep: Sweep, folder: Path) -> list[tuple[Path, Manifest]]:

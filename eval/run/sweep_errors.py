@@ -20,13 +20,19 @@ from eval.cli import (
     FAILED,
     INTERRUPTED,
     TERMINATED,
+    UNREAD,
+    WIDE,
     Terminated,
     heeding_termination,
+    silence_stdout,
 )
 from eval.records.folder import discard_if_empty
 from eval.rendering.errors import blame, one_line, users_place
+from eval.rendering.width import widen
 from eval.run import sweep as sweeps
+from eval.run.arguments import check_arguments
 from eval.run.failures import LOG, RepeatedFailure, log
+from eval.run.option_help import options_help
 from eval.run.settings import check_overrides
 from memsys.errors import InputError, complain, fault_of_machine
 from memsys.llm.budget import BudgetReached
@@ -93,6 +99,13 @@ def leave(job: Callable[[], None]) -> None:
     # Hydra's getter prints a line of its own before it raises what a job of a sweep raised.
     JobReturn.return_value = JobReturn.return_value.getter(_result)  # type: ignore[method-assign, attr-defined]
     try:
+        if WIDE in sys.argv:
+            sys.argv.remove(WIDE)
+            widen()
+        if (help_text := options_help(sys.argv[1:])) is not None:
+            print(help_text, flush=True)
+            return
+        check_arguments(sys.argv[1:])
         check_overrides(sys.argv[1:])
         with heeding_termination():
             job()
@@ -113,8 +126,8 @@ def leave(job: Callable[[], None]) -> None:
         complain(blame(error))
         sys.exit(FAILED if sweeps.runs() else BAD_INPUT)
     except BrokenPipeError:  # such as of --help | head; Python would complain when it exits
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(FAILED)
+        silence_stdout()
+        sys.exit(UNREAD)
     except OSError as error:  # of Hydra, which makes the run's folder
         if (fault := fault_of_machine(error)) is None:
             raise

@@ -10,9 +10,10 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_v
 
 from eval.datasets.types import TYPES
 from memsys.errors import InputError, first_problem
+from memsys.places import SHIPPED
 from memsys.text.yaml_text import load_yaml
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "results" / "published"
+PUBLISHED = SHIPPED / "results" / "published"
 CLAIMS = PUBLISHED / "retrieval.yaml"  # read by eval.studies.published_claims
 # Questions by category in the published locomo10.json (Maharana et al., 2024).
 COUNTS: Mapping[int, int] = {1: 282, 2: 321, 3: 96, 4: 841, 5: 446}

@@ -17,10 +17,10 @@ from eval.records.jsonl import MANIFEST
 from eval.records.manifest import OPERATIONAL, load_manifest
 from eval.records.run import Run, load_run
 from eval.records.schema import Manifest
-from eval.rendering.errors import CONF, configuration_errors
+from eval.rendering.errors import configuration_errors
 from eval.run import hydra_help as naming
 from memsys.errors import InputError
-from memsys.places import RUNS
+from memsys.places import CONF, RUNS
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def load_grid(name: str, overrides: Sequence[str] = ()) -> Grid:
     """
     naming.register()
     with configuration_errors():
-        with initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
+        with initialize_config_dir(str(CONF), version_base="1.3"):
             config = compose("config", [f"experiment={name}"], return_hydra_config=True)
         params = config.hydra.sweeper.params or {}
         texts = [f"{key}={values}" for key, values in params.items()]

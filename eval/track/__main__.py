@@ -10,10 +10,10 @@ from hydra import compose, initialize_config_dir
 
 from eval.cli import FAILED, add_runs, code_of
 from eval.cli import parser as command_parser
-from eval.rendering.errors import CONF, configuration_errors
+from eval.rendering.errors import configuration_errors
 from eval.track.log import log_run, tracker_of
 from memsys.errors import InputError
-from memsys.places import find_run
+from memsys.places import CONF, find_run
 
 _OF_TRACKERS = ("tracker=", "tracker.")  # how their settings begin
 _NAMES = " or ".join(f"tracker={path.stem}" for path in sorted(CONF.glob("tracker/*.yaml")))
@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _track(options: argparse.Namespace) -> int:
     settings = [one for one in options.runs if one.startswith(_OF_TRACKERS)]
     runs = [find_run(one) for one in options.runs if one not in settings]
-    with configuration_errors(), initialize_config_dir(str(CONF.resolve()), version_base="1.3"):
+    with configuration_errors(), initialize_config_dir(str(CONF), version_base="1.3"):
         tracker = tracker_of(compose("config", settings))
     if tracker is None or not runs:
         raise InputError(f"name a RUN and a tracker: python -m eval.track last {_NAMES}")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import math
 import threading
-import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
+
+from filelock import FileLock
 
 from memsys.errors import InputError
 from memsys.stores.sqlite import cache_errors, open_shared
@@ -32,6 +32,7 @@ _WRITE_REQUEST = "OR IGNORE INTO requests (key, body) VALUES (?, ?)"
 _MOST_BYTES = 2**28  # of a request, unpacked
 _MOST_STATUS = 999
 _POLL_S = 0.01
+_SHARED = 3  # hex digits of a key that name its lock file
 _BATCH = 500  # keys per look-up; SQLite takes at least 999
 
 
@@ -80,8 +81,8 @@ class Recording:
             return
         with self._errors():
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # Never closed: closing releases every lock of this process on the file.
-            self._claims = self.path.with_suffix(".lock").open("w")
+            self._claims = self.path.with_suffix(".locks")
+            self._claims.mkdir(exist_ok=True)
             self._db = open_shared(self.path, _SCHEMA, _REQUESTS)
 
     def find(self, key: str) -> RecordedAnswer | None:
@@ -195,29 +196,23 @@ class Recording:
             lock, users = self._waiting.get(key, (threading.Lock(), 0))
             self._waiting[key] = lock, users + 1
         try:
-            with lock, self._claimed(int(key[:12], 16)):
-                yield
+            # Keys that begin alike share a file, of 4,096 at most; they wait for each other. The
+            # system frees the lock if this process dies. It is polled, never waited for inside a
+            # system call: two processes whose threads wait for each other would be a deadlock,
+            # although every thread has only one claim.
+            with lock:
+                claimed = FileLock(self._claims / key[:_SHARED])
+                with self._errors():
+                    claimed.acquire(poll_interval=_POLL_S)
+                try:
+                    yield
+                finally:
+                    claimed.release()
         finally:
             with self._guard:
                 lock, users = self._waiting.pop(key)
                 if users > 1:
                     self._waiting[key] = lock, users - 1
-
-    @contextmanager
-    def _claimed(self, place: int) -> Iterator[None]:
-        """Lock a byte of the lock file; the system frees it if this process dies."""
-        while True:
-            # Never wait inside the system call: it takes two processes whose threads wait for each
-            # other for a deadlock, although every thread has only one claim.
-            try:
-                fcntl.lockf(self._claims, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-                break
-            except (BlockingIOError, PermissionError):  # which of them depends on the system
-                time.sleep(_POLL_S)
-        try:
-            yield
-        finally:
-            fcntl.lockf(self._claims, fcntl.LOCK_UN, 1, place)
 
     def damaged(self, key: str, fault: str) -> InputError:
         """Return the error for a row that this program did not write."""

@@ -15,12 +15,12 @@ from omegaconf import OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from memsys.errors import InputError
-from memsys.places import find_run
+from memsys.places import CONF, find_run
 from memsys.strategy import MemoryStrategy, Strategy
 from memsys.text.files import read_text
 from memsys.text.json_text import parse_json
 from memsys.text.yaml_text import load_yaml
-from memsys.trusted import CONF, check_addresses, check_config, check_references
+from memsys.trusted import check_addresses, check_config, check_references
 
 # The options of conf/config.yaml, as defaults.
 OPTIONS = {

@@ -30,6 +30,13 @@ def quiet_progress() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def no_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are as wide as in a pipe, also after a test that asks for --wide."""
+    monkeypatch.setenv("COLUMNS", "")
+    monkeypatch.delenv("COLUMNS")
+
+
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One folder of vectors for all tests; it starts from the checkout's own, if there is one."""

@@ -17,7 +17,7 @@ from time import perf_counter
 from typing import Any, Final, cast
 
 import numpy as np
-from hydra import compose, initialize_config_module
+from hydra import compose, initialize_config_dir
 from hydra.utils import instantiate
 from omegaconf import DictConfig
 
@@ -35,6 +35,7 @@ from memsys.index.lexical import LexicalIndex
 from memsys.index.rank import top
 from memsys.index.vector import LargeVectors
 from memsys.llm.meter import Meter
+from memsys.places import CONF
 from memsys.store import Parts, Store
 from memsys.strategies.graph_expand import GraphExpand
 from memsys.strategies.plain import VectorOnly
@@ -190,7 +191,7 @@ def _settings(vectors: str, *overrides: str) -> dict[str, Any]:
 
 
 def _composed(*overrides: str) -> DictConfig:
-    with initialize_config_module("conf", version_base="1.3"):
+    with initialize_config_dir(str(CONF), version_base="1.3"):
         return compose("config", list(overrides))
 
 

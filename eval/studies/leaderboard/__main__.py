@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from eval.cli import code_of, parser
-from eval.datasets.files import PROJECT, shared_folder
+from eval.datasets.files import shared_folder
 from eval.datasets.named import config_of
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.types import Dataset
@@ -22,6 +22,7 @@ from eval.studies.leaderboard.picture import draw
 from eval.studies.leaderboard.scores import CORRECTED, ORIGINAL, Scores, scores_of
 from eval.studies.leaderboard.systems import DATASET, STRATEGIES, command, published, strategies_of
 from memsys.errors import InputError
+from memsys.places import SHIPPED
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--answers", type=Path, metavar="FOLDER", help=where)
     add("--out", type=Path, default=FOLDER, help="folder of the tables (results/leaderboard)")
     pictures = "folder of leaderboard.png and .svg (docs/pictures)"
-    add("--pictures", type=Path, default=PROJECT / "docs" / "pictures", help=pictures)
+    add("--pictures", type=Path, default=SHIPPED / "docs" / "pictures", help=pictures)
     add("--seed", type=int, default=0, help="seed of the resampling (default: 0)")
     given = options.parse_args(arguments)
     return code_of(lambda: _leaderboard(given))

@@ -9,11 +9,11 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from eval.card.schema import Origin
-from eval.datasets.files import PROJECT
 from memsys.errors import InputError, first_problem
+from memsys.places import SHIPPED
 from memsys.text.yaml_text import load_yaml
 
-FOLDER = PROJECT / "results" / "leaderboard"
+FOLDER = SHIPPED / "results" / "leaderboard"
 FACTS = FOLDER / "systems.yaml"
 NO_FACTS = "Source, reader, judge and licence: systems.yaml has no entry of this system."
 Kind = Literal["memory", "retrieval", "full context", "written to be wrong", "not stated"]

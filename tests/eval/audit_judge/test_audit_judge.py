@@ -69,7 +69,7 @@ def test_a_run_is_corrected_under_the_stand_ins_own_name(
         (["judge=none"], "there is no judge to audit"),
         (["judge=recorded", "dataset=sample"], "judge=recorded: no"),
         (["judge=recorded", "probes=/nowhere"], "has no ap_wrong_v1.jsonl.gz"),
-        (["judge=someone"], "Could not find 'judge/someone'"),
+        (["judge=someone"], "judge=someone: no such option; its options are"),
         (["limit=0"], "limit=0: must be 1 or more"),
         (["judge.threshold=2"], "judge.threshold=2: must be"),
         (["run=/nowhere"], "no such run"),

@@ -15,7 +15,7 @@ from eval.judges.gold_recall import gold_recall
 from eval.metrics.abstention import abstains
 from eval.metrics.normalise import terms
 
-SAMPLE = LoCoMo(name="sample", path="data/sample").load()
+SAMPLE = LoCoMo(name="sample_hard", path="data/sample_hard").load()
 PROBES = make_probes(SAMPLE.questions, {}, None, seed=3)
 GOLDS = {q.id: q.gold for q in SAMPLE.questions}
 
@@ -28,7 +28,7 @@ def question(text: str, gold: str, number: int = 0, type_: str = "single_hop") -
     return Question(f"s/{number}", "s", 4, type_, text, gold, ())
 
 
-def test_every_kind_is_made_of_the_sample_and_none_of_type_5() -> None:
+def test_every_kind_is_made_of_the_hard_sample_and_none_of_type_5() -> None:
     assert {probe.kind for probe in PROBES} == set(KINDS)
     assert all(probe.type != "adversarial" for probe in PROBES)
     assert len(of("wrong_specific")) > 200

@@ -45,7 +45,7 @@ def test_relative_paths_count_from_here_then_from_the_project(sample, tmp_path, 
     for folder in (here, project):
         folder.mkdir()
         (folder / "x.json").write_text(json.dumps({**sample, "sample_id": folder.name}))
-    monkeypatch.setattr("eval.datasets.files.PROJECT", project)
+    monkeypatch.setattr("eval.datasets.files.SHIPPED", project)
     monkeypatch.chdir(here)
     read = LoCoMo(name="x", path="x.json")
     assert read.load().conversations[0].id == "here"

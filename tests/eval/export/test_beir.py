@@ -78,7 +78,7 @@ def test_a_pooled_store_needs_no_pools_unless_owners_are_filtered(tmp_path: Path
     assert main([str(run), "--to", "beir"]) == 0
     assert not (run / "beir" / "candidates.jsonl").exists()
     qrels = (run / "beir" / "qrels" / "test.tsv").read_text(encoding="utf-8").split("\n")
-    assert qrels[1] == "harbour/0\tharbour:D1:11\t1"
+    assert qrels[1] == "harbour/0\tharbour:D5:1\t1"
 
     own = ranked.write(tmp_path / "own", {**pooled, "owner_filter": True})
     alone = ranked.write(tmp_path / "alone", ranked.SAMPLE)

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import conf
+from memsys import places
 from memsys.llm.prompt import load_prompt
 from memsys.text.tokens import count_tokens
 from tests.eval.commands import Ended, Start, run_main, runs_in
 from tests.memsys.llm.server import FaultyServer
 
 FIVE = ("full_context", "vector_only", "graph_score", "graph_expand", "hybrid_gate")
-CONF = Path(conf.__file__).parent / "strategy"
+CONF = places.CONF / "strategy"
 EVERY = {path.stem for path in CONF.glob("*.yaml")}
 NAMES = ("calls", "read", "written", "system", "judge", "most", "break_even")
 MODELS = ("llm=openai", "reader=llm")

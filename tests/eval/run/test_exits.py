@@ -18,7 +18,7 @@ from tests.eval.commands import FAULTY, Ended, Start, runs_in
     [
         (
             "strategy=nope",
-            "'strategy/nope' Available options in 'strategy': bm25 decompose full_context",
+            "strategy=nope: no such option; its options are bm25, decompose, full_context",
         ),
         ("k=0", "k: 0; use a whole number of 1 or more"),
         ("k=abc", "k: 'abc'; use a whole number of 1 or more"),
@@ -41,7 +41,7 @@ from tests.eval.commands import FAULTY, Ended, Start, runs_in
             "dataset.hops=2",
             "dataset.hops: the chosen dataset has no such setting; these have it: synthetic",
         ),
-        ("context.x=1", "context.x: no such setting (python -m eval.run --cfg job prints all"),
+        ("context.x=1", "context.x: no such setting (python -m eval.run --help context=... lists"),
         (
             "strategy.gate.similarity=1",
             "strategy.gate.similarity: the chosen strategy has no such setting; these have it: "
@@ -54,7 +54,13 @@ from tests.eval.commands import FAULTY, Ended, Start, runs_in
         ("gate=mine", "gate: no such setting; it is now strategy.gate (see conf/strategy)"),
         ("stratagy=bm25", "stratagy: no such setting; did you mean strategy?"),
         ("zzzzzz=1", "zzzzzz: no such setting (python -m eval.run --cfg job prints all"),
-        ("strategy=graph_walkk", "'strategy/graph_walkk' Available options"),
+        ("strategy=graph_walkk", "strategy=graph_walkk: no such option; did you mean graph_walk?"),
+        ("dataset=locomoo", "dataset=locomoo: no such option; did you mean locomo?"),
+        (
+            "+reader.foo=3",
+            "reader.foo: eval.readers.extractive.ExtractiveReader has no such "
+            "setting; it has name, support,",
+        ),
         ("questions=0", "questions: 0; use a whole number of 1 or more, or null"),
         ("resamples=1", "resamples: 1; use a whole number of 2 or more"),
         ("k=${kk}", "Interpolation key 'kk' not found"),

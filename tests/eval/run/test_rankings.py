@@ -214,7 +214,7 @@ def test_without_a_reader_nothing_is_answered(
     ended = start("strategy=bm25", "reader=none", *small)
     assert ended.code == 0, ended.err
     (run,) = runs_in(tmp_path)
-    assert ended.out.endswith(f"Next: python -m eval.retrieval {run.folder.name}\n")
+    assert ended.out.endswith(f"Next:\n  python -m eval.retrieval {run.folder.name}\n")
     for record in run.records:
         assert (record["status"], record["answer"], record["abstained"]) == ("ok", None, None)
         assert record["scores"]["locomo_f1"] is None

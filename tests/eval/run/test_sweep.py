@@ -18,11 +18,11 @@ NOTE = (
 
 
 def rows(ended: Ended) -> list[str]:
-    """Rows of the last table, which the note on its intervals ends."""
+    """Rows of the last table, which an empty line and the notes on it end."""
     _, _, text = ended.out.partition("Types 1-4, mean with 95% interval:\n")
-    *lines, note = text.splitlines()
-    assert note == NOTE
-    return lines[2:]
+    lines, _, notes = text.partition("\n\n")
+    assert f"\n{NOTE}\n" in notes
+    return lines.splitlines()[2:]
 
 
 def table(ended: Ended) -> list[str]:
@@ -39,6 +39,10 @@ def test_ends_with_a_table_of_its_runs(start: Start, tmp_path: Path, small) -> N
     assert [run.folder.name for run in runs] == [run.manifest["run_id"] for run in runs]
     for run, row in zip(runs, rows(ended), strict=True):
         assert f" {run.summary['by_type']['overall']['f1']:.3f} [" in row
+    ids = " ".join(run.folder.name for run in runs)
+    commands = [f"  python -m eval.{name} {ids}" for name in ("compare", "report", "browse")]
+    assert ended.out.endswith("\n".join(["\n\nNext:", *commands]) + "\n")
+    assert ended.out.count("Next:") == ended.out.count("How to read it:") == 1
 
 
 def test_the_table_says_what_is_counted(start: Start) -> None:

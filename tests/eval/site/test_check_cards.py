@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from eval.card import __main__ as cards
-from eval.datasets.files import PROJECT
 from eval.rescore import __main__ as rescore
+from memsys.places import SHIPPED as PROJECT
 
 # A verdict that the answers do not contain.
 REPORTED = {"protocol": None, "type": "overall", "measure": "judge", "reported": True}

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import multiprocessing
 import sqlite3
+import subprocess
+import sys
 import threading
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -218,3 +220,17 @@ def test_a_damaged_request_is_named(value: object, tmp_path: Path) -> None:
         db.execute("UPDATE requests SET body = ?", (value,))
     with pytest.raises(InputError, match=r"calls\.sqlite: the recorded call .* is damaged"):
         recording.request(_ONE.key)
+
+
+def test_a_claim_of_a_process_that_dies_is_free_again(tmp_path: Path) -> None:
+    code = "import sys; from memsys.llm.recording import Recording\n"
+    code += f"with Recording({str(tmp_path)!r}).claim({_ONE.key!r}):\n"
+    code += "    print('claimed', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"claimed\n"
+        process.kill()
+        process.wait()
+        with Recording(tmp_path).claim(_ONE.key):
+            pass

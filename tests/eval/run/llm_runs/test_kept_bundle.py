@@ -14,7 +14,7 @@ from tests.eval.commands import PROJECT, Run, run_main
 
 BUNDLE = PROJECT / "data" / "bundles" / "sample_mem0_graph.jsonl.gz"
 COMMON = (
-    *("llm=local", "dataset=sample", "dataset.conversations=[harbour]"),
+    *("llm=local", "dataset=sample_hard", "dataset.conversations=[harbour]"),
     *("strategy.update.calls=schema", "strategy.facts.exchange=8", "+strategy.facts.most=2"),
     *("llm.max_tokens=512", "+llm.extra.repeat_penalty=1.1", "llm.cache=replay"),
 )

@@ -1,1 +1,0 @@
-"""Hydra configuration: one folder a choice."""

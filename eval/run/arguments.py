@@ -1,0 +1,101 @@
+"""Arguments in a form that Hydra does not know: flags for settings, and words without `=`.
+
+Hydra would answer them with its own flags or a syntax error; here they are answered with the right
+spelling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+from hydra._internal.utils import get_args_parser
+
+from eval.rendering.errors import settings_of
+from memsys.errors import InputError
+from memsys.places import CONF
+
+_HYDRAS = {
+    name: action.nargs != 0
+    for action in get_args_parser()._actions
+    for name in action.option_strings
+}  # flag -> whether a value follows it
+
+
+def check_arguments(arguments: Sequence[str]) -> None:
+    """Raise InputError, with the right spelling, on the first flag that Hydra does not have, and
+    on the first word that is neither NAME=VALUE nor the value of a flag.
+    """
+    groups = groups_of(arguments)
+    expected = False  # a value
+    for place, one in enumerate(arguments):
+        flag = one.partition("=")[0]
+        if one.startswith("-"):
+            expected = "=" not in one and _HYDRAS.get(flag, False)
+            if not _is_hydras(flag):
+                after = arguments[place + 1] if place + 1 < len(arguments) else ""
+                raise InputError(f"{flag}: {_for_flag(one, after, groups)}")
+        elif expected or "=" in one or one.startswith("~"):
+            expected = False
+        else:
+            raise InputError(f"{one}: {_for_word(one, arguments[place + 1 :], groups)}")
+
+
+def _is_hydras(flag: str) -> bool:
+    """Whether it is a flag of Hydra, or the beginning of one, or short flags with a value."""
+    if flag.startswith("--"):
+        return any(name.startswith(flag) for name in _HYDRAS)
+    return flag in _HYDRAS or flag[:2] in _HYDRAS
+
+
+def _for_flag(flag: str, after: str, groups: dict[str, list[str]]) -> str:
+    name, _, value = flag.lstrip("-").replace("-", "_").partition("=")
+    if not value and after and not after.startswith("-") and "=" not in after:
+        value = after
+    settings = _settings(groups)
+    if name not in settings:
+        near = get_close_matches(name, settings, n=1) or get_close_matches(flag, _HYDRAS, n=1)
+        hint = f"did you mean {near[0]}{'=' * (near[0] in settings)}{value}?" if near else _HELP
+        return f"no such option; {hint}"
+    if name in groups and value and value not in groups[name]:
+        value = (get_close_matches(value, groups[name], n=1) or [value])[0]
+    return f"settings have no dashes; write {name}={value or '...'}"
+
+
+def _for_word(word: str, after: Sequence[str], groups: dict[str, list[str]]) -> str:
+    if word in (settings := _settings(groups)):
+        value = after[0] if after and "=" not in after[0] else "..."
+        return f"a setting needs a value; write {word}={value}"
+    if having := [group for group, options in groups.items() if word in options]:
+        return f"write {' or '.join(f'{group}={word}' for group in having)}"
+    options = {option: group for group, names in groups.items() for option in names}
+    if near := get_close_matches(word, [*options, *settings], n=1):
+        (name,) = near
+        group = options.get(name)
+        return f"no such option; did you mean {f'{group}={name}' if group else f'{name}=...'}?"
+    return f"write NAME=VALUE, such as strategy=graph_expand; {_HELP}"
+
+
+_HELP = "python -m eval.run --help lists all options"
+
+
+def _settings(groups: dict[str, list[str]]) -> list[str]:
+    return [*groups, *settings_of(CONF / "config.yaml")]
+
+
+def groups_of(arguments: Sequence[str]) -> dict[str, list[str]]:
+    """Return the options of each group, with those of --config-dir, strategy first."""
+    found: dict[str, list[str]] = {"strategy": []}
+    for folder in (CONF, *own_folders(arguments)):
+        for path in sorted(folder.glob("*/*.yaml")):
+            found.setdefault(path.parent.name, []).append(path.stem)
+    return found
+
+
+def own_folders(arguments: Sequence[str]) -> Iterator[Path]:
+    """Yield the folders that --config-dir names."""
+    for one, after in zip(arguments, [*arguments[1:], ""], strict=True):
+        name, _, value = one.partition("=")
+        if name in {"--config-dir", "-cd"}:
+            yield Path(value or after)

@@ -1,0 +1,145 @@
+"""Arguments as a newcomer types them: the answer names the right spelling, and nothing is run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from eval import cli
+from eval.compare.__main__ import main as compare
+from eval.rendering.width import terminal_width
+from eval.run.arguments import check_arguments
+from eval.run.option_help import options_help
+from memsys.errors import InputError
+from tests.eval.commands import FAULTY, PROJECT, Start, runs_in
+
+
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (["--strategy", "graph_expand"], "--strategy: settings have no dashes; write strategy=gra"),
+        (["--strategy=graph_expnd"], "--strategy: settings have no dashes; write strategy=graph_e"),
+        (["--k", "5"], "--k: settings have no dashes; write k=5"),
+        (["--strateg", "bm25"], "--strateg: no such option; did you mean strategy=bm25?"),
+        (["--multirum"], "--multirum: no such option; did you mean --multirun?"),
+        (["-x"], "-x: no such option; python -m eval.run --help lists all options"),
+        (["graph_expand"], "graph_expand: write strategy=graph_expand"),
+        (["graph_expnd"], "graph_expnd: no such option; did you mean strategy=graph_expand?"),
+        (["strategy", "bm25"], "strategy: a setting needs a value; write strategy=bm25"),
+        (["k=5", "zzzzzz"], "zzzzzz: write NAME=VALUE, such as strategy=graph_expand"),
+        ([*FAULTY, "faulty"], "faulty: write strategy=faulty or reader=faulty"),
+    ],
+)
+def test_the_right_spelling(arguments: list[str], answer: str) -> None:
+    with pytest.raises(InputError) as refused:
+        check_arguments(arguments)
+    assert str(refused.value).startswith(answer)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["-m", "strategy=bm25,oracle", "k=5"],
+        ["--cfg", "job", "--resolve", "-p", "strategy"],
+        ["--config-dir", "mine", "+metric=[length]", "~experiment"],
+        ["--info=searchpath"],
+        ["--multi", "-cd", "mine"],
+        ["--shell-completion", "install=bash"],
+    ],
+)
+def test_what_hydra_knows_passes(arguments: list[str]) -> None:
+    check_arguments(arguments)
+
+
+def test_one_line_and_no_folder(start: Start, tmp_path: Path) -> None:
+    ended = start("--strategy", "graph_expand")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == "error: --strategy: settings have no dashes; write strategy=graph_expand\n"
+    assert runs_in(tmp_path) == []
+
+
+def test_help_on_an_option_lists_its_settings_with_their_comments(start: Start) -> None:
+    ended = start("--help", "strategy=graph_expand")
+    assert ended.code == 0, ended.err
+    first, _, *lines = ended.out.splitlines()
+    assert first == (
+        "strategy=graph_expand: The graph adds memories: one hop from the best direct results"
+    )
+    settings = {line.split("  ")[1]: line.split("  ")[-1].strip() for line in lines}
+    assert settings["strategy.k=${k}"] == "as k"
+    assert settings["strategy.expansion.per_seed=2"] == "most memories that a seed adds"
+    assert settings["strategy.start=vector"] == "or lexical, hybrid"  # of graph_score
+    assert settings["strategy.use_graph_expansion=true"] == "false: rank like graph_score"
+
+
+def test_help_on_an_option_of_ones_own_and_on_a_typo() -> None:
+    text = options_help(["--help", "dataset=sample,locomo", *FAULTY, "strategy=faulty"])
+    assert text is not None
+    assert "strategy.fault=" in text
+    assert "dataset=sample: " in text
+    assert "dataset=locomo: " in text
+    assert options_help(["--help"]) is options_help(["strategy=bm25"]) is None
+    with pytest.raises(InputError, match=r"strategy=bm26: no such option; did you mean bm25\?"):
+        options_help(["--help", "strategy=bm26"])
+
+
+def test_every_option_has_help() -> None:
+    for path in sorted((PROJECT / "conf").glob("*/*.yaml")):
+        text = options_help(["-h", f"{path.parent.name}={path.stem}"])
+        assert text is not None
+        assert text.startswith(f"{path.parent.name}={path.stem}: ")
+
+
+def test_comments_go_below_where_the_terminal_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = options_help(["--help", "strategy=graph_expand"])
+    assert text is not None
+    assert "=edge\n      that leads to the memory's entity; or product: " in text
+
+
+def test_a_command_without_its_arguments_names_them_and_an_example(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        compare([])
+    assert stop.value.code == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "error: missing: RUN",
+        "usage: python -m eval.compare RUN [RUN ...] [OPTIONS]",
+        "example: python -m eval.compare vector_only graph_expand",
+        "python -m eval.compare --help explains all arguments",
+    ]
+
+
+def test_examples_are_of_commands_that_exist() -> None:
+    assert {name.split()[0] for name in cli._EXAMPLES} <= cli.commands().keys()
+
+
+def test_wide_is_an_option_of_commands_that_print_tables(start: Start, small) -> None:
+    parser = cli.parser("x", "")
+    cli.add_wide(parser)
+    os.environ["COLUMNS"] = "80"
+    assert terminal_width() == 80
+    parser.parse_args(["--wide"])
+    assert terminal_width() is None
+    os.environ["COLUMNS"] = "80"
+    ended = start("--wide", "strategy=bm25", *small)
+    assert ended.code == 0, ended.err
+    assert "Not shown: " not in ended.out
+    assert "total p95 ms" in ended.out
+
+
+@pytest.mark.parametrize("command", ["eval", "eval.run", "eval.compare"])
+def test_help_whose_reader_has_gone_ends_quietly(command: str) -> None:
+    arguments = [sys.executable, "-u", "-m", command, "--help"]
+    with subprocess.Popen(
+        arguments, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""

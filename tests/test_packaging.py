@@ -1,0 +1,76 @@
+"""Files about the project as a whole: versions that agree, systems that it can be imported on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import memsys
+from memsys.__main__ import main
+
+ROOT = Path(__file__).parents[1]
+POSIX = ("fcntl", "grp", "pwd", "resource", "termios", "tty", "pty", "posix_ipc")
+IMPORTED = "eval.__main__", "eval.run.__main__", "eval.records.folder", "memsys.llm.recording"
+
+
+def _project() -> dict[str, object]:
+    return dict(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"])
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert (citation["version"], citation["license"]) == (_project()["version"], "MIT")
+
+
+def test_every_command_can_be_imported_without_the_modules_of_posix() -> None:
+    modules = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in sorted([*(ROOT / "eval").glob("*/__main__.py")])
+    ]
+    code = f"import sys; sys.modules.update(dict.fromkeys({POSIX}))\n"
+    code += "".join(f"import {name}\n" for name in (*IMPORTED, *modules))
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_python_m_memsys_names_the_commands(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["memsys"])
+    assert main() == 0
+    assert f"memsys {memsys.__version__}: " in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["memsys", "run"])
+    assert main() == 2
+    assert "python -m eval COMMAND" in capsys.readouterr().err
+
+
+def test_make_help_lists_every_target_that_a_user_names() -> None:
+    made = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = {line.split()[0] for line in made.stdout.splitlines()}
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = next(line for line in makefile.splitlines() if line.startswith(".PHONY: "))
+    assert listed == set(phony.split()[1:])
+
+
+def test_the_devcontainer_and_the_hooks_are_valid() -> None:
+    json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    assert {hook["id"] for hook in hooks["repos"][0]["hooks"]} >= {"ruff", "ruff-format", "mypy"}
+
+
+def test_an_image_gets_no_data_that_may_not_be_redistributed() -> None:
+    ignored = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    fetched = [
+        line
+        for line in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+        if line.startswith("data/")
+    ]
+    assert fetched
+    assert set(fetched) <= set(ignored)

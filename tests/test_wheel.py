@@ -1,0 +1,93 @@
+"""The wheel: what it contains, and its commands in a folder without a clone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "conf", "data", "results")
+FETCHED = "answer_key_errors.json"  # a name that the user's copy of a data set has
+LEAST = (77, 0)  # of setuptools: pyproject.toml requires it
+
+
+def _setuptools() -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in version("setuptools").split(".")[:2])
+    except PackageNotFoundError:
+        return (0,)
+
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(_setuptools() < LEAST, reason="pip install 'setuptools>=77'"),
+]
+
+
+def _pip(*arguments: str | Path) -> None:
+    command = [sys.executable, "-m", "pip", *arguments, "--no-deps", "--quiet"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of a copy of this project; of git's files only the package's are taken."""
+    place = tmp_path_factory.mktemp("wheel")
+    leave = shutil.ignore_patterns("__pycache__", "runs")
+    for name in (*SOURCES, "memsys", "baselines", "eval"):
+        source, target = ROOT / name, place / "copy" / name
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=leave)
+        else:
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy(source, target)
+    (place / "copy" / "data" / FETCHED).write_text("[]")
+    _pip("wheel", "--no-build-isolation", "--wheel-dir", place, place / "copy")
+    (found,) = place.glob("memsys-*.whl")
+    return found
+
+
+def _names(wheel: Path) -> set[str]:
+    return set(zipfile.ZipFile(wheel).namelist())
+
+
+def test_it_contains_the_files_that_commands_read(wheel: Path) -> None:
+    names = _names(wheel)
+    for folder in ("conf", "data/sample", "data/overlays", "data/evidence", "results/expected"):
+        here = {path for path in (ROOT / folder).rglob("*.*") if "__pycache__" not in path.parts}
+        shipped = {f"memsys/shipped/{path.relative_to(ROOT).as_posix()}" for path in here}
+        assert shipped
+        assert shipped <= names, folder
+    assert "memsys/shipped/data/sources.yaml" in names
+    assert any(name.startswith("memsys/shipped/results/tables/") for name in names)
+
+
+def test_it_contains_no_fetched_data_and_no_folder_at_the_top(wheel: Path) -> None:
+    names = _names(wheel)
+    assert not any(FETCHED in name or "locomo10" in name for name in names)
+    tops = {name.partition("/")[0].partition("-")[0] for name in names}
+    assert tops == {"memsys", "eval", "baselines"}
+
+
+def test_its_commands_run_without_a_clone_beside_files_of_the_same_names(
+    wheel: Path, tmp_path: Path
+) -> None:
+    _pip("install", "--target", tmp_path / "site", wheel)
+    (program,) = (tmp_path / "site" / "bin").glob("memsys")
+    ended = subprocess.run(
+        [sys.executable, ROOT / ".ci" / "try-wheel", sys.executable, program],
+        env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "complete without a clone" in ended.stdout, ended.stdout
