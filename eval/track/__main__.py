@@ -23,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Log the runs; return the exit code: 1 if one of them was not logged, 2 for wrong input."""
     parser = command_parser(
         "track",
+        usage="python -m eval.track RUN [RUN ...] tracker=NAME [tracker.SETTING=VALUE ...]",
         description="Log complete runs to an experiment tracker. A run that was logged before is "
         f"updated. Name the tracker, and settings of it, as in eval.run: {_NAMES}.",
     )
