@@ -117,9 +117,15 @@ def add_run(command: argparse.ArgumentParser, name: str = "run") -> None:
     command.add_argument(name, metavar="RUN", help=_RUN)
 
 
-def add_runs(command: argparse.ArgumentParser, *, compared: bool = False) -> None:
-    """Add the argument `runs`, one RUN or more; `compared`: all others with the first."""
-    command.add_argument("runs", nargs="+", metavar="RUN", help=_RUN + _OTHERS * compared)
+def add_runs(
+    command: argparse.ArgumentParser, *, compared: bool = False, optional: bool = False
+) -> None:
+    """Add the argument `runs`, one RUN or more (`optional`: or none); `compared`: all others with
+    the first.
+    """
+    command.add_argument(
+        "runs", nargs="*" if optional else "+", metavar="RUN", help=_RUN + _OTHERS * compared
+    )
 
 
 def code_of(job: Callable[[], int | None]) -> int:

@@ -43,6 +43,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 # What `make quick` leaves out: places whose tests start runs, servers, models or processes.
 SLOW = (
     *("baselines/libraries", "conf", "eval/audit_judge", "eval/browse", "eval/cache", "eval/cost"),
+    "eval/demo",
     *(
         "eval/diagnose/test_diagnose_command",
         "eval/fetch",

@@ -1,4 +1,4 @@
-"""`python -m eval.browse RUN [RUN ...]`: the report and all questions of runs, in a browser."""
+"""`python -m eval.browse [RUN ...]`: runs in a browser: questions, conversations and the report."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from eval.browse.calls import RecordedCalls
-from eval.browse.questions import Questions
-from eval.browse.server import LOOPBACK, Site, bind
+from eval.browse import serving
 from eval.cli import add_runs, code_of
 from eval.cli import parser as command_parser
-from eval.report.runs import load, missing_texts
 from memsys.errors import InputError
-from memsys.places import cache_folder
+from memsys.places import RUNS, cache_folder, find_run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Serve until Ctrl-C and return the exit code: 0 after Ctrl-C, 2 for invalid input."""
+    """Serve until Ctrl-C, or write a folder. Returns the exit code: 0, or 2 for invalid input."""
     options = _parser().parse_args(arguments)
     return code_of(lambda: _browse(options))
 
@@ -26,13 +23,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = command_parser(
         "browse",
-        description="Show runs in a browser on this machine: the report, and all questions with "
-        "their answers and contexts, filtered by words, type, verdict and difference.",
+        description="Show runs in a browser on this machine: all questions with their answers and "
+        "contexts, filtered by words, type, verdict and difference; the conversations with their "
+        f"turns and scores; and the report. Without RUN: a list of all runs in {RUNS}.",
     )
-    add_runs(parser, compared=True)
+    add_runs(parser, compared=True, optional=True)
     parser.add_argument(
-        "--port", type=int, default=8750, metavar="N", help="0: any free port (default: 8750)"
+        "--out", type=Path, metavar="FOLDER", help="write the pages there instead of serving them"
     )
+    serving.add_options(parser)
     parser.add_argument(
         "--cache",
         type=Path,
@@ -45,17 +44,16 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _browse(options: argparse.Namespace) -> None:
-    if not 0 <= options.port <= 65535:
-        raise InputError(f"--port {options.port}: use 0 to 65535")
-    runs = load(options.runs)
-    for sentence in missing_texts(runs):
-        print(f"note: {sentence}")
-    with bind(Site(Questions(runs, RecordedCalls(options.cache))), options.port) as server:
-        print(f"http://{LOOPBACK}:{server.server_address[1]}/ (Ctrl-C stops it)", flush=True)
-        try:
-            server.serve_forever()
-        except KeyboardInterrupt:
-            print()  # after the ^C of the terminal
+    serving.check_port(options.port)
+    folders = [find_run(name) for name in options.runs]
+    if options.out is not None:
+        if not folders:
+            raise InputError("--out: name the runs to write")
+        serving.write_runs(folders, options.cache, options.out)
+    elif folders:
+        serving.serve_runs(folders, options.cache, options.port, open_it=options.open)
+    else:
+        serving.serve_all(RUNS, options.cache, options.port, open_it=options.open)
 
 
 if __name__ == "__main__":

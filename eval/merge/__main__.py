@@ -180,6 +180,7 @@ def _manifest(
         "config": config,
         "config_sha256": digest({"config": config, "choices": parts[0]["choices"]}),
         "key": {**parts[0]["key"], "wrong": list(dataset.key.wrong)},
+        "questions": len(dataset.questions),
         "repairs": list(dataset.repairs),
         "languages": {k: v for part in parts for k, v in part.get("languages", {}).items()},
         "embedders": {k: v for part in parts for k, v in part.get("embedders", {}).items()},

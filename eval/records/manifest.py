@@ -139,6 +139,7 @@ def describe(
         "config_sha256": digest({"config": kept, "choices": dict(choices)}),
         "data": [asdict(file) for file in dataset.files],
         "key": asdict(dataset.key) | {"wrong": list(dataset.key.wrong)},
+        "questions": len(dataset.questions),
         "subset": None if dataset.subset is None else asdict(dataset.subset),
         **({} if dataset.evidence is None else {"evidence": asdict(dataset.evidence)}),
         "repairs": list(dataset.repairs),

@@ -295,6 +295,8 @@ class Manifest(TypedDict):
     """Answer key."""
     evidence: NotRequired[EvidenceUsed]
     """Evidence key; absent where it is the data set's."""
+    questions: NotRequired[int]
+    """Number of questions that the run asks; absent in runs of earlier versions."""
     subset: NotRequired[dict[str, Any] | None]
     """Question subset: `name`, `file`, `questions`, `of`; null where all questions were asked."""
     weights: NotRequired[FileEntry]

@@ -38,17 +38,17 @@ def render(template: str, style: str = "", package: str = _PACKAGE, **values: ob
     return _environment(package).get_template(template).render(style=all_styles, **values)
 
 
-def policy(script: str = "", *, connect: bool = False) -> str:
+def policy(script: str = "", *, connect: bool = False, submit: bool = False) -> str:
     """Return the content security policy of a page. Pages show text from anywhere: should some of
     it escape escaping, it can load nothing, and only `script` runs, which may `connect` to its
-    own server.
+    own server. `submit`: its forms may be sent there.
     """
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"script-src 'sha256-{digest}'; " * bool(script)
     allowed += "connect-src 'self'; " * connect
     return (
         f"default-src 'none'; style-src 'unsafe-inline'; {allowed}img-src data:; "
-        "base-uri 'none'; form-action 'none'"
+        "base-uri 'none'; form-action " + ("'self'" if submit else "'none'")
     )
 
 

@@ -16,9 +16,9 @@ COLOURS = {
     "green": ("#2f7d5c", "#67b777"),
     "amber": ("#cc7b11", "#e1c342"),
     "brick": ("#a01c08", "#cb3d25"),
-    "lilac": ("#a286ba", "#efe3f5"),
+    "lilac": ("#a286ba", "#8d86a8"),
     "purple": ("#670b80", "#9256b5"),
-    "ink": ("#2b3038", "#727a84"),
+    "ink": ("#2b3038", "#f6f1e0"),
 }
 MARKERS = "osD^vPX*<>"  # of matplotlib; eval.rendering.svg draws the same ones
 GREY = "#6b737c"

@@ -27,4 +27,6 @@ def widen() -> None:
 def sentence(text: str, most: int | None = None) -> str:
     """Return `text` with lines of the terminal's width, and of at most `most` characters."""
     limits = [limit for limit in (terminal_width(), most) if limit is not None]
-    return fill(text, min(limits), break_long_words=False) if limits else text
+    return (
+        fill(text, min(limits), break_long_words=False, break_on_hyphens=False) if limits else text
+    )

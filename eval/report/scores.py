@@ -9,12 +9,12 @@ from eval.rendering.blocks import Block, Chart, Fold, Part, Table
 from eval.rendering.charts import dots
 from eval.rendering.numbers import ABSENT, interval, percent
 from eval.rendering.run_tables import run_tables
-from eval.rendering.tables import answered, by_run, scope_of, type_name
+from eval.rendering.tables import UNJUDGED, answered, by_run, scope_of, type_name
 from eval.report.runs import ReportedRun, interval_of, looks_of
 from eval.summary.subset_score import sentences
 
 _OF_RANKINGS = tuple((name, name) for name in RECORDED)
-_NO_VALUE = {ABSENT, "", "no judge"}
+_NO_VALUE = {ABSENT, "", UNJUDGED}
 _FIT = 11  # columns of a table, most of them with intervals, in a window of 1280 pixels
 _DISPENSABLE = ("BLEU-1", "retrieve p95 ms", "n, type 5")  # from the headline, if it is too wide
 _SCORES = (("f1", "F1"), ("judge", "judge"), ("evidence_recall", "evidence recall"))

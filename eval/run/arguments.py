@@ -42,6 +42,18 @@ def check_arguments(arguments: Sequence[str]) -> None:
             raise InputError(f"{one}: {_for_word(one, arguments[place + 1 :], groups)}")
 
 
+def flags_first(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with flags and their values before the settings: Hydra refuses settings
+    on both sides of a flag.
+    """
+    flags, settings, expected = [], [], False
+    for one in arguments:
+        is_flag = one.startswith("-")
+        (flags if is_flag or expected else settings).append(one)
+        expected = is_flag and "=" not in one and _HYDRAS.get(one, False)
+    return [*flags, *settings]
+
+
 def _is_hydras(flag: str) -> bool:
     """Whether it is a flag of Hydra, or the beginning of one, or short flags with a value."""
     if flag.startswith("--"):

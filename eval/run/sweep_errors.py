@@ -30,7 +30,7 @@ from eval.records.folder import discard_if_empty
 from eval.rendering.errors import blame, one_line, users_place
 from eval.rendering.width import widen
 from eval.run import sweep as sweeps
-from eval.run.arguments import check_arguments
+from eval.run.arguments import check_arguments, flags_first
 from eval.run.failures import LOG, RepeatedFailure, log
 from eval.run.option_help import options_help
 from eval.run.settings import check_overrides
@@ -106,6 +106,7 @@ def leave(job: Callable[[], None]) -> None:
             print(help_text, flush=True)
             return
         check_arguments(sys.argv[1:])
+        sys.argv[1:] = flags_first(sys.argv[1:])
         check_overrides(sys.argv[1:])
         with heeding_termination():
             job()

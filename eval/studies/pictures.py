@@ -41,6 +41,7 @@ _LINES = {
     "synthetic": "vector_only hybrid_rank graph_expand graph_follow graph_walk full_context",
     "kept": "vector_only hybrid_rank graph_walk mem0 mem0_graph mem0_graph_follow",
 }
+_NEAR = 0.17  # share of an axis that a label of a tick takes
 _ASIDE = 1.09  # factor between the places of two runs at one value of a logarithmic axis
 
 
@@ -152,13 +153,13 @@ def _of(means: pd.DataFrame, look: Look) -> pd.DataFrame:
 
 
 def _ticks(values: Sequence[float]) -> list[str]:
-    """Return labels of ticks; "" for one too near to that before it."""
-    span, last, found = values[-1] - values[0], None, []
-    for value in values:
-        near = last is not None and value - last < 0.17 * span
-        found.append("" if near else f"{value:g}")
-        last = last if near else value
-    return found
+    """Return labels of ticks; "" for one too near to the next that has a label."""
+    span, found = values[-1] - values[0], dict[float, str]()
+    for value in reversed(values):
+        labelled = [other for other, text in found.items() if text]
+        near = labelled and min(labelled) - value < _NEAR * span
+        found[value] = "" if near else f"{value:g}"
+    return [found[value] for value in values]
 
 
 def _line(panel: Axes, at: Any, rows: pd.DataFrame, look: Look) -> None:

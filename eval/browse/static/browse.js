@@ -1,11 +1,22 @@
-// Asks the server for questions and cards. Text is inserted as text; only /card is inserted as
-// HTML, which the server has escaped.
+// Lists the questions of the page that match. Text is inserted as text; only a card is inserted as
+// HTML, which was escaped when it was made: it comes from the server or, in a file, from the page.
 "use strict";
 const form = document.getElementById("search"), list = document.getElementById("found");
 const state = document.getElementById("status"), labels = JSON.parse(list.dataset.labels);
 const previous = document.getElementById("previous"), next = document.getElementById("next");
+const keys = document.getElementById("keys"), size = +list.dataset.page;
+const rows = JSON.parse(document.getElementById("rows").textContent);
+const packed = document.querySelectorAll("script.cards"), unpacked = new Map();
 const initial = new URLSearchParams(new FormData(form));
-let start = 0, requests = 0, timer = 0, wanted = "", current = null;
+let start = 0, timer = 0, wanted = "", current = null, total = 0;
+
+// As Python's casefold: "Straße" is found by "STRASSE".
+const fold = (text) => text.toUpperCase().toLowerCase();
+rows.forEach((row, at) => {
+  row.at = at;
+  row.words = fold([row.id, row.question, row.gold ?? "",
+    ...row.runs.map((run) => run?.[1] ?? "")].join("\n"));
+});
 
 function element(name, kind, text) {
   const created = document.createElement(name);
@@ -15,36 +26,76 @@ function element(name, kind, text) {
 }
 function fields() {
   const values = new URLSearchParams();
-  for (const [name, value] of new FormData(form)) if (value !== "") values.set(name, value);
+  for (const [name, value] of new FormData(form)) {
+    if (value !== initial.get(name)) values.set(name, value);
+  }
   if (start) values.set("start", start);
   return values;
 }
+// The search is the fragment of the address: a page that is a file may change nothing else of it.
 function restore() {
-  const values = new URLSearchParams(location.search);
+  const values = new URLSearchParams(location.hash.slice(1) || location.search);
   for (const field of form.elements) {
-    if (field.name) field.value = values.get(field.name) ?? initial.get(field.name);
+    if (!field.name) continue;
+    field.value = values.get(field.name) ?? initial.get(field.name);
+    if (field.selectedIndex === -1) field.value = initial.get(field.name);
   }
   start = Math.max(0, parseInt(values.get("start"), 10) || 0);
   wanted = values.get("open") || "";
 }
-async function get(address) {
-  const reply = await fetch(address);
-  if (reply.ok) return reply;
+function change(row, one, other) {
+  const before = row.runs[one]?.[0] ?? null, after = row.runs[other]?.[0] ?? null;
+  return one === other || before === null || after === null ? null : after - before;
+}
+const changes = {
+  better: (found) => found !== null && found > 0, worse: (found) => found !== null && found < 0,
+  differs: (found) => found !== null && found !== 0, same: (found) => found === 0,
+};
+function search() {
+  const {q, type, verdict, run, order, one, other, change: wants} = form.elements;
+  const words = fold(q.value).split(/\s+/).filter(Boolean);
+  const has = (found) => Boolean(found?.[2].includes(verdict.value));
+  const found = rows.filter((row) => {
+    row.change = one ? change(row, +one.value, +other.value) : null;
+    return (!type.value || row.type === type.value)
+      && (!verdict.value || (run?.value ? has(row.runs[+run.value]) : row.runs.some(has)))
+      && (!wants?.value || changes[wants.value](row.change))
+      && words.every((word) => row.words.includes(word));
+  });
+  if (!order?.value) return found;
+  const sign = order.value === "gains" ? -1 : 1;
+  return found.filter((row) => row.change !== null).sort((a, b) => sign * (a.change - b.change));
+}
+async function unpack(part) {
+  const bytes = Uint8Array.from(atob(packed[part].textContent), (one) => one.charCodeAt(0));
+  const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(plain).text());
+}
+async function card(row) {
+  if (packed.length) {
+    const part = Math.floor(row.at / +list.dataset.part);
+    if (!unpacked.has(part)) unpacked.set(part, unpack(part));
+    return (await unpacked.get(part))[row.id];
+  }
+  const reply = await fetch("card?" + new URLSearchParams({id: row.id}));
+  if (reply.ok) return reply.text();
   let why = reply.statusText;
   try { why = (await reply.json()).error; } catch (error) { /* no JSON */ }
   throw new Error(why);
 }
-async function open(row) {
-  if (!row.open || row.dataset.loaded) return;
-  row.dataset.loaded = "1";
+async function open(shown, row) {
+  if (!shown.open || shown.dataset.loaded) return;
+  shown.dataset.loaded = "1";
   const inside = element("div", "inside", "…");
-  row.append(inside);
+  shown.append(inside);
   try {
-    const reply = await get("/card?" + new URLSearchParams({id: row.dataset.id}));
-    inside.innerHTML = await reply.text();
+    inside.innerHTML = await card(row);
+    const link = element("a", "", "In its conversation");
+    link.href = row.place;
+    inside.append(link);
   } catch (error) {
     inside.textContent = "Cannot be shown: " + error.message;
-    delete row.dataset.loaded;
+    delete shown.dataset.loaded;
   }
 }
 function badge(verdict, label) {
@@ -53,84 +104,115 @@ function badge(verdict, label) {
   created.title = label;
   return created;
 }
-function row(found) {
-  const card = element("details", "card"), head = element("summary");
-  card.dataset.id = found.id;
-  head.append(element("span", "q", found.question), " ",
-    element("span", "id", found.id + " · " + found.type));
+function entry(row) {
+  const shown = element("details", "card"), head = element("summary");
+  shown.dataset.id = row.id;
+  shown.dataset.place = row.place;
+  head.append(element("span", "q", row.question), " ",
+    element("span", "id", row.id + " · " + row.type));
   const states = element("span", "states");
-  found.verdicts.forEach((verdicts, i) => {
+  row.runs.forEach((run, i) => {
     const one = element("span", "state", labels[i] + " ");
-    if (!verdicts.length) one.append("not asked");
-    verdicts.forEach((verdict) => one.append(badge(verdict, labels[i]), " "));
+    if (!run) one.append("not asked");
+    else run[2].forEach((verdict) => one.append(badge(verdict, labels[i]), " "));
     states.append(one);
   });
-  if (typeof found.change === "number") {
-    const sign = found.change > 0 ? "+" : "";
-    states.append(element("span", "state", "difference " + sign + found.change.toFixed(3)));
+  if (row.change) {
+    const sign = row.change > 0 ? "+" : "";
+    states.append(element("span", "state", "difference " + sign + row.change.toFixed(3)));
   }
   head.append(states);
-  card.append(head);
-  card.addEventListener("toggle", () => open(card));
-  return card;
+  shown.append(head);
+  shown.addEventListener("toggle", () => open(shown, row));
+  return shown;
 }
 // A choice is a step in the browser's history, which Back undoes; typing is not.
-async function show(step) {
-  const request = ++requests, values = fields(), address = "?" + values;
+function show(step) {
   clearTimeout(timer);
-  list.setAttribute("aria-busy", "true");
-  if (step && address !== location.search) history.pushState(null, "", address);
-  else history.replaceState(null, "", address);
-  try {
-    const found = await (await get("/questions?" + values)).json();
-    if (request !== requests) return;
-    list.replaceChildren(...found.rows.map(row));
-    const last = found.start + found.rows.length;
-    state.textContent = found.total === 0 ? "No question matches." :
-      found.rows.length ? `${found.start + 1} to ${last} of ${found.total} questions` :
-      `${found.total} questions, none from ${found.start + 1} on`;
-    previous.disabled = found.start === 0;
-    next.disabled = last >= found.total;
-    start = found.start;
-    previous.onclick = () => { start = Math.max(0, start - found.page); move(); };
-    next.onclick = () => { start += found.page; move(); };
-    for (const one of list.children) {
-      if (wanted && one.dataset.id === wanted) one.open = true;
-    }
-    wanted = "";
-  } catch (error) {
-    if (request === requests) state.textContent = "Search failed: " + error.message;
+  const found = search();
+  total = found.length;
+  if (wanted) {
+    const at = found.findIndex((row) => row.id === wanted);
+    if (at >= 0) start = at - at % size;
   }
-  if (request === requests) list.setAttribute("aria-busy", "false");
+  if (start >= total) start = Math.max(0, total - 1 - (total - 1) % size);
+  const values = fields(), address = "#" + values;
+  if (step && address !== location.hash) history.pushState(null, "", address);
+  else if (!wanted) history.replaceState(null, "", address);
+  const here = found.slice(start, start + size);
+  list.replaceChildren(...here.map(entry));
+  current = null;
+  state.textContent = total === 0 ? "No question matches." :
+    `${start + 1} to ${start + here.length} of ${total.toLocaleString("en")} questions`;
+  previous.disabled = start === 0;
+  next.disabled = start + size >= total;
+  for (const one of list.children) {
+    if (wanted && one.dataset.id === wanted) {
+      one.open = true;
+      go(one);
+    }
+  }
+  wanted = "";
+  list.setAttribute("aria-busy", "false");
 }
-async function move() { await show(true); state.focus(); }
+function move(by) {
+  start = Math.max(0, start + by);
+  show(true);
+}
 function again(event) {
   start = 0;
   clearTimeout(timer);
   list.setAttribute("aria-busy", "true");
-  timer = setTimeout(show, 120, event.target !== form.elements.q);
+  timer = setTimeout(show, 60, event.target !== form.elements.q);
+}
+function go(shown) {
+  current = shown;
+  shown.firstChild.focus({preventScroll: true});
+  shown.firstChild.scrollIntoView({block: shown.open ? "start" : "nearest"});
+}
+// The next (1) or previous (-1) question, on another page of the list if need be.
+function go_by(by, carry) {
+  const shown = [...list.children], at = shown.indexOf(current);
+  const was = carry && current?.open;
+  let to = at < 0 ? 0 : at + by;
+  if (to < 0 ? previous.disabled : to >= shown.length && next.disabled) return;
+  if (was) current.open = false;
+  if (to < 0 || to >= shown.length) {
+    move(by * size);
+    to = by > 0 ? 0 : list.children.length - 1;
+  }
+  const target = list.children[to];
+  if (!target) return;
+  if (was || carry) target.open = true;
+  go(target);
 }
 form.elements.q.addEventListener("input", again);
 for (const field of form.querySelectorAll("select")) field.addEventListener("change", again);
 form.addEventListener("submit", (event) => { event.preventDefault(); again(event); });
 form.addEventListener("reset", (event) => setTimeout(again, 0, event));
+previous.addEventListener("click", () => { move(-size); state.focus(); });
+next.addEventListener("click", () => { move(size); state.focus(); });
+document.getElementById("help").addEventListener("click", () => keys.showModal());
 addEventListener("popstate", () => { restore(); show(); });
 for (const way of ["focusin", "click"]) {
   list.addEventListener(way, (event) => { current = event.target.closest("#found > details"); });
 }
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
   if (event.target.closest("input, select, textarea")) {
     if (event.key !== "Escape") return;
     event.preventDefault();  // Escape would empty the box without a new search
     event.target.blur();
     return;
   }
-  if (event.key === "/") { event.preventDefault(); form.elements.q.focus(); }
-  if (event.key !== "j" && event.key !== "k") return;
-  const cards = [...list.children], at = cards.indexOf(current);
-  const head = cards[at < 0 ? 0 : at + (event.key === "j" ? 1 : -1)]?.firstChild;
-  if (head) { head.focus(); head.scrollIntoView({block: "nearest"}); }
+  const onHead = event.target.matches("#found > details > summary");
+  const by = {j: 1, k: -1, J: 1, K: -1, ...(onHead ? {ArrowDown: 1, ArrowUp: -1} : {})}[event.key];
+  if (by) go_by(by, event.key === "J" || event.key === "K");
+  else if (event.key === "/") form.elements.q.focus();
+  else if (event.key === "?") keys.showModal();
+  else if (event.key === "c" && current) location.href = current.dataset.place;
+  else return;
+  event.preventDefault();
 });
 restore();
 show();

@@ -11,7 +11,9 @@ import pytest
 from selenium.webdriver import Chrome
 
 from eval.browse.questions import Questions
-from eval.browse.server import LOOPBACK, Site, bind
+from eval.browse.routes import OneSite
+from eval.browse.server import LOOPBACK, bind
+from eval.browse.site import Site
 from eval.report.runs import ReportedRun
 from tests.eval.browse.driven import Page, start
 from tests.eval.report.made_report import data_file, made, record, records, write_run
@@ -57,7 +59,7 @@ def chrome(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
 
 @pytest.fixture(scope="session")
 def server(questions: Questions) -> Iterator[ThreadingHTTPServer]:
-    with bind(Site(questions), 0) as made:
+    with bind(OneSite(lambda: Site(questions)), 0) as made:
         thread = threading.Thread(target=made.serve_forever)
         thread.start()
         yield made

@@ -114,7 +114,7 @@ def test_back_and_forward_undo_and_redo_choices(page: Page):
     page.chrome.refresh()
     page.settle()
     assert page.ids == ["ash/1"]
-    page.chrome.find_element(By.LINK_TEXT, "The report").click()
+    page.chrome.find_element(By.LINK_TEXT, "Report").click()
     page.until(lambda: page.all(".toc a[href='#changes']"))
     page.chrome.back()
     page.until(lambda: page.all("#found > details"))
@@ -157,6 +157,8 @@ def test_a_card_is_asked_for_once(page: Page):
 
 def test_pages_of_questions(page: Page, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("eval.browse.questions.PAGE", 10)
+    page.chrome.refresh()
+    page.settle()
     page.type("of")
     assert page.status == "1 to 10 of 30 questions"
     assert not page.one("#previous").is_enabled()
@@ -174,3 +176,54 @@ def test_pages_of_questions(page: Page, monkeypatch: pytest.MonkeyPatch):
     page.until(lambda: page.status.startswith("11"))
     page.one("#type").send_keys(Keys.ARROW_DOWN)  # another choice starts from its first page
     page.until(lambda: page.status == "1 to 6 of 6 questions")
+
+
+def test_arrows_and_pages_by_keyboard(page: Page, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("eval.browse.questions.PAGE", 10)
+    page.chrome.refresh()
+    page.settle()
+    page.press("j", Keys.ARROW_DOWN)
+    assert page.at == "ash/1"
+    page.press(Keys.ARROW_UP, "k")
+    assert page.at == "ash/0"
+    for _ in range(10):
+        page.press("j")
+    assert page.at == "beech/0"
+    assert page.status == "11 to 20 of 30 questions"
+    page.press("k")
+    assert page.at == "ash/9"
+    page.press(Keys.ENTER)
+    page.until(lambda: page.all("[data-id='ash/9'][open] .pair"))
+    page.press("K")
+    page.until(lambda: page.all("[data-id='ash/8'][open] .pair"))
+    assert not page.one("[data-id='ash/9']").get_property("open")
+
+
+def test_the_keys_are_documented_on_the_page(page: Page):
+    page.press("?")
+    dialog = page.one("dialog")
+    assert dialog.get_property("open")
+    assert "next and previous question" in dialog.text
+    page.press("j", Keys.ESCAPE)  # other keys do nothing meanwhile
+    assert not dialog.get_property("open")
+    assert page.at is None
+    page.one("#help").click()
+    page.press(Keys.ENTER)  # its button has the focus
+    assert not dialog.get_property("open")
+
+
+def test_words_are_found_in_any_case_and_order(page: Page):
+    page.type("STRASSE zebra")
+    assert page.ids == ["ash/5"]
+
+
+def test_a_conversation_leads_back_to_a_question(page: Page):
+    page.press("j", "j", "c")
+    page.until(lambda: page.chrome.current_url.endswith("conversation-0.html#q2"))
+    page.one("#q2 > summary").click()
+    assert "What of ash/1?" in page.one("#q2").text
+    page.one("#t1 a[href='#q3']").click()
+    page.one("#q3 > summary").click()
+    page.one("#q3 a[href^='index.html']").click()
+    page.until(lambda: page.all("[data-id='ash/2'][open] .pair"))
+    assert page.at == "ash/2"

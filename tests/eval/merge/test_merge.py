@@ -38,6 +38,7 @@ def test_merged_parts_equal_an_unsplit_run(
     assert main([*(str(run.folder) for run in reversed(halves)), "--out", str(out)]) == 0
     merged, unsplit = Run(out), Run(whole)
     assert merged.untimed == unsplit.untimed
+    assert merged.manifest["questions"] == unsplit.manifest["questions"] == len(merged.untimed)
     assert untimed(merged.summary) == untimed(unsplit.summary)
     contexts = [
         (run.folder / "contexts.jsonl").read_text().splitlines() for run in (merged, unsplit)

@@ -9,7 +9,7 @@ from eval.rendering.markdown import plain
 from eval.report.build import Report, build_report
 from tests.eval.report.made_report import HOSTILE, MARKED, made, records, write_run
 
-_VOID = {"meta", "link", "br", "circle", "rect", "polygon", "line", "path"}
+_VOID = {"meta", "link", "br", "circle", "rect", "polygon", "line", "path", "input"}
 
 
 class Parsed(HTMLParser):

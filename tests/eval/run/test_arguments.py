@@ -55,6 +55,12 @@ def test_what_hydra_knows_passes(arguments: list[str]) -> None:
     check_arguments(arguments)
 
 
+def test_flags_may_stand_anywhere(start: Start) -> None:
+    ended = start("--resolve", "strategy=bm25", "--cfg", "job", "k=7", "-p", "strategy")
+    assert ended.code == 0, ended.err
+    assert "k: 7" in ended.out
+
+
 def test_one_line_and_no_folder(start: Start, tmp_path: Path) -> None:
     ended = start("--strategy", "graph_expand")
     assert (ended.code, ended.out) == (2, "")

@@ -92,6 +92,8 @@ def test_joblib_makes_the_runs_of_the_basic_launcher_from_a_cold_cache(
     assert end.code == 0, end.err
     assert "error: " not in end.err  # the progress of a slow machine may be there
     assert table(end) == ["vector_only", "graph_expand"]
+    assert end.out.count("\nRun folder: ") == 2
+    assert end.out.rindex("\nRun folder: ") < end.out.index("\nTypes 1-4, mean with 95% interval:")
     here.mkdir()
     assert run_main(here, here / "cache", "-m", *choice).code == 0
     assert_same_runs(there, here, "vector_only", "graph_expand")

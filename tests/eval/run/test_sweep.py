@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from tests.eval.commands import FAULTY, Ended, Start, runs_in
 
@@ -43,6 +47,20 @@ def test_ends_with_a_table_of_its_runs(start: Start, tmp_path: Path, small) -> N
     commands = [f"  python -m eval.{name} {ids}" for name in ("compare", "report", "browse")]
     assert ended.out.endswith("\n".join(["\n\nNext:", *commands]) + "\n")
     assert ended.out.count("Next:") == ended.out.count("How to read it:") == 1
+
+
+def test_lines_that_ray_forwards_come_before_the_table(
+    start: Start, small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shutdown(*, _exiting_interpreter: bool) -> None:
+        assert _exiting_interpreter  # else Ray does not wait for the lines
+        print("(pid=1) a line of a worker")
+
+    ray = SimpleNamespace(is_initialized=lambda: True, shutdown=shutdown)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    out = start("-m", "strategy=bm25,no_memory", *small).out
+    assert out.index("a line of a worker") < out.index("Types 1-4, mean with 95% interval:")
+    assert "a line of a worker" not in start("strategy=bm25", *small).out
 
 
 def test_the_table_says_what_is_counted(start: Start) -> None:

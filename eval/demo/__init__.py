@@ -1,0 +1,1 @@
+"""The pages of eval.browse on shipped runs."""

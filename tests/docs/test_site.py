@@ -1,0 +1,122 @@
+"""The pages of the site: all of docs is in the navigation, no link or anchor is dead."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from docs.site_hooks import pages, rewritten
+from eval.studies.reference import options, python_api
+
+from .pages import PAGES, PROJECT
+
+DOCS = PROJECT / "docs"
+_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+_HEADING = re.compile(r"^#{1,6} (.+)$", re.MULTILINE)
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads mkdocs.yml, whose tags are for mkdocs."""
+
+
+def _text(loader: yaml.SafeLoader, _: str, node: yaml.Node) -> Any:
+    return node.value if isinstance(node, yaml.ScalarNode) else None
+
+
+_Loader.add_multi_constructor("!ENV", _text)
+_Loader.add_multi_constructor("tag:yaml.org,2002:python/", _text)
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors of a page: its headings as GitHub and mkdocs.yml name them."""
+    prose = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
+    found: Counter[str] = Counter()
+    names = set(re.findall(r'<a id="([^"]+)">', prose))
+    for heading in _HEADING.findall(prose):
+        plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|<[^>]*>", r"\1", heading)
+        slug = re.sub(r"[^\w\- ]", "", plain.strip().lower()).replace(" ", "-")
+        names.add(f"{slug}-{found[slug]}" if found[slug] else slug)
+        found[slug] += 1
+    return names
+
+
+def in_nav(node: Any) -> list[str]:
+    """The pages below a node of the navigation."""
+    if isinstance(node, str):
+        return [node]
+    below = node.values() if isinstance(node, dict) else node
+    return [page for one in below for page in in_nav(one)]
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    text = (PROJECT / "mkdocs.yml").read_text(encoding="utf-8")
+    found = in_nav(yaml.load(text, Loader=_Loader)["nav"])  # noqa: S506 - a safe loader
+    of_docs = {path.name for path in DOCS.glob("*.md")}
+    elsewhere = {page for page in pages().values() if "/" not in page}
+    assert sorted(found) == sorted(of_docs | elsewhere)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(PROJECT).as_posix())
+def test_links_lead_somewhere(path: Path) -> None:
+    prose = _CODE.sub("", path.read_text(encoding="utf-8"))
+    for target in _LINK.findall(prose):
+        if re.match(r"[a-z]+:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        found = (path.parent / name).resolve() if name else path
+        assert found.exists(), target
+        assert found.is_relative_to(PROJECT), target
+        if anchor and found.suffix == ".md":
+            assert anchor in anchors(found), target
+
+
+def test_pages_link_to_pages_of_the_site() -> None:
+    text = "[a](../data/README.md#x) [b](fusion.md) `[c](../README.md)` [d](../eval/cli.py)"
+    assert rewritten(text, "docs/models.md", "https://x.org/y") == (
+        "[a](data.md#x) [b](fusion.md) `[c](../README.md)` "
+        "[d](https://x.org/y/blob/main/eval/cli.py)"
+    )
+    assert rewritten("[d](../eval/cli.py)", "docs/models.md", None) == "d"
+    there = rewritten("[m](../docs/models.md) [s](sources.yaml)", "data/README.md", None)
+    assert there == "[m](models.md) s"
+    table = rewritten("[m](../../docs/models.md)", "results/tables/budget.md", None)
+    assert table == "[m](../../models.md)"
+    cards = rewritten("[c](results/leaderboard/cards)", "CONTRIBUTING.md", "https://x.org/y")
+    assert cards == '<a href="leaderboard/index.html">c</a>'
+
+
+@pytest.mark.parametrize(
+    ("name", "page"), [("options.md", options.page), ("python-api.md", python_api.page)]
+)
+def test_the_generated_pages_are_current(name: str, page: Any) -> None:
+    committed = (DOCS / name).read_text(encoding="utf-8")
+    assert page() == committed, "run python -m eval.studies.reference"
+
+
+def test_options_are_read_with_defaults_and_comments(tmp_path: Path) -> None:
+    (tmp_path / "strategy").mkdir()
+    (tmp_path / "config.yaml").write_text("defaults: [{strategy: mine}]\nk: 3  # places\n")
+    (tmp_path / "strategy" / "mine.yaml").write_text(
+        "# Of my own\ndefaults: [other, _self_]\n_target_: my.Strategy\n"
+        "# above\n# it\nname: ''\nnested:  # all\n  edges:  # which\n    - a|b\n    - c\n"
+        "  none: null\npair: {a: 1, b: {}}  # both\n"
+    )
+    page = options.page(tmp_path)
+    assert "| `k` | `3` | places |" in page
+    assert "Default: `strategy=mine`" in page
+    assert "Of my own. Has the settings of [strategy=other](#strategyother), and these." in page
+    assert "Class: `my.Strategy`." in page
+    for row in (
+        "| `strategy.name` | `''` | above it |",
+        "| `strategy.nested.edges` | `[a\\|b,c]` | which |",
+        "| `strategy.nested.none` | `null` |  |",
+        "| `strategy.pair.a` | `1` | both |",
+        "| `strategy.pair.b` | `{}` | both |",
+    ):
+        assert row in page
