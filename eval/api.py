@@ -48,7 +48,7 @@ _COLUMNS = (
 )
 
 retrieval, score_rankings = of_rankings.retrieval, of_rankings.score_rankings
-plot, dots, curves, shares, front = plots.bars, plots.dots, plots.curves, plots.shares, plots.front
+plot, dots, curves, shares, front = plots.plot, plots.dots, plots.curves, plots.shares, plots.front
 on_front, looks = plots.on_front, palette.looks
 
 

@@ -25,7 +25,7 @@ _HATCHES = ("", "///", "...", "xxx")  # of series of one colour
 _BAND = 0.8  # share of a place that its bars or dots fill
 
 
-def bars(
+def plot(
     table: pd.DataFrame,
     score: str = "f1",
     ax: Axes | None = None,
