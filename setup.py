@@ -27,6 +27,7 @@ SHIPPED = (
     "results/README.md",
     "results/demo*/**/*",
     "results/expected/*",
+    "results/leaderboard/*.csv",
     "results/published/*.yaml",
     "results/tables/*",
 )

@@ -27,6 +27,7 @@ from eval.records.folder import claim, discard_if_empty, run_folder
 from eval.records.jsonl import MANIFEST
 from eval.records.manifest import load_manifest
 from eval.records.schema import Record, Summary
+from eval.rendering import palette, plots
 from eval.rendering.contrasts import comma_separated
 from eval.rendering.errors import blame, configuration_errors, one_line
 from eval.retrieval import score as of_rankings
@@ -37,14 +38,18 @@ from eval.summary.sample import Sample
 from eval.summary.shared import share
 from eval.summary.summarise import OVERALL, summarise
 from memsys.errors import InputError
-from memsys.places import RUNS
+from memsys.places import RUNS, SHIPPED
 
+_RESULTS = SHIPPED / "results"
+_SETTING = r"(?P<name>\S+?)=(?P<value>\S+)"
 _COLUMNS = (
     *("id", "conversation", "category", "type", "question", "gold", "answer", "status"),
     *("abstained", "k", "context_tokens", "answer_tokens", "latency_source", "trace"),
 )
 
 retrieval, score_rankings = of_rankings.retrieval, of_rankings.score_rankings
+plot, dots, curves, shares, front = plots.plot, plots.dots, plots.curves, plots.shares, plots.front
+on_front, looks = plots.on_front, palette.looks
 
 
 class LoadedRun(runs.Run):
@@ -159,6 +164,36 @@ def load_all(folder: Path | str = RUNS) -> list[LoadedRun]:
     return load_runs(list(newest.values()))
 
 
+def table(name: str) -> pd.DataFrame:
+    """Return a table of the shipped results: NAME.csv of results/tables, which docs/experiments.md
+    describes, or of results, such as `leaderboard/scores`.
+
+    Where runs are named by their settings, each setting has a column, such as `strategy` or
+    `dataset`. Raises InputError on an unknown name.
+    """
+    found = {path.stem: path for path in (_RESULTS / "tables").glob("*.csv")}
+    found |= {f"leaderboard/{path.stem}": path for path in (_RESULTS / "leaderboard").glob("*.csv")}
+    if name not in found:
+        raise InputError(f"{name}: no such table; there are {', '.join(sorted(found))}")
+    read = pd.read_csv(found[name])
+    settings = read["run"].str.extractall(_SETTING) if "run" in read else pd.DataFrame()
+    for setting, rows in settings.groupby("name", sort=False) if len(settings) else ():
+        values = rows["value"].droplevel("match")
+        numbers = pd.to_numeric(values, errors="coerce")
+        read[str(setting)] = values if numbers.isna().any() else numbers
+    return read
+
+
+def scores(table: pd.DataFrame, names: Sequence[str], by: str | list[str] = "run") -> pd.DataFrame:
+    """Return n and the columns `names` of a table, each with the ends of its interval beside it, if
+    they have its name (`f1_low`, `f1_high`); a row for each value of the column or columns `by`.
+
+    `table`: see tables, means, compare and table.
+    """
+    named = [each for one in names for each in (one, f"{one}_low", f"{one}_high")]
+    return table.set_index(by)[[one for one in ("n", *named) if one in table]]
+
+
 def compare(found: Sequence[runs.Run], scores: Sequence[str] = ()) -> pd.DataFrame:
     """Compare every run with the first, paired by question: the rows of `eval.compare --out`.
 
@@ -184,7 +219,8 @@ def tables(found: Sequence[LoadedRun]) -> pd.DataFrame:
 def means(
     frame: pd.DataFrame, column: str, by: Sequence[str], *, bounded: bool = True
 ) -> pd.DataFrame:
-    """Return n, mean, low and high (95%, over conversations) of `column` in a frame's counted rows.
+    """Return n, mean, low and high (its 95% interval, see eval.stats) of `column` in a frame's
+    counted rows.
 
     One row for each combination of the columns `by`, in order of appearance; with `type` among
     them also `overall`, types 1 to 4. `bounded`: clip intervals to 0 to 1.
@@ -211,7 +247,7 @@ def texts(table: pd.DataFrame, score: str = "mean", form: str = ".3f") -> pd.Ser
 
     `table`: see tables, means and compare; `form`: format of each number.
     """
-    ends = table[[score, *_ends(table, score)]].itertuples(index=False)
+    ends = table[[score, *plots.ends(table, score)]].itertuples(index=False)
     return pd.Series(
         [
             "-" if pd.isna(v) else f"{v:{form}} [{low:{form}}, {high:{form}}]"
@@ -220,45 +256,3 @@ def texts(table: pd.DataFrame, score: str = "mean", form: str = ".3f") -> pd.Ser
         table.index,
         dtype=object,
     )
-
-
-def plot(
-    table: pd.DataFrame,
-    score: str = "f1",
-    ax: Axes | None = None,
-    *,
-    by: str = "type",
-    colour: str = "run",
-    line: float | None = None,
-) -> Axes:
-    """Draw bars of `score` with intervals for each value of column `by`, coloured by `colour`.
-
-    `table`: see tables, means and compare; `line`: height of a horizontal reference. Draws on `ax`,
-    or on new axes, and returns them.
-    """
-    from matplotlib import pyplot  # noqa: PLC0415 - half a second
-
-    axes = ax if ax is not None else pyplot.subplots(figsize=(9, 3.6), layout="constrained")[1]
-    known = table[table[score].notna()]
-    places, labels = list(dict.fromkeys(known[by])), list(dict.fromkeys(known[colour]))
-    low, high = _ends(table, score)
-    width = 0.8 / max(len(labels), 1)
-    for number, label in enumerate(labels):
-        rows = known[known[colour] == label]
-        shift = (number - (len(labels) - 1) / 2) * width
-        reach = [(rows[score] - rows[low]).clip(0), (rows[high] - rows[score]).clip(0)]
-        at = [places.index(name) + shift for name in rows[by]]
-        axes.bar(at, rows[score], width * 0.9, yerr=reach, capsize=2, label=label)
-    axes.set_xticks(range(len(places)), places)
-    axes.set(ylabel=score, ylim=(None if (known[low] < 0).any() else 0, None))
-    if line is not None:
-        axes.axhline(line, color="black", linewidth=1)
-    if len(labels) > 1:
-        axes.legend(fontsize="small")
-    return axes
-
-
-def _ends(table: pd.DataFrame, score: str) -> tuple[str, str]:
-    """Return the names of the columns with the ends of the interval of `score`."""
-    named = f"{score}_low" in table
-    return (f"{score}_low", f"{score}_high") if named else ("low", "high")

@@ -74,3 +74,21 @@ def test_an_image_gets_no_data_that_may_not_be_redistributed() -> None:
     ]
     assert fetched
     assert set(fetched) <= set(ignored)
+
+
+def test_every_installation_is_announced_and_shows_its_progress() -> None:
+    lines = (ROOT / "Makefile").read_text(encoding="utf-8").splitlines()
+    steps = [number for number, line in enumerate(lines) if line.startswith("\t@$(INSTALL)")]
+    steps += [number for number, line in enumerate(lines) if "bin/python .ci/install -" in line]
+    assert len(steps) >= 6
+    for number in steps:
+        before = "\n".join(lines[number - 2 : number])
+        assert '@echo "Installing ' in before, lines[number]
+    assert not any("pip install --quiet" in line for line in lines)
+
+
+def test_an_installation_ends_with_the_code_and_the_error_of_pip(tmp_path: Path) -> None:
+    command = [sys.executable, ROOT / ".ci" / "install", str(tmp_path / "missing.whl")]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "missing.whl" in ended.stderr

@@ -45,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--score", action="append", default=[], metavar="NAME", help=scores)
     add("--type", metavar="TYPE", help="compare on this question type only, as multi_hop")
     add("--seed", type=int, default=0, help="seed of the resampling (default: 0)")
-    files = "also write compare.md, .csv, .tex, forest.png and heatmap.png there"
+    files = "also write compare.md, .csv, .tex, and forest and heatmap as .png and .svg there"
     add("--out", type=Path, metavar="FOLDER", help=files)
     add("--force", action="store_true", help="compare runs despite objections, which are printed")
     add_wide(command)

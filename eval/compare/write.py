@@ -1,4 +1,4 @@
-"""Write a comparison as Markdown, CSV, LaTeX and PNG files."""
+"""Write a comparison as Markdown, CSV and LaTeX, with charts as PNG and SVG."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from eval.compare.plots import forest, heatmap
 from eval.records.run import Run
 from eval.rendering.contrasts import comma_separated, conclusions, method, table
+from eval.rendering.figures import names
 from eval.rendering.tables import markdown
 from eval.stats.interval import scope
 from eval.summary.contrast import Row
@@ -40,11 +41,11 @@ def write(
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             (folder / name).write_text(text, encoding="utf-8")
-        forest(titled, runs, folder / "forest.png")
-        heatmap(titled, runs, folder / "heatmap.png")
+        forest(titled, runs, folder / "forest")
+        heatmap(titled, runs, folder / "heatmap")
     except OSError as error:
         raise InputError(f"--out {folder}: cannot be written ({error}); name another") from error
-    return [*texts, "forest.png", "heatmap.png"]
+    return [*texts, *(name for chart in ("forest", "heatmap") for name in names(Path(chart)))]
 
 
 def _markdown(

@@ -34,7 +34,7 @@ from memsys.text.json_text import parse_json
 
 # Settings that cannot change a result: a run may be resumed, and its calls replayed, under others.
 OPERATIONAL = frozenset(
-    {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures"}
+    {"resume", "cache", "concurrency", "estimate", "pricing", "tables", "failures", "tracker"}
 )
 _BUDGET = "llm.budget_usd"
 NO_MODELS: Mapping[str, Any] = {"llm": None, "prompts": {}, "judge": None, "pricing": None}

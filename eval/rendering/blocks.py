@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval.datasets.types import ADVERSARIAL, TYPES
+from eval.rendering.palette import Look
 from eval.rendering.terminal import fitted
 from eval.rendering.width import sentence
 
@@ -32,15 +33,14 @@ class Section:
 class Chart:
     """A chart as inline SVG, and `alternative`: a table of all its values.
 
-    `legend`: names in the order of colours and marks; None for a series absent from this chart.
-    `bars`: the legend names parts of bars.
+    `legend`: the series shown; `bars`: names of the parts of bars.
     """
 
     title: str
     svg: str
     alternative: Table
-    legend: Sequence[str | None] = ()
-    bars: bool = False
+    legend: Sequence[Look] = ()
+    bars: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,10 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A question with its gold answer (None where there is none), evidence turns and answers."""
+    """A question with its gold answer (None where there is none), evidence turns and answers.
+
+    `change`: by how much the score of the last answer differs from that of the first, if shown.
+    """
 
     id: str
     type: str
@@ -120,6 +123,7 @@ class Card:
     excluded: bool
     evidence: Sequence[str]
     sides: Sequence[Side]
+    change: str = ""
 
     @property
     def without_gold(self) -> str:

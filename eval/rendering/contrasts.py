@@ -76,13 +76,12 @@ def conclusions(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[st
 
     Abstention is reported only if nothing else was compared.
     """
-    scored = [rows for rows in tables if rows and rows[0].key != ABSTAINED]
-    reported = scored or [rows for rows in tables if rows]
-    return [
-        _conclusion(next((row for row in rows if row.type == OVERALL), rows[-1]), i, runs)
-        for i in range(len(runs) - 1)
-        for rows in reported
-    ]
+    return [_conclusion(row, i, runs) for i in range(len(runs) - 1) for row in _concluding(tables)]
+
+
+def brief(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> list[str]:
+    """Return the conclusions as one short sentence each."""
+    return [_brief(row, i, runs) for i in range(len(runs) - 1) for row in _concluding(tables)]
 
 
 def method(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
@@ -95,6 +94,24 @@ def method(tables: Sequence[Sequence[Row]], runs: Sequence[Run]) -> str:
         f"p: sign-flip test, {adjusted}. needs: the least true difference found 4 "
         "times in 5. docs/statistics.md explains them."
     )
+
+
+def _concluding(tables: Sequence[Sequence[Row]]) -> list[Row]:
+    scored = [rows for rows in tables if rows and rows[0].key != ABSTAINED]
+    reported = scored or [rows for rows in tables if rows]
+    return [next((row for row in rows if row.type == OVERALL), rows[-1]) for rows in reported]
+
+
+def _brief(row: Row, index: int, runs: Sequence[Run]) -> str:
+    first, run, one = runs[0].label, runs[index + 1].label, row.contrasts[index]
+    where = answered(types_of(runs)) if row.type == OVERALL else row.type
+    score = "false refusals" if lower_is_better(row.key, row.type) else row.key
+    if one.verdict == "no difference shown":
+        start = f"{run}: no difference from {first} shown on {where}"
+    else:
+        start = f"{run} is {one.verdict} than {first} on {where}"
+    p = f"p = {p_value(one.p_holm)}".replace("= <", "<")
+    return f"{start}: {score} {interval(one.difference, form=signed)}, {p}."
 
 
 def _contrast(one: Contrast, exact: bool) -> list[str]:

@@ -82,7 +82,8 @@ def _fenced(text: str) -> str:
 def _card(number: int, card: Card) -> str:
     gold = card.without_gold if card.gold is None else f"**{plain(card.gold)}**"
     lines = [
-        f"{number}. {plain(card.question)} ({plain(card.id)}, {plain(card.type)})",
+        f"{number}. {plain(card.question)} ({plain(card.id)}, {plain(card.type)})"
+        + (f" {plain(card.change)}" if card.change else ""),
         f"   - gold: {gold}; evidence: {plain(', '.join(card.evidence)) or 'none given'}",
     ]
     for side in card.sides:

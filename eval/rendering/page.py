@@ -14,6 +14,7 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from eval.rendering.blocks import Block, Card, Chart, Part, Table
+from eval.rendering.palette import css
 from eval.rendering.svg import mark
 
 _PACKAGE = "eval.rendering"
@@ -33,8 +34,8 @@ def card_html(card: Card) -> str:
 
 def render(template: str, style: str = "", package: str = _PACKAGE, **values: object) -> str:
     """Return the page of a template of `package`; `style` is CSS added to that of all pages."""
-    css = Markup(static(_PACKAGE, "page.css") + style)  # noqa: S704 - ours
-    return _environment(package).get_template(template).render(style=css, **values)
+    all_styles = Markup(static(_PACKAGE, "page.css") + css() + style)  # noqa: S704 - ours
+    return _environment(package).get_template(template).render(style=all_styles, **values)
 
 
 def policy(script: str = "", *, connect: bool = False, submit: bool = False) -> str:
@@ -69,7 +70,7 @@ def _environment(package: str) -> Environment:
     found.filters |= {
         "grouped": _grouped,
         "mark_intervals": _mark_intervals,
-        "sample_mark": lambda series: mark(7, 7, series, ""),
+        "sample_mark": lambda look: mark(7, 7, look, ""),
         "wordy": _wordy,
     }
     return found

@@ -1,8 +1,156 @@
-"""Colours and markers of matplotlib figures; the web pages define theirs in CSS."""
+"""Colours and markers: every strategy has the same ones in all charts, on pages and in pictures."""
 
 from __future__ import annotations
 
-# Okabe and Ito (2008), with a grey of sufficient contrast: distinct for all colour vision.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#767676", "#E69F00")
-BLUE, VERMILION, GREY = PALETTE[0], PALETTE[1], PALETTE[4]
-MARKERS = "osD^vP"  # one per series, so that series differ by more than colour
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+# Colours on a light and on a dark ground, each with a contrast of at least 3 to 1 to it. Any two
+# differ by at least 20 units of CIELAB, also for protanopes, deuteranopes and tritanopes (Machado
+# et al., 2009).
+COLOURS = {
+    "indigo": ("#2f3fd6", "#6b56ff"),
+    "azure": ("#1c96f5", "#3bdfff"),
+    "green": ("#2f7d5c", "#67b777"),
+    "amber": ("#cc7b11", "#e1c342"),
+    "brick": ("#a01c08", "#cb3d25"),
+    "lilac": ("#a286ba", "#8d86a8"),
+    "purple": ("#670b80", "#9256b5"),
+    "ink": ("#2b3038", "#f6f1e0"),
+}
+MARKERS = "osD^vPX*<>"  # of matplotlib; eval.rendering.svg draws the same ones
+GREY = "#6b737c"
+_SIZES = {"*": 10.5, "P": 8.5, "X": 8.0, "^": 7.5, "v": 7.5, "<": 7.5, ">": 7.5}
+_LIGHT = [light for light, _ in COLOURS.values()]
+_NAMES = list(COLOURS)
+# Strategies that are often shown together have different colours; references are of ink.
+_OF_STRATEGIES = {
+    "full_context": ("ink", "s"),
+    "no_memory": ("ink", "X"),
+    "oracle": ("ink", "*"),
+    "vector_only": ("indigo", "o"),
+    "bm25": ("amber", "v"),
+    "hybrid_rank": ("brick", "s"),
+    "fusion": ("azure", "P"),
+    "late_interaction": ("lilac", "o"),
+    "late_interaction_fusion": ("lilac", "X"),
+    "graph_score": ("azure", "^"),
+    "graph_score_wide": ("azure", "v"),
+    "graph_score_hybrid": ("azure", "<"),
+    "graph_expand": ("green", "D"),
+    "graph_expand_hybrid": ("green", "s"),
+    "graph_follow": ("amber", "^"),
+    "graph_walk": ("purple", "^"),
+    "graph_walk_fusion": ("purple", "P"),
+    "hybrid_gate": ("lilac", "v"),
+    "hybrid_gate_hybrid": ("lilac", "s"),
+    "decompose": ("lilac", "^"),
+    "mem0": ("azure", "D"),
+    "mem0_graph": ("amber", "P"),
+    "mem0_graph_follow": ("green", "v"),
+    "mem0ai": ("amber", "s"),
+    "mem0ai_graph": ("amber", "D"),
+    "graphiti": ("green", "P"),
+    "langmem": ("brick", "o"),
+    "rest": ("brick", "^"),
+}
+_SHIPPED = {
+    name: (_NAMES.index(colour), MARKERS.index(marker))
+    for name, (colour, marker) in _OF_STRATEGIES.items()
+}
+# All other pairs, with a new colour and a new marker at each step.
+_PAIRS = [
+    (i % len(_NAMES), (i + i // len(_NAMES)) % len(MARKERS))
+    for i in range(len(_NAMES) * len(MARKERS))
+]
+_FREE = [pair for pair in dict.fromkeys(_PAIRS) if pair not in _SHIPPED.values()]
+_STARTED = re.compile(r"^\d{4}-\d\d-\d\d_[\d-]+_")  # before the strategy in the name of a folder
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The colour and the marker of the series `name`, as indices of COLOURS and MARKERS."""
+
+    name: str
+    colour: int
+    marker: int
+
+    @property
+    def hex(self) -> str:
+        """The colour on a light ground."""
+        return _LIGHT[self.colour]
+
+    @property
+    def symbol(self) -> str:
+        """The marker's name in matplotlib."""
+        return MARKERS[self.marker]
+
+    @property
+    def size(self) -> float:
+        """The size at which the marker looks as large as the others."""
+        return _SIZES.get(self.symbol, 6.0)
+
+
+def looks(labels: Sequence[str], strategies: Sequence[str] | None = None) -> list[Look]:
+    """Return a look for each label of a run: that of its strategy, in every chart the same.
+
+    `strategies`: of the runs; by default as in the labels ("graph_expand k=5"). Strategies that the
+    project does not ship have looks by their names. A further run of a strategy has its colour with
+    another marker, or another colour if all runs are of one strategy. No two looks are equal, as
+    long as there are enough of them.
+    """
+    found = [_strategy(label) for label in labels] if strategies is None else strategies
+    own = dict(_of_strategies(sorted({*found})))
+    used, seen = set(own.values()), set[str]()
+    result = []
+    for label, strategy in zip(labels, found, strict=True):
+        pair = own[strategy]
+        if strategy in seen:
+            pair = _further(pair, used, alone=len(own) == 1)
+            used.add(pair)
+        seen.add(strategy)
+        result.append(Look(label, *pair))
+    return result
+
+
+def _of_strategies(names: Sequence[str]) -> Iterator[tuple[str, tuple[int, int]]]:
+    taken = set[tuple[int, int]]()
+    for name in names:
+        pair = _SHIPPED.get(name)
+        if pair is None:
+            start = int(hashlib.sha256(name.encode()).hexdigest(), 16)
+            order = [_FREE[(start + step) % len(_FREE)] for step in range(len(_FREE))]
+            pair = next((one for one in order if one not in taken), order[0])
+            taken.add(pair)
+        yield name, pair
+
+
+def _further(pair: tuple[int, int], used: set[tuple[int, int]], *, alone: bool) -> tuple[int, int]:
+    colour, marker = pair
+    others = [(colour, (marker + step) % len(MARKERS)) for step in range(1, len(MARKERS))]
+    if alone:
+        others = [((colour + c) % len(_NAMES), (marker + m) % len(MARKERS)) for c, m in _PAIRS[1:]]
+    return next((one for one in [*others, *_PAIRS] if one not in used), pair)
+
+
+def _strategy(label: str) -> str:
+    """Return the strategy in a label of a run, in the name of its folder or among settings."""
+    if named := re.search(r"(?:^|\s)strategy=(\S+)", label):
+        return named[1]
+    return _STARTED.sub("", label.rpartition("/")[2]).partition(" ")[0]
+
+
+def css() -> str:
+    """Return the style of series: `s0`, `s1`, ... colour lines, and marks of class `m`."""
+    grounds = (
+        "".join(f"--s{i}:{pair[ground]};" for i, pair in enumerate(COLOURS.values()))
+        for ground in (0, 1)
+    )
+    light, dark = grounds
+    rules = "".join(
+        f"svg .s{i}{{stroke:var(--s{i})}}svg .m.s{i}{{fill:var(--s{i});stroke:var(--ground)}}"
+        for i in range(len(COLOURS))
+    )
+    return f":root{{{light}}}@media(prefers-color-scheme:dark){{:root{{{dark}}}}}{rules}"

@@ -12,6 +12,7 @@ from eval.cli import parser as command_parser
 from eval.report.build import build_report
 from eval.report.runs import load, missing_texts
 from memsys.errors import InputError
+from memsys.places import find_run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -27,6 +28,11 @@ def _parser() -> argparse.ArgumentParser:
         "docs/report.md explains the sections.",
     )
     add_runs(parser, compared=True)
+    parser.add_argument(
+        "--reference",
+        metavar="RUN",
+        help="the run with which all others are compared (default: the first)",
+    )
     parser.add_argument(
         "--out",
         type=Path,
@@ -44,7 +50,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _report(options: argparse.Namespace) -> None:
-    runs = load(options.runs)
+    runs = load(_in_order(options.runs, options.reference))
     name = "report.html" if len(runs) == 1 else "comparison.html"
     out: Path = options.out or runs[0].folder / name
     markdown: Path = options.markdown or out.with_suffix(".md")
@@ -59,6 +65,14 @@ def _report(options: argparse.Namespace) -> None:
     _write("--markdown", markdown, report.markdown())
     print(f"written: {out} ({out.stat().st_size:,} bytes), {markdown}")
     print("Both contain text of the data set: check its licence before you publish them.")
+
+
+def _in_order(names: Sequence[str], reference: str | None) -> list[str]:
+    """Return the names of runs with the reference as the first."""
+    if reference is None:
+        return list(names)
+    folder = find_run(reference).resolve()
+    return [reference, *(name for name in names if find_run(name).resolve() != folder)]
 
 
 def _write(option: str, path: Path, text: str) -> None:

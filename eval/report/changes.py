@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from eval.compare.comparable import objections
 from eval.datasets.types import ADVERSARIAL
 from eval.metrics.retrieval.registry import parse
 from eval.records.run import Run
-from eval.rendering.blocks import Block, Deck, Part
+from eval.rendering.blocks import Block, Card, Deck, Part
 from eval.rendering.numbers import signed
 from eval.rendering.tables import answered
 from eval.report.cards import question_card
@@ -40,20 +40,27 @@ def changes_block(runs: Sequence[ReportedRun]) -> Block | None:
         if objections([first, run], [measure], [key]):
             parts.append(f"{run.label}: not compared with {first.label} (see the differences).")
             continue
-        for name, found in zip(("gains", "losses"), largest(first, run, measure), strict=True):
-            if not found:
+        found = gains_and_losses(first, run, measure)
+        for name, all_ in zip(("gains", "losses"), found, strict=True):
+            if not all_:
                 parts.append(f"{run.label} has no {name} against {first.label} in {key}.")
                 continue
-            ends = dict.fromkeys(signed(one.difference, 2) for one in (found[0], found[-1]))
-            title = f"{run.label} against {first.label}: largest {name} in {key}"
-            title += f" ({len(found)}: {' to '.join(ends)})"
-            parts.append(Deck(title, [question_card(one.id, (first, run)) for one in found]))
+            shown = all_[:LARGEST]
+            ends = dict.fromkeys(signed(one.difference, 2) for one in (shown[0], shown[-1]))
+            title = f"{run.label} against {first.label}: {len(shown)} of {len(all_)} {name} in "
+            title += f"{key} ({' to '.join(ends)})"
+            parts.append(Deck(title, [_card(one, first, run) for one in shown]))
     parts.append(
         f"By {key} on {answered(types_of(runs))}; equal changes are in the order of the data set. "
         "These are examples, not statistics. Evidence is marked in the contexts."
     )
     parts += [f"{sentence}." for sentence in missing_texts(runs)]
     return Block("changes", "Largest gains and losses", parts)
+
+
+def _card(one: QuestionChange, first: ReportedRun, run: ReportedRun) -> Card:
+    card = question_card(one.id, (first, run))
+    return replace(card, change=signed(one.difference, 2))
 
 
 def score_of(runs: Sequence[ReportedRun]) -> Measure:
@@ -82,10 +89,10 @@ def difference(first: Run, run: Run, id_: str, measure: Measure) -> float | None
     return None if before is None or after is None else after - before
 
 
-def largest(
+def gains_and_losses(
     first: Run, run: Run, measure: Measure
 ) -> tuple[list[QuestionChange], list[QuestionChange]]:
-    """Return up to LARGEST gains and up to LARGEST losses, each sorted from the largest."""
+    """Return all gains and all losses, each sorted from the largest."""
     found = [
         QuestionChange(id_, change)
         for id_, record in first.records.items()
@@ -94,4 +101,4 @@ def largest(
     ]
     gains = sorted((one for one in found if one.difference > 0), key=lambda one: -one.difference)
     losses = sorted((one for one in found if one.difference < 0), key=lambda one: one.difference)
-    return gains[:LARGEST], losses[:LARGEST]
+    return gains, losses

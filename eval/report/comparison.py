@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from eval.compare.comparable import objections
 from eval.compare.conclusions import notes, title
 from eval.rendering.blocks import Block, Chart, Part, Table
-from eval.rendering.contrasts import conclusions, method, table
+from eval.rendering.charts import ChartPoint, dots, scatter
+from eval.rendering.contrasts import brief, method, table
 from eval.rendering.numbers import interval, number
-from eval.rendering.svg import ChartPoint, dots, scatter
 from eval.rendering.tables import type_name
-from eval.report.runs import ReportedRun, interval_of
+from eval.report.runs import ReportedRun, interval_of, looks_of
 from eval.stats.interval import Interval
 from eval.summary.contrast import Row, contrast
 from eval.summary.measures import choose, types_of
@@ -25,7 +25,7 @@ _COSTS = (
 
 
 def differences_block(runs: Sequence[ReportedRun]) -> tuple[Block | None, list[str]]:
-    """Return the section of differences to the first run and its conclusions as sentences.
+    """Return the section of differences to the first run and its conclusions as short sentences.
 
     With one run, the result is None and []. If runs cannot be compared, the section states the
     reason.
@@ -49,7 +49,7 @@ def differences_block(runs: Sequence[ReportedRun]) -> tuple[Block | None, list[s
         parts += [f"{name}:", Table(*table(rows, runs))]
     parts.append(method(tables, runs))
     parts += [f"Note: {note}." for note in notes(runs, scores)]
-    return Block("differences", heading, parts), conclusions(tables, runs)
+    return Block("differences", heading, parts), brief(tables, runs)
 
 
 def tradeoffs_block(runs: Sequence[ReportedRun]) -> Block | None:
@@ -60,6 +60,7 @@ def tradeoffs_block(runs: Sequence[ReportedRun]) -> Block | None:
     parts = [
         part for score in scores for cost in _COSTS for part in _tradeoff_chart(runs, score, cost)
     ]
+    seeing = [run.label for run in runs if run.sees_evidence]
     if not parts:
         parts = ["Fewer than two runs have both a score and a known context size or latency."]
     else:
@@ -67,6 +68,8 @@ def tradeoffs_block(runs: Sequence[ReportedRun]) -> Block | None:
             "A run is on the front if no other run here scores more at the same cost or the same "
             "at a lower cost. The front compares means alone; the differences above show whether "
             "two runs differ. Latency is a percentile of single questions and has no interval."
+            + f" Not on the front, since given the evidence: {', '.join(seeing)}."
+            * bool(seeing)
         )
     return Block("tradeoffs", "Accuracy against context and latency", parts)
 
@@ -85,7 +88,6 @@ def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
 
 
 def _forest(name: str, rows: Sequence[Row], runs: Sequence[ReportedRun]) -> Chart:
-    # The first colour and mark are the first run's in every chart: here it has none.
     types = types_of(runs)
     drawn = [
         (
@@ -95,9 +97,9 @@ def _forest(name: str, rows: Sequence[Row], runs: Sequence[ReportedRun]) -> Char
         for row in rows
     ]
     caption = f"{name}: difference to {runs[0].label}"
-    svg = dots(caption, drawn, ("difference", "run"))
-    legend = [None, *(run.label for run in runs[1:])]
-    return Chart(caption, svg, Table(*table(rows, runs)), legend)
+    looks = looks_of(runs)
+    svg = dots(caption, drawn, looks, "difference")
+    return Chart(caption, svg, Table(*table(rows, runs)), looks[1:])
 
 
 def _tradeoff_chart(
@@ -113,24 +115,30 @@ def _tradeoff_chart(
             known.append((run, at or Interval(x, x, x), y))
     if len(known) < 2:
         return []
-    front = pareto([(x.value, y.value) for _, x, y in known])
-    points = [ChartPoint(run.label, x, y, on) for (run, x, y), on in zip(known, front, strict=True)]
+    fair = [(x.value, y.value) for run, x, y in known if not run.sees_evidence]
+    front = {place for place, on in zip(fair, pareto(fair), strict=True) if on}
+    looks = dict(zip([run.label for run in runs], looks_of(runs), strict=True))
+    points = [
+        ChartPoint(looks[run.label], x, y, not run.sees_evidence and (x.value, y.value) in front)
+        for run, x, y in known
+    ]
     lines = [
         [
-            *(point.name, str(point.y.n), interval(point.y)),
+            *(point.look.name, str(point.y.n), interval(point.y)),
             number(point.x.value, digits)
             if point.x.low == point.x.high
             else interval(point.x, digits),
-            "yes" if point.front else "no",
+            "sees the evidence" if run.sees_evidence else "yes" if point.front else "no",
         ]
-        for point in points
+        for (run, _, _), point in zip(known, points, strict=True)
     ]
     caption = f"{score[1]} against {across}, types 1-4"
     alternative = Table(["run", "n answered", score[1], across, "on the front"], lines)
-    names = [point.name for point in points]
+    shown = [point.look for point in points]
     parts: list[Part] = [
-        Chart(caption, scatter(caption, points, (across, score[1])), alternative, names)
+        Chart(caption, scatter(caption, points, (across, score[1])), alternative, shown)
     ]
+    names = {look.name for look in shown}
     if missing := [run.label for run in runs if run.label not in names]:
         parts.append(f"Not in this chart: {', '.join(missing)} (unknown).")
     return parts

@@ -8,9 +8,10 @@ import numpy as np
 
 from eval.records.schema import Record
 from eval.rendering.blocks import Block, Chart, Part, Table
+from eval.rendering.charts import curves
 from eval.rendering.numbers import number, share
-from eval.rendering.svg import curves
-from eval.report.runs import ReportedRun
+from eval.rendering.palette import Look
+from eval.report.runs import ReportedRun, looks_of
 
 _PHASES = ("retrieve", "answer", "total")
 _DRAWN = ("retrieve", "total")
@@ -25,8 +26,11 @@ def latency_block(runs: Sequence[ReportedRun]) -> Block:
     known = [run for run in runs if _values(run, "total")]
     if not known:
         return Block("latency", title, ["Unknown: no record has a latency."])
+    labels = {run.label for run in known}
     parts: list[Part] = [
-        _chart(known, phase) for phase in _DRAWN if all(_values(run, phase) for run in known)
+        _chart(known, [look for look in looks_of(runs) if look.name in labels], phase)
+        for phase in _DRAWN
+        if all(_values(run, phase) for run in known)
     ]
     rows = [
         [run.label, phase, f"{len(values):,}", *_percentiles(values), *_sources(run)]
@@ -65,7 +69,7 @@ def _sources(run: ReportedRun) -> list[str]:
     return [share(count / len(answered), 0) for count in (recorded, waited)]
 
 
-def _chart(runs: Sequence[ReportedRun], phase: str) -> Chart:
+def _chart(runs: Sequence[ReportedRun], looks: Sequence[Look], phase: str) -> Chart:
     shares = np.linspace(0.005, 0.995, _POINTS)
     series, rows = [], []
     for run in runs:
@@ -74,5 +78,5 @@ def _chart(runs: Sequence[ReportedRun], phase: str) -> Chart:
         series.append(list(zip(quantiles.tolist(), shares.tolist(), strict=True)))
         rows.append([run.label, f"{len(values):,}", *_percentiles(values)])
     title = f"Share of questions answered within a time: {phase}"
-    svg = curves(title, series, ("ms (log scale)", "share of questions"))
-    return Chart(title, svg, Table(["run", "n", *_COLUMNS], rows), [run.label for run in runs])
+    svg = curves(title, series, looks, ("ms (log scale)", "share of questions"))
+    return Chart(title, svg, Table(["run", "n", *_COLUMNS], rows), looks)

@@ -9,8 +9,8 @@ from eval.diagnose.pairing import pair_with_direct, pair_with_expanded
 from eval.diagnose.retrieval_vs_reading import points_lost
 from eval.records.run import Run
 from eval.rendering.blocks import Block, Chart, Fold, Part, Section, Table
+from eval.rendering.charts import stacked
 from eval.rendering.numbers import interval
-from eval.rendering.svg import stacked
 from eval.rendering.tables import type_name
 from eval.report.runs import ReportedRun
 from eval.summary.measures import types_of
@@ -86,4 +86,4 @@ def _chart(run: ReportedRun) -> Chart | None:
         return None
     title = f"{run.label}: {run.own_f1}, scored and lost"
     table = Table(["type", "n", "with all evidence", *_PARTS], lines)
-    return Chart(title, stacked(title, bars, _PARTS), table, _PARTS, bars=True)
+    return Chart(title, stacked(title, bars, _PARTS), table, bars=_PARTS)

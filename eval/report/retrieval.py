@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from eval.metrics.retrieval.registry import CUTOFFS, UNITS, Unit, parse
 from eval.records.run import Run
 from eval.rendering.blocks import Block, Chart, Fold, Part, Table
+from eval.rendering.charts import trends
 from eval.rendering.numbers import interval
-from eval.rendering.svg import trends
 from eval.rendering.tables import answered, type_name
-from eval.report.runs import ReportedRun
+from eval.report.runs import ReportedRun, looks_of
 from eval.stats.interval import Interval
 from eval.summary.known_measures import depth_of
 from eval.summary.measures import types_of
@@ -97,7 +97,7 @@ def _curve(unit: Unit) -> dict[int, str]:
     return {cutoff: _of(unit, f"recall@{cutoff}") for cutoff in CUTOFFS}
 
 
-def _charts(runs: Sequence[Run], found: Sequence[_Measured]) -> list[Part]:
+def _charts(runs: Sequence[ReportedRun], found: Sequence[_Measured]) -> list[Part]:
     """Return a chart of recall against the cutoff for each unit in which a run has a curve."""
     parts: list[Part] = []
     for unit in UNITS:
@@ -112,8 +112,9 @@ def _charts(runs: Sequence[Run], found: Sequence[_Measured]) -> list[Part]:
         ]
         where = answered(types_of(runs))
         caption = f"Recall of evidence {unit}s against the cutoff, {where}, 95% interval"
-        svg = trends(caption, series, (f"{unit}s (log scale)", "recall"))
-        legend = [run.label if points else None for run, points in zip(runs, series, strict=True)]
+        looks = looks_of(runs)
+        svg = trends(caption, series, looks, (f"{unit}s (log scale)", "recall"))
+        legend = [look for look, points in zip(looks, series, strict=True) if points]
         table = Table(["run", "n", *_titles(tuple(_curve(unit).values()))], rows)
         parts.append(Chart(caption, svg, table, legend))
     return parts

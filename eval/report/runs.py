@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 from eval.datasets.reload import build_trusted, load_original
@@ -12,12 +14,14 @@ from eval.datasets.types import Dataset
 from eval.diagnose.retrieval_vs_reading import Marking
 from eval.records.run import Run, load_runs
 from eval.records.schema import Cell, Summary
+from eval.rendering.palette import Look, looks
 from eval.stats.interval import Interval
 from eval.summary.summarise import OVERALL, summarise
 from memsys.context.writers import stamp
 from memsys.errors import InputError
 from memsys.memory.base import MemoryBuilder
 from memsys.text.turns import line
+from memsys.trusted import check_config
 
 _CORRECT = 0.5  # least F1 of a right answer that no judge has seen, as in eval.diagnose
 
@@ -55,6 +59,8 @@ class ReportedRun(Run):
     """A complete run with its summary and, where the data set is available, its texts."""
 
     summary: Summary = field(repr=False)
+    # Texts by the settings that determine them, shared by the runs that are loaded together.
+    shared: dict[str, tuple[Texts | None, str | None]] = field(default_factory=dict, repr=False)
 
     @property
     def overall(self) -> Cell:
@@ -71,6 +77,19 @@ class ReportedRun(Run):
         """Whether a judge scored answers."""
         return self.overall["judge"] is not None
 
+    @cached_property
+    def sees_evidence(self) -> bool:
+        """Whether the strategy was given the evidence of the questions, as the oracle is; False
+        where its class is none of this project's or the user's.
+        """
+        config = self.manifest["config"].get("strategy")
+        try:
+            check_config(config, "strategy", "the manifest")
+            module, _, name = str((config or {}).get("_target_")).rpartition(".")
+            return bool(getattr(getattr(import_module(module), name), "sees_evidence", False))
+        except (AttributeError, ImportError, InputError, ValueError):
+            return False
+
     @property
     def texts(self) -> Texts | None:
         """Texts of memories and turns; None where they cannot be loaded."""
@@ -83,10 +102,19 @@ class ReportedRun(Run):
 
     @cached_property
     def _loaded(self) -> tuple[Texts | None, str | None]:
-        try:
-            return load_texts(self.manifest), None
-        except InputError as error:
-            return None, str(error)
+        config = self.manifest["config"]
+        of = json.dumps([config.get("dataset"), config.get("memory"), self.manifest["data"]])
+        if of not in self.shared:
+            try:
+                self.shared[of] = load_texts(self.manifest), None
+            except InputError as error:
+                self.shared[of] = None, str(error)
+        return self.shared[of]
+
+
+def looks_of(runs: Sequence[ReportedRun]) -> list[Look]:
+    """Return the colour and the marker of each run, by its strategy."""
+    return looks([run.label for run in runs], [run.strategy for run in runs])
 
 
 def load_texts(manifest: Mapping[str, Any]) -> Texts:
@@ -128,10 +156,11 @@ def load(names: Sequence[str]) -> list[ReportedRun]:
     Raises InputError if one cannot be read, is unfinished, is named twice, has no question that
     counts, or has an answered question without the F1 that the run reports.
     """
-    return [_reported(run) for run in load_runs(names)]
+    shared: dict[str, tuple[Texts | None, str | None]] = {}
+    return [_reported(run, shared) for run in load_runs(names)]
 
 
-def _reported(run: Run) -> ReportedRun:
+def _reported(run: Run, shared: dict[str, tuple[Texts | None, str | None]]) -> ReportedRun:
     for record in run.counted if run.has_answers else ():
         if run.own_f1 not in record["scores"]:
             raise InputError(
@@ -139,6 +168,6 @@ def _reported(run: Run) -> ReportedRun:
                 "python -m eval.rescore on it"
             )
     summary = summarise(list(run.records.values()), run.manifest, run.seed)
-    reported = ReportedRun(run.label, run.folder, run.manifest, run.records, summary)
+    reported = ReportedRun(run.label, run.folder, run.manifest, run.records, summary, shared)
     reported.rankings  # noqa: B018 - an invalid file is an error now, not on a page later
     return reported

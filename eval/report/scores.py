@@ -6,31 +6,58 @@ from collections.abc import Sequence
 
 from eval.metrics.ranking import RECORDED
 from eval.rendering.blocks import Block, Chart, Fold, Part, Table
-from eval.rendering.numbers import interval, percent
+from eval.rendering.charts import dots
+from eval.rendering.numbers import ABSENT, interval, percent
 from eval.rendering.run_tables import run_tables
-from eval.rendering.svg import dots
-from eval.rendering.tables import answered, by_run, scope_of, type_name
-from eval.report.runs import ReportedRun, interval_of
+from eval.rendering.tables import UNJUDGED, answered, by_run, scope_of, type_name
+from eval.report.runs import ReportedRun, interval_of, looks_of
 from eval.summary.subset_score import sentences
 
 _OF_RANKINGS = tuple((name, name) for name in RECORDED)
+_NO_VALUE = {ABSENT, "", UNJUDGED}
+_FIT = 11  # columns of a table, most of them with intervals, in a window of 1280 pixels
+_DISPENSABLE = ("BLEU-1", "retrieve p95 ms", "n, type 5")  # from the headline, if it is too wide
 _SCORES = (("f1", "F1"), ("judge", "judge"), ("evidence_recall", "evidence recall"))
 
 
 def headline_block(runs: Sequence[ReportedRun], conclusions: Sequence[str]) -> Block:
-    """Return the first run's means, the `conclusions`, a table of all runs, and all warnings."""
-    parts: list[Part] = [_sentence(runs[0]), *conclusions]
-    parts += [f"{run.label} on {estimate}" for run in runs for estimate in sentences(run.summary)]
-    parts.append(Table(*by_run([(run.label, run.summary) for run in runs])))
+    """Return a table of all runs, the `conclusions` or one run's means, and all warnings."""
+    table = _known(Table(*by_run([(run.label, run.summary) for run in runs])))
+    shown = _fitting(table)
+    parts: list[Part] = [shown]
     parts.append(
         f"Scores of {answered(runs[0].summary['by_type'])}, unless another type is named. In "
         f"brackets: 95% intervals {scope_of(run.summary for run in runs)}. Failed questions are "
         "counted, and excluded from all means."
     )
+    parts += [_sentence(runs[0])] if len(runs) == 1 else conclusions
+    parts += [f"{run.label} on {estimate}" for run in runs for estimate in sentences(run.summary)]
+    if shown is not table:
+        parts.append(Fold("All columns", [table]))
     parts += [
         f"Warning, {run.label}: {warning}" for run in runs for warning in run.summary["warnings"]
     ]
     return Block("headline", "Headline", parts)
+
+
+def _known(table: Table) -> Table:
+    """Return `table` without the columns that have no value in any row."""
+    kept = [i for i, cells in enumerate(zip(*table.rows, strict=True)) if {*cells} - _NO_VALUE]
+    return _columns(table, kept)
+
+
+def _fitting(table: Table) -> Table:
+    """Return `table` with as many columns as fit a page, without the most dispensable ones."""
+    kept = list(range(len(table.header)))
+    for name in (*_DISPENSABLE, *reversed(table.header)):
+        if len(kept) > _FIT:
+            kept = [i for i in kept if table.header[i] != name]
+    return table if len(kept) == len(table.header) else _columns(table, kept)
+
+
+def _columns(table: Table, kept: Sequence[int]) -> Table:
+    rows = [[row[i] for i in kept] for row in table.rows]
+    return Table([table.header[i] for i in kept], rows)
 
 
 def types_block(runs: Sequence[ReportedRun]) -> Block | None:
@@ -102,9 +129,9 @@ def _chart(runs: Sequence[ReportedRun], column: str, name: str) -> Chart:
             )
     caption = f"{name} by question type, 95% interval"
     types = runs[0].summary["by_type"]
-    svg = dots(
-        caption, [(type_name(type_, types), values) for type_, values in rows], (name, "run")
-    )
+    looks = looks_of(runs)
+    named = [(type_name(type_, types), values) for type_, values in rows]
+    svg = dots(caption, named, looks, name, shares=True)
     drawn = [any(of_run) for of_run in zip(*(values for _, values in rows), strict=True)]
-    legend = [run.label if there else None for run, there in zip(runs, drawn, strict=True)]
+    legend = [look for look, there in zip(looks, drawn, strict=True) if there]
     return Chart(caption, svg, Table(["type", "run", "n answered", name], lines), legend)

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from eval.rendering.palette import GREY, MARKERS, PALETTE
+from eval.rendering.figures import figure, names
+from eval.rendering.palette import GREY, Look, looks
 from eval.stats.interval import Interval
 
-_DPI = 150
-_FORMATS = ("png", "svg")
-_DASHES = ("-", "--", "-.", ":")  # where colours and markers start again
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 Points = Sequence[tuple[float, Interval]]  # place on the horizontal axis, and mean
 
 
@@ -40,53 +41,42 @@ def draw(chart: Chart, lines: Sequence[Line], folder: Path) -> list[str]:
     """Write NAME.png and NAME.svg into `folder` and return their names: curves with 95% intervals
     over a logarithmic axis, and open marks.
     """
-    from matplotlib import rc_context  # noqa: PLC0415 - takes half a second
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    path = folder / chart.name
+    with figure(path, 5.0) as drawn:
+        axes = drawn.subplots()
+        for line, look in zip(lines, looks([line.label for line in lines]), strict=True):
+            _curve(axes, line, look)
+        axes.set_xscale("log")
+        places = [x for line in lines for x, _ in (*line.points, *line.marks)]
+        ticks = _ticks(min(places), max(places))
+        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+        axes.minorticks_off()
+        axes.set(xlabel=chart.across, ylabel=chart.up, ylim=(0, 1.02), title=chart.title)
+        if chart.marks:
+            hollow: dict[str, Any] = {
+                "markerfacecolor": "none",
+                "markeredgecolor": GREY,
+                "markersize": 9,
+            }
+            axes.plot([], [], "o", label=chart.marks, **hollow)
+        axes.legend(loc="lower right")
+    return names(path)
 
-    figure = Figure(figsize=(7.2, 4.6), layout="constrained")
-    axes = figure.subplots()
-    for i, line in enumerate(lines):
-        look: dict[str, Any] = {
-            "color": PALETTE[i % len(PALETTE)],
-            "marker": MARKERS[i % len(MARKERS)],
-        }
-        across = [x for x, _ in line.points]
-        lows, highs = ([getattr(mean, end) for _, mean in line.points] for end in ("low", "high"))
-        axes.plot(
-            across,
-            [mean.value for _, mean in line.points],
-            label=line.label,
-            markersize=5,
-            linestyle=_DASHES[i // len(PALETTE) % len(_DASHES)],
-            **look,
-        )
-        axes.fill_between(across, lows, highs, color=look["color"], alpha=0.12, lw=0)
-        axes.plot(
-            [x for x, _ in line.marks],
-            [mean.value for _, mean in line.marks],
-            linestyle="none",
-            markerfacecolor="none",
-            markersize=9,
-            **look,
-        )
-    axes.set_xscale("log")
-    places = [x for line in lines for x, _ in (*line.points, *line.marks)]
-    ticks = _ticks(min(places), max(places))
-    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-    axes.minorticks_off()
-    axes.set(xlabel=chart.across, ylabel=chart.up, ylim=(0, 1.02))
-    axes.set_title(chart.title, loc="left", fontsize=11)
-    axes.grid(color="#DDDDDD", linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
-    if chart.marks:
-        axes.plot([], [], "o", color=GREY, markerfacecolor="none", markersize=9, label=chart.marks)
-    axes.legend(loc="lower right", frameon=False)
-    names = [f"{chart.name}.{ending}" for ending in _FORMATS]
-    with rc_context({"svg.hashsalt": chart.name}):  # else the ids in an SVG are random
-        for name, about in zip(names, ({}, {"Date": None, "Title": chart.title}), strict=True):
-            figure.savefig(folder / name, dpi=_DPI, metadata=about)
-    return names
+
+def _curve(axes: Axes, line: Line, look: Look) -> None:
+    """Draw a curve with its intervals as a band, and its marks hollow."""
+    across = [x for x, _ in line.points]
+    means = [mean.value for _, mean in line.points]
+    lows, highs = ([getattr(mean, end) for _, mean in line.points] for end in ("low", "high"))
+    axes.plot(across, means, color=look.hex, marker=look.symbol, ms=look.size, label=line.label)
+    axes.fill_between(across, lows, highs, color=look.hex, alpha=0.1, lw=0)
+    hollow: dict[str, Any] = {
+        "markerfacecolor": "none",
+        "markeredgecolor": look.hex,
+        "markersize": 9,
+    }
+    marked = [x for x, _ in line.marks], [mean.value for _, mean in line.marks]
+    axes.plot(*marked, linestyle="none", marker=look.symbol, markeredgewidth=1.2, **hollow)
 
 
 def _ticks(low: float, high: float) -> list[int]:

@@ -46,7 +46,9 @@ def flags_first(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with flags and their values before the settings: Hydra refuses settings
     on both sides of a flag.
     """
-    flags, settings, expected = [], [], False
+    flags: list[str] = []
+    settings: list[str] = []
+    expected = False
     for one in arguments:
         is_flag = one.startswith("-")
         (flags if is_flag or expected else settings).append(one)

@@ -35,6 +35,7 @@ from eval.run.progress import Spending
 from eval.run.runner import Runner
 from eval.run.settings import check_overrides, check_settings
 from eval.summary.closing import close
+from eval.track.log import log_run, tracker_of
 from memsys.errors import InputError
 from memsys.llm.budget import BudgetReached
 from memsys.llm.recording import CALLS
@@ -67,13 +68,13 @@ def composed(arguments: Sequence[str]) -> tuple[DictConfig, dict[str, str]]:
 
 
 def options_of(choices: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the chosen option of each group of memsys, without Hydra's groups, and without
-    `debug` unless it is chosen.
+    """Return the chosen option of each group of memsys, without Hydra's groups, without `tracker`,
+    which cannot change a result, and without `debug` unless it is chosen.
     """
     return {
         name: cast(str, option)
         for name, option in choices.items()
-        if "hydra" not in name and (name != "debug" or option is not None)
+        if "hydra" not in name and name != "tracker" and (name != "debug" or option is not None)
     }
 
 
@@ -101,6 +102,7 @@ def execute(
     config, choices, again = plan(config, choices, overrides or arguments or ())
     if again is not None:
         overrides = again.named(overrides)
+    tracker = tracker_of(config)
     policy = FailurePolicy(**config.failures)
     paid = PaidCalls(folder)
     spending = Spending(paid)
@@ -150,17 +152,9 @@ def execute(
             raise
         _show_place(paid, config)
         _show_end(folder, manifest, summary, records)
-    failed = summary["errors"] + _unjudged(summary)
-    if policy.is_failed(failed, summary["n"]):
-        how_many = (
-            "every question failed"
-            if failed == summary["n"]
-            else f"{failed} of {summary['n']} questions failed, more than "
-            f"failures.tolerated={policy.tolerated} allows"
-        )
-        print(f"failed: {how_many} (exit code {FAILED})", file=sys.stderr)
-        return FAILED
-    return 0
+    if tracker is not None:
+        log_run(tracker, folder)
+    return _code(policy, summary)
 
 
 def _unlike(*lists: Iterable[str]) -> list[str]:
@@ -173,6 +167,21 @@ def _without_price(built: Built) -> list[str]:
         f"warning: no price is known for {model}, so its cost is unknown; give one by pricing=FILE"
         for model in built.models.unpriced
     ]
+
+
+def _code(policy: FailurePolicy, summary: Summary) -> int:
+    """Return the exit code of a run that has ended, after a line on stderr if it failed."""
+    failed = summary["errors"] + _unjudged(summary)
+    if not policy.is_failed(failed, summary["n"]):
+        return 0
+    how_many = (
+        "every question failed"
+        if failed == summary["n"]
+        else f"{failed} of {summary['n']} questions failed, more than "
+        f"failures.tolerated={policy.tolerated} allows"
+    )
+    print(f"failed: {how_many} (exit code {FAILED})", file=sys.stderr)
+    return FAILED
 
 
 def _unjudged(summary: Summary) -> int:

@@ -22,7 +22,8 @@ from memsys.places import CONF
 
 _LARGEST = 2**31 - 1
 _GROUPS = tuple(sorted({path.parent.name for path in CONF.glob("*/*.yaml")}))
-_OPTIONAL = ("experiment", "debug", "hydra", "metric")  # groups without one node of their name
+# Groups without one node of their name.
+_OPTIONAL = ("experiment", "debug", "hydra", "metric", "tracker")
 _OF_EXPERIMENTS = ("tables",)  # of eval.tabulate
 
 

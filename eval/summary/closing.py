@@ -85,14 +85,15 @@ def write_csv(path: Path, summary: Summary) -> None:
     """Write the cells of `summary` as CSV, a row per question type; the ends of an interval are in
     columns of their own: `f1`, `f1_ci_low`, `f1_ci_high`.
     """
-    cells = {name: _with_ends(cell) for name, cell in summary["by_type"].items()}
+    cells = {name: with_ends(cell) for name, cell in summary["by_type"].items()}
     columns = list(dict.fromkeys(key for cell in cells.values() for key in cell))
     rows = [[name, *(cell.get(column) for column in columns)] for name, cell in cells.items()]
     with path.open("w", encoding="utf-8", newline="") as file:
         write_rows(file, [["type", *columns], *rows], end="\r\n")
 
 
-def _with_ends(cell: Cell) -> Cell:
+def with_ends(cell: Cell) -> Cell:
+    """Return `cell` with the ends of each interval, `f1_ci`, as `f1_ci_low` and `f1_ci_high`."""
     ends: Cell = {}
     for column, value in cell.items():
         if column.endswith("_ci"):

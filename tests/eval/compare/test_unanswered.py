@@ -86,7 +86,7 @@ def test_whole_sessions_are_compared_by_measures_of_sessions(
     block = changes_block(load_reported([theirs, mine]))
     assert block is not None
     (deck,) = (part for part in block.parts if isinstance(part, Deck))
-    assert deck.title == "unread against theirs: largest gains in session_recall@10 (10: +1.00)"
+    assert deck.title == "unread against theirs: 10 of 24 gains in session_recall@10 (+1.00)"
     assert "unread has no losses against theirs in session_recall@10." in block.parts
 
 

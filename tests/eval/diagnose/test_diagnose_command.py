@@ -30,13 +30,16 @@ def titles(out: str) -> list[str]:
     return re.findall(r"^(.+)\n=+$", out, re.MULTILINE)
 
 
-def test_real_runs_on_the_sample(
+def test_real_runs_on_the_hard_sample(
     tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folders = []
     for strategy in ("hybrid_gate", "vector_only", "graph_expand"):
         folders.append(str(tmp_path / strategy))
-        ended = run_main(PROJECT, cache, f"strategy={strategy}", f"hydra.run.dir={folders[-1]}")
+        ended = run_main(
+            *(PROJECT, cache, "dataset=sample_hard"),
+            *(f"strategy={strategy}", f"hydra.run.dir={folders[-1]}"),
+        )
         assert ended.code == 0, ended.err
     capsys.readouterr()
     assert main([folders[0], "--direct", folders[1], "--expanded", folders[2]]) == 0

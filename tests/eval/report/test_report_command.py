@@ -34,6 +34,43 @@ def test_several_are_compared_with_the_first(first: Path, second: Path, tmp_path
     assert not (first / "report.md").exists()
 
 
+def test_the_reference_can_be_named(first: Path, second: Path, tmp_path: Path):
+    out = tmp_path / "page.html"
+    for runs in ([first, second], [first]):
+        names = [*map(str, runs), "--reference", str(second), "--out", str(out)]
+        assert report.main(names) == 0
+        text = out.with_suffix(".md").read_text(encoding="utf-8")
+        assert "# plain against better\\<i\\> on made" in text
+        assert "plain is worse than better\\<i\\> on types 1-4: locomo_f1 -0.100" in text
+
+
+def test_the_headline_begins_with_its_table(first: Path, second: Path):
+    (headline,) = (
+        one for one in build_report(made(first, second)).blocks if one.anchor == "headline"
+    )
+    table, *rest = headline.parts
+    assert isinstance(table, Table)
+    assert "judge" not in table.header  # no run has one
+    assert len(table.header) <= 11
+    assert [part for part in rest if isinstance(part, str) and "better than" in part] == [
+        "better<i> is better than plain on types 1-4: locomo_f1 +0.100 [+0.100, +0.100], "
+        "p = 0.0007."
+    ]
+
+
+def test_gains_show_both_answers_and_the_difference_unopened(first: Path, second: Path):
+    html = build_report(made(first, second)).html()
+    assert "better&lt;i&gt; against plain: 10 of 24 gains in locomo_f1 (+0.10)" in html
+    summaries = re.findall(r'<details class="card"><summary>(.*?)</summary>', html, re.DOTALL)
+    assert len(summaries) == 10
+    for one in summaries:
+        assert "+0.10" in one
+        assert one.count("answer ") == 2  # of both runs
+        assert "gold " in one
+    bodies = re.findall(r'<details class="card">.*?</details>', html, re.DOTALL)
+    assert all(body.count('<span class="id">ash/1') <= 1 for body in bodies)
+
+
 def test_the_markdown_file_can_be_named(first: Path, tmp_path: Path):
     words = tmp_path / "words.md"
     assert report.main([str(first), "--markdown", str(words)]) == 0

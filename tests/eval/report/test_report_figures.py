@@ -1,19 +1,23 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from eval.records.schema import Record
 from eval.rendering.blocks import Block, Chart, Table
+from eval.rendering.charts import ChartPoint, dots, scatter
+from eval.rendering.palette import looks
 from eval.rendering.svg import Scale, linear_ticks, log_ticks, short
-from eval.report.changes import largest
+from eval.report.changes import gains_and_losses
 from eval.report.comparison import pareto, tradeoffs_block
 from eval.report.costs import costs_block
 from eval.report.judges import judges_block
 from eval.report.latency import latency_block
 from eval.report.losses import counterparts
 from eval.report.scores import types_block
+from eval.stats.interval import Interval
 from eval.summary.measures import Measure
 from tests.eval.factory import ingest_line
 from tests.eval.report.made_report import CONVERSATIONS, made, records, write_run
@@ -50,6 +54,20 @@ def test_tradeoffs_name_the_front(tmp_path: Path, data: Path):
         ("bad", "no"),
     ]
     assert tradeoffs_block(made(cheap)) is None
+
+
+def test_a_run_that_sees_the_evidence_is_not_on_the_front(tmp_path: Path, data: Path):
+    target = {"strategy": {"_target_": "baselines.rankings.Oracle"}}
+    seeing = write_run(tmp_path / "seeing", records(0.3), "oracle", data, config=target)
+    fair = write_run(tmp_path / "fair", records(0.1, context_tokens=900), "fair", data)
+    worse = write_run(tmp_path / "worse", records(0.0, context_tokens=950), "worse", data)
+    runs = made(seeing, fair, worse)
+    assert [run.sees_evidence for run in runs] == [True, False, False]
+    block = tradeoffs_block(runs)
+    assert block is not None
+    tokens = next(part for part in block.parts if isinstance(part, Chart))
+    assert [row[-1] for row in tokens.alternative.rows] == ["sees the evidence", "yes", "no"]
+    assert "Not on the front, since given the evidence: oracle." in str(block.parts[-1])
 
 
 def test_costs_and_break_even(tmp_path: Path, data: Path):
@@ -104,7 +122,7 @@ def test_largest_changes(tmp_path: Path, data: Path):
         next(row for row in rows if row["id"] == id_)["scores"]["locomo_f1"] += shift
     next(row for row in rows if row["id"] == "cedar/3")["scores"]["locomo_f1"] = 0.0
     runs = made(first, write_run(tmp_path / "b", rows, "b", data))
-    gains, losses = largest(*runs, Measure("locomo_f1", ()))
+    gains, losses = gains_and_losses(*runs, Measure("locomo_f1", ()))
     assert [one.id for one in gains] == ["beech/1", "ash/2"]  # ash/4 is of type 5
     assert [one.id for one in losses] == ["cedar/3"]
     assert losses[0].difference == pytest.approx(-0.15)
@@ -140,6 +158,28 @@ def test_scales_and_ticks():
     assert [short(value) for value in (20_000, 1500, 0.25, 5.0)] == ["20k", "1.5k", "0.25", "5"]
 
 
+def test_zero_has_a_place_on_a_logarithmic_axis():
+    points = [
+        ChartPoint(look, Interval(x, x, x), Interval(0.2, 0.1, 0.3), front=False)
+        for look, x in zip(looks(["none", "few", "many"]), (0.0, 20.0, 9000.0), strict=True)
+    ]
+    drawn = scatter("a title", points, ("tokens", "F1"))
+    assert "tokens (log scale)" in drawn
+    left = re.findall(
+        r'<g class="m s\d"><title>(\w+)[^/]*</title><\w+ (?:cx|x|points)="([\d.]+)', drawn
+    )
+    places = [float(place) for _, place in left]
+    assert places == sorted(places)
+    assert places[1] - places[0] > 20
+    assert all(f">{name}</text>" in drawn for name in ("none", "few", "many"))
+
+
+def test_the_axis_of_shares_is_not_stretched():
+    rows = [("a type", [Interval(0.05, 0.04, 0.06)])]
+    drawn = dots("a title", rows, looks(["one"]), "F1", shares=True)
+    assert ">0.25</text>" in drawn
+
+
 def test_judges_and_their_agreement(tmp_path: Path, data: Path, first: Path):
     rows = records()
     for n, row in enumerate(rows):
@@ -165,9 +205,10 @@ def test_a_chart_names_the_runs_that_are_in_it(tmp_path: Path, data: Path, first
         row["scores"]["judge"] = None if row["category"] == 5 else 1.0
     judged = write_run(tmp_path / "judged", rows, "judged", data)
     charts = [part for part in types_block(made(first, judged)).parts if isinstance(part, Chart)]
-    assert [chart.legend for chart in charts] == [
+    assert [[look.name for look in chart.legend] for chart in charts] == [
         ["plain", "judged"],  # F1
-        [None, "judged"],  # judge
+        ["judged"],  # judge
         ["plain", "judged"],  # evidence recall
     ]
+    assert charts[0].legend[1] == charts[1].legend[0]
     assert ["overall (types 1-4)", "plain", "24", "-"] in [*map(list, charts[1].alternative.rows)]

@@ -9,7 +9,7 @@ import pytest
 
 from eval.report.build import build_report
 from tests.eval.report.chromium import DARK, dump, needs_chromium, shoot
-from tests.eval.report.made_report import made
+from tests.eval.report.made_report import made, records, write_run
 
 pytestmark = needs_chromium
 # Reports to the frame around it the width of the page, the number of tables and pictures without
@@ -23,6 +23,11 @@ const outside = [...document.querySelectorAll("p, h2, li, .answer, figure")].fil
   one.getBoundingClientRect().right > innerWidth + 1);
 parent.postMessage([document.documentElement.scrollWidth, innerWidth, flat.length,
   outside.length].join(" "), "*");
+</script>"""
+# Reports the width of the first table and that of the box in which it scrolls.
+_OVERFLOW = """<script>
+const box = document.querySelector("#headline .scroll");
+parent.postMessage([box.scrollWidth, box.clientWidth].join(" "), "*");
 </script>"""
 _FRAME = """<!doctype html><title></title><script>onmessage = (event) => {
 document.title = event.data; }</script><iframe src="page.html" width="%d" height="1200"
@@ -64,6 +69,24 @@ def test_light_and_dark(page: Path, tmp_path: Path, more: tuple[str, ...], light
     assert (sum(ground) < 100) is not light
     assert colours is not None
     assert len(colours) > 50  # words and charts were drawn
+
+
+def test_the_headline_table_fits_a_desk(tmp_path: Path, data: Path):
+    judged = records()
+    for row in judged:
+        row["scores"]["judge"] = 1.0
+    names = ["late_interaction_fusion", "graph_score_hybrid"]
+    folders = [write_run(tmp_path / name, judged, name, data) for name in names]
+    html = build_report(made(*folders)).html()
+    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html)
+    path = tmp_path / "page.html"
+    path.write_text(html.replace("</body>", f"{_OVERFLOW}</body>"), encoding="utf-8")
+    frame = tmp_path / "frame.html"
+    frame.write_text(_FRAME % 1280, encoding="utf-8")
+    found = dump(frame.as_uri(), tmp_path / "profile")
+    title = re.search(r"<title>(\d+) (\d+)</title>", found)
+    assert title is not None
+    assert int(title[1]) <= int(title[2])
 
 
 def test_hostile_words_do_nothing(page: Path, tmp_path: Path):

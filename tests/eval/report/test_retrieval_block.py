@@ -62,7 +62,7 @@ def test_the_table_has_each_kind_of_recall_by_type(first: Path):
 def test_the_chart_has_recall_at_each_cutoff(first: Path, second: Path):
     chart = _block(_ranked(first, 2, 40), _ranked(second, 1, 2)).parts[0]
     assert isinstance(chart, Chart)
-    assert chart.legend == ["plain", "better<i>"]
+    assert [one.name for one in chart.legend] == ["plain", "better<i>"]
     rows = [[cell.partition(" [")[0] for cell in row] for row in chart.alternative.rows]
     assert rows == [
         ["plain", "24", "0.000", "0.500", "0.500", "0.500", "0.500", "1.000", "1.000"],
@@ -78,9 +78,10 @@ def test_runs_without_rankings_are_named(first: Path, second: Path):
     assert "No rankings are recorded: plain." in _sentences(block)
     chart = block.parts[0]
     assert isinstance(chart, Chart)
-    assert chart.legend == [None, "better<i>"]
-    assert 'class="c s1"' in chart.svg  # the second run's colour, as in the other charts
-    assert 'class="c s0"' not in chart.svg
+    (shown,) = chart.legend
+    assert shown.name == "better<i>"
+    assert chart.svg.count('class="c s') == 1
+    assert f'class="c s{shown.colour}"' in chart.svg
 
 
 def test_selections_are_marked_and_have_no_curve(first: Path, second: Path):
@@ -88,7 +89,7 @@ def test_selections_are_marked_and_have_no_curve(first: Path, second: Path):
     assert "Only select memories and do not rank them: plain." in _sentences(block)
     chart = block.parts[0]
     assert isinstance(chart, Chart)
-    assert chart.legend == [None, "better<i>"]
+    assert [one.name for one in chart.legend] == ["better<i>"]
     ranked, selected = _table(block), _table(block, 1)
     assert [row[0] for row in ranked.rows] == ["better<i>"]
     assert [*selected.header] == ["run", "n", "recall", "any", "all", "precision", "share of store"]
@@ -121,7 +122,7 @@ def test_rankings_of_sessions_are_measured_as_sessions(first: Path, second: Path
     (first / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     block = _block(first, _ranked(second, 1, 2))
     charts = [part for part in block.parts if isinstance(part, Chart)]
-    assert [chart.legend for chart in charts] == [[None, "better<i>"], ["plain", None]]
+    assert [[one.name for one in chart.legend] for chart in charts] == [["better<i>"], ["plain"]]
     assert charts[1].title.startswith("Recall of evidence sessions")
     assert _row(charts[1].alternative, "plain")["session recall@3"] == "1.000"
     assert _row(_table(block), "plain")["session MRR"] == "0.333"
@@ -158,7 +159,7 @@ def test_changes_are_of_recall_where_a_run_has_no_answers(unread: Path, data: Pa
     rows = [row | {"scores": row["scores"] | {"recall@10": 1.0}} for row in records()]
     read = write_run(tmp_path / "read", rows, "ours", data)
     text = build_report(made(read, unread)).markdown()
-    assert "theirs against ours: largest losses in recall@10 (10: -0.50)" in text
+    assert "theirs against ours: 10 of 24 losses in recall@10 (-0.50)" in text
     assert "No answers: theirs." in text
     assert "theirs: every score by type" not in text
     assert "): no answer\n" in text

@@ -30,13 +30,13 @@ def sample() -> dict[str, list[dict[str, Any]]]:
 
 @pytest.fixture
 def answers(sample: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    """The gold answer to every question, as rows of JSON lines."""
+    """The gold answer, without its reason, to every question, as rows of JSON lines."""
     return [
         {
             "sample_id": name,
             "qa_index": index,
             "question": qa["question"],
-            "prediction": str(qa.get("answer", "no information available")),
+            "prediction": str(qa.get("answer", "no information available")).partition(";")[0],
             "category": qa["category"],
         }
         for name, questions in sample.items()

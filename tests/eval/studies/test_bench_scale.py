@@ -17,7 +17,8 @@ from eval.studies.bench_scale.generated_data import (
     query_vectors,
     write_vectors,
 )
-from eval.studies.bench_scale.report import as_csv, page, plot
+from eval.studies.bench_scale.picture import draw
+from eval.studies.bench_scale.report import as_csv, page
 
 STORE = {
     "memories": 1000,
@@ -72,8 +73,11 @@ def test_every_figure_is_a_row() -> None:
 
 def test_the_plot_is_a_picture(tmp_path: Path) -> None:
     larger = STORE | {"memories": 10_000}
-    plot([STORE, larger, SLOW, ABSENT], tmp_path / "scale.png")
+    table = tmp_path / "scale.csv"
+    table.write_text(as_csv([STORE, larger, SLOW, ABSENT]), encoding="utf-8")
+    draw(table, tmp_path / "scale")
     assert (tmp_path / "scale.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "scale.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
 @pytest.mark.slow
@@ -97,7 +101,7 @@ def test_other_sizes_do_not_overwrite_the_shipped_tables_and_picture(
     assert bench_scale.main(["1000", "100000"]) == 0
     assert "results/tables/scale-1000-100000.md" in capsys.readouterr().out
     written = {path.name for path in tmp_path.rglob("*.*")}
-    assert written == {f"scale-1000-100000.{ending}" for ending in ("md", "csv", "png")}
+    assert written == {f"scale-1000-100000.{ending}" for ending in ("md", "csv", "png", "svg")}
     assert bench_scale.main([]) == 0
     assert {"scale.md", "scale.csv", "scale.png"} <= {path.name for path in tmp_path.rglob("*.*")}
 

@@ -2,44 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from eval.studies.pictures import main
+from eval.studies.pictures import _overall, _ticks, budget, main, strategies
 
 TABLES = Path(__file__).parents[3] / "results" / "tables"
 
 
+NAMES = ("strategies", "budget", "synthetic", "kept", "scale")
+
+
+@pytest.mark.slow
 def test_all_pictures_are_drawn(tmp_path: Path) -> None:
     assert main(["--out", str(tmp_path)]) == 0
-    for name in ("strategies.png", "budget.png", "synthetic.png", "kept.png"):
-        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+    for name in NAMES:
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert "<svg" in (tmp_path / f"{name}.svg").read_text(encoding="utf-8")
 
 
 def test_a_missing_table_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--tables", str(tmp_path), "--out", str(tmp_path)]) == 2
-    assert "python -m eval.tabulate five_strategies" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "docs/reproduce.md gives the command for default_sweep" in said
 
 
 @pytest.mark.parametrize(
-    ("table", "figure", "other", "picture"),
+    ("table", "figure", "other", "draw"),
     [
-        ("five_strategies", ",0.22569928133237366,", ",0.24569928133237366,", "strategies"),
-        ("synthetic_hops", "175,5,0.7771428571428571,", "175,5,0.6,", "synthetic"),
-        ("kept_hops", "175,5,0.9685714285714285,", "175,5,0.95,", "kept"),
+        ("default_sweep", ",0.22569928133237366,", ",0.24569928133237366,", strategies),
+        ("budget", ",0.20002005183004196,", ",0.24,", budget),
     ],
 )
-def test_the_pictures_show_what_the_tables_say(
-    tmp_path: Path, table: str, figure: str, other: str, picture: str
+def test_a_picture_shows_what_its_table_says(
+    tmp_path: Path,
+    table: str,
+    figure: str,
+    other: str,
+    draw: Callable[[pd.DataFrame, Path], None],
 ) -> None:
-    main(["--out", str(tmp_path)])
-    drawn = {path.stem: path.read_bytes() for path in tmp_path.glob("*.png")}
-    for path in TABLES.glob("*.csv"):
-        (tmp_path / path.name).write_bytes(path.read_bytes())
     text = (TABLES / f"{table}.csv").read_text(encoding="utf-8")
     assert figure in text
-    (tmp_path / f"{table}.csv").write_text(text.replace(figure, other), encoding="utf-8")
-    main(["--tables", str(tmp_path), "--out", str(tmp_path)])
-    again = {path.stem: path.read_bytes() for path in tmp_path.glob("*.png")}
-    assert {name for name in drawn if drawn[name] != again[name]} == {picture}
+    pictures = []
+    for name, rows in (("a", text), ("b", text), ("c", text.replace(figure, other))):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "table.csv").write_text(rows, encoding="utf-8")
+        draw(_overall(folder / "table.csv"), folder / "drawn")
+        pictures.append((folder / "drawn.svg").read_bytes())
+    assert pictures[0] == pictures[1]
+    assert pictures[0] != pictures[2]
+
+
+def test_numbers_are_placed_to_scale_and_labels_do_not_touch() -> None:
+    assert _ticks([0.0, 0.5, 0.8, 0.95]) == ["0", "0.5", "", "0.95"]
+    assert _ticks([1.0, 4.0, 8.0]) == ["1", "4", "8"]

@@ -1,0 +1,1 @@
+"""Log finished runs to experiment trackers; docs/trackers.md describes what is logged."""
