@@ -1,13 +1,76 @@
-"""The examples of README run as written."""
+"""README: its examples run as written, its figures are those of the docs, and it stays short."""
 
+from __future__ import annotations
+
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from eval import api
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+RESULTS = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
 EXAMPLES = dict(re.findall(r"<!-- example: (\S+) -->\n```\w+\n(.*?)```", README, re.DOTALL))
+OUTPUT = re.findall(r"^```text\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+MOST_WORDS = 1200
+WIDTH = 80
+
+
+def section(text: str, start: str) -> str:
+    return next(part for part in re.split(r"^#+ ", text, flags=re.MULTILINE) if start in part[:40])
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    """Cells of every table row that names a strategy, by strategy."""
+    lines = re.findall(r"^\| `?(\w+)`? \|(.*)\|$", text.replace("\N{NO-BREAK SPACE}", " "), re.M)
+    return {name: [cell.strip() for cell in rest.split("|")] for name, rest in lines}
+
+
+def figures(text: str) -> set[str]:
+    return set(re.findall(r"[+-]?\d*\.\d+", text))
+
+
+def words(text: str) -> list[str]:
+    """Words of the prose: what white space separates and contains a letter or a digit.
+
+    Code blocks, tables, comments and pictures do not count; a link counts by its text.
+    """
+    for part in (r"```.*?```", r"<!--.*?-->", r"!\[.*?\]\(.*?\)"):
+        text = re.sub(part, "", text, flags=re.DOTALL)
+    text = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", text, flags=re.DOTALL)
+    return [word for word in text.split() if re.search(r"\w", word)]
+
+
+def anchors(text: str) -> set[str]:
+    """The addresses that GitHub gives to the headings of a page."""
+    plain = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", plain, re.MULTILINE)
+    ids = re.findall(r'<a id="(.*?)">', plain)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles} | set(ids)
+
+
+def memsys(folder: Path, *arguments: str) -> str:
+    """Run the command as the console script does: without the current folder on the path."""
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "eval", *arguments],
+        cwd=folder,
+        env=os.environ | {"COLUMNS": str(WIDTH)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_it_is_read_in_five_minutes() -> None:
+    assert 400 < len(words(README)) <= MOST_WORDS
 
 
 def test_the_examples_are_short() -> None:
@@ -21,18 +84,70 @@ def test_the_strategy_of_the_readme_runs_beside_ours(tmp_path: Path) -> None:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    command = "-m eval.run --config-dir conf -m strategy=vector_only,recent"
-    assert command.removeprefix("-m ") in README
+    command = "run --config-dir conf -m strategy=vector_only,recent"
+    assert f"\nmemsys {command}\n" in README
     small = ["dataset.conversations=[harbour]", "dataset.limit=2"]
-    done = subprocess.run(
-        [sys.executable, *command.split(), *small],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    table = done.stdout.split("Types 1-4, mean with 95% interval:")[1]
+    shown = memsys(tmp_path, *command.split(), *small)
+    table = shown.split("Types 1-4, mean with 95% interval")[1]
     assert re.search(r"^vector_only +2 ", table, re.MULTILINE)
     assert re.search(r"^recent +2 ", table, re.MULTILINE)
     assert len(list((tmp_path / "results" / "runs").glob("*_recent/records.jsonl"))) == 1
+
+
+def test_the_conversation_of_the_readme_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.json").write_text(EXAMPLES["my.json"], encoding="utf-8")
+    options = "dataset=locomo dataset.name=mine dataset.path=my.json strategy=hybrid_rank"
+    assert f"\nmemsys run {options}\n" in README
+    run = api.run(*options.split())
+    assert run.manifest["dataset"] == "mine"
+    assert run.frame()["answer"].to_list() == ["8 May 2023"]
+
+
+def test_the_first_output_is_what_the_command_prints(tmp_path: Path) -> None:
+    (printed,) = OUTPUT
+    assert max(map(len, printed.splitlines())) <= WIDTH
+    assert "\nmemsys run strategy=graph_expand\n" in README
+
+    def masked(text: str) -> list[str]:
+        """Without what differs between machines: folder, date, latencies and last digits."""
+        text = re.sub(r"\S*results/runs/\S+", "RUN", text)
+        text = re.sub(r"[\d.,]+", "0", text)
+        return re.sub(r"--+| +", " ", text).split()
+
+    assert masked(printed) == masked(memsys(tmp_path, "run", "strategy=graph_expand"))
+
+
+def test_the_table_has_the_figures_of_the_page_of_results() -> None:
+    short, full = rows(section(README, "Results")), rows(RESULTS)
+    assert short.pop("strategy")
+    assert len(short) == 12
+    for name, (_, f1, recall, tokens, p95, abstained) in short.items():
+        _, full_f1, _, full_recall, full_tokens, _, full_p95, five, others = full[name]
+        assert [f1, recall, tokens, p95] == [full_f1, full_recall, full_tokens, full_p95], name
+        assert abstained == f"{five} / {others}"
+
+
+@pytest.mark.parametrize(("start", "page"), [("Findings", "findings"), ("What the", "limits")])
+def test_every_figure_is_on_the_longer_page(start: str, page: str) -> None:
+    shown = figures(section(README, start))
+    assert shown
+    assert shown <= figures((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["README.md", "README.zh-CN.md"]
+    + [f"docs/{name}.md" for name in ("commands", "findings", "limits", "results")],
+)
+def test_every_link_leads_somewhere(page: str) -> None:
+    path = ROOT / page
+    links = re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8"))
+    assert links
+    for link in links:
+        target, _, anchor = link.partition("#")
+        assert (path.parent / target).exists(), link
+        if anchor:
+            assert anchor in anchors((path.parent / target).read_text(encoding="utf-8")), link

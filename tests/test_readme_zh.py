@@ -10,6 +10,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 ENGLISH = (ROOT / "README.md").read_text(encoding="utf-8")
 CHINESE = (ROOT / "README.zh-CN.md").read_text(encoding="utf-8")
+HAN = re.compile(r"[\u4e00-\u9fff]")
+MOST_CHARACTERS = 2000  # 1,200 English words take about as many Chinese characters
+COMMENT = re.compile(r'(?:^|  )# (.*)$|"""(.*?)"""', re.MULTILINE)
 
 
 def prose(text: str) -> str:
@@ -24,6 +27,15 @@ def code(text: str) -> list[str]:
     return re.findall(r"```.*?```", text, re.DOTALL)
 
 
+def comments(text: str) -> list[str]:
+    return ["".join(found) for block in code(text) for found in COMMENT.findall(block)]
+
+
+def commands(text: str) -> list[str]:
+    """Code blocks without comments and the spaces before them."""
+    return [re.sub(r" +$", "", COMMENT.sub("", one), flags=re.MULTILINE) for one in code(text)]
+
+
 def figures(section: str) -> list[str]:
     """Numbers with a point, which are measured and must agree; in order of size."""
     return sorted(re.findall(r"\d*\.\d+", prose(section)))
@@ -33,8 +45,9 @@ def sections(text: str) -> list[str]:
     return re.split(r"^## .*$", text, flags=re.MULTILINE)
 
 
-def targets(text: str) -> set[str]:
-    return {link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("README")}
+def targets(section: str) -> set[str]:
+    links = re.findall(r"\]\(([^)]+)\)", section)
+    return {link for link in links if not link.startswith("README")}
 
 
 def test_the_headings_stand_in_the_same_order() -> None:
@@ -45,15 +58,27 @@ def test_the_headings_stand_in_the_same_order() -> None:
 
 def test_every_command_and_example_is_the_same() -> None:
     assert len(code(ENGLISH)) > 8
-    assert code(CHINESE) == code(ENGLISH)
+    assert commands(CHINESE) == commands(ENGLISH)
+
+
+def test_comments_and_heads_of_tables_are_chinese() -> None:
+    found = comments(CHINESE)
+    assert len(found) == len(comments(ENGLISH)) > 8
+    assert [one for one in found if " " in one and not HAN.search(one)] == []
+    heads = re.findall(r"^\|(.*)\|\n\|---", CHINESE, re.MULTILINE)
+    assert heads
+    cells = [cell.strip() for head in heads for cell in head.split("|")]
+    assert [cell for cell in cells if not HAN.search(cell) and cell != "F1"] == []
+
+
+def test_it_is_as_short_as_the_english_one() -> None:
+    """Counts Chinese characters outside of code blocks and tables."""
+    text = re.sub(r"^\|.*$", "", prose(CHINESE), flags=re.MULTILINE)
+    assert 600 < len(HAN.findall(text)) <= MOST_CHARACTERS
 
 
 @pytest.mark.parametrize("number", range(len(sections(ENGLISH))))
-def test_every_section_has_the_same_figures(number: int) -> None:
-    assert figures(sections(CHINESE)[number]) == figures(sections(ENGLISH)[number])
-
-
-def test_the_links_lead_to_the_same_pages() -> None:
-    assert targets(CHINESE) == targets(ENGLISH)
-    for target in targets(ENGLISH):
-        assert (ROOT / target).exists(), target
+def test_every_section_has_the_same_figures_and_links(number: int) -> None:
+    chinese, english = sections(CHINESE)[number], sections(ENGLISH)[number]
+    assert figures(chinese) == figures(english)
+    assert targets(chinese) == targets(english)
