@@ -58,8 +58,11 @@ def anchors(text: str) -> set[str]:
 
 def memsys(folder: Path, *arguments: str) -> str:
     """Run the command as the console script does: without the current folder on the path."""
+    script = folder / "bin" / "memsys"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text("import sys\nfrom eval.__main__ import main\nsys.exit(main())\n")
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "eval", *arguments],
+        [sys.executable, str(script), *arguments],
         cwd=folder,
         env=os.environ | {"COLUMNS": str(WIDTH)},
         capture_output=True,
