@@ -26,8 +26,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """One thread per library: the tests run in several processes already. No test uses the user's
-    stored answers: all processes share a cache folder of the session.
+    stored answers: all processes share a cache folder of the session. Nor has a test the width of
+    a terminal, which readline writes to the environment as soon as it is imported.
     """
+    for name in ("COLUMNS", "LINES"):
+        os.environ.pop(name, None)
+        os.unsetenv(name)
     if not hasattr(config, "workerinput"):
         os.environ["MEMSYS_CACHE"] = tempfile.mkdtemp(prefix="memsys-tests-")
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):

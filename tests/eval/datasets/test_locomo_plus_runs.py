@@ -74,7 +74,7 @@ def test_commands_know_the_types_and_that_there_is_no_gold(
     assert "6 questions of all but type 5" in printed(measure([bm25]))
     printed(report(folders))
     text = next(Path(folders[0]).glob("comparison.md")).read_text(encoding="utf-8")
-    assert "6 questions of all but type 5" in text
+    assert "Scores of all but type 5, unless another type is named." in text
     assert "phrase match; abstention" not in text
     before = answered[0].records
     assert rescore([folders[0]]) == 0

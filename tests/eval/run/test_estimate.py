@@ -33,11 +33,11 @@ def server() -> Iterator[FaultyServer]:
 
 
 def estimated(ended: Ended) -> dict[str, dict[str, str]]:
-    """The table by strategy."""
+    """The table by strategy. Its last column is left out where no strategy has a break-even."""
     assert ended.code == 0, ended.err
     lines, width = table(ended)
     rows = [(line[:width].split()[0], line[width:].split()) for line in lines]
-    return {name: dict(zip(NAMES, cells, strict=True)) for name, cells in rows}
+    return {name: dict(zip(NAMES, cells, strict=False)) for name, cells in rows}
 
 
 def table(ended: Ended) -> tuple[list[str], int]:

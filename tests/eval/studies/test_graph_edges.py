@@ -64,7 +64,7 @@ def test_a_graph_that_a_model_writes_is_refused(capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["rulez"], "'graph/rulez'"),
+        (["rulez"], "graph=rulez: no such option; did you mean rules?"),
         (["rules", "--data", "dataset=sample graph.x=1"], "graph.x: no such setting"),
         (["rules", "--data", "dataset=sample graph.max_share=7"], "graph.max_share: 7 is not"),
     ],
