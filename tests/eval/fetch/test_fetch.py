@@ -143,6 +143,7 @@ def test_a_folder_that_is_a_file(server, tmp_path):
 
 
 def test_the_command_tells_what_it_did(server, tmp_path, monkeypatch, capsys):
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # no notebook: no progress bar
     monkeypatch.setattr(module, "load_sources", lambda: {"set": SOURCE})
     command = ["set", "--to", str(tmp_path), "--from", f"{server}/right"]
     assert main(command) == 0
