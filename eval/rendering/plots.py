@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from eval.rendering.figures import log_axis, reach
 from eval.rendering.palette import GREY, Look, looks
+from eval.stats.pareto import pareto
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,9 +154,8 @@ def front(
 
 def on_front(table: pd.DataFrame, cost: str, score: str) -> pd.DataFrame:
     """Return the rows on the Pareto front, the cheapest first; see front."""
-    ordered = table.sort_values([cost, score], ascending=[True, False])
-    before = ordered[score].cummax().shift(fill_value=float("-inf"))
-    return ordered[ordered[score] > before]
+    known = table[table[[cost, score]].notna().all(axis=1)].sort_values(cost, kind="stable")
+    return known[pareto(list(zip(known[cost], known[score], strict=True)))]
 
 
 def ends(table: pd.DataFrame, score: str) -> tuple[str, str]:

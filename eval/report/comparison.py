@@ -13,6 +13,7 @@ from eval.rendering.numbers import interval, number
 from eval.rendering.tables import type_name
 from eval.report.runs import ReportedRun, interval_of, looks_of
 from eval.stats.interval import Interval
+from eval.stats.pareto import pareto
 from eval.summary.contrast import Row, contrast
 from eval.summary.measures import choose, types_of
 from eval.summary.shared import share
@@ -72,19 +73,6 @@ def tradeoffs_block(runs: Sequence[ReportedRun]) -> Block | None:
             * bool(seeing)
         )
     return Block("tradeoffs", "Accuracy against context and latency", parts)
-
-
-def pareto(points: Sequence[tuple[float, float]]) -> list[bool]:
-    """Return which points (cost, gain) are not dominated: no other has as much gain at a lower
-    cost, or more gain at the same cost.
-    """
-    return [
-        not any(
-            other_cost <= cost and other_gain >= gain and (other_cost, other_gain) != (cost, gain)
-            for other_cost, other_gain in points
-        )
-        for cost, gain in points
-    ]
 
 
 def _forest(name: str, rows: Sequence[Row], runs: Sequence[ReportedRun]) -> Chart:

@@ -11,7 +11,7 @@ from eval.rendering.charts import ChartPoint, dots, scatter
 from eval.rendering.palette import looks
 from eval.rendering.svg import Scale, linear_ticks, log_ticks, short
 from eval.report.changes import gains_and_losses
-from eval.report.comparison import pareto, tradeoffs_block
+from eval.report.comparison import tradeoffs_block
 from eval.report.costs import costs_block
 from eval.report.judges import judges_block
 from eval.report.latency import latency_block
@@ -32,12 +32,6 @@ def _first_table(block: Block) -> Table:
 def _used(tokens: int) -> dict[str, dict]:
     own = {"calls": 1, "input_tokens": tokens, "output_tokens": 0}
     return {"retrieve": {}, "answer": own | {"by_model": {"m": own}}}
-
-
-def test_pareto_front():
-    assert pareto([(1, 1), (2, 2), (3, 2), (2, 1), (4, 3)]) == [True, True, False, False, True]
-    assert pareto([(1, 1), (1, 1)]) == [True, True]
-    assert pareto([(1, 1), (1, 2)]) == [False, True]
 
 
 def test_tradeoffs_name_the_front(tmp_path: Path, data: Path):
