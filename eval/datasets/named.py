@@ -11,13 +11,14 @@ from eval.datasets.files import find_file
 from memsys.errors import InputError
 
 ORIGINAL = "original"
-NAMES = "locomo|locomo_plus|sample|longmemeval|PATH"
+NAMES = "locomo|locomo_plus|sample|sample_hard|longmemeval|PATH"
 _LOCOMO, _LONGMEMEVAL = "eval.datasets.locomo.LoCoMo", "eval.datasets.longmemeval.LongMemEval"
 _LOCOMO_PLUS = "eval.datasets.locomo_plus.LoCoMoPlus"
 _BEIR = "eval.datasets.beir.Beir"
 _KNOWN: Mapping[str, Mapping[str, str | None]] = {
     "locomo": {"_target_": _LOCOMO, "path": None},
     "sample": {"_target_": _LOCOMO, "path": "data/sample"},
+    "sample_hard": {"_target_": _LOCOMO, "path": "data/sample_hard"},
     "longmemeval": {"_target_": _LONGMEMEVAL, "path": None},
 }
 _PLUS = "locomo_plus"
