@@ -28,9 +28,6 @@ def _parser() -> argparse.ArgumentParser:
         f"turns and scores; and the report. Without RUN: a list of all runs in {RUNS}.",
     )
     add_runs(parser, compared=True, optional=True)
-    parser.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="write the pages there instead of serving them"
-    )
     serving.add_options(parser)
     parser.add_argument(
         "--cache",

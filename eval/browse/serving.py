@@ -71,7 +71,12 @@ def write_runs(folders: Sequence[Path], cache: Path | None, out: Path, *, note: 
 
 
 def add_options(command: argparse.ArgumentParser, *, open_it: bool = False) -> None:
-    """Add the options of a server; `open_it`: whether it opens the browser by default."""
+    """Add the options of pages that are served or written; `open_it`: whether the browser is opened
+    by default.
+    """
+    command.add_argument(
+        "--out", type=Path, metavar="FOLDER", help="write the pages there instead of serving them"
+    )
     command.add_argument(
         "--port", type=int, default=8750, metavar="N", help="0: any free port (default: 8750)"
     )

@@ -31,9 +31,6 @@ def _parser() -> argparse.ArgumentParser:
         "Show shipped runs on the bundled sample in a browser, as eval.browse shows yours: all "
         "questions with answers and contexts, the conversations, and the report.",
     )
-    command.add_argument(
-        "--out", type=Path, metavar="FOLDER", help="write the pages there instead of serving them"
-    )
     serving.add_options(command, open_it=serving.has_display())
     return command
 
