@@ -35,7 +35,7 @@ class RelationExtractor:
     calls and faults are logged.
 
     `self_name` is the user whose memory it is, if any: the speaker of messages without a name (of
-    the role `user`), and whoever says "I" where that could be several people.
+    the role `user`), and anyone who says "I" where that could be several people.
     """
 
     def __init__(
