@@ -1,4 +1,4 @@
-"""Sessions that concern none of a conversation's questions: of other conversations, or generated."""
+"""Sessions that concern none of a conversation's questions: of others, or generated."""
 
 from __future__ import annotations
 
