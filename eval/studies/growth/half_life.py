@@ -20,12 +20,14 @@ class Decay:
     """The curve recall(n) = start * 2 ** (-rate * log2(n / n0)), n0 the smallest store.
 
     `rate`: halvings of recall per doubling of the store, with its 95% interval. `residual`: the
-    largest distance of a mean recall from the curve.
+    largest distance of a mean recall from the curve. `doublings`: from the smallest to the largest
+    store; a longer half-life is an extrapolation.
     """
 
     start: float
     rate: Interval
     residual: float
+    doublings: float
 
     @property
     def half_life(self) -> Interval | None:
@@ -60,7 +62,7 @@ def fit(
     across, means = doublings.mean(axis=0), recall.mean(axis=0)
     curve = 2.0 ** (-rate.value * across)
     start = float(curve @ means / (curve @ curve))
-    return Decay(start, rate, float(np.abs(means - start * curve).max()))
+    return Decay(start, rate, float(np.abs(means - start * curve).max()), float(across[-1]))
 
 
 def _rates(across: Floats, means: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from eval.rendering.figures import figure
+from eval.rendering.figures import figure, log_axis
 from eval.rendering.palette import looks
 from eval.stats.interval import Interval
 from eval.studies.growth.report import half_life
@@ -40,12 +40,22 @@ def draw(series: Sequence[Series], path: Path) -> None:
             if one.decay is not None:
                 curve = 2.0 ** (-one.decay.rate.value * np.log2(np.array(across) / across[0]))
                 panel.plot(across, one.decay.start * curve, "--", color=look.hex, lw=0.9)
-            panel.set_title(one.strategy, fontsize=8.5, color=look.hex, weight="bold")
+            title = one.strategy.replace("interaction_", "interaction_\n")
+            panel.set_title(title, fontsize=8.5, color=look.hex, weight="bold")
             text = half_life(one).replace(" (", "\n(").replace(" [", "\n[", 1)
             panel.text(0.04, 0.04, text, transform=panel.transAxes, fontsize=7.5)
-            panel.set(xscale="log", ylim=(0, 1.04))
-        drawn.supxlabel("memories in the store (log scale); text: doublings until recall halves")
-        drawn.supylabel("recall@10, 95% interval")
+            panel.set(ylim=(0, 1.04))
+            log_axis(panel, _ticks([x for of in points for x, _ in of]))
+        across = "memories in the store (log scale); in panels: doublings of it until recall halves"
+        drawn.supxlabel(across, fontsize=9.5)
+        drawn.supylabel("recall@10, 95% interval", fontsize=9.5)
+
+
+def _ticks(values: Sequence[float]) -> list[float]:
+    """Return the powers of ten and their triples within `values`, or all of a narrow range."""
+    marks = [step * 10.0**power for power in range(9) for step in (1, 3)]
+    inside = [one for one in marks if min(values) <= one <= max(values)]
+    return inside if len(inside) > 1 else sorted({*values})
 
 
 def _points(one: Series) -> _Points:

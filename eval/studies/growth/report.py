@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Iterator, Sequence
 
 from eval.records.comma_separated import write_rows
@@ -14,14 +13,14 @@ from eval.studies.growth.series import Grew, Series, resamples
 from eval.tabulate.provenance import made
 
 _MB = 1_000_000
-NOT_REACHED = "not reached"
+NOT_REACHED, EXTRAPOLATED = "not reached", " (extrapolated)"
 _HEADER = ["strategy", "unrelated sessions", "memories", "recall@10", "nDCG@10", "context tokens"]
 _HEADER += ["p50 ms", "p95 ms", "MB", "ingestion s"]
 _DECAYS = ["strategy", "recall@10, smallest", "largest", "doublings", "doublings until it halves"]
-_DECAYS += ["residual", "p95, largest / smallest"]
+_DECAYS += ["residual", "p50, p95: largest / smallest"]
 _CURVE = (
     "Curve: recall(n) = recall(n0) · 2^(-log2(n / n0) / h), fitted to the means by least squares; "
-    "n memories, n0 in the smallest store; h, the half-life, is the number of doublings of the store "
+    "n memories, n0 of the smallest store; h, the half-life, is the number of doublings of a store "
     "until recall halves. Residual: the largest distance of a mean from the curve. "
     f'"{NOT_REACHED}": the interval of the slope 1 / h contains 0.'
 )
@@ -68,28 +67,25 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def half_life(one: Series) -> str:
-    """Return the half-life with its interval, or that it is not reached, with the slope."""
+    """Return the half-life with its interval, and whether it is longer than what was measured; or
+    that it is not reached, with the slope.
+    """
     if one.decay is None:
         return ABSENT
     if (found := one.decay.half_life) is not None:
-        return interval(found, 1)
+        beyond = EXTRAPOLATED if found.value > one.decay.doublings else ""
+        return interval(found, 1) + beyond
     return f"{NOT_REACHED} (slope {interval(one.decay.rate, 2)})"
 
 
 def _decay_row(of: Series) -> list[str]:
     first, last = of.runs[0], of.runs[-1]
-    counts = [_value(one.mean("memories")) for one in (first, last)]
-    doublings = number(_doublings(*counts), 1)
-    times = [one.latency(95) for one in (first, last)]
-    ratio = times[1] / times[0] if times[0] and times[1] else None
-    residual = None if of.decay is None else of.decay.residual
+    times = [(first.latency(percent), last.latency(percent)) for percent in (50, 95)]
+    slower = ", ".join(f"{end / begin:.1f} ×" for begin, end in times if begin and end)
+    doublings, residual = (of.decay.doublings, of.decay.residual) if of.decay else (None, None)
     scores = [interval(one.score(one.recall), 2) for one in (first, last)]
-    shown = "-" if ratio is None else f"{ratio:.1f} ×"
-    return [_name(of), *scores, doublings, half_life(of), number(residual, 2), shown]
-
-
-def _doublings(first: float | None, last: float | None) -> float | None:
-    return None if not first or not last else math.log2(last / first)
+    shown = [number(doublings, 1), half_life(of), number(residual, 2), slower or ABSENT]
+    return [_name(of), *scores, *shown]
 
 
 def _name(of: Series) -> str:
