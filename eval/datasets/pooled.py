@@ -50,6 +50,7 @@ def owned(session: Session, owner: str) -> Session:
             replace(fact, turns=_of(owner, fact.turns)) for fact in session.observations
         ),
         owner=owner,
+        forgets=_of(owner, session.forgets),
     )
 
 

@@ -47,7 +47,12 @@ class Unrelated:
 
     def file(self) -> SourceFile:
         """Return the entry, among the files of a data set, that stands for the generator."""
-        text = repr(_generated(self._seed, 0, *self._span)).encode()
+        said = [
+            (session.id, time.isoformat(), turn.id, turn.speaker, turn.text)
+            for time, session in _generated(self._seed, 0, *self._span)
+            for turn in session.turns
+        ]
+        text = repr(said).encode()
         return SourceFile("generated dialogue", len(text), hashlib.sha256(text).hexdigest())
 
 
