@@ -39,6 +39,14 @@ class Decay:
         low, high = 1 / self.rate.high, 1 / self.rate.low
         return replace(self.rate, value=1 / self.rate.value, low=low, high=high, error=math.nan)
 
+    @property
+    def loss(self) -> Interval:
+        """The share of recall that a doubling of the store costs, 1 - 2 ** -rate."""
+        value, low, high = (
+            1 - 2.0**-rate for rate in (self.rate.value, self.rate.low, self.rate.high)
+        )
+        return replace(self.rate, value=value, low=low, high=high, error=math.nan)
+
 
 def fit(
     memories: Floats, recall: Floats, conversations: Sequence[str], seed: int, resamples: int

@@ -11,11 +11,12 @@ import numpy as np
 from eval.rendering.figures import figure, log_axis
 from eval.rendering.palette import looks
 from eval.stats.interval import Interval
-from eval.studies.growth.report import half_life
+from eval.studies.growth.report import half_life, loss
 from eval.studies.growth.series import Series
 
 _COLUMNS = 5
 _OTHERS = "#d5d9de"
+_GROUND = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1}
 _Points = Sequence[tuple[float, Interval]]
 
 
@@ -42,18 +43,19 @@ def draw(series: Sequence[Series], path: Path) -> None:
                 panel.plot(across, one.decay.start * curve, "--", color=look.hex, lw=0.9)
             title = one.strategy.replace("interaction_", "interaction_\n")
             panel.set_title(title, fontsize=8.5, color=look.hex, weight="bold")
-            text = half_life(one).replace(" (", "\n(").replace(" [", "\n[", 1)
-            panel.text(0.04, 0.04, text, transform=panel.transAxes, fontsize=7.5)
+            text = f"lost per doubling:\n{loss(one)}\nhalf-life: {half_life(one)}"
+            text = text.replace(" [", "\n[").replace("%\n[", "% [").replace(" (ex", "\n(ex")
+            panel.text(0.04, 0.04, text, transform=panel.transAxes, fontsize=6.5, bbox=_GROUND)
             panel.set(ylim=(0, 1.04))
             log_axis(panel, _ticks([x for of in points for x, _ in of]))
-        across = "memories in the store (log scale); in panels: doublings of it until recall halves"
-        drawn.supxlabel(across, fontsize=9.5)
+        label = "memories in the store (log scale); half-life in doublings of the store"
+        drawn.supxlabel(label, fontsize=9.5)
         drawn.supylabel("recall@10, 95% interval", fontsize=9.5)
 
 
 def _ticks(values: Sequence[float]) -> list[float]:
-    """Return the powers of ten and their triples within `values`, or all of a narrow range."""
-    marks = [step * 10.0**power for power in range(9) for step in (1, 3)]
+    """Return the powers of ten within `values`, or all of a narrow range."""
+    marks = [10.0**power for power in range(9)]
     inside = [one for one in marks if min(values) <= one <= max(values)]
     return inside if len(inside) > 1 else sorted({*values})
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator, Sequence
 
 from eval.records.comma_separated import write_rows
-from eval.rendering.numbers import ABSENT, interval, number
+from eval.rendering.numbers import ABSENT, interval, number, share
 from eval.rendering.tables import markdown
 from eval.stats.interval import Interval, scope
 from eval.studies.growth.series import Grew, Series, resamples
@@ -16,13 +16,15 @@ _MB = 1_000_000
 NOT_REACHED, EXTRAPOLATED = "not reached", " (extrapolated)"
 _HEADER = ["strategy", "unrelated sessions", "memories", "recall@10", "nDCG@10", "context tokens"]
 _HEADER += ["p50 ms", "p95 ms", "MB", "ingestion s"]
-_DECAYS = ["strategy", "recall@10, smallest", "largest", "doublings", "doublings until it halves"]
-_DECAYS += ["residual", "p50, p95: largest / smallest"]
+_DECAYS = ["strategy", "recall@10, smallest", "largest", "doublings", "lost per doubling"]
+_DECAYS += ["half-life, doublings", "residual", "p50, p95: largest / smallest"]
 _CURVE = (
     "Curve: recall(n) = recall(n0) · 2^(-log2(n / n0) / h), fitted to the means by least squares; "
     "n memories, n0 of the smallest store; h, the half-life, is the number of doublings of a store "
     "until recall halves. Residual: the largest distance of a mean from the curve. "
-    f'"{NOT_REACHED}": the interval of the slope 1 / h contains 0.'
+    f'"{NOT_REACHED}": the interval of the slope 1 / h contains 0; '
+    f'"{EXTRAPOLATED.strip(" ()")}": the half-life is longer than the doublings measured. Lost per '
+    "doubling: 1 - 2^(-1 / h), a share of recall."
 )
 _COLUMNS = ["strategy", "unrelated", "measure", "value", "low", "high", "n", "conversations"]
 
@@ -68,14 +70,19 @@ def _listed(numbers: Sequence[int]) -> str:
 
 def half_life(one: Series) -> str:
     """Return the half-life with its interval, and whether it is longer than what was measured; or
-    that it is not reached, with the slope.
+    that it is not reached.
     """
     if one.decay is None:
         return ABSENT
-    if (found := one.decay.half_life) is not None:
-        beyond = EXTRAPOLATED if found.value > one.decay.doublings else ""
-        return interval(found, 1) + beyond
-    return f"{NOT_REACHED} (slope {interval(one.decay.rate, 2)})"
+    if (found := one.decay.half_life) is None:
+        return NOT_REACHED
+    beyond = EXTRAPOLATED if found.value > one.decay.doublings else ""
+    return interval(found, 1 if found.value < 10 else 0) + beyond
+
+
+def loss(one: Series) -> str:
+    """Return the share of recall that a doubling costs, with its interval."""
+    return ABSENT if one.decay is None else interval(one.decay.loss, 1, share)
 
 
 def _decay_row(of: Series) -> list[str]:
@@ -84,8 +91,8 @@ def _decay_row(of: Series) -> list[str]:
     slower = ", ".join(f"{end / begin:.1f} ×" for begin, end in times if begin and end)
     doublings, residual = (of.decay.doublings, of.decay.residual) if of.decay else (None, None)
     scores = [interval(one.score(one.recall), 2) for one in (first, last)]
-    shown = [number(doublings, 1), half_life(of), number(residual, 2), slower or ABSENT]
-    return [_name(of), *scores, *shown]
+    shown = [number(doublings, 1), loss(of), half_life(of), number(residual, 2)]
+    return [_name(of), *scores, *shown, slower or ABSENT]
 
 
 def _name(of: Series) -> str:

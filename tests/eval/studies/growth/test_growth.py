@@ -78,7 +78,8 @@ def test_a_half_life_is_that_of_the_runs(
     assert float(found["plain", "2", "ingestion_s"]["value"]) == 2.0
     assert float(found["plain", "2", "memories"]["value"]) == 400
     text = capsys.readouterr().out
-    assert "not reached (slope 0.00 [0.00, 0.00])" in text
+    assert "| 2.0 | 0.0% [0.0%, 0.0%] | not reached | 0.00 |" in text
+    assert "| 2.0 | 50.0% [50.0%, 50.0%] | 1.0 [1.0, 1.0] | 0.00 |" in text
     assert "| plain | 2 | 400 | 0.25 [0.25, 0.25] |" in text
     assert "intervals over conversations" in text
     assert (out / "growth.png").read_bytes().startswith(b"\x89PNG")
