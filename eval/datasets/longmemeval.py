@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from eval.datasets.checks import Location, as_list, as_object, check_limit, check_names, text
 from eval.datasets.files import json_files, public_file, read_json
+from eval.datasets.neutral_ids import neutral
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
-from memsys.errors import InputError
+from memsys.errors import InputError, check_choice
 from memsys.types import Conversation, Session, Turn
 
 # The file's `question_type` with _ for -, by ids that no LoCoMo type has. 5 is adversarial as in
@@ -42,8 +43,9 @@ class LongMemEval:
     name: the data set's name in tables. path: None looks for longmemeval_oracle.json in the data
     folder, then in $MEMSYS_SHARED/longmemeval; a relative path is looked up in the current folder,
     then in the project's. conversations: only these question ids. types: only these question types,
-    by name. limit: at most this many questions, applied after both. key, key_file: no errors of
-    this data set are listed, so only original and None are valid.
+    by name. limit: at most this many questions, applied after both. session_ids: neutral (s1, s2,
+    ... in order of time) or published, whose form gives away the sessions with the answer.
+    key, key_file: no errors of this data set are listed, so only original and None are valid.
     """
 
     name: str
@@ -51,6 +53,7 @@ class LongMemEval:
     conversations: Sequence[str] | None = None
     types: Sequence[str] | None = None
     limit: int | None = None
+    session_ids: str = "neutral"
     key: str = "original"
     key_file: str | None = None
 
@@ -60,6 +63,7 @@ class LongMemEval:
         """
         check_limit(self.limit)
         check_names("types", self.types, LONGMEMEVAL_TYPES.values())
+        check_choice("dataset.session_ids", self.session_ids, ("neutral", "published"))
         if self.key != "original" or self.key_file is not None:
             raise InputError(
                 f"dataset.key={self.key}: no errors of LongMemEval's key are listed here; use "
@@ -94,8 +98,19 @@ class LongMemEval:
             )
         conversations, questions, repairs = zip(*selected, strict=True)
         lines = tuple(line for one in repairs for line in one)
+        published: dict[str, Mapping[str, str]] = {}
+        if self.session_ids == "neutral":
+            renamed = [neutral(*pair) for pair in zip(conversations, questions, strict=True)]
+            conversations, questions, names = zip(*renamed, strict=True)
+            published = {one.id: ids for one, ids in zip(conversations, names, strict=True)}
         return Dataset(
-            self.name, conversations, questions, tuple(files), lines, types=LONGMEMEVAL_TYPES
+            self.name,
+            conversations,
+            questions,
+            tuple(files),
+            lines,
+            types=LONGMEMEVAL_TYPES,
+            published_sessions=published,
         )
 
 
