@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from eval.datasets.answer_key import read_key
 from eval.datasets.checks import Location, as_list, as_object, check_limit, check_names, text
-from eval.datasets.files import json_files, public_file, read_json
+from eval.datasets.files import SHIPPED_DATA, json_files, public_file, read_json
 from eval.datasets.neutral_ids import neutral
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
 from memsys.errors import InputError, check_choice
@@ -30,6 +31,7 @@ LONGMEMEVAL_TYPES: dict[int, str] = {
     ADVERSARIAL: TYPES[ADVERSARIAL],
 }
 _ABSTAIN = "_abs"
+_ERRORS = SHIPPED_DATA / "overlays" / "longmemeval.json"
 _SAMPLE = "oracle_sample97.json"
 _DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2})(?: \([A-Za-z]{3}\))? (\d{2}):(\d{2})")
 _HISTORY = ("haystack_sessions", "haystack_session_ids", "haystack_dates")
@@ -45,7 +47,7 @@ class LongMemEval:
     then in the project's. conversations: only these question ids. types: only these question types,
     by name. limit: at most this many questions, applied after both. session_ids: neutral (s1, s2,
     ... in order of time) or published, whose form gives away the sessions with the answer.
-    key, key_file: no errors of this data set are listed, so only original and None are valid.
+    key, key_file: as of LoCoMo; the known errors are those of the overlay longmemeval.json.
     """
 
     name: str
@@ -64,11 +66,6 @@ class LongMemEval:
         check_limit(self.limit)
         check_names("types", self.types, LONGMEMEVAL_TYPES.values())
         check_choice("dataset.session_ids", self.session_ids, ("neutral", "published"))
-        if self.key != "original" or self.key_file is not None:
-            raise InputError(
-                f"dataset.key={self.key}: no errors of LongMemEval's key are listed here; use "
-                "dataset.key=original without dataset.key_file"
-            )
         instances: dict[str, tuple[Conversation, Question, list[str]]] = {}
         files: list[SourceFile] = []
         for path in json_files(self.path or public_file("longmemeval", "LongMemEval", _SAMPLE)):
@@ -84,6 +81,7 @@ class LongMemEval:
                     raise where.error("question_id", "used twice; give each instance its own")
                 instances[id_] = instance
         check_names("conversations", self.conversations, instances)
+        key = read_key(self.key, self.key_file, files, list(instances), _ERRORS)
         names = instances if self.conversations is None else set(self.conversations)
         types = LONGMEMEVAL_TYPES.values() if self.types is None else self.types
         selected = [
@@ -96,19 +94,21 @@ class LongMemEval:
                 f"{', '.join(file.name for file in files)}: no question is left; widen "
                 "dataset.conversations and dataset.types"
             )
-        conversations, questions, repairs = zip(*selected, strict=True)
-        lines = tuple(line for one in repairs for line in one)
+        conversations = [conversation for conversation, _, _ in selected]
+        questions = [
+            one for _, asked, _ in selected for one in key.apply(asked.conversation, [asked])
+        ]
         published: dict[str, Mapping[str, str]] = {}
         if self.session_ids == "neutral":
-            renamed = [neutral(*pair) for pair in zip(conversations, questions, strict=True)]
-            conversations, questions, names = zip(*renamed, strict=True)
-            published = {one.id: ids for one, ids in zip(conversations, names, strict=True)}
+            for n, pair in enumerate(zip(conversations, questions, strict=True)):
+                conversations[n], questions[n], published[pair[0].id] = neutral(*pair)
         return Dataset(
             self.name,
-            conversations,
-            questions,
+            tuple(conversations),
+            tuple(questions),
             tuple(files),
-            lines,
+            tuple(line for _, _, repairs in selected for line in repairs),
+            key.describe(questions),
             types=LONGMEMEVAL_TYPES,
             published_sessions=published,
         )

@@ -197,9 +197,9 @@ def _names(conversation: Conversation, published: Mapping[str, str]) -> dict[str
                 found.setdefault(form, Named(conversation.id, "session", id_))
     former = {new: old for old, new in published.items()}
     for id_, named in [*found.items()]:
-        session, colon, number = id_.rpartition(":") if named.unit == "turn" else (id_, "", "")
-        if session in former:
-            found.setdefault(f"{former[session]}{colon}{number}", named)
+        name, colon, number = id_.rpartition(":") if named.unit == "turn" else (id_, "", "")
+        if name in former:
+            found.setdefault(f"{former[name]}{colon}{number}", named)
     return found
 
 

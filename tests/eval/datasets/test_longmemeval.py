@@ -89,8 +89,6 @@ def test_filters(tmp_path: Path):
         ids(types=["multi_session"], conversations=["a"])
     with pytest.raises(InputError, match="limit=0"):
         ids(limit=0)
-    with pytest.raises(InputError, match=r"dataset\.key=corrected"):
-        ids(key="corrected")
 
 
 @pytest.mark.parametrize(
