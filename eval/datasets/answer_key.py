@@ -129,28 +129,9 @@ def read_key(
         path = find_file(key_file)
         if path is None or not path.is_file():
             raise InputError(f"{key_file}: no such file; correct dataset.key_file")
-    errors: Mapping[str, Correction] = {}
     overlay_path = path if path and is_overlay(read_errors(path)[0]) else _shipped_overlay(files)
     if overlay_path is not None:
-        overlay = read_overlay(overlay_path)
-        if not overlay.data:
-            raise InputError(f"{overlay_path}: names no data file; it cannot be a dataset.key_file")
-        if not belongs(overlay.data, files):
-            raise InputError(
-                f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use "
-                "the file it was made for, or make an overlay of this one by python -m "
-                "eval.studies.overlay"
-            )
-        errors_path = path if path != overlay_path else None
-        if errors_path is None and name == "corrected":
-            errors_path = _texts(overlay, overlay_path)
-        texts = None
-        if errors_path is not None:
-            value, texts = read_errors(errors_path)
-            errors = corrections(errors_path, value, conversations)
-            _check_texts(overlay, overlay_path, errors_path, errors)
-        entries = {entry.id: entry for entry in overlay.entries}
-        key = KeyReader(name, str(overlay_path), overlay.file, texts, entries, errors)
+        key = _of_overlay(name, overlay_path, path, files, conversations)
     elif path is not None:
         value, file = read_errors(path)
         errors = corrections(path, value, conversations)
@@ -174,6 +155,36 @@ def read_key(
         )
     key.check_conversations(conversations)
     return key
+
+
+def _of_overlay(
+    name: str,
+    overlay_path: Path,
+    path: Path | None,
+    files: Sequence[SourceFile],
+    conversations: Sequence[str],
+) -> KeyReader:
+    """Return the key of an overlay; `path`: the overlay itself, or the errors with its texts."""
+    overlay = read_overlay(overlay_path)
+    if not overlay.data:
+        raise InputError(f"{overlay_path}: names no data file; it cannot be a dataset.key_file")
+    if not belongs(overlay.data, files):
+        raise InputError(
+            f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use "
+            "the file it was made for, or make an overlay of this one by python -m "
+            "eval.studies.overlay"
+        )
+    errors_path = path if path != overlay_path else None
+    if errors_path is None and name == "corrected":
+        errors_path = _texts(overlay, overlay_path)
+    errors: Mapping[str, Correction] = {}
+    texts = None
+    if errors_path is not None:
+        value, texts = read_errors(errors_path)
+        errors = corrections(errors_path, value, conversations)
+        _check_texts(overlay, overlay_path, errors_path, errors)
+    entries = {entry.id: entry for entry in overlay.entries}
+    return KeyReader(name, str(overlay_path), overlay.file, texts, entries, errors)
 
 
 def _shipped_overlay(files: Sequence[SourceFile]) -> Path | None:

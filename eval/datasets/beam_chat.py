@@ -84,6 +84,9 @@ def _batches(value: Any, where: Location) -> Iterator[tuple[str, list[Any]]]:
     chats of 10M tokens are.
     """
     for index, raw in enumerate(as_list(value, where, "chat")):
+        if isinstance(raw, list):  # of messages, as in the table of the data set
+            yield f"[{index}]", [raw]
+            continue
         item = as_object(raw, where, f"[{index}]")
         plans = {name: batches for name, batches in item.items() if batches is not None}
         if "turns" in item:

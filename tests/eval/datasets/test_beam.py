@@ -97,6 +97,13 @@ def test_a_chat_of_several_plans(tmp_path: Path) -> None:
     assert data.questions[1].evidence == ("s1:2", "s2:0")
 
 
+def test_a_list_of_messages_is_a_session(tmp_path: Path) -> None:
+    listed = [[one for turn in batch["turns"] for one in turn] for batch in batches()]
+    (as_list,) = load(write(tmp_path / "1", listed)).conversations
+    (as_batches,) = load(write(tmp_path / "2")).conversations
+    assert as_list.sessions == as_batches.sessions
+
+
 def test_the_truncated_chat_goes_first_as_in_the_published_scripts(tmp_path: Path) -> None:
     write(tmp_path / "1")
     write(tmp_path / "1", [*batches(), *batches(5)], name="chat_trunecated.json")
@@ -156,7 +163,8 @@ def changed(place: str, value: Any) -> list[Any]:
         ([], None, "chat.json: sample 1: chat: no batch"),
         (changed("batch", {"messages": []}), None, r"\[0\]: neither a batch with turns nor"),
         (changed("batch", {"plan": batches()}), None, r"\[0\]: neither a batch with turns nor"),
-        (changed("batch", [message(0, "user", "x")]), None, r"\[0\]: is a list; must be an obj"),
+        (changed("batch", "x"), None, r"\[0\]: is a text; must be an object"),
+        (changed("batch", ["x"]), None, r"\[0\]\[0\]\[0\]: is a text; must be an object"),
         (changed("turns", []), None, r"\[0\]\.turns: no messages"),
         (changed("turns", [message(0, "user", "x")]), None, r"\[0\]\.turns\[0\]: is an object"),
         (changed("role", "system"), None, r"\[0\]\.turns\[0\]\[0\]\.role: 'system'; use user or"),
