@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -41,7 +43,12 @@ class Said:
     session: int
     time: datetime
     turn: Turn
-    sentences: tuple[str, ...]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Sentences and lines of the turn outside blocks of code."""
+        parts = (one.strip() for one in _SENTENCE.split(_FENCED.sub("\n", self.turn.text)))
+        return [one for one in parts if 0 < len(one) <= _LONGEST]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +69,14 @@ class History:
     def __init__(self, conversation: Conversation) -> None:
         self.id, self.speakers = conversation.id, conversation.speakers
         self.turns: list[Said] = []
-        self._turns_of: dict[str, set[int]] = defaultdict(set)
+        self._turns_of: dict[str, array[int]] = defaultdict(lambda: array("L"))
         self._names = {part.casefold() for name in self.speakers for part in name.split()}
         for number, session in enumerate(conversation.sessions):
             for turn in session.turns:
                 index = len(self.turns)
-                text = _FENCED.sub("\n", turn.text)
-                parts = (one.strip() for one in _SENTENCE.split(text))
-                sentences = tuple(one for one in parts if 0 < len(one) <= _LONGEST)
-                self.turns.append(Said(index, number, session.time, turn, sentences))
-                for term in terms(line(turn)):
-                    self._turns_of[term].add(index)
+                self.turns.append(Said(index, number, session.time, turn))
+                for term in set(terms(line(turn))):
+                    self._turns_of[term].append(index)
 
     def cues(self, sentence: str) -> Iterator[Cue]:
         """Yield the noun-like phrases of `sentence`: one or two content words after an article, a
@@ -94,7 +98,8 @@ class History:
 
     def turns_with(self, cue: Cue) -> list[int]:
         """Return the numbers of the turns that contain all words of `cue`, wherever."""
-        return sorted(set.intersection(*(self._turns_of[term] for term in cue.terms)))
+        first, *others = sorted((self._turns_of[term] for term in cue.terms), key=len)
+        return [index for index in first if all(_contains(one, index) for one in others)]
 
     def is_common(self, cue: Cue, most: int) -> bool:
         """Return whether `cue` has two words, each of which occurs in more than `most` turns."""
@@ -102,7 +107,7 @@ class History:
 
     def mentions(self, cue: Cue, index: int) -> bool:
         """Return whether the turn `index` contains a word of `cue`."""
-        return any(index in self._turns_of[term] for term in cue.terms)
+        return any(_contains(self._turns_of[term], index) for term in cue.terms)
 
     def _cue(self, sentence: str, run: list[re.Match[str]]) -> Iterator[Cue]:
         """Yield the phrase of the content words after the first word of `run`, if it has any."""
@@ -117,3 +122,9 @@ class History:
             len(word) < _SHORTEST
             or any(word in words for words in (STOPWORDS, SMALL_TALK, _VAGUE, self._names))
         )
+
+
+def _contains(indices: Sequence[int], index: int) -> bool:
+    """Return whether the ascending `indices` contain `index`."""
+    place = bisect_left(indices, index)
+    return place < len(indices) and indices[place] == index

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import random
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any, Final
 
 from eval.studies.transcripts.history import Cue, History, Said
@@ -22,7 +23,10 @@ from memsys.types import Conversation
 
 # LoCoMo's ids of the types.
 _MULTI_HOP, _TEMPORAL, _SINGLE_HOP, _ADVERSARIAL = 1, 2, 4, 5
-RULES: Final = ("who", "when", "value", "date", "reply", "twice", "last", "absent")
+RULES: Final = ("who", "when", "value", "date", "reply", "twice", "session", "last", "absent")
+_OFTEN = 3  # turns that contain each of two things that were mentioned together in one session
+_PAIRED = 60  # things that a speaker spoke of in a session, of which pairs are made
+_POOL = 20  # candidates of each rule among which a question is chosen
 _NEAR = 3  # turns around a cue in which the other speaker may speak of the same
 _NOUNS: Final[dict[Kind, str]] = {
     "version": "version",
@@ -82,9 +86,16 @@ def questions(conversation: Conversation, count: int, seed: int) -> list[Silver]
     """
     history = History(conversation)
     order = random.Random(f"{seed}/{conversation.id}")  # noqa: S311 - no secret
-    pools: dict[str, list[Silver]] = defaultdict(list)
+    pools: dict[str, list[Silver]] = {rule: [] for rule in RULES}
+    found = Counter[str]()
     for one in _all(history):
-        pools[one.rule].append(one)
+        pool, most = pools[one.rule], _POOL * count
+        found[one.rule] += 1
+        place = order.randrange(found[one.rule])  # a random sample of those of the rule, in memory
+        if len(pool) < most:
+            pool.append(one)
+        elif place < most:
+            pool[place] = one
     for rule in RULES:
         order.shuffle(pools[rule])
     chosen: list[Silver] = []
@@ -99,8 +110,8 @@ def questions(conversation: Conversation, count: int, seed: int) -> list[Silver]
                     asked.add(one.question)
                     chosen.append(one)
                     break
-    place = {said.turn.id: said.index for said in history.turns}
-    return sorted(chosen, key=lambda one: (place[one.evidence[0]], one.question))
+    places = {said.turn.id: said.index for said in history.turns}
+    return sorted(chosen, key=lambda one: (places[one.evidence[0]], one.question))
 
 
 def _all(history: History) -> Iterator[Silver]:
@@ -118,6 +129,7 @@ def _all(history: History) -> Iterator[Silver]:
                     yield from _of_reply(history, said, cue)
                 if turns[0] == said.index and len(turns) == 2 and history.is_common(cue, 2):
                     yield from _of_two(said, history.turns[turns[1]], cue)
+    yield from _of_sessions(history)
     yield from _of_attributes(history)
 
 
@@ -181,6 +193,30 @@ def _of_two(one: Said, other: Said, cue: Cue) -> Iterator[Silver]:
         yield Silver(
             "twice", _MULTI_HOP, f"On which days was {cue.text} mentioned?", answer, evidence
         )
+
+
+def _of_sessions(history: History) -> Iterator[Silver]:
+    """Yield when a speaker spoke of two things, in two turns of one session; both are mentioned
+    elsewhere, too, but in no other session together.
+    """
+    spoken: dict[tuple[int, str], dict[tuple[str, ...], tuple[Said, Cue]]] = defaultdict(dict)
+    for said in history.turns:
+        for sentence in said.sentences:
+            for cue in history.cues(sentence):
+                spoken[said.session, said.turn.speaker].setdefault(cue.terms, (said, cue))
+    for (session, speaker), cues in spoken.items():
+        rows: list[tuple[Said, Cue, set[int]]] = []
+        for said, cue in cues.values():
+            turns = [history.turns[index] for index in history.turns_with(cue)]
+            here = [one for one in turns if (one.session, one.turn.speaker) == (session, speaker)]
+            if len(turns) >= _OFTEN and here == [said]:
+                rows.append((said, cue, {one.session for one in turns}))
+        some = rows[:: len(rows) // _PAIRED + 1]
+        for (one, cue, sessions), (other, cue_, sessions_) in combinations(some, 2):
+            if one is not other and sessions & sessions_ == {session}:
+                question = f"When did {speaker} speak of both {cue.text} and {cue_.text}?"
+                day, evidence = write_day(one.time.date()), (one.turn.id, other.turn.id)
+                yield Silver("session", _MULTI_HOP, question, day, evidence)
 
 
 def _of_attributes(history: History) -> Iterator[Silver]:

@@ -124,4 +124,11 @@ def _halves(features: Floats, clusters: Sequence[str], seed: int) -> tuple[float
         row[order.permutation(len(names))[: len(names) // 2]] = 1.0
     gold, silver = _means(chosen @ parts)
     other, _ = _means((1.0 - chosen) @ parts)
-    return float(np.nanmean(kendall(gold, other))), float(np.nanmean(kendall(silver, other)))
+    halves, crossed = (_mean(kendall(one, other)) for one in (gold, silver))
+    return halves, crossed
+
+
+def _mean(values: Floats) -> float:
+    """Return the mean of the values that are defined, nan if none is."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else float("nan")

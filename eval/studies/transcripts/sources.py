@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain
@@ -42,7 +43,13 @@ def files_at(path: Path) -> Iterator[list[tuple[str, Path]]]:
     with TemporaryDirectory(prefix="transcripts-") as folder:
         try:
             yield _unpacked(path, Path(folder))
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            NotImplementedError,
+            RuntimeError,
+            EOFError,
+        ) as error:
             raise InputError(f"{shown(path)}: damaged or encrypted archive ({error})") from error
 
 

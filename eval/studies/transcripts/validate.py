@@ -7,16 +7,19 @@ that `python -m eval.studies.transcripts` made of the same file in the silver ru
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from eval.cli import code_of, parser
+from eval.datasets.locomo import read_locomo
 from eval.datasets.types import ADVERSARIAL
 from eval.records.run import Run, load_runs
 from eval.records.schema import Record
 from eval.rendering.tables import plain
 from eval.stats.interval import Interval
+from eval.studies.transcripts.questions import RULES
 from eval.studies.transcripts.rank_agreement import Scores, agreement
 from memsys.errors import InputError
 
@@ -51,7 +54,7 @@ def _validate(options: argparse.Namespace) -> None:
     by_run = [{one["conversation"] for one in side[names[0]].counted} for side in (gold, silver)]
     if by_run[0] != by_run[1]:
         raise InputError("--gold, --silver: ask of other conversations; make them of the same file")
-    types = dict.fromkeys(one["type"] for one in _answered(silver[names[0]]))
+    rules = _rules(silver[names[0]])
     for score in options.score or _SCORES:
         sides = _scores(gold, names, score), _scores(silver, names, score)
         ranked = [name for name in names if all(name in side for side in sides)]
@@ -62,17 +65,19 @@ def _validate(options: argparse.Namespace) -> None:
         ]
         print(f"{score}\n\n{plain(['strategy', 'gold', 'silver'], means)}\n")
         rows = []
-        for type_ in [None, *types]:
-            part = sides[1] if type_ is None else _scores(silver, names, score, type_)
-            asked = {name: part[name] for name in ranked if name in part}
-            if len(asked) < len(ranked) or not asked[ranked[0]]:
+        for rule in (None, *RULES):
+            asked = {
+                name: {id_: v for id_, v in sides[1][name].items() if rule in (None, rules[id_])}
+                for name in ranked
+            }
+            if not asked[ranked[0]]:
                 continue
             own = {name: sides[0][name] for name in ranked}
             found = agreement(own, asked, of.__getitem__, options.seed)
-            counts = [type_ or "all", f"{len(ranked)}", f"{found.gold:,}", f"{found.silver:,}"]
+            counts = [rule or "all", f"{len(ranked)}", f"{found.gold:,}", f"{found.silver:,}"]
             halves = [f"{value:+.2f}" for value in (found.halves, found.crossed)]
             rows.append([*counts, _shown(found.tau), _shown(found.rho), *halves])
-        head = ["silver type", "strategies", "gold n", "silver n", "tau-b", "rho"]
+        head = ["rule", "strategies", "gold n", "silver n", "tau-b", "rho"]
         print(plain([*head, "gold, halves", "silver, halves"], rows) + "\n")
 
 
@@ -88,18 +93,33 @@ def _answered(run: Run) -> list[Record]:
     return [one for one in run.counted if one["category"] != ADVERSARIAL]
 
 
-def _scores(
-    runs: Mapping[str, Run], names: Sequence[str], score: str, type_: str | None = None
-) -> Scores:
+def _rules(run: Run) -> dict[str, str]:
+    """Return the rule of each question by its id, from the data set's files."""
+    raw, files = read_locomo(run.manifest["config"]["dataset"]["path"], "--silver")
+    if {file.sha256 for file in files} != {file["sha256"] for file in run.manifest["data"]}:
+        raise InputError(f"--silver {run.label}: the data set's files have changed since the run")
+    found = {
+        f"{id_}/{index}": item.get("rule")
+        for id_, one in raw.items()
+        for index, item in enumerate(one.raw["qa"])
+    }
+    if not all(one in RULES for one in found.values()):
+        raise InputError(
+            f"--silver {run.label}: its questions were not made by rule; swap the runs"
+        )
+    return found
+
+
+def _scores(runs: Mapping[str, Run], names: Sequence[str], score: str) -> Scores:
     """Return the scores by strategy and question id: of the strategies with any, on the answered
-    questions (of `type_`) on which all of these have one.
+    questions on which all of these have one.
     """
     found: dict[str, dict[str, float]] = {}
     for name in names:
         values = {
             one["id"]: value
             for one in _answered(runs[name])
-            if type_ in (None, one["type"]) and (value := one["scores"].get(score)) is not None
+            if (value := one["scores"].get(score)) is not None
         }
         if values:
             found[name] = values
@@ -108,6 +128,8 @@ def _scores(
 
 
 def _shown(found: Interval) -> str:
+    if math.isnan(found.value):
+        return "all equal"
     return f"{found.value:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"
 
 

@@ -35,7 +35,7 @@ _PATTERNS: Final[dict[Kind, re.Pattern[str]]] = {
         re.IGNORECASE,
     ),
     "name": re.compile(
-        r"(?<![.!?:\"“(*\w]\s)(?<![-\w'’\"“‘])(?<!^)"
+        r"(?<![.!?:\"“(*]\s)(?<![-\w'’\"“‘])(?<!^)"
         r"([A-Z][\w&-]+(?:\s+(?:of\s+(?:the\s+)?)?[A-Z][\w&-]+){0,3})"
     ),
 }
@@ -79,11 +79,14 @@ def _candidates(sentence: str, said: date, speakers: Collection[str]) -> Iterato
     yield from _matches("number", sentence)
     for one in _matches("name", sentence):
         first = one.text.split()[0].casefold()
+        before = sentence[: one.start].split()[-1:]  # of "German Shepherds": no whole name
         is_speaker = any(name.startswith(first) for name in ignored)  # or a short form of the name
+        if before and before[0][0].isupper() and before[0].isalpha():
+            continue
         if first not in _NO_NAMES and not is_speaker and len(one.text) > 2:
             yield one
 
 
 def _matches(kind: Kind, sentence: str) -> Iterator[Value]:
     for match in _PATTERNS[kind].finditer(sentence):
-        yield Value(kind, match[1].rstrip("."), *match.span())
+        yield Value(kind, match[1].rstrip(".-&"), *match.span())

@@ -114,7 +114,9 @@ def claude_code(
                 content = [{"type": "text", "text": text}, call]
             lines.append({**common, "type": role, "message": {"role": role, "content": content}})
             if role == "assistant":
-                result = [{"type": "tool_result", "tool_use_id": "t", "content": "a very long list"}]
+                result = [
+                    {"type": "tool_result", "tool_use_id": "t", "content": "a very long list"}
+                ]
                 lines.append(
                     {
                         **common,
