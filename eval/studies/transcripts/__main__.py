@@ -19,7 +19,7 @@ from memsys.errors import InputError
 from memsys.text.files import shown
 
 FILE = "transcripts.json"
-_STRATEGIES = ("bm25", "vector_only", "hybrid_rank", "full_context")
+_STRATEGIES = ("bm25", "vector_only", "hybrid_rank", "fusion")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -128,7 +128,7 @@ def _report(imported: Imported, asked: Mapping[str, Sequence[Silver]], folder: P
         f"  python -m eval.run -m dataset=locomo dataset.path={folder} dataset.name=transcripts "
         f"strategy={','.join(_STRATEGIES)}"
     )
-    print(f"  python -m eval.compare {' '.join(_STRATEGIES)}")
+    print(f"  python -m eval.compare {' '.join(_STRATEGIES)} --score ndcg@10")
 
 
 def _counts(counts: Counter[str]) -> str:
