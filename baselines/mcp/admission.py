@@ -133,16 +133,15 @@ def _probe(
         OwnerMemory(connection, chosen, f"memsys-probe-{secrets.token_hex(8)}", "")
         for connection in (one, two)
     ]
-    words = [f"{place} gate {secrets.token_hex(4)}" for place in ("north", "south")]
-    probes = [_memory(said) for said in words]
+    probes = [_probe_of(place) for place in ("north", "south")]
     try:
         for memory, probe in zip(memories, probes, strict=True):
             memory.add(probe)
         time.sleep(server.settle_s)
         for memory, probe in zip(memories, reversed(probes), strict=True):
-            _check_apart(memory, probe.content, chosen)
+            _check_apart(memory, probe, chosen)
         for memory, probe in zip(memories, probes, strict=True):
-            _check_found(memory, probe.content)
+            _check_found(memory, probe)
         nothing = _of_unknown(memories[0])
     finally:
         for memory, probe in zip(memories, probes, strict=True):
@@ -155,26 +154,28 @@ def _probe(
     return Admission(chosen, about, nothing, checks)
 
 
-def _memory(said: str) -> Memory:
-    text = f"The code of the {said} is known to the keeper"
-    id_ = f"probe {said}"
-    return Memory(id_, text, text, _TIME, "Keeper", (id_,))
+def _probe_of(gate: str) -> Memory:
+    """Return a memory that ends with a new word. A search for the rest of it, its index text, finds
+    it in servers that match a phrase, and an answer that repeats the query lacks the word.
+    """
+    text, word = f"The code of the {gate} gate is known to the keeper", secrets.token_hex(6)
+    return Memory(f"probe {word}", f"{text} {word}", text, _TIME, word, (f"probe {word}",))
 
 
-def _check_found(memory: OwnerMemory, text: str) -> None:
-    items = memory.items(text, _K)
-    if not any(text in " ".join(item.text.split()) for item in items):
+def _check_found(memory: OwnerMemory, probe: Memory) -> None:
+    items = memory.items(probe.index_text, _K)
+    if not any(probe.content in " ".join(item.text.split()) for item in items):
         first = (
             f"the first of {len(items)} results is {items[0].text[:80]!r}" if items else "nothing"
         )
         raise _refused(
-            f"what was added does not come back: {first} for the very text that was added; if the "
+            f"what was added does not come back: {first} for words that were added; if the "
             "server needs time, set strategy.settle_s; if it rewrites texts, it cannot be credited"
         )
 
 
-def _check_apart(memory: OwnerMemory, other: str, chosen: Chosen) -> None:
-    if any(other in " ".join(item.text.split()) for item in memory.items(other, _K)):
+def _check_apart(memory: OwnerMemory, other: Memory, chosen: Chosen) -> None:
+    if any(other.speaker in item.text for item in memory.items(other.index_text, _K)):
         raise _refused(
             "it mixes owners: one finds what another has added"
             + (

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as OutOfTime
-from contextlib import AbstractAsyncContextManager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,7 +25,7 @@ _TAIL = 600  # characters of what the server wrote on stderr
 _CLOSING_S = 15  # the client asks, ends and kills a process within seven
 _PAGES = 100  # of the list of tools
 Result = TypeVar("Result")
-Transport = Callable[[], AbstractAsyncContextManager[Any]]
+Transport = Callable[[], Any]  # of what mcp.Client takes
 
 
 class Connection:

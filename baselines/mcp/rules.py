@@ -32,7 +32,7 @@ TEXT = (
 QUERY = "query q question search search_query query_text text prompt".split()
 OWNERS = (
     "user_id userid user owner_id owner namespace tenant_id tenant project_id project group_id "
-    "group collection_name collection bank_id bank container_tag workspace space agent_id"
+    "group collection_name collection bank_id bank container_tag workspace space"
 ).split()
 _TIMES = "time timestamp date datetime occurred_at reference_time valid_at".split()
 _LIMITS = (
