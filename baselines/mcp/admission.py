@@ -110,7 +110,8 @@ def check(
             with server.connected() as other:
                 return _probe(server, chosen, about, connection, other)
     except LibraryError as error:
-        raise _refused(str(error)) from None
+        hint = "; is it there, and is the key of strategy.key_variable right?"
+        raise _refused(f"{error}{hint if isinstance(server.at, Address) else ''}") from None
 
 
 def shown(chosen: Chosen, tools: list[Tool]) -> Iterator[str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _TAIL = 600  # characters of what the server wrote on stderr
 _CLOSING_S = 15  # the client asks, ends and kills a process within seven
+_ENDING_S = 1  # for the calls of a session that has ended
 _PAGES = 100  # of the list of tools
 Result = TypeVar("Result")
 Transport = Callable[[], Any]  # of what mcp.Client takes
@@ -85,6 +86,7 @@ class Connection:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_until_complete(self._serve())
+            self._loop.run_until_complete(_finish())
         finally:
             with suppress(RuntimeError):
                 self._loop.close()
@@ -100,9 +102,6 @@ class Connection:
         except (Exception, asyncio.CancelledError) as error:
             if not self._ready.done():
                 self._ready.set_exception(LibraryError(_words(error)))
-        finally:
-            for task in asyncio.all_tasks() - {asyncio.current_task()}:
-                task.cancel()
 
     async def _started(self) -> None:
         stopped = asyncio.ensure_future(self._stop.wait())
@@ -163,6 +162,16 @@ class Connection:
                     why = f"{why}; its last output: {last}"
         self._dead = without_secrets(why)
         return LibraryError(self._dead)
+
+
+async def _finish() -> None:
+    """Let the calls that wait end, or cancel them."""
+    waiting = asyncio.all_tasks() - {asyncio.current_task()}
+    if waiting:
+        _, late = await asyncio.wait(waiting, timeout=_ENDING_S)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
 
 
 def _words(error: BaseException) -> str:

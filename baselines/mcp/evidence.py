@@ -2,14 +2,16 @@
 
 A server returns texts. A result that is a stored text is that memory, with its turns, time and
 speaker; of equal texts the first one that the ranking does not have yet. Other results name their
-turns themselves (`turns`, as posted in the metadata), or contain stored texts verbatim; else they
-have no evidence, and no turn is guessed.
+turns themselves (`turns`, as posted in the metadata), or contain stored texts verbatim. Plain text
+is divided at the stored texts, and at long parts of one, as cut texts are. Everything else has no
+evidence: no turn is guessed.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +20,9 @@ from memsys.text.titles import title_of
 from memsys.types import UNDATED, Candidate, Memory
 
 _SHORT = 8  # characters; a shorter text occurs in others by chance
+_PART = 24  # characters of a part that names its memory, if it is in no other
+_BETWEEN = re.compile(r"\.\.\.|…|<[^>]*>|\0+")  # parts: cuts, tags and whole texts
+_NUMBER = re.compile(r"^\W*\d+[.)]\s+")  # of a list
 
 
 @dataclass(slots=True)
@@ -67,9 +72,11 @@ class Stored:
             yield (free or exact)[0]
             return
         within = list(self._within(item.text))
-        if item.plain and within:  # headings and scores around the memories
-            yield from within
-            return
+        if item.plain:
+            parts = list(self._parts(item.text))
+            if parts:  # headings and scores are between them
+                yield from parts
+                return
         known = {turn for memory in self.memories for turn in memory.turns}
         turns = tuple(turn for turn in item.turns if turn in known)
         turns = turns or tuple(dict.fromkeys(turn for one in within for turn in one.turns))
@@ -82,17 +89,40 @@ class Stored:
             f"mcp:{name}", item.text, item.text, time, speaker, turns, title=title_of(item.text)
         )
 
-    def _within(self, text: str) -> Iterator[Memory]:
-        """Yield the memories whose texts occur in `text`, in the order of their places; the longest
-        text wins where two overlap.
+    def _parts(self, text: str) -> Iterator[Memory]:
+        """Yield the memories whose texts, or long parts of them, occur in a plain `text`, in the
+        order of their places. Of a memory that is cut (`...`) the parts are its content.
         """
-        text, found = _plain(text), []
+        rest, found = self._taken(_plain(text))
+        cut: dict[str, tuple[int, Memory, list[str]]] = {}
+        ends = [(0, 0), *(match.span() for match in _BETWEEN.finditer(rest)), (len(rest), 0)]
+        for (_, start), (end, _) in pairwise(ends):
+            piece = _NUMBER.sub("", rest[start:end]).strip()
+            texts = [one for one in self._by_text if len(piece) >= _PART and piece in one]
+            if len(texts) == 1 and (memories := self._by_text[texts[0]]):
+                _, _, pieces = cut.setdefault(memories[0].id, (start, memories[0], []))
+                pieces.append(piece)
+        for at, memory, pieces in cut.values():
+            words = " ... ".join(pieces)
+            found.append((at, replace(memory, content=words, index_text=words)))
+        yield from (memory for _, memory in sorted(found, key=lambda one: one[0]))
+
+    def _within(self, text: str) -> Iterator[Memory]:
+        """Yield the memories whose texts occur in `text`, in the order of their places."""
+        _, found = self._taken(_plain(text))
+        yield from (memory for _, memory in sorted(found, key=lambda one: one[0]))
+
+    def _taken(self, text: str) -> tuple[str, list[tuple[int, Memory]]]:
+        """Return `text` with NUL for each stored text in it, and their places; the longest wins
+        where two overlap.
+        """
+        found = []
         for content in sorted(self._by_text, key=len, reverse=True):
             at = text.find(content) if len(content) >= _SHORT else -1
             if at >= 0 and (memories := self._by_text[content]):
                 text = text[:at] + "\0" * len(content) + text[at + len(content) :]
                 found.append((at, memories[0]))
-        yield from (memory for _, memory in sorted(found, key=lambda one: one[0]))
+        return text, found
 
 
 def _plain(text: str) -> str:

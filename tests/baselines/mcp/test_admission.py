@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from baselines.libraries.pipe import LibraryError
 from baselines.mcp.admission import admit, check
 from baselines.mcp.arguments import fill
+from baselines.mcp.connection import Connection
 from memsys.errors import InputError
 from tests.baselines.mcp.conftest import server_of, toys_of
 from tests.baselines.mcp.toy import SHARED
@@ -32,7 +34,7 @@ def test_a_good_server_is_admitted_and_nothing_is_left(kind: str, owners: str) -
 
 def test_a_server_that_ignores_the_owner_is_not_admitted() -> None:
     server = server_of("mixing")
-    with pytest.raises(InputError, match="not admitted: it mixes owners: .* user_id differs"):
+    with pytest.raises(InputError, match=r"not admitted: it mixes owners: .* user_id differs"):
         check(server)
     assert toys_of(server)[0].rows == []
     assert check(server_of("mixing", owners="process")).chosen.owners == "process"
@@ -70,3 +72,11 @@ def test_a_server_is_checked_once() -> None:
     assert admit(server) is admit(server)
     assert len(toys_of(server)) == 2
     assert fill(admit(server).nothing, {"query": "tea"}) == "No memories found for 'tea'"
+
+
+def test_a_server_that_cannot_start_says_so_at_once() -> None:
+    def broken() -> object:
+        raise OSError("no such place")
+
+    with pytest.raises(LibraryError, match="the start: no such place"):
+        Connection(broken, 60)

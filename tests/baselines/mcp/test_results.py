@@ -85,6 +85,19 @@ def test_plain_text_is_divided_at_stored_texts_the_longest_first() -> None:
     assert [one.score for one in found] == [1, 1 / 2]
 
 
+def test_parts_of_a_cut_text_are_evidence_and_all_that_is_shown() -> None:
+    of = stored(
+        "Ada: I moved to Rome in May with my two old dogs", "Bo: I moved to Rome in May too"
+    )
+    text = (
+        '<results> <item id="7">...d to Rome in May with my two old...</item> '
+        "<item>Ada: I moved...</item> <item>I moved to Rome in May...</item></results>"
+    )
+    (found,) = of.candidates(items(None, text))
+    assert found.memory.turns == ("D1:1",)
+    assert found.memory.content == "d to Rome in May with my two old"
+
+
 def test_a_rewritten_text_has_the_turns_that_it_names_and_no_others() -> None:
     of = stored("Ada: I moved to Rome", "Bo: Why?")
     rows = [

@@ -47,11 +47,11 @@ def test_an_error_of_the_server_costs_the_session_or_the_question(
     mcp_of: Make, parts: MakeParts
 ) -> None:
     strategy = mcp_of(server_of("plain"), parts())
-    with pytest.raises(LibraryError, match="remember: .*the toy refuses this"):
+    with pytest.raises(LibraryError, match=r"remember: .*the toy refuses this"):
         strategy.ingest(session(1, NOON, ("Ada", "Please refuse.")))
     assert strategy.events[0]["failed"] == 1
     assert strategy.ingest(session(2, NOON, ("Ada", "I sing."))) == 1
-    with pytest.raises(LibraryError, match="recall: .*the toy refuses this"):
+    with pytest.raises(LibraryError, match=r"recall: .*the toy refuses this"):
         strategy.retrieve(query("refuse"))
     assert len(strategy.retrieve(query("i sing.")).candidates) == 1
 
