@@ -10,7 +10,7 @@ _NEEDS = {  # pattern: reason
     r"\b(locomo|longmemeval)(_\w+)?\b|conv-26|made/run": "a data set that is downloaded",
     r"experiment=|eval\.tabulate|eval\.studies\.|sample_mem0_graph|mem0_graph llm=": "minutes",
     r"strategy=(mem0ai|graphiti|langmem)": "a library in an environment of its own",
-    r"strategy=rest|memsys\.serve|^curl": "a running server",
+    r"strategy=rest|strategy=mcp|baselines\.mcp|memsys\.serve|^curl": "a running server",
     r"(eval\.|memsys )browse": "ends by Ctrl-C",
     r"relation_store=neo4j|^docker|arcadedb": "a server of the store",
     r"dataset=(beir|beam)": "a benchmark of the reader's",
