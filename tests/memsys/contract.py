@@ -152,7 +152,7 @@ class Contract:
         changed = strategy.forget(GONE)
         assert changed is not None
         assert (changed > 0) is self.remembers
-        assert not mentions(strategy, "seedlings", given.embedder)
+        assert not mentions(strategy, "seedlings", given.embedder, strategy.parts.llm)
         strategy.ingest(later[1])
         never = self.ingested(given, [one.without(GONE) for one in (told, *later)])
         assert [strategy.retrieve(one) for one in QUERIES] == [
