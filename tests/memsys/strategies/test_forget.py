@@ -57,12 +57,13 @@ def test_an_index_for_large_stores_drops_the_vectors(
     assert strategy.size() == never.size()
     index = strategy.store.by_vector
     assert isinstance(index, LargeVectors)
-    index.save(tmp_path / "saved")
+    (folder := tmp_path / "index").mkdir()
+    index.save(folder / "saved")
     gone, there = given.embedder.documents(
         ["Theo: Only two tomato seedlings did.", "Theo: Kiln accidents happen."]
     )
-    assert files_with(tmp_path, there) == ["saved"]
-    assert not files_with(tmp_path, gone)
+    assert files_with(folder, there) == ["saved"]
+    assert not files_with(folder, gone)
     strategy.forget([turn.id for one in SESSIONS for turn in one.turns])
     assert strategy.size()["bytes"] == 0
 
