@@ -70,7 +70,8 @@ class Library:
             raise
 
     def _checked(self, call: Callable[[], Any]) -> Any:
-        self._fault, result = "", call()
+        self._fault = ""
+        result = call()
         if self._fault:
             raise RuntimeError(self._fault)
         return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +27,12 @@ PASSAGES = {
 
 
 def triples(body: dict[str, Any]) -> Behaviour:
-    """Each message relates Ada to a thing; a question needs the first candidate."""
+    """Each message relates Ada to a thing; a question needs the fact about pizza."""
     system, last = (body["messages"][i]["content"] for i in (0, -1))
     if system.startswith("Your input fields"):
         before = last.partition("fact_before_filter ## ]]\n")[2].partition("\n")[0]
-        chosen = json.dumps({"fact": json.loads(before)["fact"][:1]})
+        facts = [fact for fact in json.loads(before)["fact"] if "pizza" in fact]
+        chosen = json.dumps({"fact": facts})
         return faults.says(f"[[ ## fact_after_filter ## ]]\n{chosen}\n\n[[ ## completed ## ]]")
     things = re.findall(r"badminton|pizza|burgers", last)
     if "RDF" in system:
@@ -69,7 +71,7 @@ def test_the_graph_is_the_same_whether_passages_come_at_once_or_not(
 ) -> None:
     """The library adds the edges of former passages again at each index()."""
     found = []
-    whole = (TALK[0].__class__(**{**vars(TALK[0]), "turns": (*TALK[0].turns, *TALK[1].turns)}),)
+    whole = (replace(TALK[0], turns=(*TALK[0].turns, *TALK[1].turns)),)
     with FaultyServer(triples) as server:
         for sessions in (TALK, whole):
             given = asking(parts, server, tmp_path)
