@@ -36,7 +36,7 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
 
     Entities and triples are asked for by separate calls, which overlook messages independently.
     """
-    contents = [str(message["content"]) for message in body["messages"]]
+    contents = [str(message["content"]) for message in body["messages"]] or [""]
     if contents[0].startswith(_ENTITIES):
         facts = _facts(contents[-1], "hipporag entities", misses)
         names = dict.fromkeys(name for _, fact in facts for name in entities_of(fact))

@@ -33,7 +33,7 @@ def message_of(body: Mapping[str, Any], misses: float) -> dict[str, Any] | None:
 
     What the first answer overlooked is added by the second, which overlooks independently.
     """
-    contents = [str(message["content"]) for message in body["messages"]]
+    contents = [str(message["content"]) for message in body["messages"]] or [""]
     last = contents[-1]
     if query := _QUERY.search(last):
         return json_message(_keywords(query[1]))
