@@ -56,13 +56,11 @@ class Adapter:
         rows = self._library.retrieve(query, k)
         return [{**self._about[text], "id": text, "text": text, "score": s} for text, s in rows]
 
-    def forget(self, turns: list[str]) -> int:
+    def forget(self, turns: set[str]) -> int:
         """Delete the passages of `turns`, and what only they state; return their number."""
-        gone = [text for text, one in self._about.items() if {*turns} & {*one["turns"]}]
-        self._library.rag.delete(gone)
-        for text in gone:
-            del self._about[text]
-        self.flush()
+        gone = [text for text, one in self._about.items() if turns.intersection(one["turns"])]
+        self._library.delete(gone)
+        self._about = {text: one for text, one in self._about.items() if text not in gone}
         return len(gone)
 
     def size(self) -> dict[str, int]:

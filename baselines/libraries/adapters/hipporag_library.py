@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
 
@@ -56,6 +57,13 @@ class Library:
         """
         self.rag.graph, self.rag.ready_to_retrieve = self.rag.initialize_graph(), False
         self._checked(lambda: self.rag.index(passages))
+
+    def delete(self, passages: list[str]) -> None:
+        """Delete passages and what only they state, and build the graph of the others."""
+        self.rag.delete(passages)
+        if not self.rag.chunk_embedding_store.get_all_ids():
+            Path(self.rag.openie_results_path).unlink(missing_ok=True)  # it would not be emptied
+        self.index([])
 
     def retrieve(self, query: str, k: int) -> list[tuple[str, float]]:
         """Return the texts of the `k` best passages and their scores."""

@@ -1,4 +1,4 @@
-"""Adapter of LightRAG with its default stores; run by serve.py, so without its tokenizer's download."""
+"""Adapter of LightRAG with its default stores of files; run by serve.py."""
 
 import asyncio
 import re
@@ -11,6 +11,7 @@ from lightrag import LightRAG, QueryParam
 from lightrag.llm.openai import openai_complete_if_cache, openai_embed
 from lightrag.utils import EmbeddingFunc, Tokenizer
 
+# A token, as the library's own tokenizer would download a file.
 _FOUR_CHARACTERS = SimpleNamespace(encode=re.compile(r"(?s).{1,4}").findall, decode="".join)
 
 
@@ -63,9 +64,9 @@ class Adapter:
             rows.append({**row, "time": self._last, "origin": "expanded"})
         return rows
 
-    def forget(self, turns: list[str]) -> int:
+    def forget(self, turns: set[str]) -> int:
         """Delete each document of `turns` as a whole; return their number."""
-        gone = [name for name, one in self._about.items() if {*turns} & {*one["turns"]}]
+        gone = [name for name, one in self._about.items() if turns.intersection(one["turns"])]
         for name in gone:
             done = self._run(self._rag.adelete_by_doc_id(name, delete_llm_cache=True))
             if done.status != "success":

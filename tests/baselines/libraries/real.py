@@ -58,6 +58,14 @@ def ingested(
         strategy.close()
 
 
+def files_with(words: bytes, strategy: LibraryMemory) -> list[Path]:
+    """The files of the library, other than what it logged, that contain `words`."""
+    assert strategy._open is not None
+    folder = Path(strategy._open[2].name)
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "stderr.txt")
+    return [path for path in files if words in path.read_bytes()]
+
+
 def asking(parts: MakeParts, server: FaultyServer, folder: Path, mode: Mode = "auto") -> Parts:
     """Parts with a model behind `server`."""
     settings = ChatSettings(model="gpt-4o-mini", base_url=server.base_url, retries=0)

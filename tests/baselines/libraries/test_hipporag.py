@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
+from tests.baselines.libraries.real import MADE, TALK, asking, files_with, ingested, needs
 from tests.memsys.build import MakeParts, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
@@ -83,6 +83,31 @@ def test_the_graph_is_the_same_whether_passages_come_at_once_or_not(
     assert found[0][0]["nodes"] == 4
 
 
+def test_what_is_forgotten_is_not_found_and_what_others_state_remains(
+    parts: MakeParts, tmp_path: Path
+) -> None:
+    with FaultyServer(triples) as server:
+        given = asking(parts, server, tmp_path)
+        with ingested("hipporag", given, exchange=1) as strategy:
+            with ingested("hipporag", given, TALK[:1], exchange=1) as other:
+                assert {one.memory.turns for one in other.retrieve(LIKES).candidates} == {
+                    ("D1:1",),
+                    ("D1:2",),
+                }
+            assert strategy.forget(["D1:1"]) == 1
+            assert strategy.size()["nodes"] == 4  # D2:1 states the triple as well
+            assert strategy.forget(["D2:1", "D9:9"]) == 1
+            found = strategy.retrieve(LIKES).candidates
+            assert {one.memory.turns for one in found} == {("D1:2",), ("D2:2",)}
+            assert strategy.size()["nodes"] == 3
+            assert strategy.forget(["D1:2", "D2:2"]) == 2
+            assert strategy.size() == {"passages": 0, "nodes": 0, "edges": 0}
+            left = files_with(b"pizza", strategy)
+            assert [path.name for path in left] == ["gpt-4o-mini_cache.sqlite"], "its own cache"
+            strategy.ingest(TALK[1])
+            assert len(strategy.retrieve(LIKES).candidates) == 2
+
+
 @pytest.mark.parametrize("step", ["entities", "facts"])
 def test_an_unanswered_call_is_an_error(parts: MakeParts, tmp_path: Path, step: str) -> None:
     def fails(body: dict[str, Any]) -> Behaviour:
@@ -91,9 +116,10 @@ def test_an_unanswered_call_is_an_error(parts: MakeParts, tmp_path: Path, step: 
             return faults.status(400, "no such model")
         return triples(body)
 
-    with FaultyServer(fails) as server, pytest.raises(LibraryError, match="no such model"):
+    with FaultyServer(fails) as server:
         given = asking(parts, server, tmp_path)
-        with ingested("hipporag", given, TALK[:1], exchange=1) as strategy:
+        library = ingested("hipporag", given, TALK[:1], exchange=1)
+        with pytest.raises(LibraryError, match="no such model"), library as strategy:
             strategy.retrieve(LIKES)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs
+from tests.baselines.libraries.real import MADE, TALK, asking, files_with, ingested, needs
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
@@ -51,6 +51,11 @@ def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -
             "no graph",
         ]
         assert "blocked" not in strategy.details
+        with ingested("lightrag", parts(), SESSIONS[:1], k=30, infer=False) as other:
+            assert other.size()["documents"] == 4
+        assert strategy.forget(["D3:1", "D9:9"]) == 1
+        assert "D3:1" not in str(strategy.retrieve(asked).candidates)
+        assert strategy.size()["documents"] == 9
 
 
 def test_passages_have_their_turns_and_the_graph_has_none(parts: MakeParts, tmp_path: Path) -> None:
@@ -75,6 +80,21 @@ def test_passages_have_their_turns_and_the_graph_has_none(parts: MakeParts, tmp_
     }
     others = [one for one in found if one.origin == "expanded"]
     assert {one.memory.turns for one in others} == {()}
+
+
+def test_what_is_forgotten_is_in_no_description_and_in_no_file(
+    parts: MakeParts, tmp_path: Path
+) -> None:
+    with FaultyServer(graph) as server:
+        given = asking(parts, server, tmp_path)
+        with ingested("lightrag", given, exchange=1) as strategy:
+            assert strategy.forget(["D1:1", "D2:1"]) == 2
+            shown = strategy.retrieve(LIKES).context
+            assert "badminton" not in shown
+            assert "pizza" in shown
+            assert strategy.size() == {"documents": 2, "nodes": 3, "edges": 2}
+            assert files_with(b"badminton", strategy) == []
+            assert files_with(b"pizza", strategy)
 
 
 def test_an_unanswered_call_is_an_error_of_its_session(parts: MakeParts, tmp_path: Path) -> None:
