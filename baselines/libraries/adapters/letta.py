@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import runpy
 from importlib.metadata import version
 from pathlib import Path
@@ -21,21 +20,9 @@ class Adapter:
 
     def __init__(self, options: dict[str, Any]) -> None:
         """`options`: base_url, key, model, embedder, dimensions, infer, settings."""
-        os.environ["OPENAI_API_KEY"] = options["key"]
         self._infer, self._last = options["infer"], ""
         self._about: dict[str, dict[str, Any]] = {}
-        llm = {"model_endpoint_type": "openai", "model_endpoint": options["base_url"]}
-        embedder = {"embedding_endpoint_type": "openai", "embedding_endpoint": options["base_url"]}
-        embedder |= {"embedding_model": options["embedder"], "embedding_dim": options["dimensions"]}
-        settings = {
-            "agent_type": "letta_v1_agent",
-            "llm_config": {"model": options["model"], "context_window": 32_000, **llm},
-            "embedding_config": embedder,
-            "memory_blocks": [{"label": "human", "value": ""}],
-            "tools": ["archival_memory_insert", "archival_memory_search"],
-            "timezone": "UTC",
-        }
-        self._server = _SERVER({**settings, **options["settings"]})
+        self._server = _SERVER(options)
 
     def degraded(self) -> list[str]:
         """Return the features that are missing without a warning by the library."""
@@ -66,6 +53,16 @@ class Adapter:
         ]
         bare = {"score": 0.0, "turns": [], "time": self._last, "origin": "expanded"}
         return rows + [{"id": one, "text": one, **bare} for one in self._server.select(_BLOCKS)]
+
+    def forget(self, turns: set[str]) -> int | None:
+        """Delete the passages of `turns`; None with an agent, whose messages contain them too."""
+        if self._infer:
+            return None
+        gone = [name for name, one in self._about.items() if turns.intersection(one["turns"])]
+        for name in gone:
+            self._server.delete(name)
+            del self._about[name]
+        return len(gone)
 
     def size(self) -> dict[str, int]:
         """Return the number of passages, and the bytes of their table with its indexes."""

@@ -33,10 +33,22 @@ _NUMBERED = "ALTER TABLE messages ALTER sequence_id SET DEFAULT nextval('message
 class LettaServer:
     """Serves from construction until `close`. `settings`: of the agent, as in Letta's API."""
 
-    def __init__(self, settings: dict[str, Any]) -> None:
+    def __init__(self, options: dict[str, Any]) -> None:
+        os.environ["OPENAI_API_KEY"] = options["key"]
+        llm = {"model_endpoint_type": "openai", "model_endpoint": options["base_url"]}
+        embedder = {"embedding_endpoint_type": "openai", "embedding_endpoint": options["base_url"]}
+        embedder |= {"embedding_model": options["embedder"], "embedding_dim": options["dimensions"]}
+        settings = {
+            "agent_type": "letta_v1_agent",
+            "llm_config": {"model": options["model"], "context_window": 32_000, **llm},
+            "embedding_config": embedder,
+            "memory_blocks": [{"label": "human", "value": ""}],
+            "tools": ["archival_memory_insert", "archival_memory_search"],
+            "timezone": "UTC",
+        }
         self._run = asyncio.new_event_loop().run_until_complete
         self._database = _DATABASE()
-        self._run(self._start(settings))
+        self._run(self._start({**settings, **options["settings"]}))
 
     async def _start(self, settings: dict[str, Any]) -> None:
         async with engine.begin() as connection:
