@@ -19,14 +19,13 @@ from memsys.service.records import Owner
 from memsys.service.rest import schemas
 from memsys.service.rest.access import AccessControl, AccessPolicy
 from memsys.service.rest.failures import documented, install, refuse_unknown
-from memsys.service.rows import Rows
+from memsys.service.rest.page import page
 
 _ABOUT = (
     "Memories are separate by owner: at least one of user_id, agent_id and run_id is required. "
     "Errors are JSON of the schema Error."
 )
 _PAGE = Path(__file__).with_name("docs.html.j2").read_text(encoding="utf-8")
-REPLY_MOST = 16_000_000  # characters of texts and metadata in one answer
 MemoryId = Annotated[str, InPath(pattern="^[0-9a-f]{32}$", description="of a memory")]
 OwnerQuery = Annotated[str | None, Query(min_length=1, max_length=256)]
 
@@ -80,7 +79,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         found = memory.get_all(
             user_id=user_id, agent_id=agent_id, run_id=run_id, limit=limit, offset=offset
         )
-        return _page(found, "limit")
+        return page(found, "limit")
 
     @app.delete("/memories", response_model=schemas.Changes, responses=documented())
     def delete_all(
@@ -99,7 +98,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         """Find the best memories of an owner for a query, and beside them the relations that a
         model wrote (enable_graph=true: 409 if there are none).
         """
-        return _page(memory.search(**body.model_dump()), "top_k")
+        return page(memory.search(**body.model_dump()), "top_k")
 
     @app.post("/reset", response_model=schemas.Done, responses=documented())
     def reset(body: schemas.ResetRequest | None = None) -> dict[str, Any]:
@@ -139,15 +138,6 @@ def _check_bulk(owner: Owner, everyone: bool) -> None:
         owner.check_bulk(everyone)
     except InputError as error:
         raise HTTPException(400, str(error)) from None
-
-
-def _page(rows: Rows[Any], number: str) -> dict[str, Any]:
-    """Return `rows` as JSON. Raises InputError naming `number` if they are too many to send."""
-    page: dict[str, Any] = dict(rows)
-    size = sum(len(row["memory"]) + len(str(row["metadata"])) for row in page["results"])
-    if size > REPLY_MOST:
-        raise InputError(f"{number}: the results have over {REPLY_MOST:,} characters; ask for less")
-    return page
 
 
 def _there(found: Any) -> Any:
