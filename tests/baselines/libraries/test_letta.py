@@ -32,7 +32,9 @@ def agent(body: dict[str, Any]) -> Behaviour:
     return calls(insert, prefix=f"{len(said)}_")  # the library merges equal ids
 
 
-def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -> None:
+def test_messages_are_found_with_their_turns_and_forgotten_without_a_model(
+    parts: MakeParts,
+) -> None:
     own = {"infer": False, "timeout_s": SLOW_START}
     with ingested("letta", parts(), SESSIONS, k=3, **own) as strategy:
         asked = query("sold a bowl at the Lantern market")
@@ -47,6 +49,9 @@ def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -
         assert strategy.details["version"] == MADE["letta"]
         assert "blocked" not in strategy.details
         assert strategy.events == []
+        assert strategy.forget(["D3:1"]) == 1
+        assert ("D3:1",) not in {one.memory.turns for one in strategy.retrieve(asked).candidates}
+        assert strategy.size()["memories"] == 9
 
 
 def test_what_the_agent_inserts_has_the_turns_of_its_exchange(
@@ -59,6 +64,7 @@ def test_what_the_agent_inserts_has_the_turns_of_its_exchange(
             with ingested("letta", given, timeout_s=SLOW_START) as strategy:
                 found = strategy.retrieve(LIKES).candidates
                 texts.append({one.memory.content: one.memory.turns for one in found})
+                assert strategy.forget(["D1:1"]) is None, "the agent's messages contain it"
         assert server.requests == 6, "two inserts and a reply for each exchange, never asked again"
         prompt = str(server.bodies[-1]["messages"])
     assert texts[0] == texts[1]
