@@ -29,13 +29,22 @@ class PostgresServer:
             folder.parent.chmod(0o711)
             shutil.chown(folder, user, user)
         data = str(folder / "data")
-        make = [binaries / "initdb", "-D", data, "-U", "postgres", "-E", "UTF8", "--no-sync"]
+        make: list[str | Path] = [
+            binaries / "initdb",
+            "-D",
+            data,
+            "-U",
+            "postgres",
+            "-E",
+            "UTF8",
+            "--no-sync",
+        ]
         subprocess.run(make, check=True, user=user, cwd=folder)  # noqa: S603
         settings = [part for one in _SETTINGS for part in ("-c", one)]
-        serve = [binaries / "postgres", "-D", data, "-k", folder, *settings]
+        serve: list[str | Path] = [binaries / "postgres", "-D", data, "-k", folder, *settings]
         self._process = subprocess.Popen(serve, user=user, cwd=folder)  # noqa: S603
         deadline = monotonic() + _PATIENCE_S
-        ready = [binaries / "pg_isready", "-q", "-U", "postgres", "-h", folder]
+        ready: list[str | Path] = [binaries / "pg_isready", "-q", "-U", "postgres", "-h", folder]
         while subprocess.run(ready, check=False).returncode:  # noqa: S603
             if self._process.poll() is not None or monotonic() > deadline:
                 self.close()
