@@ -17,7 +17,8 @@ os.environ |= {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "HF_HUB_OFFLINE": "1", "C
 os.environ |= {"ENABLE_BACKEND_ACCESS_CONTROL": "false", "VECTOR_DB_SUBPROCESS_ENABLED": "false"}
 os.environ |= {"GRAPH_DATABASE_SUBPROCESS_ENABLED": "false"}
 # The encoding that tiktoken would download is part of this package.
-_LITELLM = Path(find_spec("litellm").origin).parent
+_FOUND = find_spec("litellm")
+_LITELLM = Path((_FOUND and _FOUND.origin) or "litellm").parent
 os.environ["TIKTOKEN_CACHE_DIR"] = str(_LITELLM / "litellm_core_utils" / "tokenizers")
 
 
