@@ -57,7 +57,7 @@ class LibraryMemory(Strategy):
         if infer and parts.llm is None:
             raise InputError(
                 f"strategy={name}: no model to write the memory; add llm=openai "
-                "(mem0ai, mem0ai_graph and langmem also run with strategy.infer=false)"
+                "(all but graphiti and hipporag also run with strategy.infer=false)"
             )
         self._command = [python_of(name), HERE / "adapters" / "serve.py", adapter_of(name)]
         self._name, self._infer, self._exchange = name, infer, exchange
@@ -87,6 +87,15 @@ class LibraryMemory(Strategy):
         reply = self._ask({"op": "search", "query": query.text, "k": self.k}, query=True)
         candidates = [_candidate(one) for one in reply["found"]]
         return sorted(candidates, key=lambda one: -one.score), {}
+
+    def forget(self, turns: Sequence[str]) -> int | None:
+        """Return how many memories the library deletes, by its own means; None if its adapter has
+        no such operation. Raises the same errors as `ingest`.
+        """
+        if self._open is None:
+            return 0
+        deleted = self._ask({"op": "forget", "turns": list(turns)})["deleted"]
+        return None if deleted is None else int(deleted)
 
     def size(self) -> Mapping[str, int]:
         """Return the size that the library reports, in its units."""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from memsys.stores.relations import Node, Relation, node_of, relation_of, row_of
-from memsys.stores.sqlite import open_store
+from memsys.stores.sqlite import open_store, rewrite
 
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS nodes (
@@ -102,6 +102,14 @@ class RelationFile:
             [(owner, *key) for key in keys],
         )
 
+    def drop_nodes(self, owner: str, ids: Collection[str]) -> None:
+        """Delete the nodes with these ids, and their relations."""
+        for statement in (
+            "DELETE FROM relations WHERE owner = :owner AND :id IN (source, target)",
+            "DELETE FROM nodes WHERE owner = :owner AND id = :id",
+        ):
+            self._db.executemany(statement, [{"owner": owner, "id": id_} for id_ in ids])
+
     def clear(self, owner: str) -> None:
         """Delete all rows of the owner."""
         for table in ("relations", "nodes", "owners"):
@@ -124,6 +132,10 @@ class RelationFile:
         """Return the dimension of the vectors, None if there are none."""
         row = self._db.execute("SELECT length(vector) / 4 FROM nodes LIMIT 1").fetchone()
         return None if row is None else int(row[0])
+
+    def compact(self) -> None:
+        """Write the file anew; see memsys.stores.sqlite.rewrite."""
+        rewrite(self._db)
 
     def close(self) -> None:
         """Close the file."""

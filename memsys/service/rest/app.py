@@ -108,6 +108,13 @@ def _many(app: FastAPI, memory: Memory) -> None:
         memory.reset(**body.model_dump())
         return {"message": "everything is deleted"}
 
+    @app.post("/compact", response_model=schemas.Done, responses=documented())
+    def compact() -> dict[str, Any]:
+        """Write all files anew, so that none contains what was deleted."""
+        left = memory.compact()
+        others = f", but not those of the {' and '.join(left)} on a server" if left else ""
+        return {"message": f"all files are written anew{others}"}
+
 
 def _one(app: FastAPI, memory: Memory) -> None:
     @app.get("/memories/{id}", response_model=schemas.MemoryOut, responses=documented(404))
@@ -121,9 +128,9 @@ def _one(app: FastAPI, memory: Memory) -> None:
         return _there(memory.update(id, **body.model_dump())).as_json()  # type: ignore[no-any-return]
 
     @app.delete("/memories/{id}", response_model=schemas.ChangeOut, responses=documented(404))
-    def delete(id: MemoryId) -> dict[str, Any]:  # noqa: A002
-        """Delete one memory; its history remains."""
-        return _there(memory.delete(id)).as_json()  # type: ignore[no-any-return]
+    def delete(id: MemoryId, history: bool = True) -> dict[str, Any]:  # noqa: A002
+        """Delete one memory; its history remains, except with history=false."""
+        return _there(memory.delete(id, history=history)).as_json()  # type: ignore[no-any-return]
 
     @app.get("/memories/{id}/history", response_model=schemas.Changes, responses=documented(404))
     def history(id: MemoryId) -> dict[str, Any]:  # noqa: A002

@@ -19,7 +19,16 @@ from memsys.types import Session
 from tests.memsys.build import MakeParts, session
 from tests.memsys.llm.server import FaultyServer
 
-MADE = {"mem0ai": "2.2.1", "mem0ai_graph": "1.0.11", "graphiti": "0.31.1", "langmem": "0.0.30"}
+MADE = {
+    "cognee": "1.6.5",
+    "graphiti": "0.31.1",
+    "hipporag": "2.0.0a4",
+    "langmem": "0.0.30",
+    "letta": "0.16.8",
+    "lightrag": "1.5.7",
+    "mem0ai": "2.2.1",
+    "mem0ai_graph": "1.0.11",
+}
 TALK = (  # the examples of Mem0's own documentation: a changed mind, and one that grew
     session(1, datetime(2023, 5, 1, 13), ("Ada", "I like badminton."), ("Ada", "I love pizza.")),
     session(
@@ -42,13 +51,21 @@ def ingested(
     name: str, parts: Parts, sessions: tuple[Session, ...] = TALK, k: int = 5, **own: Any
 ) -> Iterator[LibraryMemory]:
     """The real library, which has ingested `sessions`."""
-    strategy = LibraryMemory(parts, k, None, name, timeout_s=120, **own)
+    strategy = LibraryMemory(parts, k, None, name, **{"timeout_s": 120, **own})
     try:
         for one in sessions:
             strategy.ingest(one)
         yield strategy
     finally:
         strategy.close()
+
+
+def files_with(words: bytes, strategy: LibraryMemory) -> list[Path]:
+    """The files of the library, other than what it logged, that contain `words`."""
+    assert strategy._open is not None
+    folder = Path(strategy._open[2].name)
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "stderr.txt")
+    return [path for path in files if words in path.read_bytes()]
 
 
 def asking(parts: MakeParts, server: FaultyServer, folder: Path, mode: Mode = "auto") -> Parts:
