@@ -16,7 +16,8 @@ from eval.studies.growth.series import Series
 
 _COLUMNS = 5
 _OTHERS = "#d5d9de"
-_GROUND = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 1}
+_LOW = 0.35  # recall at which a curve would cross the words below it
+_BELOW, _ABOVE = (0.04, 0.04, "left", "bottom"), (0.98, 0.97, "right", "top")
 _Points = Sequence[tuple[float, Interval]]
 
 
@@ -45,7 +46,9 @@ def draw(series: Sequence[Series], path: Path) -> None:
             panel.set_title(title, fontsize=8.5, color=look.hex, weight="bold")
             text = f"lost per doubling:\n{loss(one)}\nhalf-life: {half_life(one)}"
             text = text.replace(" [", "\n[").replace("%\n[", "% [").replace(" (ex", "\n(ex")
-            panel.text(0.04, 0.04, text, transform=panel.transAxes, fontsize=6.5, bbox=_GROUND)
+            left, height, ha, va = _ABOVE if min(up) < _LOW else _BELOW
+            style = {"transform": panel.transAxes, "fontsize": 6.5, "ha": ha, "va": va}
+            panel.text(left, height, text, **style)
             panel.set(ylim=(0, 1.04))
             log_axis(panel, _ticks([x for of in points for x, _ in of]))
         label = "memories in the store (log scale); half-life in doublings of the store"
