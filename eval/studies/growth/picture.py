@@ -46,8 +46,8 @@ def draw(series: Sequence[Series], path: Path) -> None:
             panel.text(0.04, 0.04, text, transform=panel.transAxes, fontsize=7.5)
             panel.set(ylim=(0, 1.04))
             log_axis(panel, _ticks([x for of in points for x, _ in of]))
-        across = "memories in the store (log scale); in panels: doublings of it until recall halves"
-        drawn.supxlabel(across, fontsize=9.5)
+        label = "memories in the store (log scale); in panels: doublings of it until recall halves"
+        drawn.supxlabel(label, fontsize=9.5)
         drawn.supylabel("recall@10, 95% interval", fontsize=9.5)
 
 
