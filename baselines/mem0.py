@@ -98,6 +98,10 @@ class Mem0(Strategy):
             self.store = FactStore(self.parts, self._book)
         return len(self.store.memories) - before
 
+    def forget(self, turns: Sequence[str]) -> int | None:
+        """See MemoryStrategy; None where a model wrote the facts."""
+        return super().forget(turns) if self._writer is None else None
+
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by cosine."""
         return self.best(self.store.similarity(query.text))[: self.k], {}
@@ -156,6 +160,10 @@ class Mem0Graph(Mem0):
         self._finder.invalidate()
         self._graph_writer.write(session)
         return grown
+
+    def forget(self, turns: Sequence[str]) -> int | None:  # noqa: ARG002
+        """Return None: the relations cannot be deleted."""
+        return None
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank Mem0's facts and the relations by the cosine to the question."""

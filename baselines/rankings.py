@@ -46,6 +46,10 @@ class NoMemory(Strategy):
         """Store nothing; return 0."""
         return 0
 
+    def forget(self, turns: Sequence[str]) -> int:  # noqa: ARG002
+        """Return 0: there is nothing to delete."""
+        return 0
+
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:  # noqa: ARG002
         """Return no candidate."""
         return [], {}
@@ -107,7 +111,7 @@ class GraphWalk(Strategy):
         self._rules = parts.graph
         self._start, self._seeds, self._weight = start, seeds, weight
         self._damping, self._steps = damping, steps
-        self._built: tuple[int, PageRank] | None = None
+        self._built: tuple[Mapping[str, int], PageRank] | None = None  # with the rows it is of
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by the combination of relevance and walk."""
@@ -123,11 +127,11 @@ class GraphWalk(Strategy):
         return together(super().size(), graph)
 
     def _walk(self) -> PageRank:
-        memories = self.store.memories
-        if self._built is None or self._built[0] != len(memories):
-            graph = build_csr(memories, self.store.rows, self._rules).store
+        rows = self.store.rows
+        if self._built is None or self._built[0] is not rows:
+            graph = build_csr(self.store.memories, rows, self._rules).store
             assert isinstance(graph, CsrStore)  # noqa: S101 - for the type checker
-            self._built = len(memories), PageRank(graph)
+            self._built = rows, PageRank(graph)
         return self._built[1]
 
 

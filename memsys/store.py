@@ -72,6 +72,23 @@ class Store:
         for name in _DERIVED:
             self.__dict__.pop(name, None)
 
+    def replace(self, first: int, number: int, memories: Sequence[Memory]) -> list[Memory]:
+        """Put `memories` in the place of the `number` memories from row `first`, which are of one
+        owner; return those of them whose text or turns the new ones do not repeat.
+
+        Vectors of a repeated content remain. An approximate index is built anew, since it cannot
+        remove a vector.
+        """
+        end = first + number
+        old, owner = self.memories[first:end], self.owners[first] if number else ""
+        self._replace_vectors(first, old, memories)
+        self.memories[first:end] = memories
+        self.owners[first:end] = [owner] * len(memories)
+        for name in _DERIVED:
+            self.__dict__.pop(name, None)
+        present = {(one.content, one.index_text, one.turns) for one in memories}
+        return [one for one in old if (one.content, one.index_text, one.turns) not in present]
+
     @cached_property
     def by_vector(self) -> VectorIndex | LargeVectors:
         """Index of the vectors of all memories, of which there is at least one."""
@@ -227,6 +244,23 @@ class Store:
             dimensions = vectors.shape[1]
             self._large = LargeVectors(settings.vectors, dimensions, expected, settings.searched)
         self._large.add(vectors)
+
+    def _replace_vectors(self, first: int, old: Sequence[Memory], new: Sequence[Memory]) -> None:
+        """Do for the vectors what `replace` does; the memories are those before the change."""
+        stored: Sequence[Vectors] | Vectors = self._vectors
+        if self._large is not None:
+            stored = self._large.rows()
+        if first >= len(stored):
+            return  # not embedded yet
+        known = dict(zip((one.content for one in old), stored[first:], strict=False))
+        missing = [one.content for one in new if one.content not in known]
+        if missing:
+            known |= zip(missing, self._parts.embedder.documents(missing), strict=True)
+        rows = [known[one.content] for one in new]
+        rows = [*stored[:first], *rows, *stored[first + len(old) :]]
+        self._vectors, self._large = [], None
+        if rows:
+            self._insert(np.stack(rows))
 
     def _new_graph(self) -> MemoryGraph:
         source = self._parts.graph

@@ -60,6 +60,12 @@ class MemoryStrategy(ABC):
     def retrieve(self, query: Query) -> Retrieval:
         """Return the context for `query`; must not change the result of a later query."""
 
+    def forget(self, turns: Sequence[str]) -> int | None:  # noqa: ARG002
+        """Delete what the memory has of `turns`, ids of ingested turns, and return the number of
+        memories deleted or rewritten; None if the system cannot delete.
+        """
+        return None
+
     def size(self) -> Mapping[str, int]:
         """Return the size of the memory by unit (memories, tokens, nodes, edges, bytes). A run asks
         once, after all sessions and a first query. The result is empty if nothing is measured.
@@ -107,6 +113,7 @@ class Strategy(MemoryStrategy):
         if self._written is not None:
             self.prompts = {**self.prompts, **self._written.prompts}
         self.store = Store(self.parts)
+        self._sessions: list[tuple[Session, int]] = []  # and the number of memories of each
 
     @property
     def reach(self) -> int | None:
@@ -160,7 +167,28 @@ class Strategy(MemoryStrategy):
         if self._written is not None:
             self._written.write(session, self.events)
         self.store.add(memories, session.owner)
+        self._sessions.append((session, len(memories)))
         return len(memories)
+
+    def forget(self, turns: Sequence[str]) -> int | None:
+        """Delete `turns` from the store, which is then that of a conversation without them: no
+        memory, index, vector, graph or summary contains their words. None where the memories are
+        stored elsewhere, or a model wrote them.
+        """
+        if not self._sessions or self._written is not None or self.parts.memory.prompts:
+            return None
+        gone, first, changed = frozenset(turns), 0, 0
+        for place, (session, number) in enumerate(self._sessions):
+            old = self.store.memories[first : first + number]
+            new = self.parts.memory.remaining(session, old, gone)
+            if new is not old:
+                removed = self.store.replace(first, number, new)
+                changed += len(removed)
+                if self._summariser is not None:
+                    self._summariser.forget(memory.content for memory in removed)
+            self._sessions[place] = session.without(gone), len(new)
+            first += len(new)
+        return changed
 
     def close(self) -> None:
         """Delete the graph that a model wrote from a shared store."""

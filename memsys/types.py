@@ -7,8 +7,8 @@ conversation time (naive, as written in the data), never the wall clock.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -46,7 +46,8 @@ class Observation:
 @dataclass(frozen=True, slots=True)
 class Session:
     """The turns of one session in order; all of them have the session's start time. `owner`: its
-    conversation, where one store has the sessions of several.
+    conversation, where one store has the sessions of several. `forgets`: ids of turns until then
+    that have to be deleted once the session is ingested.
     """
 
     id: str
@@ -54,6 +55,17 @@ class Session:
     turns: tuple[Turn, ...]
     observations: tuple[Observation, ...] = ()
     owner: str = ""
+    forgets: tuple[str, ...] = ()
+
+    def without(self, turns: Collection[str]) -> Session:
+        """Return the session without these turns and without the observations that rest on one of
+        them; the session itself if it has none of them.
+        """
+        left = tuple(turn for turn in self.turns if turn.id not in turns)
+        facts = tuple(one for one in self.observations if not set(one.turns).intersection(turns))
+        if (len(left), len(facts)) == (len(self.turns), len(self.observations)):
+            return self
+        return replace(self, turns=left, observations=facts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ def _timed(conversation: Conversation) -> Iterator[tuple[datetime, Session]]:
                     replace(fact, turns=_of(owner, fact.turns)) for fact in session.observations
                 ),
                 owner=owner,
+                forgets=_of(owner, session.forgets),
             ),
         )
 

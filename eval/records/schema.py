@@ -234,7 +234,9 @@ class IngestLine(TypedDict):
     embedder: NotRequired[str]
     """Phase `index`: embedder of the vectors; absent where the strategy asked for none."""
     events: NotRequired[list[dict[str, Any]]]
-    """Log of a strategy that lets a model write its memories."""
+    """Log of a strategy that lets a model write its memories, and of deletions: step `forget`,
+    `turns`, and `result`, the number of memories deleted or rewritten, or `unsupported`.
+    """
 
 
 @_documented

@@ -13,7 +13,7 @@ from eval.run.failures import END_THE_RUN, Failure
 from memsys.llm.meter import Meter, Reading
 from memsys.strategy import MemoryStrategy
 from memsys.text.addresses import without_secrets
-from memsys.types import Conversation, Query
+from memsys.types import Conversation, Query, Session
 
 _WARM_UP = "Where did we leave off?"  # any words do
 
@@ -97,12 +97,25 @@ def _clean(value: Any) -> Any:
     return without_secrets(value) if isinstance(value, str) else value
 
 
+def _ingest(session: Session, strategy: MemoryStrategy) -> int:
+    """Ingest `session`, delete the turns that it forgets, and log what the strategy did: the
+    memories deleted or rewritten, or `unsupported`. Returns the memories added.
+    """
+    added = strategy.ingest(session)
+    if session.forgets:
+        done = strategy.forget(session.forgets)
+        result = "unsupported" if done is None else done
+        event = {"step": "forget", "turns": list(session.forgets), "result": result}
+        strategy.events.append(event)
+    return added
+
+
 def _steps(
     conversation: Conversation, strategy: MemoryStrategy
 ) -> Iterator[tuple[str, str | None, Callable[[], int]]]:
     """Yield phase, session id and action of each step; an action returns the memories added."""
     for session in conversation.sessions:
-        yield "ingest", session.id, partial(strategy.ingest, session)
+        yield "ingest", session.id, partial(_ingest, session, strategy)
 
     def warm_up() -> int:
         last = conversation.sessions[-1]

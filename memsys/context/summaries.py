@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from memsys.errors import InputError, check_choice, check_whole
@@ -59,6 +59,11 @@ class Summariser:
                     lengths[candidate.memory.id] = [before, after]
             shown.append(candidate)
         return shown, lengths
+
+    def forget(self, contents: Iterable[str]) -> None:
+        """Delete the summaries of memories with these contents."""
+        for content in contents:
+            self._summaries.pop(content, None)
 
     def _summary(self, content: str) -> str:
         if content not in self._summaries:

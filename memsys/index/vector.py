@@ -138,6 +138,10 @@ class LargeVectors:
         """
         return np.asarray(self.vectors() @ vector, dtype=np.float64)
 
+    def rows(self) -> Vectors:
+        """Return a copy of the vectors of any kind, shape (n, d)."""
+        return np.asarray(self._index.reconstruct_n(0, len(self)))
+
     def vectors(self) -> Vectors:
         """Return the vectors, shape (n, d). Raises InputError unless the kind is flat."""
         if not isinstance(self._index, faiss.IndexFlatIP):

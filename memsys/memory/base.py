@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from types import MappingProxyType
@@ -35,6 +35,16 @@ class MemoryBuilder(ABC):
     @abstractmethod
     def build(self, session: Session) -> list[Memory]:
         """Return the memories of `session` in order; ids are unique per conversation."""
+
+    def remaining(
+        self, session: Session, memories: Sequence[Memory], turns: Collection[str]
+    ) -> Sequence[Memory]:
+        """Return the memories of `session` once `turns` are deleted: `memories`, which were built
+        from it, themselves if they contain none of them. The text of a turn may be part of the
+        memories of its neighbours, so they are all built anew.
+        """
+        left = session.without(turns)
+        return memories if left is session else self.build(left)
 
 
 @runtime_checkable

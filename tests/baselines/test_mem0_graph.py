@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -67,6 +67,8 @@ def ingested(strategy: Mem0Graph) -> Mem0Graph:
 
 class TestWithoutRelations(Contract):
     """Messages as they are and an empty graph: a strategy like any other."""
+
+    forgets: ClassVar[bool] = False
 
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
         with_model = Parts(**{**fields(parts), "llm": Scripted(entities=[[]])})

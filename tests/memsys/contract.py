@@ -5,17 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import ClassVar
 
 import pytest
 
 from memsys.context.writers import Layered
 from memsys.errors import InputError
+from memsys.graph.build import GraphSettings
+from memsys.memory.base import MemoryBuilder
+from memsys.memory.observations import Observations
+from memsys.memory.turns import Turns
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.text.tokens import count_tokens
-from memsys.types import Retrieval, Session
-from tests.memsys.build import SESSIONS, MakeParts, query
+from memsys.types import Observation, Retrieval, Session
+from tests.memsys.build import SESSIONS, TURN_IDS, MakeParts, query
+from tests.memsys.reach import mentions
 
 QUERIES = [
     query(text, f"talk/{i}")
@@ -30,12 +36,30 @@ QUERIES = [
     )
 ]
 
+GONE = ("D1:3", "D1:4", "D2:2")  # all that was said of seedlings, and a turn of another session
+MEMORIES = [
+    Turns("turns"),
+    Turns("windows", before=1, after=1, lead=0),
+    Observations("observations"),
+]
+GRAPH = GraphSettings(8, 0.5, 0.7, 1.0, speaker_weight=0.2, date_weight=0.3, adjacent_weight=0.4)
+
+
+def with_facts(session: Session) -> Session:
+    """`session` with an observation for each two neighbours among the turns."""
+    facts = [
+        Observation(one.speaker, f"{one.text} {other.text}", (one.id, other.id))
+        for one, other in pairwise(session.turns)
+    ]
+    return replace(session, observations=tuple(facts))
+
 
 class Contract:
     """Ingested are the three sessions of `build.SESSIONS`, ten turns."""
 
     cut_by_k: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
+    forgets: ClassVar[bool] = True
 
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
         raise NotImplementedError
@@ -109,6 +133,34 @@ class Contract:
         shared = parts()
         self.ingested(shared)
         assert self.make(shared).retrieve(QUERIES[0]).candidates == ()
+
+    @pytest.mark.parametrize("memory", MEMORIES, ids=lambda builder: builder.name)
+    def test_a_store_that_forgot_turns_is_one_that_never_had_them(
+        self, parts: MakeParts, memory: MemoryBuilder
+    ) -> None:
+        given = parts(memory=memory, depth=5, graph=GRAPH)
+        told, *later = map(with_facts, SESSIONS)
+        strategy = self.make(given)
+        strategy.ingest(told)
+        if not self.forgets:
+            assert strategy.forget(GONE) is None
+            return
+        before = [strategy.retrieve(one) for one in QUERIES]  # its indexes are built by now
+        assert strategy.forget(["D9:9"]) == 0
+        assert [strategy.retrieve(one) for one in QUERIES] == before
+        strategy.ingest(later[0])
+        changed = strategy.forget(GONE)
+        assert changed is not None
+        assert (changed > 0) is self.remembers
+        assert not mentions(strategy, "seedlings", given.embedder)
+        strategy.ingest(later[1])
+        never = self.ingested(given, [one.without(GONE) for one in (told, *later)])
+        assert [strategy.retrieve(one) for one in QUERIES] == [
+            never.retrieve(one) for one in QUERIES
+        ]
+        assert strategy.size() == never.size()
+        assert strategy.forget(TURN_IDS) is not None
+        assert {one.candidates for one in map(strategy.retrieve, QUERIES)} == {()}
 
     @pytest.mark.parametrize("k", [1, 2, 5])
     def test_at_most_k_are_retrieved(self, parts: MakeParts, k: int) -> None:

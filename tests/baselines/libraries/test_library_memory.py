@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -27,6 +28,8 @@ DAY = datetime(2024, 3, 2, 10, 0)
 
 
 class TestContract(Contract):
+    forgets: ClassVar[bool] = False
+
     @pytest.fixture(autouse=True)
     def made_by(self, keeper: Keeper) -> None:
         self.keeper = keeper

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -80,6 +80,8 @@ def ingested(strategy: Strategy) -> Strategy:
 
 class TestContract(Contract):
     """A strategy like any other, if the model writes nothing."""
+
+    forgets: ClassVar[bool] = False
 
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
         fields = {name: getattr(parts, name) for name in Parts.__dataclass_fields__}

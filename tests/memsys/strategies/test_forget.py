@@ -1,0 +1,82 @@
+"""Deletion of turns from the stores that the contract of strategies does not cover."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from baselines.rankings import BM25, GraphWalk
+from memsys.index.rank import IndexSettings
+from memsys.store import Store
+from memsys.strategies.plain import VectorOnly
+from memsys.strategy import Strategy
+from memsys.types import Session
+from tests.memsys.build import (
+    SESSIONS,
+    BagOfWords,
+    MakeParts,
+    ingest_all,
+    memory,
+)
+from tests.memsys.contract import GONE, QUERIES
+from tests.memsys.strategies.make import conf
+
+
+def without(strategy: Strategy) -> Strategy:
+    """The same, which has ingested SESSIONS without GONE."""
+    for one in SESSIONS:
+        strategy.ingest(one.without(GONE))
+    return strategy
+
+
+def test_a_strategy_with_a_store_elsewhere_does_not_claim_a_deletion(parts: MakeParts) -> None:
+    class Elsewhere(BM25):
+        def ingest(self, session: Session) -> int:
+            return len(session.turns)
+
+    strategy = Elsewhere(parts(), 3)
+    strategy.ingest(SESSIONS[0])
+    assert strategy.forget(["D1:1"]) is None
+
+
+@pytest.mark.parametrize("vectors", ["flat", "ivf", "hnsw"])
+def test_an_index_for_large_stores_drops_the_vectors(parts: MakeParts, vectors: str) -> None:
+    index = IndexSettings(0.9, 0.4, 0.5, vectors=vectors, lexical="sparse")  # type: ignore[arg-type]
+    given = parts(BagOfWords(), index=index)
+    strategy = ingest_all(VectorOnly(given, 9))
+    strategy.retrieve(QUERIES[0])
+    assert strategy.forget(GONE) == 3
+    never = without(VectorOnly(given, 9))
+    assert [strategy.retrieve(one) for one in QUERIES] == [never.retrieve(one) for one in QUERIES]
+    assert strategy.size() == never.size()
+    strategy.forget([turn.id for one in SESSIONS for turn in one.turns])
+    assert strategy.size()["bytes"] == 0
+
+
+def test_vectors_that_remain_are_not_embedded_again(parts: MakeParts) -> None:
+    embedder = BagOfWords("counted")
+    store = Store(parts(embedder))
+    store.add([memory(f"m{i}", f"word{i}") for i in range(5)])
+    before = store.by_vector.vectors().copy()
+    embedder.batches.clear()
+    removed = store.replace(1, 3, [memory("m3", "word3"), memory("m9", "word9")])
+    assert [one.id for one in removed] == ["m1", "m2"]
+    assert embedder.batches == [["word9"]]
+    vectors = store.by_vector.vectors()
+    assert embedder.batches == [["word9"]]
+    assert np.array_equal(vectors[[0, 1, 3]], before[[0, 3, 4]])
+
+
+def test_a_walk_over_as_many_memories_as_before_is_a_new_one(parts: MakeParts) -> None:
+    settings = {**conf("strategy/graph_walk"), "start": "hybrid"}
+    numbers = {name: settings[name] for name in ("seeds", "damping", "steps", "weight", "start")}
+    given = parts()
+    strategy = ingest_all(GraphWalk(given, 3, None, **numbers))
+    strategy.retrieve(QUERIES[0])
+    strategy.forget([turn.id for turn in SESSIONS[0].turns])
+    again = Session("9", SESSIONS[2].time, SESSIONS[0].turns)
+    strategy.ingest(again)
+    never = GraphWalk(given, 3, None, **numbers)
+    for one in (*SESSIONS[1:], again):
+        never.ingest(one)
+    assert [strategy.retrieve(one) for one in QUERIES] == [never.retrieve(one) for one in QUERIES]
