@@ -99,7 +99,7 @@ def _table(rates: Rates, measure: HarmMeasure) -> Table | None:
         for kind, heading in zip(kinds, header[2:], strict=True):
             harm = row.get(kind)
             n = f" n={harm.n}" if harm is not None and heading == kind else ""
-            rows[-1].append(interval(harm and harm.rate) + n)
+            rows[-1].append(interval(harm.rate if harm else None) + n)
     return header, rows
 
 
