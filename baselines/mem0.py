@@ -92,6 +92,7 @@ class Mem0(Strategy):
         if self._writer is None:
             return super().ingest(session)
         before = len(self.store.memories)
+        self._sessions.append((session, 0))
         try:
             self._writer.write(session)
         finally:
@@ -99,8 +100,18 @@ class Mem0(Strategy):
         return len(self.store.memories) - before
 
     def forget(self, turns: Sequence[str]) -> int | None:
-        """See MemoryStrategy; None where a model wrote the facts."""
-        return super().forget(turns) if self._writer is None else None
+        """See MemoryStrategy. Changes that rest on `turns` are undone, see FactBook.forget; what
+        a model copied from them into facts of other turns is not known.
+        """
+        if self._writer is None:
+            return super().forget(turns)
+        before = {memory.content for memory in self.store.memories}
+        changed = self._book.forget(turns, self._writer.forget(turns))
+        self.store = FactStore(self.parts, self._book)
+        if self._summariser is not None:
+            self._summariser.forget(before.difference(one.content for one in self.store.memories))
+        self._sessions = [(session.without(turns), n) for session, n in self._sessions]
+        return changed
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by cosine."""
@@ -139,7 +150,7 @@ class Mem0Graph(Mem0):
             )
         settings, search = RelationGraphSettings(**graph), RelationSettings(**relations)
         extractor = RelationExtractor(parts.llm, settings)
-        found = SameReply(extractor)
+        self._found = found = SameReply(extractor)
         super().__init__(parts, k, budget, part=found, **facts)
         extraction = ExtractSettings(**facts["facts"])
         if extraction.relations == "same_reply" and extraction.exchange != settings.exchange:
@@ -161,9 +172,16 @@ class Mem0Graph(Mem0):
         self._graph_writer.write(session)
         return grown
 
-    def forget(self, turns: Sequence[str]) -> int | None:  # noqa: ARG002
-        """Return None: the relations cannot be deleted."""
-        return None
+    def forget(self, turns: Sequence[str]) -> int | None:
+        """Delete the facts as Mem0 does, and the relations; see RelationGraph.forget."""
+        unsaid = self.unsaid(turns)
+        changed = super().forget(turns)
+        if changed is None:
+            return None
+        self._graph_writer.forget()
+        self._found.forget(turns)
+        self._finder.invalidate()
+        return changed + self._graph.forget(turns, unsaid)
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank Mem0's facts and the relations by the cosine to the question."""

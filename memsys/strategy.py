@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -16,9 +16,11 @@ from memsys.errors import check_whole
 from memsys.index.rank import Dense, Ranking, Scores, Start
 from memsys.llm.prompt import Prompt
 from memsys.memory.base import builder_for
+from memsys.relations.unsaid import Unsaid
 from memsys.relations.written_graph import WrittenByModel, WrittenGraph
 from memsys.store import Parts, Store
 from memsys.text.tokens import count_tokens
+from memsys.text.turns import line
 from memsys.types import Candidate, Query, Retrieval, Session
 
 
@@ -172,12 +174,14 @@ class Strategy(MemoryStrategy):
 
     def forget(self, turns: Sequence[str]) -> int | None:
         """Delete `turns` from the store, which is then that of a conversation without them: no
-        memory, index, vector, graph or summary contains their words. None where the memories are
-        stored elsewhere, or a model wrote them.
+        memory, index, vector, graph or summary contains their words. Of what a model wrote, that
+        which rests on the turns is deleted, and the model is not asked again. None where the
+        memories are stored elsewhere.
         """
-        if not self._sessions or self._written is not None or self.parts.memory.prompts:
+        if not self._sessions:
             return None
         gone, first, changed = frozenset(turns), 0, 0
+        unsaid = self.unsaid(gone)
         for place, (session, number) in enumerate(self._sessions):
             old = self.store.memories[first : first + number]
             new = self.parts.memory.remaining(session, old, gone)
@@ -188,7 +192,17 @@ class Strategy(MemoryStrategy):
                     self._summariser.forget(memory.content for memory in removed)
             self._sessions[place] = session.without(gone), len(new)
             first += len(new)
+        if self._written is not None:
+            changed += self._written.forget(gone, unsaid)
         return changed
+
+    def unsaid(self, gone: Collection[str]) -> Unsaid:
+        """Return the names that occur in the turns `gone` and in no other of the ingested ones."""
+        turns = [turn for session, _ in self._sessions for turn in session.turns]
+        return Unsaid(
+            [line(turn) for turn in turns if turn.id in gone],
+            [line(turn) for turn in turns if turn.id not in gone],
+        )
 
     def close(self) -> None:
         """Delete the graph that a model wrote from a shared store."""

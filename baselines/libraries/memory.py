@@ -88,6 +88,15 @@ class LibraryMemory(Strategy):
         candidates = [_candidate(one) for one in reply["found"]]
         return sorted(candidates, key=lambda one: -one.score), {}
 
+    def forget(self, turns: Sequence[str]) -> int | None:
+        """Return how many memories the library deletes, by its own means; None if its adapter has
+        no such operation. Raises the same errors as `ingest`.
+        """
+        if self._open is None:
+            return 0
+        deleted = self._ask({"op": "forget", "turns": list(turns)})["deleted"]
+        return None if deleted is None else int(deleted)
+
     def size(self) -> Mapping[str, int]:
         """Return the size that the library reports, in its units."""
         return dict(self._ask({"op": "size"})["size"]) if self._open else {}

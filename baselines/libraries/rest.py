@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
+from urllib.parse import quote
 from uuid import uuid4
 
 from memsys.errors import InputError
-from memsys.service.rest.client import Client, ServiceError, as_candidate, as_post
+from memsys.service.rest.client import Client, ServiceError, as_candidate, as_post, turns_of
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from memsys.types import Candidate, Query, Retrieval, Session
+
+_PAGE = 100  # rows per request of a list
 
 
 class Rest(Strategy):
@@ -51,6 +54,23 @@ class Rest(Strategy):
             events = [row.get("event", "ADD") for row in rows]
             self._memories += events.count("ADD") - events.count("DELETE")
         return self._memories - before
+
+    def forget(self, turns: Sequence[str]) -> int:
+        """Delete the memories that the service lists with one of `turns`; return their number.
+        Raises the same errors as Client.ask.
+        """
+        gone, first = [], 0
+        while True:
+            path = f"/memories?user_id={self._owner}&limit={_PAGE}&offset={first}"
+            rows = self._client.ask("GET", path)
+            gone += [str(row["id"]) for row in rows if set(turns_of(row)).intersection(turns)]
+            first += len(rows)
+            if len(rows) < _PAGE:
+                break
+        for id_ in gone:
+            self._client.ask("DELETE", f"/memories/{quote(id_, safe='')}")
+        self._memories -= len(gone)
+        return len(gone)
 
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank by the service's score. Raises the same errors as Client.ask."""

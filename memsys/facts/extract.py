@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -117,6 +117,18 @@ class FactExtractor:
             if turn.id not in self._index:
                 self._index[turn.id] = len(self._dialogue)
                 self._dialogue.append((session.time, turn))
+
+    def forget(self, turns: Collection[str]) -> set[datetime]:
+        """Delete `turns` from the dialogue, and the summary if it had any; return the times of
+        those that were there.
+        """
+        gone = [(time, turn) for time, turn in self._dialogue if turn.id in turns]
+        if gone:
+            self._dialogue = [one for one in self._dialogue if one[1].id not in turns]
+            self._index = {turn.id: n for n, (_, turn) in enumerate(self._dialogue)}
+            self._described.difference_update(turns)
+            self.summary = ""  # a later session starts a new one
+        return {time for time, _ in gone}
 
     def exchanges(self, session: Session) -> Iterator[tuple[Turn, ...]]:
         """Yield the session's turns, `exchange` at a time, after adding them to the dialogue."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import uuid4
 
@@ -33,7 +33,12 @@ class FactBook:
         self._facts: dict[str, Memory] = {}
         self._added = 0  # facts ever added, for new ids
         self._dimension = 0  # of a vector; 0 before the first
-        self.history: list[FactChange] = []
+        self._log: list[tuple[FactChange, Memory | None]] = []  # and the fact after it
+
+    @property
+    def history(self) -> list[FactChange]:
+        """Every change, in order."""
+        return [change for change, _ in self._log]
 
     @property
     def memories(self) -> list[Memory]:
@@ -63,7 +68,7 @@ class FactBook:
         self._added += 1
         new = as_memory(f"f{self._added}", fact, time)
         self._put(new)
-        return self._log_change(new.id, "ADD", None, new.content, fact, time)
+        return self._log_change("ADD", None, new, fact, time)
 
     def update(self, id_: str, content: str, fact: Fact, time: datetime) -> FactChange | None:
         """Replace a fact's text by `content`, supported by the turns of both facts, or None."""
@@ -72,25 +77,57 @@ class FactBook:
             return None
         new = as_memory(id_, fact.rewritten(content, old.speaker, old.turns), time)
         self._put(new)
-        return self._log_change(id_, "UPDATE", old.content, new.content, fact, time)
+        return self._log_change("UPDATE", old, new, fact, time)
 
     def delete(self, id_: str, fact: Fact, time: datetime) -> FactChange | None:
         """Delete the fact `id_`, which `fact` contradicts; its history remains."""
         if id_ not in self._facts:
             return None
         self._store.drop(self._owner, [id_])
-        old = self._facts.pop(id_)
-        return self._log_change(id_, "DELETE", old.content, None, fact, time)
+        return self._log_change("DELETE", self._facts.pop(id_), None, fact, time)
+
+    def forget(self, turns: Collection[str], times: Collection[datetime]) -> int:
+        """Undo each change that rests on one of `turns`, and the later changes of the same fact,
+        whose texts may repeat it; return the number of facts deleted or set back. A change without
+        turns counts as one of them if its session was at one of `times`.
+        """
+        before: dict[str, Memory | None] = {}
+        undone: dict[str, Memory | None] = {}
+        left: list[tuple[FactChange, Memory | None]] = []
+        for change, fact in self._log:
+            rests = set(change.turns).intersection(turns) or (
+                not change.turns and change.time in times
+            )
+            if change.id not in undone and rests:
+                undone[change.id] = before.get(change.id)
+            if change.id not in undone:
+                before[change.id] = fact
+                left.append((change, fact))
+        changed = 0
+        for id_, fact in undone.items():
+            changed += fact != self._facts.get(id_)
+            if fact is not None:
+                self._put(fact)
+            elif id_ in self._facts:
+                self._store.drop(self._owner, [id_])
+                del self._facts[id_]
+        self._log = left
+        last = {change.id: place for place, (change, _) in enumerate(left)}
+        self._facts = dict(sorted(self._facts.items(), key=lambda one: last[one[0]]))
+        return changed
 
     def clear(self) -> None:
         """Delete the vectors from the store; the book must not be used afterwards."""
         self._store.clear(self._owner)
 
     def _log_change(
-        self, id_: str, kind: Kind, old: str | None, new: str | None, fact: Fact, time: datetime
+        self, kind: Kind, old: Memory | None, new: Memory | None, fact: Fact, time: datetime
     ) -> FactChange:
-        self.history.append(FactChange(id_, kind, old, new, time, fact.turns))
-        return self.history[-1]
+        (id_, *_) = (one.id for one in (old, new) if one is not None)
+        before, after = (None if one is None else one.content for one in (old, new))
+        change = FactChange(id_, kind, before, after, time, fact.turns)
+        self._log.append((change, new))
+        return change
 
     def _put(self, memory: Memory) -> None:
         """Store `memory` last, also if it is an update: it is as new as its session."""

@@ -4,7 +4,7 @@ compare each with the stored ones, let a model decide, apply the decision.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -130,6 +130,13 @@ class FactWriter:
         Raises LLMError like SessionReader.read.
         """
         self._reader.read(session, subject, summarise=summarise)
+
+    def forget(self, turns: Collection[str]) -> set[datetime]:
+        """Delete `turns` and what waits for storage because of them; see FactExtractor.forget. The
+        stored facts stay as they are.
+        """
+        self._reader.forget(turns)
+        return self.extractor.forget(turns)
 
     def _decide(self, fact: Fact, session: Session) -> Outcome:
         """Compare `fact` with the stored facts and apply the operations that the model chooses."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Literal
 
 from memsys.facts.extract import FactExtractor
@@ -54,6 +54,13 @@ class SessionReader:
         self._log.append({"step": "session", **done, **lost})
         if failed and len(failed) == len(exchanges):
             raise LLMError(f"none of {len(exchanges)} exchanges was ingested: {error}")
+
+    def forget(self, turns: Collection[str]) -> None:
+        """Delete what waits to be passed on and rests on one of `turns`, or on no turn by name."""
+        for key, facts in self._open.items():
+            self._open[key] = [
+                one for one in facts if one.turns and not set(one.turns).intersection(turns)
+            ]
 
     def _extract(
         self, missing: Sequence[Exchange], session: Session, subject: Subject

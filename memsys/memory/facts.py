@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from inspect import signature
 from typing import Any
 
@@ -60,7 +61,9 @@ class FactMemoryBuilder(MemoryBuilder):
         extractor = FactExtractor(llm, settings, part)
         self.name, self.prompts = name, extractor.prompts
         self._reader = SessionReader(extractor, self._add, self.events, settings.retries)
+        self._extractor = extractor
         self._seen: set[tuple[str, str]] = set()  # speaker and words
+        self._added = 0  # facts ever added, for new ids
         self._new: list[Memory] = []
 
     def build(self, session: Session) -> list[Memory]:
@@ -71,12 +74,31 @@ class FactMemoryBuilder(MemoryBuilder):
         self._reader.read(session)
         return self._new
 
+    def remaining(
+        self, session: Session, memories: Sequence[Memory], turns: Collection[str]
+    ) -> Sequence[Memory]:
+        """Return those of `memories` that rest on none of `turns`; no model is asked. A fact
+        without turns rests on all of its session.
+        """
+        touched = session.without(turns) is not session
+        if touched:
+            self._reader.forget(turns)
+            self._extractor.forget(turns)
+        gone = [
+            one
+            for one in memories
+            if set(one.turns).intersection(turns) or (touched and not one.turns)
+        ]
+        self._seen.difference_update((one.speaker, plain(one.content)) for one in gone)
+        return [one for one in memories if one not in gone] if gone else memories
+
     def _add(self, fact: Fact, session: Session) -> Outcome:
         key = fact.speaker, plain(fact.text)
         change = None
         if key not in self._seen:
             self._seen.add(key)
-            new = as_memory(f"f{len(self._seen)}", fact, session.time)
+            self._added += 1
+            new = as_memory(f"f{self._added}", fact, session.time)
             self._new.append(new)
             change = FactChange(new.id, "ADD", None, new.content, session.time, new.turns)
         why = "nothing is compared" if change else "it is stored already, word for word"

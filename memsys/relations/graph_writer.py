@@ -73,6 +73,12 @@ class GraphWriter:
                 f"none of {len(exchanges)} exchanges was ingested into the graph: {errors[-1]}"
             )
 
+    def forget(self) -> None:
+        """Delete the replies so far, of which a session that is written again would use those of
+        incomplete exchanges. The graph stays as it is.
+        """
+        self._progress = {first: _Progress(done=one.done) for first, one in self._progress.items()}
+
     def _read(self, turns: Sequence[Turn], session: Session) -> LLMError | None:
         """Process one exchange; return the error if its first call had no answer."""
         progress = self._progress.setdefault(turns[0].id, _Progress())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -235,6 +235,33 @@ class RelationGraph:
         self._store.put_nodes(self._owner, list(nodes.values()))
         self._store.put_relations(self._owner, relations)
         return operations
+
+    def forget(self, turns: Collection[str], unsaid: Container[object]) -> int:
+        """Delete what rests on `turns` alone, and the entities whose names are `unsaid` without
+        them; return the number of relations deleted or rewritten.
+
+        A relation that other turns state too remains, with as many mentions less as turns. One that
+        ended because of the turns stays ended: what ended it is not stored.
+        """
+        with self.writing():
+            nodes = {node.id for node in self._store.nodes(self._owner) if node.name in unsaid}
+            gone, again, ends = [], [], set[str]()
+            stored = self._store.relations(self._owner)
+            for one in stored:
+                left = tuple(turn for turn in one.turns if turn not in turns)
+                if nodes.intersection((one.source, one.target)) or (one.turns and not left):
+                    gone.append(one.key)
+                    continue
+                ends |= {one.source, one.target}
+                if len(left) < len(one.turns):
+                    mentions = max(one.mentions - len(one.turns) + len(left), 1)
+                    again.append(replace(one, turns=left, mentions=mentions))
+            nodes |= {end for key in gone for end in (key[0], key[2])} - ends
+            if gone or again or nodes:
+                self._store.put_relations(self._owner, again)
+                self._store.drop_relations(self._owner, gone)
+                self._store.drop_nodes(self._owner, nodes)
+        return len(gone) + len(again)
 
     def clear(self) -> None:
         """Delete all nodes and relations of the owner, and none of the others'."""

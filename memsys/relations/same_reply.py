@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from memsys.facts.fact import Event
@@ -43,6 +43,11 @@ class SameReply:
             counted = {"entities": len(entities), "relations": len(triples)}
             turns = [turn.id for turn in new]
             log.append({"step": "same_reply", "turns": turns, **counted})
+
+    def forget(self, turns: Collection[str]) -> None:
+        """Delete what was found in exchanges with one of `turns`."""
+        kept = {k: v for k, v in self._found.items() if not any(one.id in turns for one in k)}
+        self._found = kept
 
     def pop(self, turns: Sequence[Turn]) -> tuple[list[Entity] | None, list[Triple] | None]:
         """Return what was found in the exchange `turns`, and forget it; (None, None) if no reply on

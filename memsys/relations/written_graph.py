@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Container, Sequence
 from inspect import signature
 from typing import Any
 from uuid import uuid4
@@ -92,6 +92,12 @@ class WrittenGraph:
     def bytes(self) -> int:
         """Size of the entities, with their vectors, and of the relations."""
         return self._relations.size()["bytes"]
+
+    def forget(self, turns: Collection[str], unsaid: Container[object]) -> int:
+        """Delete what rests on `turns`; see RelationGraph.forget."""
+        self._writer.forget()
+        self.part.forget(turns)
+        return self._relations.forget(turns, unsaid)
 
     def clear(self) -> None:
         """Delete the entities and relations from the store."""

@@ -116,6 +116,11 @@ class Neo4jRelations:
                 [{**_ends(owner, key), "name": key[1]} for key in keys],
             )
 
+    def drop_nodes(self, owner: str, ids: Collection[str]) -> None:
+        """See RelationStore."""
+        with self._lock:
+            self._bolt.write(f"{self._node} DETACH DELETE n", [{"keys": _keys(owner, ids)}])
+
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
         """See RelationStore."""
         with self._lock:

@@ -89,6 +89,14 @@ class NetworkxRelations:
                 if graph.has_edge(source, target, name):
                     graph.remove_edge(source, target, name)
 
+    def drop_nodes(self, owner: str, ids: Collection[str]) -> None:
+        """See RelationStore."""
+        with self._change(owner) as graph:
+            if self._file is not None:
+                self._file.drop_nodes(owner, ids)
+            graph.remove_nodes_from(list(ids))
+            self._vectors.drop(owner, ids)
+
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
         """See RelationStore."""
         with self._lock:

@@ -102,6 +102,14 @@ class RelationFile:
             [(owner, *key) for key in keys],
         )
 
+    def drop_nodes(self, owner: str, ids: Collection[str]) -> None:
+        """Delete the nodes with these ids, and their relations."""
+        for statement in (
+            "DELETE FROM relations WHERE owner = :owner AND :id IN (source, target)",
+            "DELETE FROM nodes WHERE owner = :owner AND id = :id",
+        ):
+            self._db.executemany(statement, [{"owner": owner, "id": id_} for id_ in ids])
+
     def clear(self, owner: str) -> None:
         """Delete all rows of the owner."""
         for table in ("relations", "nodes", "owners"):

@@ -81,6 +81,9 @@ class RelationStore(Protocol):
     def drop_relations(self, owner: str, keys: Collection[tuple[str, str, str]]) -> None:
         """Delete the relations with these keys; unknown ones are ignored, nodes stay."""
 
+    def drop_nodes(self, owner: str, ids: Collection[str]) -> None:
+        """Delete the nodes with these ids, and their relations; unknown ones are ignored."""
+
     def similar(self, owner: str, vector: Vectors, threshold: float, most: int) -> list[NearNode]:
         """Return up to `most` nodes with a cosine to `vector`, shape (d,), of `threshold` or more.
         The result is sorted from best to worst, with ties by id. Raises InputError if d is not that

@@ -17,9 +17,10 @@ from memsys.stores.faiss_vectors import FaissVectors
 from memsys.stores.size import lines
 from memsys.strategy import Strategy
 from memsys.types import Vectors
-from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.build import SESSIONS, TURN_IDS, MakeParts, query
 from tests.memsys.contract import Contract
 from tests.memsys.facts.models import Planned, Reply, call, fact, facts, operation, operations
+from tests.memsys.reach import mentions
 
 FACTS: dict[str, Any] = {
     "exchange": 4,
@@ -164,3 +165,29 @@ def test_its_prompts_are_named_for_the_manifest(parts: MakeParts, tmp_path: Path
     path.write_text("{memories}", encoding="utf-8")
     with pytest.raises(InputError, match=r"own.txt: the place \{fact\} is missing"):
         mem0(parts(llm=llm), update={**UPDATE, "prompt": str(path)})
+
+
+def test_forgetting_sets_facts_back_to_what_other_turns_said(parts: MakeParts) -> None:
+    update: Reply = (call("UPDATE", id=1, content="Mara broke a bowl in pottery class"),)
+    drop: Reply = (call("DELETE", id=1),)
+    vectors = FaissVectors()
+
+    def after(*turns: str) -> tuple[int | None, set[str], Mem0]:
+        strategy, _ = ingested(parts, update, (call("ADD"),), drop, k=9, vector_store=vectors)
+        assert contents(strategy, "bowl") == {
+            "Mara broke a bowl in pottery class",
+            "Mara sold a bowl",
+        }
+        changed = strategy.forget(turns)
+        strategy.events.clear()
+        return changed, contents(strategy, "bowl"), strategy
+
+    changed, found, strategy = after("D1:1")  # the update repeats its words
+    assert (changed, found) == (1, {"Mara sold a bowl"})
+    assert not mentions(strategy, "class", strategy.parts.embedder, strategy.parts.llm)
+    assert after("D2:2")[:2] == (1, {"Mara takes pottery lessons", "Mara sold a bowl"})
+    changed, found, strategy = after("D3:2")  # what deleted another fact
+    assert (changed, "Theo has an allotment" in found) == (1, True)
+    assert strategy.store.memories[0].content == "Theo has an allotment"
+    assert after(*TURN_IDS)[:2] == (2, set())
+    assert after("D9:9")[0] == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -19,6 +19,7 @@ from memsys.strategy import Strategy
 from memsys.text.tokens import count_tokens
 from tests.memsys.build import MakeParts, query, session
 from tests.memsys.contract import Contract
+from tests.memsys.reach import mentions
 from tests.memsys.relations.models import Reply, Scripted, conflict, entity, relation
 
 FACTS: dict[str, Any] = {"prompt": "facts_extract", "summary_prompt": None, "exchange": 1}
@@ -67,8 +68,6 @@ def ingested(strategy: Mem0Graph) -> Mem0Graph:
 
 class TestWithoutRelations(Contract):
     """Messages as they are and an empty graph: a strategy like any other."""
-
-    forgets: ClassVar[bool] = False
 
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
         with_model = Parts(**{**fields(parts), "llm": Scripted(entities=[[]])})
@@ -181,3 +180,18 @@ def test_without_a_model_it_refuses(parts: MakeParts) -> None:
 def test_its_prompts_are_named_for_the_manifest(parts: MakeParts) -> None:
     roles = {"facts", "update", "entities", "relations", "conflicts"}
     assert roles <= set(strategy_of(parts(llm=model())).prompts)
+
+
+def test_forgotten_relations_and_their_entities_are_gone(parts: MakeParts) -> None:
+    store = NetworkxRelations()
+    strategy = ingested(strategy_of(parts(llm=model()), store=store, infer=False))
+    strategy.retrieve(query("Who owns a kiln?"))
+    assert strategy.forget(["D1:2"]) == 2  # the memory and the relation
+    strategy.events.clear()
+    found = strategy.retrieve(query("Who owns a kiln? Who likes badminton?"))
+    assert "kiln" not in found.context
+    assert "badminton" in found.context
+    assert not mentions(strategy, "kiln", strategy.parts.embedder, strategy.parts.llm)
+    assert strategy.forget(["D1:1", "D2:1"]) == 4
+    assert (strategy.size()["nodes"], strategy.size()["edges"]) == (0, 0)
+    assert not mentions(store, "badminton")

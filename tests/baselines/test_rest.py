@@ -274,3 +274,23 @@ def test_an_answer_beyond_a_limit_is_an_error_of_that_request(
             rest.rank(query("bowl"))
     service.script = lambda *_: None
     assert rest.rank(query("bowl"))[0] == []
+
+
+def test_forgetting_deletes_what_the_service_lists_with_the_turns(
+    service: Service, parts: MakeParts
+) -> None:
+    rows = [{"id": f"m/{n}", "memory": "x", "metadata": {"turns": [f"D1:{n}"]}} for n in range(101)]
+    rows[100]["turns"] = ["D1:3", "D1:7"]
+
+    def script(method: str, path: str, _: Any) -> Reply | None:
+        if method != "GET":
+            return None
+        first = int(path.partition("offset=")[2])
+        return 200, {"results": rows[first : first + 100]}
+
+    service.script = script
+    rest = make(parts, service.url)
+    rest.ingest(SESSIONS[0])
+    assert rest.forget(["D1:3", "D9:9"]) == 2
+    deleted = [path for method, path, *_ in service.asked if method == "DELETE"]
+    assert deleted == ["/memories/m%2F3", "/memories/m%2F100"]

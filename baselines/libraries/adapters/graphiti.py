@@ -61,11 +61,20 @@ class Adapter:
         return [*map(self._row, results.edges, results.edge_reranker_scores)]
 
     def _row(self, edge: Any, score: float) -> dict[str, Any]:
-        items = [self._episodes[uuid] for uuid in edge.episodes]
+        items = [self._episodes[uuid] for uuid in edge.episodes if uuid in self._episodes]
         turns = [turn for item in items for turn in item["turns"]]
         until = f" (until {edge.invalid_at:%d %B %Y})" if edge.invalid_at else ""
         row = {"id": edge.uuid, "text": edge.fact + until, "score": score, "turns": turns}
         return row | {"time": min(item["time"] for item in items)}
+
+    def forget(self, turns: set[str]) -> int:
+        """Delete the episodes with one of `turns`; return how many facts the library deletes."""
+        before = self.size()["edges"]
+        items = list(self._episodes.items())
+        for uuid in [uuid for uuid, one in items if turns.intersection(one["turns"])]:
+            self._run(self._graph.remove_episode(uuid))
+            del self._episodes[uuid]
+        return before - self.size()["edges"]
 
     def size(self) -> dict[str, int]:
         """Return the numbers of entities (nodes) and facts (edges)."""

@@ -70,6 +70,14 @@ class Adapter:
             for one in results
         ]
 
+    def forget(self, turns: set[str]) -> int:
+        """Delete the memories of messages among which is one of `turns`; return their number."""
+        gone = [key for key, about in self._about.items() if turns.intersection(about["turns"])]
+        for key in gone:
+            self._store.delete(_PLACE, key)
+            del self._about[key]
+        return len(gone)
+
     def size(self) -> dict[str, int]:
         """Return the number of memories."""
         return {"memories": len(self._store.search(_PLACE, limit=10**6))}

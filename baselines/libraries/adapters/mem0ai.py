@@ -65,6 +65,12 @@ class Adapter:
         results = self._memory.search(query, filters={"user_id": _USER}, top_k=k)["results"]
         return [{**one, **one["metadata"], "text": one["memory"]} for one in results]
 
+    def forget(self, turns: set[str]) -> int:
+        """Delete the memories of messages among which is one of `turns`; return their number."""
+        stored = self._memory.get_all(filters={"user_id": _USER}, top_k=10**6)["results"]
+        gone = [one["id"] for one in stored if turns.intersection(one["metadata"]["turns"])]
+        return len([self._memory.delete(id_) for id_ in gone])
+
     def size(self) -> dict[str, int]:
         """Return the number of memories, and the bytes of all files of the library."""
         files = (path.stat().st_size for path in Path().rglob("*") if path.is_file())

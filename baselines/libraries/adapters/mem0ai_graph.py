@@ -69,6 +69,14 @@ class Adapter:
             rows.append({"id": text, "text": text, **bare})
         return rows
 
+    def forget(self, turns: set[str]) -> int:
+        """Delete the memories of messages among which is one of `turns`; return their number. The
+        library asks the model which relations to delete with each.
+        """
+        stored = self._memory.get_all(user_id=_USER, limit=10**6)["results"]
+        gone = [one["id"] for one in stored if turns.intersection(one["metadata"]["turns"])]
+        return len([self._memory.delete(id_) for id_ in gone])
+
     def size(self) -> dict[str, int]:
         """Return the numbers of memories and relations, and the bytes of the library's files."""
         stored = self._memory.get_all(user_id=_USER, limit=10**6)

@@ -86,6 +86,9 @@ def _answer(adapter: Any, asked: dict[str, Any]) -> dict[str, Any]:
         return {"made": sum(adapter.add(item) for item in asked["items"])}
     if asked["op"] == "search":
         return {"found": adapter.search(asked["query"], asked["k"])}
+    if asked["op"] == "forget":
+        can = hasattr(adapter, "forget")
+        return {"deleted": adapter.forget(set(asked["turns"])) if can else None}
     return {"size": adapter.size()}
 
 

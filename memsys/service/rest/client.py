@@ -118,10 +118,16 @@ def as_candidate(row: Mapping[str, Any], asked: datetime) -> Candidate:
     values = {**(row.get("metadata") or {}), **row}
     time = values.get("time")
     said = datetime.fromisoformat(time).replace(tzinfo=None) if time else asked
-    text, turns = str(row["memory"]), tuple(map(str, values.get("turns") or ()))
+    text, turns = str(row["memory"]), turns_of(row)
     speaker, title = (str(values.get(name) or "") for name in ("speaker", "title"))
     memory = Memory(str(row["id"]), text, text, said, speaker, turns, title=title)
     return Candidate(memory, float(row.get("score") or 0.0))
+
+
+def turns_of(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the ids of the turns of a row, its own or those in its metadata; may be empty."""
+    values = {**(row.get("metadata") or {}), **row}
+    return tuple(map(str, values.get("turns") or ()))
 
 
 def _message(data: bytes) -> str:

@@ -64,5 +64,10 @@ class Adapter:
         ]
         return sorted(found, key=lambda one: -one["score"])[:k]
 
+    def forget(self, turns: set[str]) -> int:
+        before = len(self.rows)
+        self.rows = [row for row in self.rows if not turns.intersection(row["turns"])]
+        return before - len(self.rows)
+
     def size(self) -> dict[str, int]:
         return {"memories": len(self.rows)}

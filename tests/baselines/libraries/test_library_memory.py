@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import pytest
 
+from baselines.libraries import memory
 from baselines.libraries.memory import HERE, LibraryMemory, names
 from baselines.libraries.pipe import LibraryError
 from memsys.errors import InputError
@@ -19,7 +20,7 @@ from memsys.llm.recording import Recording
 from memsys.store import Parts
 from memsys.strategy import Strategy
 from tests.baselines.libraries.conftest import Keeper
-from tests.memsys.build import SESSIONS, MakeParts, query, session
+from tests.memsys.build import SESSIONS, TURN_IDS, MakeParts, query, session
 from tests.memsys.contract import Contract
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import FaultyServer, Script
@@ -27,8 +28,32 @@ from tests.memsys.llm.server import FaultyServer, Script
 DAY = datetime(2024, 3, 2, 10, 0)
 
 
+def test_a_library_forgets_by_its_own_means(keeper: Keeper, parts: MakeParts) -> None:
+    strategy = keeper(parts(), 10)
+    assert strategy.forget(["D1:1"]) == 0  # nothing was started
+    for one in SESSIONS:
+        strategy.ingest(one)
+    assert strategy.forget(["D1:1", "D2:2", "D9:9"]) == 2
+    found = strategy.retrieve(query("pottery in a kiln")).candidates
+    assert {one.memory.id for one in found} == set(TURN_IDS) - {"D1:1", "D2:2"}
+
+
+def test_a_library_that_cannot_delete_says_so(
+    keeper: Keeper, parts: MakeParts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strategy = keeper(parts(), 10)
+    script = tmp_path / "adapter.py"
+    text = (Path(__file__).parent / "keeper.py").read_text(encoding="utf-8")
+    script.write_text(text.replace("def forget(", "def other("), encoding="utf-8")
+    monkeypatch.setattr(memory, "adapter_of", lambda _: script)
+    strategy = keeper(parts(), 10)
+    strategy.ingest(SESSIONS[0])
+    assert strategy.forget(["D1:1"]) is None
+    assert len(strategy.retrieve(query("pottery")).candidates) == 4
+
+
 class TestContract(Contract):
-    forgets: ClassVar[bool] = False
+    rewrites: ClassVar[bool] = False
 
     @pytest.fixture(autouse=True)
     def made_by(self, keeper: Keeper) -> None:
@@ -153,4 +178,4 @@ def test_every_library_has_its_three_files() -> None:
         assert adapter.is_file()
         assert (HERE.parents[1] / f"conf/strategy/{name}.yaml").is_file()
         lines = adapter.read_text(encoding="utf-8").splitlines()
-        assert len(lines) < 80
+        assert len(lines) < 90

@@ -17,18 +17,20 @@ from memsys.memory.facts import FactMemoryBuilder, Facts
 from memsys.memory.turns import Turns
 from memsys.strategies.plain import VectorOnly
 from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.build import session as talk
 from tests.memsys.facts.models import Planned, fact, facts
+from tests.memsys.reach import mentions
 from tests.memsys.strategies.make import graph_expand
 
 CONF = Path(__file__).parents[3] / "conf"
 NO_MORE = fact("Theo has no allotment any more", "Theo", 9)
 REPLIES = [
-    facts(fact("Mara takes pottery lessons", "Mara", 1), fact("Theo has an allotment", "Theo", 2)),
+    facts(fact("Mara takes pwalrusy lessons", "Mara", 1), fact("Theo has an allotment", "Theo", 2)),
     facts(fact("Mara broke a bowl", "Mara", 6)),
     facts(NO_MORE, fact("Mara broke a bowl", "Mara", 8), fact("Mara sold a bowl", "Mara", 8)),
 ]
 ALL = {
-    *("Mara takes pottery lessons", "Theo has an allotment", "Mara broke a bowl"),
+    *("Mara takes pwalrusy lessons", "Theo has an allotment", "Mara broke a bowl"),
     *("Theo has no allotment any more", "Mara sold a bowl"),
 }
 
@@ -129,3 +131,32 @@ def test_wrong_settings_are_named(parts: MakeParts, wrong: dict[str, Any]) -> No
 def test_an_option_without_state_is_its_own_builder() -> None:
     turns = Turns("turns")
     assert builder_for(turns, None) is turns
+
+
+def test_facts_of_forgotten_turns_are_gone_and_may_be_stated_again(parts: MakeParts) -> None:
+    nameless = fact("Theo met a walrus", "Theo")
+    lessons = fact("Mara takes pwalrusy lessons", "Mara", 1)
+    llm = Planned([facts(lessons, nameless), *REPLIES[1:], facts(lessons)])
+    strategy = VectorOnly(parts(memory=unit(), llm=llm), 9, None)
+    for one in SESSIONS:
+        strategy.ingest(one)
+    strategy.retrieve(query("pwalrusy"))
+    assert strategy.forget(["D9:9"]) == 0
+    assert strategy.forget(["D1:1"]) == 2  # and the fact that names no turn of its session
+    left = ALL - {"Mara takes pwalrusy lessons", "Theo has an allotment"}
+    assert {one.content for one in strategy.store.memories} == left
+    strategy.events.clear()
+    assert not mentions(strategy, "lessons", strategy.parts.embedder, llm)
+    assert not mentions(strategy, "walrus", strategy.parts.embedder, llm)
+    again = talk(4, SESSIONS[2].time, ("Mara", "Pwalrusy lessons again."))
+    assert strategy.ingest(again) == 1
+    assert strategy.store.memories[-1].id == "f6"  # no id is used twice
+
+
+def test_a_summary_of_forgotten_turns_is_not_shown_again() -> None:
+    llm = Planned(REPLIES, summary=["They spoke of zebras."])
+    one = writer(llm, summary_prompt="facts_summary")
+    built = one.build(SESSIONS[0])
+    assert one.remaining(SESSIONS[0], built, ["D1:1"]) == built[1:]
+    one.build(SESSIONS[1])
+    assert "zebras" not in llm.asked["extract"][-1].casefold()

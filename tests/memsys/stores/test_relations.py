@@ -171,6 +171,7 @@ def test_an_empty_store_finds_nothing(store):
     store.put_nodes("ann", [])
     store.put_relations("ann", [])
     store.drop_relations("ann", [("a", "b", "c")])
+    store.drop_nodes("ann", ["a"])
     store.clear("ann")
     assert store.nodes("ann") == store.relations("ann") == []
 
@@ -186,7 +187,8 @@ def test_does_as_dicts_would_over_a_long_life(place, seed):
         model = kept[owner]
         some = [possible[i] for i in rng.choice(len(possible), 3, replace=False)]
         act = rng.choice(
-            ["nodes", "relations", "drop", "clear", "reopen"], p=[0.3, 0.35, 0.25, 0.02, 0.08]
+            ["nodes", "relations", "drop", "drop nodes", "clear", "reopen"],
+            p=[0.3, 0.35, 0.2, 0.05, 0.02, 0.08],
         )
         if act == "nodes":
             ids = rng.choice(IDS[:4], rng.integers(2, 5), replace=False)
@@ -205,6 +207,13 @@ def test_does_as_dicts_would_over_a_long_life(place, seed):
         elif act == "drop":
             store.drop_relations(owner, some)
             model.relations = {k: r for k, r in model.relations.items() if k not in some}
+        elif act == "drop nodes":
+            gone = {some[0][0], "nobody"}
+            store.drop_nodes(owner, gone)
+            model.nodes = {id_: n for id_, n in model.nodes.items() if id_ not in gone}
+            model.relations = {
+                k: r for k, r in model.relations.items() if not gone.intersection((k[0], k[2]))
+            }
         elif act == "clear":
             store.clear(owner)
             kept[owner] = model = Model()

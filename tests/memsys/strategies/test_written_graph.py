@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -20,6 +20,7 @@ from memsys.strategy import Strategy
 from tests.memsys.build import MakeParts, Planned, ids, query, session
 from tests.memsys.contract import Contract
 from tests.memsys.facts.models import fact
+from tests.memsys.reach import mentions
 from tests.memsys.relations.models import Reply, Scripted, entity, relation
 from tests.memsys.strategies import make
 
@@ -80,8 +81,6 @@ def ingested(strategy: Strategy) -> Strategy:
 
 class TestContract(Contract):
     """A strategy like any other, if the model writes nothing."""
-
-    forgets: ClassVar[bool] = False
 
     def make(self, parts: Parts, k: int = 3, budget: int | None = None) -> Strategy:
         fields = {name: getattr(parts, name) for name in Parts.__dataclass_fields__}
@@ -197,3 +196,16 @@ def test_what_cannot_be_used_is_named(parts: MakeParts) -> None:
     walk = {"start": "vector", "seeds": 1, "damping": 0.5, "steps": 1, "weight": 0.5}
     with pytest.raises(InputError, match=r"^strategy=graph_walk: .* graph=rules"):
         GraphWalk(parts(graph=written(), llm=model()), 3, None, **walk)  # type: ignore[arg-type]
+
+
+def test_a_forgotten_turn_links_no_memories(parts: MakeParts) -> None:
+    store = NetworkxRelations()
+    strategy = make.graph_expand(parts(graph=written(store), llm=model()), 3, None)
+    ingested(strategy)
+    strategy.retrieve(query("What shall I cook tonight?"))
+    assert strategy.forget(["D1:2"]) == 2  # the memory and its relation
+    strategy.events.clear()
+    strategy.retrieve(query("What shall I cook tonight?"))
+    assert not mentions(strategy, "osha", strategy.parts.embedder, strategy.parts.llm)
+    assert not mentions(store, "dinner")
+    assert mentions(store, "prawns")
