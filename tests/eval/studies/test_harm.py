@@ -10,6 +10,7 @@ import pytest
 
 from eval.metrics.harm import SHOWN, USED
 from eval.records.run import load_run
+from eval.rescore.__main__ import main as rescore
 from eval.stats.interval import wilson
 from eval.studies.harm import main
 from eval.summary.harm import Deletions, deletions, harms
@@ -171,3 +172,17 @@ def test_a_bad_parameter_is_one_line(tmp_path: Path, cache: Path) -> None:
         assert ended.code == 2
         assert len(ended.err.strip().splitlines()) == 1
         assert option.partition("=")[0] in ended.err
+
+
+def test_what_was_shown_outlives_another_reader_and_rescoring(tmp_path: Path, cache: Path) -> None:
+    rates(tmp_path, cache, "strategy=bm25", "k=2")
+    again = tmp_path / "again"
+    ended = run_main(
+        tmp_path, cache, f"from={tmp_path / 'run'}", "reader=none", f"hydra.run.dir={again}"
+    )
+    assert ended.code == 0, ended.err
+    assert rescore([str(again)]) == 0
+    first, second = (harms(load_run(folder)) for folder in (tmp_path / "run", again))
+    shown = [one for one in first if one.measure == "shown"]
+    assert [one for one in second if one.measure == "shown"] == shown
+    assert not [one for one in second if one.measure != "shown"]  # nobody answered

@@ -310,7 +310,7 @@ def test_whoever_reads_everything_is_shown_what_is_stated(dataset: Dataset) -> N
     ],
 )
 def test_unusable_parameters_are_refused(changed: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=".*") as refused:
+    with pytest.raises(InputError) as refused:
         generated(**changed)
     assert message in str(refused.value)
 
@@ -325,6 +325,6 @@ def test_unusable_parameters_are_refused(changed: dict[str, Any], message: str) 
     ],
 )
 def test_unusable_settings_of_planted_are_refused(changed: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=".*") as refused:
+    with pytest.raises(InputError) as refused:
         Planted(**{"name": "planted", "of": "sample", **changed}).load()
     assert message in str(refused.value)
