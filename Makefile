@@ -54,6 +54,7 @@ $(VENVS)/%/installed: baselines/libraries/%.txt
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	@echo "Installing $* into $(@D)"
 	@$(@D)/bin/python .ci/install -r $<
+	@test ! -f $(<:.txt=.alone) || $(@D)/bin/python .ci/install --no-deps -r $(<:.txt=.alone)
 	@touch $@
 
 .venv-ray/installed: pyproject.toml requirements-ray.lock

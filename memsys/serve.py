@@ -1,17 +1,26 @@
-"""`python -m memsys.serve`: the memory operations over HTTP."""
+"""`python -m memsys.serve`: the memory operations over HTTP, or as tools of an agent (MCP)."""
 
 from __future__ import annotations
 
 import argparse
 import ipaddress
 import os
+import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memsys.errors import InputError, complain
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from memsys.service.memory import Memory
+    from memsys.service.rest.access import AccessPolicy
 
 KEY = "MEMSYS_API_KEY"
 _KEY_LEAST = 16  # characters; a shorter key can be guessed
@@ -26,21 +35,55 @@ machine or in MEMSYS_TRUSTED.
 
 If the environment variable {KEY} is set, every request must send its value (X-API-Key, or
 Authorization: Bearer). It is required unless the server listens on a loopback address. There is no
-TLS: put a proxy that has it in front."""
+TLS: put a proxy that has it in front.
+
+With --mcp, agents get the operations as tools of the Model Context Protocol: over stdin and stdout
+of this process, or with --port at http://HOST:PORT/mcp under the rules above."""
+_LOCAL = "127.0.0.1"
+_PORT = 8000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until Ctrl-C; return the exit code: 2 for wrong input."""
     options = _parser().parse_args(arguments)
     try:
-        key = os.environ.get(KEY) or None
-        serve(options.config, options.folder, options.host, options.port, options.allow_host, key)
+        if options.mcp and options.port is None:
+            if options.host is not None or options.allow_host:
+                raise InputError("--mcp: --host and --allow-host need --port")
+            serve_stdio(options.config, options.folder, options.user)
+            return 0
+        if options.user is not None and not options.mcp:
+            raise InputError("--user: needs --mcp; requests name an owner")
+        serve(
+            options.config,
+            options.folder,
+            options.host or _LOCAL,
+            _PORT if options.port is None else options.port,
+            options.allow_host,
+            os.environ.get(KEY) or None,
+            mcp=options.mcp,
+            user=options.user,
+        )
     except InputError as error:
         complain(error)
         return 2
     except KeyboardInterrupt:
         pass
     return 0
+
+
+def serve_stdio(config: str | None, folder: str | Path, user: str | None) -> None:
+    """Serve the memory in `folder` as tools on stdin and stdout until the client closes them.
+    `config`: see load_setup; `user`: the user_id of calls that name none. Raises InputError on
+    invalid arguments.
+    """
+    _check_installed("mcp", ("mcp",))
+    from memsys.service.mcp.server import make_server, run_stdio  # noqa: PLC0415 - an extra
+
+    with _opened(config, folder, user) as memory:
+        # A read of stdin cannot be cancelled, so Ctrl-C ends the process; changes are transactions.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        run_stdio(make_server(memory, user))
 
 
 def serve(
@@ -50,21 +93,21 @@ def serve(
     port: int,
     allow_hosts: Sequence[str],
     key: str | None,
+    *,
+    mcp: bool = False,
+    user: str | None = None,
 ) -> None:
     """Serve the memory in `folder` until Ctrl-C. `config`: see load_setup; `port`: 0 for any free
-    one; `allow_hosts`: further host names for a loopback address; `key`: the API key, if any.
+    one; `allow_hosts`: further host names for a loopback address; `key`: the API key, if any;
+    `mcp`: as tools over streamable HTTP; `user`: the user_id of tool calls that name none.
 
     Raises InputError on invalid arguments, or if the address cannot be used.
     """
-    if missing := [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]:
-        raise InputError(f"memsys.serve: {missing[0]} is not installed; pip install -e '.[server]'")
-    import uvicorn  # noqa: PLC0415 - an extra, and the next five need time or extras
+    _check_installed(*(("mcp", ("mcp",)) if mcp else ("server", ("fastapi", "uvicorn"))))
+    import uvicorn  # noqa: PLC0415 - an extra, and the next two need it
 
-    from memsys.service.memory import Memory  # noqa: PLC0415
     from memsys.service.rest.access import AccessPolicy  # noqa: PLC0415
-    from memsys.service.rest.app import make_app  # noqa: PLC0415
     from memsys.service.rest.connections import limited  # noqa: PLC0415
-    from memsys.service.setup import load_setup  # noqa: PLC0415
 
     loopback = is_loopback(host)
     if not loopback and (key is None or len(key) < _KEY_LEAST):
@@ -75,13 +118,10 @@ def serve(
     if not 0 <= port <= 65535:
         raise InputError(f"--port {port}: use 0 to 65535")
     listening = _listen(host, port)
-    names = {"127.0.0.1", "localhost", "::1", host, *allow_hosts}
+    names = {_LOCAL, "localhost", "::1", host, *allow_hosts}
     policy = AccessPolicy(key, {name.lower() for name in names} if loopback else None)
-    setup = load_setup(config)
-    for call in setup.calls:
-        print(f"calls {call}", file=sys.stderr)
-    with Memory(folder, setup) as memory:
-        app = make_app(memory, policy)
+    with _opened(config, folder, user) as memory:
+        app, path = _app(memory, policy, mcp, user)
         settings = uvicorn.Config(
             app,
             http=limited(),
@@ -90,10 +130,47 @@ def serve(
             access_log=False,
             server_header=False,
         )
-        memory.search("warm up", user_id="warm up")  # loads the embedder before the first request
         shown = f"[{host}]" if ":" in host else host
-        print(f"http://{shown}:{listening.getsockname()[1]}/docs (Ctrl-C ends it)", flush=True)
+        print(f"http://{shown}:{listening.getsockname()[1]}{path} (Ctrl-C ends it)", flush=True)
         uvicorn.Server(settings).run(sockets=[listening])
+
+
+def _check_installed(extra: str, packages: Sequence[str]) -> None:
+    """Raises InputError naming the extra if one of its packages is missing."""
+    if missing := [name for name in packages if find_spec(name) is None]:
+        raise InputError(
+            f"memsys.serve: {missing[0]} is not installed; pip install -e '.[{extra}]'"
+        )
+
+
+@contextmanager
+def _opened(config: str | None, folder: str | Path, user: str | None) -> Iterator[Memory]:
+    """Open the memory, print what it calls to stderr, and load its embedder. Raises InputError like
+    load_setup, or if `user` is no id.
+    """
+    from memsys.service.memory import Memory  # noqa: PLC0415 - needs time
+    from memsys.service.records import Owner  # noqa: PLC0415
+    from memsys.service.setup import load_setup  # noqa: PLC0415
+
+    if user is not None:
+        Owner(user).check()
+    setup = load_setup(config)
+    for call in setup.calls:
+        print(f"calls {call}", file=sys.stderr)
+    with Memory(folder, setup) as memory:
+        memory.search("warm up", user_id="warm up")
+        yield memory
+
+
+def _app(memory: Memory, policy: AccessPolicy, mcp: bool, user: str | None) -> tuple[ASGIApp, str]:
+    """Return the application, and the path that a user opens or an agent connects to."""
+    if mcp:
+        from memsys.service.mcp.server import PATH, http_app, make_server  # noqa: PLC0415
+
+        return http_app(make_server(memory, user), policy), PATH
+    from memsys.service.rest.app import make_app  # noqa: PLC0415
+
+    return make_app(memory, policy), "/docs"
 
 
 def is_loopback(host: str) -> bool:
@@ -132,9 +209,13 @@ def _parser() -> argparse.ArgumentParser:
     allow = "a further host name of the loopback address, such as that of a proxy; repeatable"
     add("--config", metavar="RUN_OR_YAML", help=config)
     add("--folder", default="memories", metavar="DIR", help=folder)
-    add("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1)")
-    add("--port", type=int, default=8000, metavar="N", help="0: any free port (default: 8000)")
+    port = f"0: any free port (default: {_PORT}; with --mcp: stdin and stdout instead)"
+    user = "with --mcp: the user_id of calls that name none (default: each must name one)"
+    add("--host", help=f"address to listen on (default: {_LOCAL})")
+    add("--port", type=int, metavar="N", help=port)
     add("--allow-host", action="append", default=[], metavar="NAME", help=allow)
+    add("--mcp", action="store_true", help="offer tools of the Model Context Protocol (extra mcp)")
+    add("--user", metavar="ID", help=user)
     return parser
 
 

@@ -181,7 +181,7 @@ class Strategy(MemoryStrategy):
         if not self._sessions:
             return None
         gone, first, changed = frozenset(turns), 0, 0
-        unsaid = self.unsaid(gone)
+        unsaid = None if self._written is None else self.unsaid(gone)
         for place, (session, number) in enumerate(self._sessions):
             old = self.store.memories[first : first + number]
             new = self.parts.memory.remaining(session, old, gone)
@@ -192,7 +192,7 @@ class Strategy(MemoryStrategy):
                     self._summariser.forget(memory.content for memory in removed)
             self._sessions[place] = session.without(gone), len(new)
             first += len(new)
-        if self._written is not None:
+        if self._written is not None and unsaid is not None:
             changed += self._written.forget(gone, unsaid)
         return changed
 

@@ -57,7 +57,7 @@ class LibraryMemory(Strategy):
         if infer and parts.llm is None:
             raise InputError(
                 f"strategy={name}: no model to write the memory; add llm=openai "
-                "(mem0ai, mem0ai_graph and langmem also run with strategy.infer=false)"
+                "(langmem, lightrag, mem0ai and mem0ai_graph also run with strategy.infer=false)"
             )
         self._command = [python_of(name), HERE / "adapters" / "serve.py", adapter_of(name)]
         self._name, self._infer, self._exchange = name, infer, exchange

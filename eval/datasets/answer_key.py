@@ -31,7 +31,11 @@ _STEM, _ENDINGS = "answer_key_errors", ("jsonl", "json")
 
 @dataclass(frozen=True)
 class KeyReader:
-    """An answer key with its known errors, ready to be applied to questions."""
+    """An answer key with its known errors, ready to be applied to questions.
+
+    `of_any`: the errors are of no file in particular: one applies to a question with its id and its
+    golden answer, and is ignored where there is none.
+    """
 
     name: str
     errors_file: str = ""  # as messages name it
@@ -39,6 +43,7 @@ class KeyReader:
     texts: SourceFile | None = None
     entries: Mapping[str, Entry] = field(default_factory=dict)
     corrections: Mapping[str, Correction] = field(default_factory=dict)
+    of_any: bool = False
 
     @cached_property
     def of_conversation(self) -> Mapping[str, Sequence[str]]:
@@ -55,7 +60,7 @@ class KeyReader:
         than the entry was written for.
         """
         by_id = {question.id: question for question in questions}
-        for identity in self.of_conversation.get(conversation, ()):
+        for identity in () if self.of_any else self.of_conversation.get(conversation, ()):
             if identity not in by_id:
                 raise self._mismatch(identity, "the data set has no such question")
             if sha256(by_id[identity].gold) != self.entries[identity].golden_sha256:
@@ -66,17 +71,22 @@ class KeyReader:
         """Raise InputError naming the first entry whose conversation is not among these."""
         known = set(conversations)
         for conversation, ids in self.of_conversation.items():
-            if conversation not in known:
+            if conversation not in known and not self.of_any:
                 raise self._mismatch(ids[0], "the data set has no such conversation")
 
     def describe(self, questions: Sequence[Question]) -> AnswerKey:
         """Return the key's description for the loaded `questions`."""
-        changed = {identity for identity, entry in self.entries.items() if entry.changes_score}
-        wrong = tuple(question.id for question in questions if question.id in changed)
+        entries = {question.id: self._entry(question) for question in questions}
+        wrong = tuple(id_ for id_, entry in entries.items() if entry and entry.changes_score)
         return AnswerKey(self.name, self.overlay, self.texts, wrong)
 
-    def _changed(self, question: Question) -> Question:
+    def _entry(self, question: Question) -> Entry | None:
         entry = self.entries.get(question.id)
+        other = self.of_any and entry and entry.golden_sha256 != sha256(question.original_gold)
+        return None if other else entry
+
+    def _changed(self, question: Question) -> Question:
+        entry = self._entry(question)
         if self.name == "original" or entry is None or not entry.changes_score:
             return question
         gold = None
@@ -99,14 +109,18 @@ class KeyReader:
 
 
 def read_key(
-    name: str, key_file: str | None, files: Sequence[SourceFile], conversations: Sequence[str]
+    name: str,
+    key_file: str | None,
+    files: Sequence[SourceFile],
+    conversations: Sequence[str],
+    of_any: Path | None = None,
 ) -> KeyReader:
     """Return the key `name` for a data set of these files and conversations, in file order.
 
     The overlay is `key_file` if that is one, else the one in data/overlays that matches the files.
     If there is an overlay, a `key_file` of errors provides its texts, and each text is checked by
-    its hash; without an overlay, the errors are taken as listed. Raises InputError if a file is
-    missing or wrong.
+    its hash; without an overlay, the errors are taken as listed. `of_any`: the overlay to use if
+    there is neither, which names no file. Raises InputError if a file is missing or wrong.
     """
     if name not in KEYS:
         raise InputError(f"dataset.key={name}: use {', '.join(KEYS)}")
@@ -115,31 +129,23 @@ def read_key(
         path = find_file(key_file)
         if path is None or not path.is_file():
             raise InputError(f"{key_file}: no such file; correct dataset.key_file")
-    errors: Mapping[str, Correction] = {}
     overlay_path = path if path and is_overlay(read_errors(path)[0]) else _shipped_overlay(files)
     if overlay_path is not None:
-        overlay = read_overlay(overlay_path)
-        if not belongs(overlay.data, files):
-            raise InputError(
-                f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use "
-                "the file it was made for, or make an overlay of this one by python -m "
-                "eval.studies.overlay"
-            )
-        errors_path = path if path != overlay_path else None
-        if errors_path is None and name == "corrected":
-            errors_path = _texts(overlay, overlay_path)
-        texts = None
-        if errors_path is not None:
-            value, texts = read_errors(errors_path)
-            errors = corrections(errors_path, value, conversations)
-            _check_texts(overlay, overlay_path, errors_path, errors)
-        entries = {entry.id: entry for entry in overlay.entries}
-        key = KeyReader(name, str(overlay_path), overlay.file, texts, entries, errors)
+        key = _of_overlay(name, overlay_path, path, files, conversations)
     elif path is not None:
         value, file = read_errors(path)
         errors = corrections(path, value, conversations)
         entries = {entry.id: entry for entry in make_entries(errors.values())}
         key = KeyReader(name, str(path), file, file, entries, errors)
+    elif of_any is not None:
+        overlay = read_overlay(of_any)
+        if name == "corrected":
+            raise InputError(
+                f"dataset.key=corrected: {of_any.name} has no corrected answers; list them in a "
+                "file (data/README.md) and add dataset.key_file=..., or use dataset.key=excluded"
+            )
+        entries = {entry.id: entry for entry in overlay.entries}
+        key = KeyReader(name, str(of_any), overlay.file, None, entries, of_any=True)
     elif name == "original":
         key = KeyReader(name)
     else:
@@ -149,6 +155,36 @@ def read_key(
         )
     key.check_conversations(conversations)
     return key
+
+
+def _of_overlay(
+    name: str,
+    overlay_path: Path,
+    path: Path | None,
+    files: Sequence[SourceFile],
+    conversations: Sequence[str],
+) -> KeyReader:
+    """Return the key of an overlay; `path`: the overlay itself, or the errors with its texts."""
+    overlay = read_overlay(overlay_path)
+    if not overlay.data:
+        raise InputError(f"{overlay_path}: names no data file; it cannot be a dataset.key_file")
+    if not belongs(overlay.data, files):
+        raise InputError(
+            f"{overlay_path}: belongs to {_names(overlay.data)}, not to {_names(files)}; use "
+            "the file it was made for, or make an overlay of this one by python -m "
+            "eval.studies.overlay"
+        )
+    errors_path = path if path != overlay_path else None
+    if errors_path is None and name == "corrected":
+        errors_path = _texts(overlay, overlay_path)
+    errors: Mapping[str, Correction] = {}
+    texts = None
+    if errors_path is not None:
+        value, texts = read_errors(errors_path)
+        errors = corrections(errors_path, value, conversations)
+        _check_texts(overlay, overlay_path, errors_path, errors)
+    entries = {entry.id: entry for entry in overlay.entries}
+    return KeyReader(name, str(overlay_path), overlay.file, texts, entries, errors)
 
 
 def _shipped_overlay(files: Sequence[SourceFile]) -> Path | None:

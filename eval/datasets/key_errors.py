@@ -208,5 +208,7 @@ def write_overlay(path: Path, overlay: Overlay) -> None:
 
 
 def belongs(data: Sequence[SourceFile], files: Sequence[SourceFile]) -> bool:
-    """Return True if all files `data` of an overlay are among `files`, by sha256."""
-    return {one.sha256 for one in data} <= {file.sha256 for file in files}
+    """Return True if all files `data` of an overlay are among `files`, by sha256; False if it names
+    none.
+    """
+    return bool(data) and {one.sha256 for one in data} <= {file.sha256 for file in files}

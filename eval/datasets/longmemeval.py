@@ -6,15 +6,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from eval.datasets.answer_key import read_key
 from eval.datasets.checks import Location, as_list, as_object, check_limit, check_names, text
-from eval.datasets.files import json_files, public_file, read_json
+from eval.datasets.files import SHIPPED_DATA, json_files, public_file, read_json
+from eval.datasets.neutral_ids import neutral
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
-from memsys.errors import InputError
+from memsys.errors import InputError, check_choice
 from memsys.types import Conversation, Session, Turn
 
 # The file's `question_type` with _ for -, by ids that no LoCoMo type has. 5 is adversarial as in
@@ -29,6 +31,7 @@ LONGMEMEVAL_TYPES: dict[int, str] = {
     ADVERSARIAL: TYPES[ADVERSARIAL],
 }
 _ABSTAIN = "_abs"
+_ERRORS = SHIPPED_DATA / "overlays" / "longmemeval.json"
 _SAMPLE = "oracle_sample97.json"
 _DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2})(?: \([A-Za-z]{3}\))? (\d{2}):(\d{2})")
 _HISTORY = ("haystack_sessions", "haystack_session_ids", "haystack_dates")
@@ -42,8 +45,9 @@ class LongMemEval:
     name: the data set's name in tables. path: None looks for longmemeval_oracle.json in the data
     folder, then in $MEMSYS_SHARED/longmemeval; a relative path is looked up in the current folder,
     then in the project's. conversations: only these question ids. types: only these question types,
-    by name. limit: at most this many questions, applied after both. key, key_file: no errors of
-    this data set are listed, so only original and None are valid.
+    by name. limit: at most this many questions, applied after both. session_ids: neutral (s1, s2,
+    ... in order of time) or published, whose form gives away the sessions with the answer.
+    key, key_file: as of LoCoMo; the known errors are those of the overlay longmemeval.json.
     """
 
     name: str
@@ -51,6 +55,7 @@ class LongMemEval:
     conversations: Sequence[str] | None = None
     types: Sequence[str] | None = None
     limit: int | None = None
+    session_ids: str = "neutral"
     key: str = "original"
     key_file: str | None = None
 
@@ -60,11 +65,7 @@ class LongMemEval:
         """
         check_limit(self.limit)
         check_names("types", self.types, LONGMEMEVAL_TYPES.values())
-        if self.key != "original" or self.key_file is not None:
-            raise InputError(
-                f"dataset.key={self.key}: no errors of LongMemEval's key are listed here; use "
-                "dataset.key=original without dataset.key_file"
-            )
+        check_choice("dataset.session_ids", self.session_ids, ("neutral", "published"))
         instances: dict[str, tuple[Conversation, Question, list[str]]] = {}
         files: list[SourceFile] = []
         for path in json_files(self.path or public_file("longmemeval", "LongMemEval", _SAMPLE)):
@@ -80,6 +81,7 @@ class LongMemEval:
                     raise where.error("question_id", "used twice; give each instance its own")
                 instances[id_] = instance
         check_names("conversations", self.conversations, instances)
+        key = read_key(self.key, self.key_file, files, list(instances), _ERRORS)
         names = instances if self.conversations is None else set(self.conversations)
         types = LONGMEMEVAL_TYPES.values() if self.types is None else self.types
         selected = [
@@ -92,10 +94,23 @@ class LongMemEval:
                 f"{', '.join(file.name for file in files)}: no question is left; widen "
                 "dataset.conversations and dataset.types"
             )
-        conversations, questions, repairs = zip(*selected, strict=True)
-        lines = tuple(line for one in repairs for line in one)
+        conversations = [conversation for conversation, _, _ in selected]
+        questions = [
+            one for _, asked, _ in selected for one in key.apply(asked.conversation, [asked])
+        ]
+        published: dict[str, Mapping[str, str]] = {}
+        if self.session_ids == "neutral":
+            for n, pair in enumerate(zip(conversations, questions, strict=True)):
+                conversations[n], questions[n], published[pair[0].id] = neutral(*pair)
         return Dataset(
-            self.name, conversations, questions, tuple(files), lines, types=LONGMEMEVAL_TYPES
+            self.name,
+            tuple(conversations),
+            tuple(questions),
+            tuple(files),
+            tuple(line for _, _, repairs in selected for line in repairs),
+            key.describe(questions),
+            types=LONGMEMEVAL_TYPES,
+            published_sessions=published,
         )
 
 

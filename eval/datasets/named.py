@@ -19,7 +19,7 @@ _KNOWN: Mapping[str, Mapping[str, str | None]] = {
     "locomo": {"_target_": _LOCOMO, "path": None},
     "sample": {"_target_": _LOCOMO, "path": "data/sample"},
     "sample_hard": {"_target_": _LOCOMO, "path": "data/sample_hard"},
-    "longmemeval": {"_target_": _LONGMEMEVAL, "path": None},
+    "longmemeval": {"_target_": _LONGMEMEVAL, "path": None, "session_ids": "neutral"},
 }
 _PLUS = "locomo_plus"
 

@@ -31,8 +31,12 @@ def pool(dataset: Dataset) -> Dataset:
     names it as its owner. Questions still belong to their conversations, which intervals resample.
     """
     # The order within a conversation is the file's, even where its dates are not in order.
-    timed = [pair for one in dataset.conversations for pair in _timed(one)]
-    sessions = tuple(session for _, session in sorted(timed, key=lambda pair: pair[0]))
+    pairs = [
+        (time, owned(session, one.id))
+        for one in dataset.conversations
+        for time, session in timed(one)
+    ]
+    sessions = tuple(session for _, session in sorted(pairs, key=lambda pair: pair[0]))
     speakers = dict.fromkeys(name for one in dataset.conversations for name in one.speakers)
     return replace(
         dataset,
@@ -41,24 +45,24 @@ def pool(dataset: Dataset) -> Dataset:
     )
 
 
-def _timed(conversation: Conversation) -> Iterator[tuple[datetime, Session]]:
-    """Yield the renamed sessions of `conversation`, each with the latest time until then."""
-    owner = conversation.id
+def timed(conversation: Conversation) -> Iterator[tuple[datetime, Session]]:
+    """Yield the sessions of `conversation`, each with the latest time until then."""
     latest = accumulate((session.time for session in conversation.sessions), max)
-    for time, session in zip(latest, conversation.sessions, strict=True):
-        yield (
-            time,
-            replace(
-                session,
-                id=f"{owner}:{session.id}",
-                turns=tuple(replace(turn, id=f"{owner}:{turn.id}") for turn in session.turns),
-                observations=tuple(
-                    replace(fact, turns=_of(owner, fact.turns)) for fact in session.observations
-                ),
-                owner=owner,
-                forgets=_of(owner, session.forgets),
-            ),
-        )
+    yield from zip(latest, conversation.sessions, strict=True)
+
+
+def owned(session: Session, owner: str) -> Session:
+    """Return `session` with `owner`, which prefixes its id and those of its turns."""
+    return replace(
+        session,
+        id=f"{owner}:{session.id}",
+        turns=tuple(replace(turn, id=f"{owner}:{turn.id}") for turn in session.turns),
+        observations=tuple(
+            replace(fact, turns=_of(owner, fact.turns)) for fact in session.observations
+        ),
+        owner=owner,
+        forgets=_of(owner, session.forgets),
+    )
 
 
 def _asked_of_all(question: Question) -> Question:

@@ -13,6 +13,11 @@ from eval.datasets.types import Dataset
 from memsys.errors import InputError
 from memsys.trusted import check_config
 
+# Options that manifests of earlier versions do not have, with what was done then.
+_EARLIER: Mapping[str, Mapping[str, str]] = {
+    "eval.datasets.longmemeval.LongMemEval": {"session_ids": "published"}
+}
+
 
 def load_dataset_of(config: object, *, original_key: bool = False) -> Dataset:
     """Return the data set of a manifest's `config.dataset`.
@@ -23,7 +28,7 @@ def load_dataset_of(config: object, *, original_key: bool = False) -> Dataset:
     """
     if not isinstance(config, Mapping) or "_target_" not in config:
         raise InputError("the manifest does not say how the data set was loaded")
-    options = dict(config)
+    options = {**_EARLIER.get(str(config["_target_"]), {}), **config}
     if "key_file" not in options:  # manifests name a key for every data set, also without a choice
         options.pop("key", None)
     elif original_key:

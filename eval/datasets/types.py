@@ -156,7 +156,8 @@ class Dataset:
     """Conversations and questions in file order, with the files they are from.
 
     `repairs`: a line per repair made on reading. `types`: names of the question types by id.
-    `evidence`: None for the data set's evidence.
+    `evidence`: None for the data set's evidence. `published_sessions`: by conversation, the ids of
+    sessions by those that the files have, where these were replaced; other systems may use either.
     """
 
     name: str
@@ -168,3 +169,4 @@ class Dataset:
     types: Mapping[int, str] = field(default_factory=lambda: TYPES)
     subset: SubsetUsed | None = None
     evidence: EvidenceKey | None = None
+    published_sessions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -54,6 +54,8 @@ _OF_STRATEGIES = {
     "mem0ai_graph": ("amber", "D"),
     "graphiti": ("green", "P"),
     "langmem": ("brick", "o"),
+    "hipporag": ("brick", "D"),
+    "lightrag": ("brick", "v"),
     "rest": ("brick", "^"),
 }
 _SHIPPED = {

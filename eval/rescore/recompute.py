@@ -80,8 +80,16 @@ def _under(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
 
 
 def _citing(dataset: Dataset, manifest: Manifest, folder: Path) -> Manifest:
-    """Return the manifest with the evidence key of `dataset`; InputError if the files differ."""
+    """Return the manifest with the evidence key of `dataset`; InputError if the files differ, or if
+    the run names sessions by other ids.
+    """
     check_files(dataset, manifest, folder)
+    ids = manifest["config"].get("dataset", {}).get("session_ids")
+    if dataset.published_sessions and ids != "neutral":
+        raise InputError(
+            f"{folder}: names sessions by their published ids, {dataset.name} by neutral ones; "
+            "rescore it without --evidence"
+        )
     others = {name: value for name, value in manifest.items() if name != "evidence"}
     if dataset.evidence is None:
         return _with_settings(others, {"evidence": None})

@@ -164,7 +164,8 @@ class _Ids:
     """What ids mean: turns and sessions, with and without their conversation before a colon."""
 
     def __init__(self, dataset: Dataset) -> None:
-        self._of = {one.id: _names(one) for one in dataset.conversations}
+        published = dataset.published_sessions
+        self._of = {one.id: _names(one, published.get(one.id, {})) for one in dataset.conversations}
 
     @cached_property
     def _prefixed(self) -> Mapping[str, Named]:
@@ -183,8 +184,10 @@ class _Ids:
         return next(iter(self._of[conversation]))
 
 
-def _names(conversation: Conversation) -> dict[str, Named]:
-    """Return what ids without a conversation mean; turns go before sessions of the same id."""
+def _names(conversation: Conversation, published: Mapping[str, str]) -> dict[str, Named]:
+    """Return what ids without a conversation mean; turns go before sessions of the same id, and ids
+    of the data set before `published` ones, of which the mapping has the data set's.
+    """
     turns = [turn.id for session in conversation.sessions for turn in session.turns]
     found = {id_: Named(conversation.id, "turn", id_) for id_ in turns}
     for session in conversation.sessions:
@@ -192,6 +195,11 @@ def _names(conversation: Conversation) -> dict[str, Named]:
         if len(ids) == 1 and (id_ := ids.pop()):
             for form in (id_, session.id):
                 found.setdefault(form, Named(conversation.id, "session", id_))
+    former = {new: old for old, new in published.items()}
+    for id_, named in [*found.items()]:
+        name, colon, number = id_.rpartition(":") if named.unit == "turn" else (id_, "", "")
+        if name in former:
+            found.setdefault(f"{former[name]}{colon}{number}", named)
     return found
 
 

@@ -31,12 +31,15 @@ _IMAGE, _SENTENCE = 2_833, 30  # input tokens of an image at most, output tokens
 _SAME_REPLY = "graph_same_reply"  # prompt that is added to that for facts
 _GRAPH_CALLS = 3  # an exchange, at most: entities, relations, conflicts
 
-# Calls and input tokens of an exchange of two messages, and calls of a question: docs/libraries.md.
+# Calls and input tokens of an exchange of two messages (of one message for hipporag and lightrag),
+# and calls of a question: docs/libraries.md.
 LIBRARIES: Mapping[str, tuple[int, int, int]] = {
     "mem0ai": (1, 7_943, 0),
     "mem0ai_graph": (5, 4_076, 1),
     "graphiti": (6, 8_489, 0),
+    "hipporag": (2, 657, 1),
     "langmem": (1, 1_665, 0),
+    "lightrag": (2, 4_191, 1),
 }
 
 

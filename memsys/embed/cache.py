@@ -18,7 +18,7 @@ import numpy as np
 from memsys.embed.base import UNIT_ERROR, Embedder, Kind, TokenVectors
 from memsys.embed.token_cache import TokenCache
 from memsys.llm.meter import Call, Meter
-from memsys.stores.sqlite import cache_errors, open_shared
+from memsys.stores.sqlite import cache_errors, open_shared, rewrite
 from memsys.types import Usage, Vectors
 
 _log = logging.getLogger(__name__)
@@ -85,9 +85,19 @@ class CachedEmbedder:
         """
         self.asked = True
         if self._token_cache is None:
-            path = self._path.with_name(f"{self._path.stem}-tokens.sqlite")
-            self._token_cache = TokenCache(self._embedder, path, self._meter)
+            self._token_cache = TokenCache(self._embedder, self._tokens_path, self._meter)
         return self._token_cache
+
+    def clear(self) -> None:
+        """Delete all vectors, also those of tokens, from the files. Raises InputError if another
+        process prevents it.
+        """
+        with self._errors():
+            with self._db:
+                self._db.execute("DELETE FROM vectors")
+            rewrite(self._db)
+        if self.has_tokens and (self._token_cache or self._tokens_path.exists()):
+            self.token_cache.clear()
 
     def _look_up(self, kind: Kind, texts: Sequence[str]) -> Vectors:
         self.asked = True
@@ -162,6 +172,10 @@ class CachedEmbedder:
     def _marked(self, kind: Kind, texts: Sequence[str]) -> list[str]:
         prefix = self._embedder.prefix(kind)  # not part of the key, which has the kind
         return [prefix + text for text in texts]
+
+    @property
+    def _tokens_path(self) -> Path:
+        return self._path.with_name(f"{self._path.stem}-tokens.sqlite")
 
     def _errors(self) -> AbstractContextManager[None]:
         return cache_errors(self._path, "a vector cache")

@@ -15,7 +15,7 @@ import numpy as np
 from memsys.embed.base import UNIT_ERROR, Embedder, Kind, TokenVectors
 from memsys.errors import InputError
 from memsys.llm.meter import Call, Meter
-from memsys.stores.sqlite import cache_errors, open_shared
+from memsys.stores.sqlite import cache_errors, open_shared, rewrite
 from memsys.types import Usage
 
 _log = logging.getLogger(__name__)
@@ -48,6 +48,13 @@ class TokenCache:
         """Return the token vectors of each text; missing ones are embedded in batches."""
         parts = (texts[i : i + _BATCH] for i in range(0, len(texts), _BATCH))
         return [tokens for part in parts for tokens in self._batch(kind, part)]
+
+    def clear(self) -> None:
+        """Delete all token vectors from the file; see CachedEmbedder.clear."""
+        with self._errors():
+            with self._db:
+                self._db.execute("DELETE FROM tokens")
+            rewrite(self._db)
 
     def _batch(self, kind: Kind, texts: Sequence[str]) -> list[TokenVectors]:
         started = time.perf_counter()

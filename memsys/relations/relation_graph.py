@@ -237,31 +237,8 @@ class RelationGraph:
         return operations
 
     def forget(self, turns: Collection[str], unsaid: Container[object]) -> int:
-        """Delete what rests on `turns` alone, and the entities whose names are `unsaid` without
-        them; return the number of relations deleted or rewritten.
-
-        A relation that other turns state too remains, with as many mentions less as turns. One that
-        ended because of the turns stays ended: what ended it is not stored.
-        """
-        with self.writing():
-            nodes = {node.id for node in self._store.nodes(self._owner) if node.name in unsaid}
-            gone, again, ends = [], [], set[str]()
-            stored = self._store.relations(self._owner)
-            for one in stored:
-                left = tuple(turn for turn in one.turns if turn not in turns)
-                if nodes.intersection((one.source, one.target)) or (one.turns and not left):
-                    gone.append(one.key)
-                    continue
-                ends |= {one.source, one.target}
-                if len(left) < len(one.turns):
-                    mentions = max(one.mentions - len(one.turns) + len(left), 1)
-                    again.append(replace(one, turns=left, mentions=mentions))
-            nodes |= {end for key in gone for end in (key[0], key[2])} - ends
-            if gone or again or nodes:
-                self._store.put_relations(self._owner, again)
-                self._store.drop_relations(self._owner, gone)
-                self._store.drop_nodes(self._owner, nodes)
-        return len(gone) + len(again)
+        """Delete what rests on `turns`; see forget_turns."""
+        return forget_turns(self._store, self._owner, turns, unsaid)
 
     def clear(self) -> None:
         """Delete all nodes and relations of the owner, and none of the others'."""
@@ -292,3 +269,32 @@ class RelationGraph:
         """
         found = list(names)
         return self._embedder.documents(found) if found else np.zeros((0, 1), dtype=np.float32)
+
+
+def forget_turns(
+    store: RelationStore, owner: str, turns: Collection[str], unsaid: Container[object] = ()
+) -> int:
+    """Delete from the part of `owner` what rests on `turns` alone, and the entities whose names are
+    `unsaid` without them; return the number of relations deleted or rewritten.
+
+    A relation that other turns state too remains, with as many mentions less as turns. One that
+    ended because of the turns stays ended: what ended it is not stored.
+    """
+    with store.writing():
+        nodes = {node.id for node in store.nodes(owner) if node.name in unsaid}
+        gone, again, ends = [], [], set[str]()
+        for one in store.relations(owner):
+            left = tuple(turn for turn in one.turns if turn not in turns)
+            if nodes.intersection((one.source, one.target)) or (one.turns and not left):
+                gone.append(one.key)
+                continue
+            ends |= {one.source, one.target}
+            if len(left) < len(one.turns):
+                mentions = max(one.mentions - len(one.turns) + len(left), 1)
+                again.append(replace(one, turns=left, mentions=mentions))
+        nodes |= {end for key in gone for end in (key[0], key[2])} - ends
+        if gone or again or nodes:
+            store.put_relations(owner, again)
+            store.drop_relations(owner, gone)
+            store.drop_nodes(owner, nodes)
+    return len(gone) + len(again)

@@ -15,7 +15,7 @@ import numpy as np
 
 from memsys.errors import InputError
 from memsys.service.records import EventName, MemoryChange, MemoryRecord, Owner, nested_deeper, now
-from memsys.stores.sqlite import open_shared
+from memsys.stores.sqlite import open_shared, rewrite
 from memsys.types import Vectors
 
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
@@ -124,14 +124,30 @@ class MemoryDatabase:
         """
         for record in self.owned(owner):
             self.drop(record)
-        condition, values = owner_condition(owner)
-        latest = f"SELECT max(number) FROM changes WHERE {condition} GROUP BY memory"  # noqa: S608
-        self._db.execute(
-            f"DELETE FROM changes WHERE {condition} AND number NOT IN ({latest})",  # noqa: S608
-            [*values, *values],
-        )
-        self._db.execute(f"UPDATE changes SET old=NULL, new=NULL WHERE {condition}", values)  # noqa: S608
+        self._forget_history(*owner_condition(owner))
         self.drop_dialogues(owner)
+
+    def erase(self, id_: str, owner: Owner) -> MemoryChange | None:
+        """Delete the memory `id_` of `owner` and the texts of its history; also the messages and
+        summaries from which a model writes memories of the owner. Return the change of the memory,
+        None if it was deleted before.
+        """
+        summaries = [one for one in self._records("kind='summary'", []) if _share(one.owner, owner)]
+        records = self.of([id_]) | {one.id: one for one in summaries}
+        changes = {one.id: self.drop(one) for one in records.values()}
+        self._forget_history(f"memory {IN_LIST}", [json.dumps([id_, *records])])
+        for (key,) in self._db.execute("SELECT owner FROM dialogues").fetchall():
+            if _share(Owner(**json.loads(key)), owner):
+                self._db.execute("DELETE FROM dialogues WHERE owner=?", (key,))
+        return changes.get(id_)
+
+    def with_words(self, text: str, owner: Owner) -> list[MemoryRecord]:
+        """Return the memories on the shelf of `owner` that lexical search matches with the lines
+        `text`, although their own texts do not contain it.
+        """
+        lines = "instr(char(10) || index_text || char(10), char(10) || ? || char(10)) > 0"
+        condition = f"shelf=? AND {lines} AND instr(content, ?) = 0"
+        return list(self._records(condition, [owner.shelf, text, text]))
 
     def get(self, id_: str) -> MemoryRecord | None:
         """Return the record of this id, or None."""
@@ -231,6 +247,10 @@ class MemoryDatabase:
             if owner is None or owner.named.items() <= json.loads(key).items():
                 self._db.execute("DELETE FROM dialogues WHERE owner=?", (key,))
 
+    def compact(self) -> None:
+        """Write the file anew; see memsys.stores.sqlite.rewrite."""
+        rewrite(self._db)
+
     @property
     def connection(self) -> sqlite3.Connection:
         """The connection, for tables of others in the same file."""
@@ -246,6 +266,15 @@ class MemoryDatabase:
             named = zip(_FIELDS, row[3:], strict=True)
             fields = {name: _decoded(name, value) for name, value in named}
             yield MemoryRecord(owner=Owner(*row[:3]), **fields)
+
+    def _forget_history(self, condition: str, values: Sequence[str]) -> None:
+        """Delete the texts of the changes that meet `condition`, and all but the last of each."""
+        latest = f"SELECT max(number) FROM changes WHERE {condition} GROUP BY memory"  # noqa: S608
+        self._db.execute(
+            f"DELETE FROM changes WHERE {condition} AND number NOT IN ({latest})",  # noqa: S608
+            [*values, *values],
+        )
+        self._db.execute(f"UPDATE changes SET old=NULL, new=NULL WHERE {condition}", values)  # noqa: S608
 
     def _log_change(
         self, record: MemoryRecord, event: EventName, old: str | None, new: str | None
@@ -300,6 +329,12 @@ def owner_condition(owner: Owner | None) -> tuple[str, list[str]]:
         return "1", []
     named = owner.check().named
     return " AND ".join(f"{name}=?" for name in named), list(named.values())
+
+
+def _share(one: Owner, other: Owner) -> bool:
+    """Return whether the ids of one owner are among those of the other."""
+    items, others = one.named.items(), other.named.items()
+    return items <= others or others <= items
 
 
 def _fits(metadata: Mapping[str, Any], filters: Mapping[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
@@ -199,9 +199,15 @@ class Memory(AbstractContextManager["Memory"]):
         fields = check_fields(text, metadata, time, title)
         return self._writer.change(memory_id, fields)
 
-    def delete(self, memory_id: str) -> MemoryChange | None:
-        """Delete one memory; its history remains. Return None if there is no such memory."""
-        return next(iter(self._writer.delete([memory_id])), None)
+    def delete(self, memory_id: str, *, history: bool = True) -> MemoryChange | None:
+        """Delete one memory; its history remains. `history=False` deletes that too, also of a
+        memory that was deleted before, and what was derived from it: the owner's stored messages
+        and summaries, and the relations of its messages. Return None if there is no such memory.
+        """
+        check_bool("history", history)
+        if history:
+            return next(iter(self._writer.delete([memory_id])), None)
+        return self._writer.erase(memory_id, self._relations.forget)
 
     def delete_all(
         self,
@@ -246,6 +252,14 @@ class Memory(AbstractContextManager["Memory"]):
                 else:
                     self._database.forget(owner)
             self._vectors.catch_up()
+
+    def compact(self) -> Sequence[str]:
+        """Write all files anew, so that none contains what was deleted, and empty the cache of
+        vectors; return the stores that are on a server, which alone decides when it does so
+        (`vector_store`, `relation_store`). Raises InputError if another process prevents it.
+        """
+        done = {"vector_store": self._writer.compact(), "relation_store": self._relations.compact()}
+        return [name for name, is_done in done.items() if not is_done]
 
     def close(self) -> None:
         """Close files and connections, after the summaries that are refreshed in the background."""

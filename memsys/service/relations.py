@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from threading import RLock
 
@@ -15,7 +15,7 @@ from memsys.llm.base import LLM
 from memsys.relations.extract import RelationExtractor
 from memsys.relations.find import RelationFinder, RelationSettings
 from memsys.relations.graph_writer import GraphWriter
-from memsys.relations.relation_graph import RelationGraph, RelationGraphSettings
+from memsys.relations.relation_graph import RelationGraph, RelationGraphSettings, forget_turns
 from memsys.relations.same_reply import SameReply
 from memsys.relations.triples import id_of
 from memsys.relations.written_graph import WrittenGraph
@@ -151,17 +151,29 @@ class RelationMemory:
         that is not configured.
         """
         with self._lock:
-            keys = [key for key, _ in self._owned.of(owner)]
-            if keys and self._store is None:
-                raise InputError(
-                    "relations: those of the owner are in a store that this configuration does not "
-                    "name; delete with that of relation_store, by which they were written"
-                )
+            keys = self._deletable(owner)
             if self._store is not None:
                 for key in keys:
                     self._store.clear(key)
             with self._database.writing():  # last: after a kill the deletion can be repeated
                 self._owned.drop(keys)
+
+    def forget(self, owner: Owner, turns: Collection[str]) -> None:
+        """Delete those relations of `owner` that rest on `turns`; see forget_turns. An entity that
+        other messages name too keeps its first name. Raises InputError like `delete`.
+        """
+        with self._lock:
+            keys = self._deletable(owner)
+            if self._store is None or not keys:
+                return
+            for key in keys:
+                forget_turns(self._store, key, turns)
+            with self._database.writing():
+                self._owned.changed(owner, keys)
+
+    def compact(self) -> bool:
+        """Compact the store; see VectorStore.compact."""
+        return self._store is None or self._store.compact()
 
     def close(self) -> None:
         """Close the store."""
@@ -175,6 +187,16 @@ class RelationMemory:
                 "a YAML file with strategy: mem0_graph and llm"
             )
         return self._setup, self._store
+
+    def _deletable(self, owner: Owner | None) -> list[str]:
+        """Return the keys of the parts of `owner`. Raises InputError if they cannot be reached."""
+        keys = [key for key, _ in self._owned.of(owner)]
+        if keys and self._store is None:
+            raise InputError(
+                "relations: those of the owner are in a store that this configuration does not "
+                "name; delete with that of relation_store, by which they were written"
+            )
+        return keys
 
     @staticmethod
     def _extractor(setup: RelationSetup, owner: Owner) -> RelationExtractor:

@@ -38,3 +38,8 @@ class SharedEmbedder(CachedEmbedder):
         """See CachedEmbedder."""
         with self._lock:
             return super().query_tokens(text)
+
+    def clear(self) -> None:
+        """See CachedEmbedder."""
+        with self._lock:
+            super().clear()

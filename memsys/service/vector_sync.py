@@ -66,6 +66,10 @@ class VectorSync:
                 self._database.set_state("applied", str(last))
             self._mark = last
 
+    def compact(self) -> bool:
+        """Compact the store; see VectorStore.compact."""
+        return self._store.compact()
+
     def close(self) -> None:
         """Close the store."""
         self._store.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import RLock
@@ -128,6 +128,39 @@ class Writer:
                 changes = [self.database.drop(found[id_]) for id_ in ids if id_ in found]
             self._vectors.catch_up()
         return changes
+
+    def erase(
+        self, id_: str, relations: Callable[[Owner, Sequence[str]], None]
+    ) -> MemoryChange | None:
+        """Delete the memory `id_` and its texts wherever they are derived: in the history, in the
+        text by which the next message is matched, in messages and summaries for a model, and
+        by `relations`, which deletes those of its owner that rest on its turns. Return the last
+        change, also if it was deleted before; None without a change that has a text.
+        """
+        with self.lock:
+            history = self.database.history(id_)
+            if not history:
+                return None
+            owner, texts = history[-1].owner, {one.new for one in history if one.new}
+            record = self.database.get(id_)
+            if record is not None:
+                relations(owner, record.turns)
+            with self.database.writing():
+                change = self.database.erase(id_, owner)
+                for text in texts:
+                    for one in self.database.with_words(text, owner):
+                        rest = f"\n{one.index_text}\n".replace(f"\n{text}\n", "\n")[1:-1]
+                        (vector,) = self.database.vectors_of([one.id])
+                        self.database.put(replace(one, index_text=rest), vector)
+            self._vectors.catch_up()
+        return change or history[-1]
+
+    def compact(self) -> bool:
+        """Write database, vector store and embedding cache anew; see VectorStore.compact."""
+        with self.lock:
+            self.database.compact()
+            self._embedder.clear()
+            return self._vectors.compact()
 
 
 def _completed(old: MemoryRecord, fields: Mapping[str, Any]) -> dict[str, Any]:

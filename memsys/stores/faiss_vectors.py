@@ -10,7 +10,7 @@ import faiss
 import numpy as np
 
 from memsys.concurrency import one_thread
-from memsys.stores.sqlite import open_store
+from memsys.stores.sqlite import open_store, rewrite
 from memsys.stores.vectors import Near, best, checked
 from memsys.types import Vectors
 
@@ -77,6 +77,13 @@ class FaissVectors:
         with self._lock:
             self._write("DELETE FROM vectors WHERE owner = ?", [(owner,)])
             self._indexes[owner] = _Index()
+
+    def compact(self) -> bool:
+        """See VectorStore."""
+        with self._lock:
+            if self._db is not None:
+                rewrite(self._db)
+            return True
 
     def close(self) -> None:
         """See VectorStore."""

@@ -171,6 +171,10 @@ class Neo4jRelations:
         with self._lock:
             self._bolt.write(f"{self._nodes} DETACH DELETE n", [{"owner": owner}])
 
+    def compact(self) -> bool:
+        """Return False; see RelationStore."""
+        return False
+
     def close(self) -> None:
         """See RelationStore."""
         with self._lock:

@@ -135,6 +135,13 @@ class NetworkxRelations:
             self._vectors.clear(owner)
             self._versions.pop(owner, None)
 
+    def compact(self) -> bool:
+        """See RelationStore."""
+        with self._lock:
+            if self._file is not None:
+                self._file.compact()
+            return True
+
     def close(self) -> None:
         """See RelationStore."""
         with self._lock:

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from memsys.errors import InputError
-from memsys.stores.qdrant_points import PAGE, Point, QdrantPoints
+from memsys.stores.qdrant_points import BATCH, PAGE, Point, QdrantPoints
 from memsys.types import Vectors
 
 _CONFIG = "edge_config.json"  # the engine writes it into every shard
@@ -35,6 +35,24 @@ class QdrantEdgeVectors(QdrantPoints):
         self._shard: Any = None
         self._size: int | None = None
 
+    def compact(self) -> bool:
+        """See VectorStore. The engine neither empties its log nor removes deleted points from its
+        segments on demand (0.9.0): all points are copied to a new shard, which takes the place of
+        the old one.
+        """
+        with self._lock:
+            dimension = self._dimension()
+            if dimension is None:
+                return True
+            folder = self._folder()
+            self._opened(lambda edge: self._copied(edge, dimension))
+            self._shard.close()
+            self._shard = None
+            folder.rename(_beside(folder, "old"))
+            _beside(folder, "new").rename(folder)
+            self._dimension()  # opens it
+            return True
+
     def close(self) -> None:
         """See VectorStore."""
         with self._lock:
@@ -46,6 +64,8 @@ class QdrantEdgeVectors(QdrantPoints):
 
     def _dimension(self) -> int | None:
         config = self._folder() / _CONFIG
+        if self._shard is None:
+            _settle(self._folder())
         if self._shard is None and config.exists():
             self._size = _size(config)
             self._shard = self._opened(lambda edge: edge.EdgeShard.load(str(self._folder())))
@@ -54,20 +74,40 @@ class QdrantEdgeVectors(QdrantPoints):
     def _create(self, dimension: int) -> None:
         def create(edge: Any) -> Any:
             folder = self._folder()
-            # Created elsewhere and moved, so that a kill leaves no incomplete shard.
-            new = folder.with_name(folder.name + ".new")
-            shutil.rmtree(new, ignore_errors=True)
-            new.parent.mkdir(parents=True, exist_ok=True)
-            vectors = edge.EdgeVectorParams(dimension, edge.Distance.Dot)
-            shard = edge.EdgeShard.create(str(new), edge.EdgeConfig(vectors=vectors))
-            keyword = edge.PayloadSchemaType.Keyword
-            shard.update(edge.UpdateOperation.create_field_index("owner", keyword))
-            shard.flush()
-            shard.close()
-            new.rename(folder)
+            self._new(edge, dimension).close()
+            _beside(folder, "new").rename(folder)
             return edge.EdgeShard.load(str(folder))
 
         self._shard, self._size = self._opened(create), dimension
+
+    def _new(self, edge: Any, dimension: int) -> Any:
+        """Return an empty shard beside the folder; it is moved once it is complete, so that a kill
+        leaves no incomplete one.
+        """
+        new = _beside(self._folder(), "new")
+        shutil.rmtree(new, ignore_errors=True)
+        new.parent.mkdir(parents=True, exist_ok=True)
+        vectors = edge.EdgeVectorParams(dimension, edge.Distance.Dot)
+        shard = edge.EdgeShard.create(str(new), edge.EdgeConfig(vectors=vectors))
+        keyword = edge.PayloadSchemaType.Keyword
+        shard.update(edge.UpdateOperation.create_field_index("owner", keyword))
+        shard.flush()
+        return shard
+
+    def _copied(self, edge: Any, dimension: int) -> None:
+        """Write all points into a new shard beside the folder."""
+        new, offset, is_last = self._new(edge, dimension), None, False
+        while not is_last:
+            request = edge.ScrollRequest(
+                offset=offset, limit=BATCH, with_payload=True, with_vector=True
+            )
+            page, offset = self._shard.scroll(request)
+            points = [edge.Point(one.id, one.vector, one.payload) for one in page]
+            if points:
+                new.update(edge.UpdateOperation.upsert_points(points))
+            is_last = offset is None
+        new.flush()
+        new.close()
 
     def _upsert(self, points: Sequence[Point]) -> None:
         edge = _engine()
@@ -118,6 +158,18 @@ class QdrantEdgeVectors(QdrantPoints):
                 f"vector_store.path={self._folder()}: {error}; name a folder that no other store "
                 "has open and that this program may write"
             ) from error
+
+
+def _beside(folder: Path, name: str) -> Path:
+    return folder.with_name(f"{folder.name}.{name}")
+
+
+def _settle(folder: Path) -> None:
+    """Complete, or undo, a compaction that was interrupted between its two moves."""
+    old = _beside(folder, "old")
+    if old.exists() and not folder.exists():
+        old.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _engine() -> Any:

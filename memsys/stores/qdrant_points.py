@@ -93,6 +93,10 @@ class QdrantPoints(ABC):
                 self._delete_owner(owner)
 
     @abstractmethod
+    def compact(self) -> bool:
+        """See VectorStore."""
+
+    @abstractmethod
     def close(self) -> None:
         """See VectorStore."""
 

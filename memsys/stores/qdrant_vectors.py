@@ -39,6 +39,10 @@ class QdrantVectors(QdrantPoints):
         self._key_variable = key_variable
         self._size: int | None = None
 
+    def compact(self) -> bool:
+        """Return False; see VectorStore."""
+        return False
+
     def close(self) -> None:
         """See VectorStore."""
         with self._lock:

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from memsys.stores.relations import Node, Relation, node_of, relation_of, row_of
-from memsys.stores.sqlite import open_store
+from memsys.stores.sqlite import open_store, rewrite
 
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS nodes (
@@ -132,6 +132,10 @@ class RelationFile:
         """Return the dimension of the vectors, None if there are none."""
         row = self._db.execute("SELECT length(vector) / 4 FROM nodes LIMIT 1").fetchone()
         return None if row is None else int(row[0])
+
+    def compact(self) -> None:
+        """Write the file anew; see memsys.stores.sqlite.rewrite."""
+        rewrite(self._db)
 
     def close(self) -> None:
         """Close the file."""

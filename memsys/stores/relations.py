@@ -99,6 +99,9 @@ class RelationStore(Protocol):
     def clear(self, owner: str) -> None:
         """Delete everything of `owner`."""
 
+    def compact(self) -> bool:
+        """See VectorStore.compact."""
+
     def close(self) -> None:
         """Close files and connections; the store cannot be used afterwards."""
 

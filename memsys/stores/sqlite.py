@@ -36,6 +36,21 @@ def open_shared(path: Path, *schemas: str) -> sqlite3.Connection:
     return db
 
 
+def rewrite(db: sqlite3.Connection) -> None:
+    """Write the file of `db` anew without what was deleted: SQLite only marks its pages as free,
+    and earlier pages remain in the write-ahead log. No transaction may be open. Raises InputError
+    if another process is using the file all the time.
+    """
+    path = db.execute("PRAGMA database_list").fetchone()[2]
+    try:
+        db.execute("VACUUM")
+        is_busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    except sqlite3.OperationalError as error:
+        raise InputError(f"{path}: not compacted ({error}); repeat it") from error
+    if is_busy:
+        raise InputError(f"{path}: not compacted, as another process is reading it; repeat it")
+
+
 @contextmanager
 def cache_errors(path: Path, content: str) -> Iterator[None]:
     """Turn an error of the cache file at `path` into an InputError that names it and `content`."""

@@ -54,6 +54,12 @@ class VectorStore(Protocol):
     def clear(self, owner: str) -> None:
         """Delete everything of `owner`."""
 
+    def compact(self) -> bool:
+        """Write all files anew, so that none contains what was deleted or replaced. Returns False,
+        and does nothing, for a server, which alone decides when it does so. Raises InputError if
+        another process prevents it.
+        """
+
     def close(self) -> None:
         """Close files and connections; the store cannot be used afterwards."""
 

@@ -83,7 +83,10 @@ def main() -> None:
 
 def _answer(adapter: Any, asked: dict[str, Any]) -> dict[str, Any]:
     if asked["op"] == "add":
-        return {"made": sum(adapter.add(item) for item in asked["items"])}
+        made = sum(adapter.add(item) for item in asked["items"])
+        if hasattr(adapter, "flush"):
+            adapter.flush()
+        return {"made": made}
     if asked["op"] == "search":
         return {"found": adapter.search(asked["query"], asked["k"])}
     if asked["op"] == "forget":

@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-from eval.datasets.synthetic.libraries import graphiti, langmem, mem0ai
+from eval.datasets.synthetic.libraries import graphiti, hipporag, langmem, lightrag, mem0ai
 from eval.datasets.synthetic.model import UnknownPromptError, answer
 from eval.datasets.synthetic.reading import calling, json_message, tool_names
 from memsys.text.tokens import count_tokens
 
 # Modules with `message_of(body, misses)`: the message that answers a chat request of the library,
 # with `content` and, if tools are called, `tool_calls`; None for a request of another library.
-_LIBRARIES: Final = (graphiti, langmem, mem0ai)
+_LIBRARIES: Final = (graphiti, hipporag, langmem, lightrag, mem0ai)
 _TOOLS: Final = {
     "extract_entities": "entities",
     "establish_relationships": "relations",
@@ -31,8 +31,8 @@ _ARGUMENTS: Final = {
 }
 _REMEDY: Final = (
     "llm=grammar answers only prompts that write memories (strategy=mem0, mem0_graph, "
-    "memory=facts, and the libraries graphiti, langmem, mem0ai, mem0ai_graph); use reader=chain "
-    "judge=none"
+    "memory=facts, and the libraries graphiti, hipporag, langmem, lightrag, mem0ai, mem0ai_graph); "
+    "use reader=chain judge=none"
 )
 
 

@@ -14,7 +14,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from memsys.service.rest.failures import body_of
+from memsys.service.rest.error_body import body_of
 
 BODY_MOST = 1_048_576  # bytes
 _READ_MOST = 8 * BODY_MOST  # read before refusing, as many clients send all before they read

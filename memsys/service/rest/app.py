@@ -19,14 +19,13 @@ from memsys.service.records import Owner
 from memsys.service.rest import schemas
 from memsys.service.rest.access import AccessControl, AccessPolicy
 from memsys.service.rest.failures import documented, install, refuse_unknown
-from memsys.service.rows import Rows
+from memsys.service.rest.page import page
 
 _ABOUT = (
     "Memories are separate by owner: at least one of user_id, agent_id and run_id is required. "
     "Errors are JSON of the schema Error."
 )
 _PAGE = Path(__file__).with_name("docs.html.j2").read_text(encoding="utf-8")
-REPLY_MOST = 16_000_000  # characters of texts and metadata in one answer
 MemoryId = Annotated[str, InPath(pattern="^[0-9a-f]{32}$", description="of a memory")]
 OwnerQuery = Annotated[str | None, Query(min_length=1, max_length=256)]
 
@@ -80,7 +79,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         found = memory.get_all(
             user_id=user_id, agent_id=agent_id, run_id=run_id, limit=limit, offset=offset
         )
-        return _page(found, "limit")
+        return page(found, "limit")
 
     @app.delete("/memories", response_model=schemas.Changes, responses=documented())
     def delete_all(
@@ -99,7 +98,7 @@ def _many(app: FastAPI, memory: Memory) -> None:
         """Find the best memories of an owner for a query, and beside them the relations that a
         model wrote (enable_graph=true: 409 if there are none).
         """
-        return _page(memory.search(**body.model_dump()), "top_k")
+        return page(memory.search(**body.model_dump()), "top_k")
 
     @app.post("/reset", response_model=schemas.Done, responses=documented())
     def reset(body: schemas.ResetRequest | None = None) -> dict[str, Any]:
@@ -108,6 +107,13 @@ def _many(app: FastAPI, memory: Memory) -> None:
         _check_bulk(Owner(body.user_id, body.agent_id, body.run_id), body.all)
         memory.reset(**body.model_dump())
         return {"message": "everything is deleted"}
+
+    @app.post("/compact", response_model=schemas.Done, responses=documented())
+    def compact() -> dict[str, Any]:
+        """Write all files anew, so that none contains what was deleted."""
+        left = memory.compact()
+        others = f", but not those of the {' and '.join(left)} on a server" if left else ""
+        return {"message": f"all files are written anew{others}"}
 
 
 def _one(app: FastAPI, memory: Memory) -> None:
@@ -122,9 +128,9 @@ def _one(app: FastAPI, memory: Memory) -> None:
         return _there(memory.update(id, **body.model_dump())).as_json()  # type: ignore[no-any-return]
 
     @app.delete("/memories/{id}", response_model=schemas.ChangeOut, responses=documented(404))
-    def delete(id: MemoryId) -> dict[str, Any]:  # noqa: A002
-        """Delete one memory; its history remains."""
-        return _there(memory.delete(id)).as_json()  # type: ignore[no-any-return]
+    def delete(id: MemoryId, history: bool = True) -> dict[str, Any]:  # noqa: A002
+        """Delete one memory; its history remains, except with history=false."""
+        return _there(memory.delete(id, history=history)).as_json()  # type: ignore[no-any-return]
 
     @app.get("/memories/{id}/history", response_model=schemas.Changes, responses=documented(404))
     def history(id: MemoryId) -> dict[str, Any]:  # noqa: A002
@@ -139,15 +145,6 @@ def _check_bulk(owner: Owner, everyone: bool) -> None:
         owner.check_bulk(everyone)
     except InputError as error:
         raise HTTPException(400, str(error)) from None
-
-
-def _page(rows: Rows[Any], number: str) -> dict[str, Any]:
-    """Return `rows` as JSON. Raises InputError naming `number` if they are too many to send."""
-    page: dict[str, Any] = dict(rows)
-    size = sum(len(row["memory"]) + len(str(row["metadata"])) for row in page["results"])
-    if size > REPLY_MOST:
-        raise InputError(f"{number}: the results have over {REPLY_MOST:,} characters; ask for less")
-    return page
 
 
 def _there(found: Any) -> Any:

@@ -17,29 +17,10 @@ from memsys.errors import InputError
 from memsys.llm.base import LLMError
 from memsys.llm.budget import BudgetReached
 from memsys.service.records import NoModelError
+from memsys.service.rest.error_body import body_of
 from memsys.service.rest.schemas import Error
 
-_TYPES = {
-    400: "bad_request",
-    401: "unauthorized",
-    403: "forbidden",
-    404: "not_found",
-    405: "method_not_allowed",
-    408: "timeout",
-    409: "no_model",
-    413: "too_large",
-    422: "invalid_input",
-    502: "model_failed",
-    503: "busy",
-}
-
 _STATUSES = {NoModelError: 409, InputError: 422, LLMError: 502, BudgetReached: 502}
-
-
-def body_of(status: int, message: str, details: Sequence[dict[str, str]] = ()) -> dict[str, Any]:
-    """Return the JSON of an error."""
-    kind = _TYPES.get(status, "error")
-    return {"error": {"status": status, "type": kind, "message": message, "details": list(details)}}
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:

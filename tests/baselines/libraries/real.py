@@ -19,7 +19,14 @@ from memsys.types import Session
 from tests.memsys.build import MakeParts, session
 from tests.memsys.llm.server import FaultyServer
 
-MADE = {"mem0ai": "2.2.1", "mem0ai_graph": "1.0.11", "graphiti": "0.31.1", "langmem": "0.0.30"}
+MADE = {
+    "mem0ai": "2.2.1",
+    "mem0ai_graph": "1.0.11",
+    "graphiti": "0.31.1",
+    "hipporag": "2.0.0a4",
+    "langmem": "0.0.30",
+    "lightrag": "1.5.7",
+}
 TALK = (  # the examples of Mem0's own documentation: a changed mind, and one that grew
     session(1, datetime(2023, 5, 1, 13), ("Ada", "I like badminton."), ("Ada", "I love pizza.")),
     session(
@@ -49,6 +56,14 @@ def ingested(
         yield strategy
     finally:
         strategy.close()
+
+
+def files_with(words: bytes, strategy: LibraryMemory) -> list[Path]:
+    """The files of the library, other than what it logged, that contain `words`."""
+    assert strategy._open is not None
+    folder = Path(strategy._open[2].name)
+    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "stderr.txt")
+    return [path for path in files if words in path.read_bytes()]
 
 
 def asking(parts: MakeParts, server: FaultyServer, folder: Path, mode: Mode = "auto") -> Parts:

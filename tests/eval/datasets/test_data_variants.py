@@ -166,7 +166,7 @@ def test_session_ids_never_collide(tmp_path: Path) -> None:
             answer_session_ids=[],
         )
         path.write_text(json.dumps([made]))
-        source = LongMemEval(name="mine", path=str(path))
+        source = LongMemEval(name="mine", path=str(path), session_ids="published")
         if ids == ("a", "a", "a#2"):
             [conversation] = source.load().conversations
             assert [one.id for one in conversation.sessions] == ["a", "a#2", "a#2#2"]

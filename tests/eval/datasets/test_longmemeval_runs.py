@@ -46,7 +46,7 @@ def test_a_run_has_the_data_sets_own_types(runs: list[Run], tmp_path: Path):
     records = {record["id"]: record for record in first.records}
     assert records["a/0"]["category"] == 14
     assert records["b/0"]["asked_at"] == "2023-06-01T09:05:00"
-    assert records["b/0"]["evidence_sessions"] == ["answer_a_1", "answer_a_2"]
+    assert records["b/0"]["evidence_sessions"] == ["s1", "s2"]
     assert [r["scores"]["evidence_session_recall"] for r in records.values()] == [1.0] * 3
     assert records["c_abs/0"]["gold"] is None
     cells = first.summary["by_type"]
@@ -56,6 +56,12 @@ def test_a_run_has_the_data_sets_own_types(runs: list[Run], tmp_path: Path):
     assert first.summary["protocols"]["locomo"]["by_type"]["overall"]["n"] == 2
     without = next(run for run in runs if run.manifest["strategy"] == "no_memory")
     assert without.summary["by_type"]["overall"]["evidence_session_recall"] == 0.0
+
+
+def test_no_file_of_a_run_has_the_published_ids(runs: list[Run]):
+    for run in runs:
+        for path in run.folder.rglob("*"):
+            assert path.is_dir() or b"answer_a" not in path.read_bytes(), path
 
 
 def test_other_rules_than_locomos_do_not_apply():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from baselines.rankings import BM25, GraphWalk
 from memsys.index.rank import IndexSettings
+from memsys.index.vector import LargeVectors
 from memsys.store import Store
 from memsys.strategies.plain import VectorOnly
 from memsys.strategy import Strategy
@@ -19,6 +22,7 @@ from tests.memsys.build import (
     memory,
 )
 from tests.memsys.contract import GONE, QUERIES
+from tests.memsys.left import files_with
 from tests.memsys.strategies.make import conf
 
 
@@ -40,15 +44,26 @@ def test_a_strategy_with_a_store_elsewhere_does_not_claim_a_deletion(parts: Make
 
 
 @pytest.mark.parametrize("vectors", ["flat", "ivf", "hnsw"])
-def test_an_index_for_large_stores_drops_the_vectors(parts: MakeParts, vectors: str) -> None:
-    index = IndexSettings(0.9, 0.4, 0.5, vectors=vectors, lexical="sparse")  # type: ignore[arg-type]
-    given = parts(BagOfWords(), index=index)
+def test_an_index_for_large_stores_drops_the_vectors(
+    parts: MakeParts, vectors: str, tmp_path: Path
+) -> None:
+    settings = IndexSettings(0.9, 0.4, 0.5, vectors=vectors, lexical="sparse")  # type: ignore[arg-type]
+    given = parts(BagOfWords(), index=settings)
     strategy = ingest_all(VectorOnly(given, 9))
     strategy.retrieve(QUERIES[0])
     assert strategy.forget(GONE) == 3
     never = without(VectorOnly(given, 9))
     assert [strategy.retrieve(one) for one in QUERIES] == [never.retrieve(one) for one in QUERIES]
     assert strategy.size() == never.size()
+    index = strategy.store.by_vector
+    assert isinstance(index, LargeVectors)
+    (folder := tmp_path / "index").mkdir()
+    index.save(folder / "saved")
+    gone, there = given.embedder.documents(
+        ["Theo: Only two tomato seedlings did.", "Theo: Kiln accidents happen."]
+    )
+    assert files_with(folder, there) == ["saved"]
+    assert not files_with(folder, gone)
     strategy.forget([turn.id for one in SESSIONS for turn in one.turns])
     assert strategy.size()["bytes"] == 0
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.memsys.left import files_with
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import FaultyServer
 from tests.memsys.service.rest.serving import CONFIG, KEY, Served, serving
@@ -434,3 +435,13 @@ def test_with_the_key_all_is(locked: Served) -> None:
     assert locked.ask("GET", "/memories?user_id=m", headers=bearer).status == 200
     schemes = locked.ask("GET", "/openapi.json").body["components"]["securitySchemes"]
     assert {one["type"] for one in schemes.values()} == {"apiKey", "http"}
+
+
+def test_a_memory_without_history_is_in_no_file(server: Served, folder: Path) -> None:
+    id_ = added(server, messages="The zebra is ill")
+    assert files_with(folder, "The zebra is ill")
+    assert server.ask("DELETE", f"/memories/{id_}?history=false").body["event"] == "DELETE"
+    failed(server.ask("GET", f"/memories/{id_}/history"), 404, "not_found")
+    answer = server.ask("POST", "/compact")
+    assert (answer.status, answer.body) == (200, {"message": "all files are written anew"})
+    assert not files_with(folder, "The zebra is ill")

@@ -1,0 +1,1 @@
+"""Memory servers that speak the Model Context Protocol, as one strategy (docs/mcp.md)."""

@@ -1,0 +1,86 @@
+"""`python -m baselines.mcp`: the tools of a memory server, which are used, and its admission."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from baselines.mcp.admission import check
+from baselines.mcp.arguments import snake
+from baselines.mcp.rules import Role
+from baselines.mcp.strategy import server_of
+from baselines.mcp.tools import Tool, points, why_not
+from memsys.errors import InputError, complain
+from memsys.text.json_text import parse_json
+
+_ROLES: tuple[Role, ...] = ("add", "search", "delete")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """List the tools, what was chosen and why, and check the server. Returns the exit code: 0 if it
+    is admitted, else 2.
+    """
+    given = vars(_parser().parse_args(arguments))
+    try:
+        given["env"] = dict(_pair(one) for one in given["env"])
+        for name in ("add_arguments", "search_arguments"):
+            given[name] = _json(name, given[name])
+        server = server_of(**{name: value for name, value in given.items() if value is not None})
+        for line in check(server, print, _described).checks:
+            print(f"  {line}")
+    except InputError as error:
+        complain(error)
+        return 2
+    print("Admitted: python -m eval.run strategy=mcp ...")
+    return 0
+
+
+def _described(tools: list[Tool]) -> Iterator[str]:
+    """Yield name, arguments and what speaks for or against each tool in each role."""
+    for tool in tools:
+        required = set(tool.schema.get("required") or ())
+        names = [f"{n}{'' if n in required else '?'}" for n in tool.schema.get("properties") or {}]
+        notes = []
+        for role in _ROLES:
+            worth, words = points(tool, role)
+            if worth:
+                notes.append(f"{role}: {why_not(tool, role) or f'{worth} points: {words}'}")
+        yield "; ".join([f"  {tool.name}({', '.join(names)})", *notes])
+    yield "Chosen"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m baselines.mcp", description=__doc__)
+    parser.add_argument("--command", help="program and arguments of a server over stdio")
+    parser.add_argument("--url", help="address of a server over streamable HTTP")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--variables", nargs="*", default=[], metavar="NAME")
+    parser.add_argument("--key-variable", default="", metavar="NAME")
+    for name in ("add-tool", "search-tool", "delete-tool", "owners"):
+        parser.add_argument(f"--{name}", metavar="NAME")
+    for name in ("add-arguments", "search-arguments"):
+        parser.add_argument(f"--{name}", metavar="JSON")
+    parser.add_argument("--timeout-s", type=float, default=60)
+    parser.add_argument("--settle-s", type=float, default=0)
+    return parser
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not snake(name) or not equals:
+        raise InputError(f"--env: {text!r:.60}; write NAME=VALUE")
+    return name, value
+
+
+def _json(name: str, text: str | None) -> object:
+    if text is None:
+        return None
+    try:
+        return parse_json(text)
+    except ValueError as error:
+        raise InputError(f"--{name.replace('_', '-')}: {error}; write a JSON object") from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

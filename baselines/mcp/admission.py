@@ -1,0 +1,201 @@
+"""Whether a server can be measured: checked on probes, once per process, before any ingestion."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from baselines.libraries.pipe import LibraryError
+from baselines.mcp.connection import Connection
+from baselines.mcp.session import OwnerMemory, nothing_in
+from baselines.mcp.tools import PROCESS, Chosen, Tool, Wanted, choose
+from baselines.mcp.transports import Address, Command
+from memsys.errors import InputError
+from memsys.text.addresses import without_secrets
+from memsys.types import Memory
+
+_K = 5
+_UNKNOWN = 'What did Zubrowka-Quill say about "marzipan & tin" (in 1907)?'  # marks upset a parser
+_TIME = datetime(2023, 5, 1, 13)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """How a server is reached and used. `settle_s`: seconds after an addition before the first
+    search.
+    """
+
+    at: Command | Address
+    wanted: Wanted
+    timeout_s: float
+    settle_s: float
+
+    @contextmanager
+    def connected(self) -> Iterator[Connection]:
+        """Open a connection; a command runs in a folder of its own, which is then removed."""
+        with TemporaryDirectory(prefix="memsys-mcp-", ignore_cleanup_errors=True) as name:
+            folder = Path(name)
+            stderr = folder / "stderr.txt" if isinstance(self.at, Command) else None
+            connection = Connection(self.at.open(folder), self.timeout_s, stderr)
+            try:
+                yield connection
+            finally:
+                connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """An admitted server: its tools, what it answers if it finds nothing (plain text alone), and
+    what was checked.
+    """
+
+    chosen: Chosen
+    about: Mapping[str, Any]
+    nothing: str = ""
+    checks: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the entries of the manifest."""
+        return {"server": self.about, **self.chosen.as_json(), "admission": self.checks}
+
+
+_ADMITTED: dict[str, Admission] = {}
+_LOCK = threading.Lock()
+
+
+def admit(server: Server, show: Callable[[str], None] = lambda _: None) -> Admission:
+    """Return the admission of `server`; checked once per process. Raises InputError with the reason
+    if it is not admitted; nothing but probes has then been stored.
+    """
+    key = repr(server)
+    with _LOCK:
+        if key not in _ADMITTED:
+            _ADMITTED[key] = check(server, show)
+        return _ADMITTED[key]
+
+
+def check(
+    server: Server,
+    show: Callable[[str], None] = lambda _: None,
+    describe: Callable[[list[Tool]], Iterator[str]] = lambda _: iter(()),
+) -> Admission:
+    """Choose the tools and check the server on two probe owners, whose memories are then deleted.
+    `show` is called with each line for the user, first with those that `describe` returns. Raises
+    InputError as `admit`.
+    """
+    try:
+        with server.connected() as connection:
+            tools, about = connection.tools()
+            for line in (" ".join(map(str, about.values())), *describe(tools)):
+                show(line)
+            chosen = choose(tools, server.wanted)
+            for line in shown(chosen, tools):
+                show(line)
+            if chosen.owners != PROCESS:
+                return _probe(server, chosen, about, connection, connection)
+            if isinstance(server.at, Address):
+                raise _refused(
+                    "neither tool has an argument for the owner, and one address is one process; "
+                    "start it by strategy.command=, or name the argument by strategy.owners="
+                )
+            with server.connected() as other:
+                return _probe(server, chosen, about, connection, other)
+    except LibraryError as error:
+        hint = "; is it there, and is the key of strategy.key_variable right?"
+        raise _refused(f"{error}{hint if isinstance(server.at, Address) else ''}") from None
+
+
+def shown(chosen: Chosen, tools: list[Tool]) -> Iterator[str]:
+    """Yield what was chosen and why, one line for each tool."""
+    for role, choice in (("add", chosen.add), ("search", chosen.search), ("delete", chosen.delete)):
+        if choice is None:
+            yield f"  delete: none of {len(tools)} tools; it cannot forget"
+        else:
+            arguments = json.dumps(choice.arguments, ensure_ascii=False)
+            yield f"  {role}: {choice.tool.name} {arguments} ({choice.why})"
+    apart = "a process and a folder each" if chosen.owners == PROCESS else chosen.owners
+    yield f"  owners: by {apart}"
+
+
+def _probe(
+    server: Server, chosen: Chosen, about: Mapping[str, Any], one: Connection, two: Connection
+) -> Admission:
+    """Add a memory for each of two owners, search for both as both, and for something unknown."""
+    memories = [
+        OwnerMemory(connection, chosen, f"memsys-probe-{secrets.token_hex(8)}", "")
+        for connection in (one, two)
+    ]
+    probes = [_probe_of(place) for place in ("north", "south")]
+    try:
+        for memory, probe in zip(memories, probes, strict=True):
+            memory.add(probe)
+        time.sleep(server.settle_s)
+        for memory, probe in zip(memories, reversed(probes), strict=True):
+            _check_apart(memory, probe, chosen)
+        for memory, probe in zip(memories, probes, strict=True):
+            _check_found(memory, probe)
+        nothing = _of_unknown(memories[0])
+    finally:
+        for memory, probe in zip(memories, probes, strict=True):
+            with suppress(LibraryError):
+                memory.forget(probe.turns)
+    checks = ["what was added comes back", "owners are apart", "an unknown query is no error"]
+    left = chosen.owners != PROCESS and chosen.delete is None and isinstance(server.at, Address)
+    if left:
+        checks.append(f"2 probes remain, of owners {', '.join(one.owner for one in memories)}")
+    return Admission(chosen, about, nothing, checks)
+
+
+def _probe_of(gate: str) -> Memory:
+    """Return a memory that ends with a new word. A search for the rest of it, its index text, finds
+    it in servers that match a phrase, and an answer that repeats the query lacks the word.
+    """
+    text, word = f"The code of the {gate} gate is known to the keeper", secrets.token_hex(6)
+    return Memory(f"probe {word}", f"{text} {word}", text, _TIME, word, (f"probe {word}",))
+
+
+def _check_found(memory: OwnerMemory, probe: Memory) -> None:
+    items = memory.items(probe.index_text, _K)
+    if not any(probe.content in " ".join(item.text.split()) for item in items):
+        first = (
+            f"the first of {len(items)} results is {items[0].text[:80]!r}" if items else "nothing"
+        )
+        raise _refused(
+            f"what was added does not come back: {first} for words that were added; if the "
+            "server needs time, set strategy.settle_s; if it rewrites texts, it cannot be credited"
+        )
+
+
+def _check_apart(memory: OwnerMemory, other: Memory, chosen: Chosen) -> None:
+    if any(other.speaker in item.text for item in memory.items(other.index_text, _K)):
+        raise _refused(
+            "it mixes owners: one finds what another has added"
+            + (
+                ", although each has a process and a folder; the server writes elsewhere: give its "
+                "path by strategy.env.NAME={folder}/..."
+                if chosen.owners == PROCESS
+                else f", although {chosen.owners} differs; strategy.owners=process gives each a "
+                "process and a folder, if there is a command"
+            )
+        )
+
+
+def _of_unknown(memory: OwnerMemory) -> str:
+    """Return what a plain server answers if it finds nothing."""
+    items = memory.items(_UNKNOWN, _K)
+    if len(items) == 1 and items[0].plain and not memory.stored.is_about(items[0].text):
+        return nothing_in(items[0].text, _UNKNOWN)
+    return ""
+
+
+def _refused(why: str) -> InputError:
+    return InputError(without_secrets(f"strategy=mcp: the server is not admitted: {why}"))

@@ -1,0 +1,192 @@
+"""Templates of the arguments of a tool: derived from its JSON schema, and filled."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from baselines.mcp.rules import IDS, OPTIONAL, OWNERS, REQUIRED, TEXT, Role
+
+PLACES = ("text", "speaker", "time", "owner", "turn", "turns", "query", "words", "k", "id")
+_PLACE = re.compile(r"\{(\w+)\}")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_NONE = object()  # nothing fills the argument
+_ONCE = ("{text}", "{query}", "{id}")  # optional arguments of these take turns
+_DEEPEST = 6  # of nested schemas
+Schema = Mapping[str, Any]
+
+
+def snake(name: str) -> str:
+    """Return `name` in lower case with underscores: entityType is entity_type."""
+    return re.sub(r"[^a-z0-9]+", "_", _CAMEL.sub("_", name).lower()).strip("_")
+
+
+def owner_of(schema: Schema) -> list[str]:
+    """Return the owner arguments of a tool, likeliest first, in snake case and singular."""
+    present = {_single(snake(name)) for name in schema.get("properties") or {}}
+    return [name for name in OWNERS if name in present]
+
+
+def template_of(schema: Schema, role: Role, owner: str | None) -> tuple[dict[str, Any], list[str]]:
+    """Return the arguments of a tool with placeholders, and the required arguments that no rule
+    fills. `owner`: the argument that takes the owner (see `owner_of`), if one does.
+    """
+    deriving = _Deriving(schema, role, owner)
+    found = deriving.fields(schema)
+    return (found if isinstance(found, dict) else {}), deriving.missing
+
+
+def fill(template: Any, values: Mapping[str, Any]) -> Any:
+    """Return `template` with each {name} replaced. A text that is one placeholder becomes the value
+    itself, of any type.
+    """
+    if isinstance(template, str):
+        whole = _PLACE.fullmatch(template)
+        if whole and whole[1] in values:
+            return values[whole[1]]
+        return _PLACE.sub(lambda m: str(values.get(m[1], m[0])), template)
+    if isinstance(template, Mapping):
+        return {name: fill(value, values) for name, value in template.items()}
+    if isinstance(template, Sequence):
+        return [fill(value, values) for value in template]
+    return template
+
+
+def places_in(template: Any) -> set[str]:
+    """Return the names of the placeholders in `template`."""
+    return set(_PLACE.findall(json.dumps(template, ensure_ascii=False)))
+
+
+class _Deriving:
+    """Walks the schema of one tool."""
+
+    def __init__(self, root: Schema, role: Role, owner: str | None) -> None:
+        self._root, self._role, self._owner = root, role, owner
+        self.missing: list[str] = []
+        self._has_text = False
+
+    def fields(self, schema: Schema, depth: int = 0) -> Any:
+        """Return the filled properties of an object; _NONE if nothing is to be filled."""
+        properties = schema.get("properties") or {}
+        required = set(schema.get("required") or ())
+        order = sorted(properties, key=lambda name: (name not in required, _rank(snake(name))))
+        filled = {}
+        for name in order:
+            value = self._value(name, self._plain(properties[name]), name in required, depth)
+            if value is not _NONE:
+                filled[name] = value
+            elif name in required and "default" not in properties[name]:
+                self.missing.append(name)
+        return {name: filled[name] for name in properties if name in filled} or _NONE
+
+    def _value(self, name: str, schema: Schema, needed: bool, depth: int) -> Any:
+        slot = self._slot(snake(name), needed)
+        kind = schema.get("type")
+        if slot in _ONCE and self._has_text and not needed:
+            return _NONE
+        if kind == "array":
+            return self._list(name, self._plain(schema.get("items") or {}), slot, needed, depth)
+        if kind == "object" or "properties" in schema:
+            return self._object(name, schema, slot, needed, depth)
+        if slot == "{k}":
+            return "{k}" if kind in {"integer", "number"} else _NONE
+        if slot == "{words}" or (kind not in {"string", None} and slot != "{id}"):
+            return _NONE
+        return self._text(schema, slot)
+
+    def _text(self, schema: Schema, slot: Any) -> Any:
+        """Return what fills a string."""
+        if "const" in schema:
+            return schema["const"]
+        allowed = schema.get("enum")
+        if allowed and slot not in allowed:
+            return _NONE
+        self._has_text |= slot in _ONCE
+        return slot
+
+    def _list(self, name: str, items: Schema, slot: Any, needed: bool, depth: int) -> Any:
+        if "properties" in items:
+            if (slot != "{text}" and not needed) or depth > _DEEPEST:
+                return _NONE
+            inner = self.fields(items, depth + 1)
+            return _NONE if inner is _NONE else [inner]
+        if slot == "{words}" or slot is _NONE:
+            return slot
+        value = self._value(name, items, needed, depth) if items else slot
+        return _NONE if value is _NONE else [value]
+
+    def _object(self, name: str, schema: Schema, slot: Any, needed: bool, depth: int) -> Any:
+        if "properties" in schema:
+            if (slot != "{text}" and not needed) or depth > _DEEPEST:
+                return _NONE
+            return self.fields(schema, depth + 1)
+        free = self._role == "add" and snake(name) == "metadata"
+        return {"turns": "{turns}"} if free else _NONE
+
+    def _slot(self, name: str, needed: bool) -> Any:
+        single = _single(name)
+        if single == self._owner or (needed and single in OWNERS):
+            return "{owner}"
+        if self._role == "delete" and single in IDS:
+            return "{id}"
+        found = OPTIONAL[self._role].get(name, _NONE)
+        return REQUIRED[self._role].get(name, _NONE) if found is _NONE and needed else found
+
+    def _plain(self, schema: Any) -> Schema:
+        """Return `schema` without references, and the first alternative that is not null."""
+        for _ in range(_DEEPEST):
+            if not isinstance(schema, Mapping):
+                return {}
+            if isinstance(reference := schema.get("$ref"), str):
+                found: Any = self._root
+                for part in reference.removeprefix("#/").split("/"):
+                    found = found.get(part, {}) if isinstance(found, Mapping) else {}
+                schema = found
+                continue
+            if isinstance(kinds := schema.get("type"), list):
+                kind = next((one for one in kinds if one != "null"), None)
+                return {**schema, "type": kind}
+            options = list(_options(schema))
+            if not options:
+                return schema
+            schema = options[0]
+        return {}
+
+
+def id_name(template: Any, name: str = "") -> str:
+    """Return the argument that {id} fills, in snake case and singular; "" if there is none."""
+    if isinstance(template, Mapping):
+        return next(filter(None, (id_name(value, key) for key, value in template.items())), "")
+    if isinstance(template, list):
+        return next(filter(None, (id_name(value, name) for value in template)), "")
+    return _single(snake(name)) if template == "{id}" else ""
+
+
+def most_k(schema: Schema, template: Mapping[str, Any]) -> int | None:
+    """Return the largest number of results that the schema of a search allows, None: any."""
+    for name, value in template.items():
+        if value == "{k}":
+            most = (schema.get("properties") or {}).get(name, {}).get("maximum")
+            return int(most) if isinstance(most, int | float) else None
+    return None
+
+
+def _options(schema: Schema) -> Iterator[Any]:
+    for name in ("anyOf", "oneOf", "allOf"):
+        for one in schema.get(name) or ():
+            if isinstance(one, Mapping) and one.get("type") != "null":
+                yield one
+
+
+def _rank(name: str) -> int:
+    """Return the place of a text argument in the table; others come last, in any order."""
+    return TEXT.index(name) if name in TEXT else len(TEXT)
+
+
+def _single(name: str) -> str:
+    """Return the singular of a name of ids, names or hashes."""
+    if name.endswith("hashes"):
+        return name.removesuffix("es")
+    return name.removesuffix("s") if name.endswith(("ids", "names")) else name

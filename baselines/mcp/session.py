@@ -1,0 +1,137 @@
+"""One owner's memory on a server: add, search and delete by the chosen tools."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from baselines.libraries.pipe import LibraryError
+from baselines.mcp.arguments import fill, most_k
+from baselines.mcp.connection import Connection
+from baselines.mcp.evidence import Stored
+from baselines.mcp.results import Item, flat_fields, items_of
+from baselines.mcp.rules import IDS
+from baselines.mcp.tools import Choice, Chosen
+from memsys.text.terms import terms
+from memsys.types import Candidate, Memory
+
+_DECLINED = re.compile(r"duplicate|already (exists|stored)", re.IGNORECASE)
+
+
+class OwnerMemory:
+    """The memory of `owner`. `costs`: calls, bytes sent, bytes received and milliseconds by tool
+    since the caller emptied it.
+    """
+
+    def __init__(self, connection: Connection, chosen: Chosen, owner: str, nothing: str) -> None:
+        """`nothing`: what a plain server answers if it finds nothing (see nothing_in)."""
+        self._connection, self._chosen, self._nothing = connection, chosen, nothing
+        self.owner = owner
+        self.stored = Stored()
+        self.costs: dict[str, dict[str, float]] = {}
+
+    def add(self, memory: Memory) -> bool:
+        """Store `memory`; return False if the server declines it as a duplicate. Raises
+        LibraryError if it fails or reports another error.
+        """
+        values = {
+            "text": memory.content,
+            "speaker": memory.speaker,
+            "time": f"{memory.time.isoformat()}Z",
+            "owner": self.owner,
+            "turn": memory.id,
+            "turns": list(memory.turns),
+            "words": list(dict.fromkeys(terms(memory.content))),
+        }
+        arguments = fill(self._chosen.add.arguments, values)
+        try:
+            returned = items_of(self._call(self._chosen.add, arguments))
+        except LibraryError as error:
+            if not _DECLINED.search(str(error)):
+                raise
+            return False
+        fields = returned[0].fields if len(returned) == 1 else {}
+        self.stored.add(memory, {**_sent(arguments), **fields})
+        return True
+
+    def items(self, query: str, k: int) -> list[Item]:
+        """Return the results for `query`, best first. Raises as `add`."""
+        most = most_k(self._chosen.search.tool.schema, self._chosen.search.arguments)
+        values = {
+            "query": query,
+            "words": list(dict.fromkeys(terms(query))),
+            "k": k if most is None else min(k, most),
+            "owner": self.owner,
+        }
+        found = items_of(
+            self._call(self._chosen.search, fill(self._chosen.search.arguments, values))
+        )
+        alone = found[0] if len(found) == 1 and found[0].plain else None
+        if alone and self._nothing and nothing_in(alone.text, query) == self._nothing:
+            return []
+        return found
+
+    def search(self, query: str, k: int) -> list[Candidate]:
+        """Return the candidates for `query`, best first. Raises as `add`."""
+        return self.stored.candidates(self.items(query, k))
+
+    def forget(self, turns: Sequence[str]) -> int | None:
+        """Delete the memories of `turns`; return how many are gone: their texts are not found any
+        more. None if there is no tool for it, or the ids are not known. Raises as `add`.
+        """
+        if self._chosen.delete is None:
+            return None
+        gone = [one for one in self.stored.memories if set(one.turns) & set(turns)]
+        named = [(memory, self._id_of(memory)) for memory in gone]
+        if any(id_ is None for _, id_ in named):
+            return None
+        for memory, id_ in named:
+            values = {"id": id_, "owner": self.owner}
+            self._call(self._chosen.delete, fill(self._chosen.delete.arguments, values))
+            self.stored.remove(memory)
+        for memory, _ in named:
+            same = [one for one in self.items(memory.content, 10) if one.text == memory.content]
+            if same and memory.content not in {one.content for one in self.stored.memories}:
+                raise LibraryError(f"{self._chosen.delete.tool.name}: {memory.id} is still found")
+        return len(named)
+
+    def _id_of(self, memory: Memory) -> Any:
+        """Return what names `memory` to the delete tool: a field of the addition or of a search for
+        its text, or None.
+        """
+        names = IDS[self._chosen.id_name]
+        same = [one for one in self.items(memory.content, 10) if one.text == memory.content]
+        fields = [self.stored.fields[memory.id]]
+        fields += [
+            one.fields for one in same if not one.turns or set(one.turns) & set(memory.turns)
+        ]
+        values = (one[name] for one in fields for name in names if name in one)
+        return next((value for value in values if isinstance(value, str | int)), None)
+
+    def _call(self, choice: Choice, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        name = choice.tool.name
+        begun = time.perf_counter()
+        cost: Mapping[str, float] = {"failed": 1}
+        try:
+            result, cost = self._connection.call(name, arguments)
+        finally:
+            whole = {"calls": 1, **cost, "ms": (time.perf_counter() - begun) * 1000}
+            spent = self.costs.setdefault(name, {})
+            spent |= {part: spent.get(part, 0) + number for part, number in whole.items()}
+        return result
+
+
+def nothing_in(text: str, query: str) -> str:
+    """Return the answer of a plain server with {query} in place of `query`."""
+    return " ".join(text.replace(query, "{query}").split())
+
+
+def _sent(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that were sent, also those of a list of one object."""
+    found = flat_fields(arguments)
+    for value in arguments.values():
+        if isinstance(value, list) and len(value) == 1:
+            found = {**flat_fields(value[0]), **found}
+    return found

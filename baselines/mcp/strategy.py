@@ -1,0 +1,157 @@
+"""A memory server that speaks the Model Context Protocol, as a strategy."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from typing import Any
+from uuid import uuid4
+
+from tqdm import tqdm
+
+from baselines.mcp.admission import Server, admit
+from baselines.mcp.session import OwnerMemory
+from baselines.mcp.tools import Wanted
+from baselines.mcp.transports import Address, Command
+from memsys.errors import InputError, check_number, check_timeout, check_whole
+from memsys.store import Parts
+from memsys.strategy import Strategy
+from memsys.types import Candidate, Query, Retrieval, Session
+
+_NOTHING = Retrieval((), "", 0)
+
+
+class Mcp(Strategy):
+    """The k results of the server's search, in its order. It stores the memories that the option
+    `memory` of the run builds, one call each.
+    """
+
+    def __init__(self, parts: Parts, k: int, budget: int | None, **settings: Any) -> None:
+        """`settings`: see `server_of`. Nothing is started before the first session. Raises
+        InputError on a wrong setting, or without the client library.
+        """
+        super().__init__(parts, k, budget)
+        if k is None:
+            raise InputError("strategy=mcp: k is null; a server needs a number")
+        self._k, self._server = check_whole("k", k), server_of(**settings)
+        self._stack = ExitStack()
+        self._memory: OwnerMemory | None = None
+        self._settle = False
+        self.details: dict[str, Any] = {}
+        self.events: list[dict[str, Any]] = []
+
+    def ingest(self, session: Session) -> int:
+        """Return the number of memories added. Raises LibraryError if the server fails; InputError
+        if it is not admitted.
+        """
+        memory = self._memory or self._open()
+        added = 0
+        try:
+            for one in self.parts.memory.build(session):
+                added += memory.add(one)
+        finally:
+            self._log(memory)
+        self._settle = True
+        return added
+
+    def retrieve(self, query: Query) -> Retrieval:
+        """See MemoryStrategy; the store of this process is empty. Raises LibraryError."""
+        if self._memory is None:
+            return _NOTHING
+        ranked, trace = self.rank(query)
+        return self.retrieval(ranked[: self._k], trace)
+
+    def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
+        """Rank as the server does; the trace is the cost of the call."""
+        assert self._memory is not None  # noqa: S101 - for the type checker
+        if self._settle:
+            time.sleep(self._server.settle_s)
+            self._settle = False
+        _emptied(self._memory)
+        found = self._memory.search(query.text, self._k)
+        return found, {"mcp": _emptied(self._memory)}
+
+    def forget(self, turns: Sequence[str]) -> int | None:
+        """Delete through the server's tool; None if it has none, or names no memories."""
+        if self._memory is None:
+            return None
+        try:
+            return self._memory.forget(turns)
+        finally:
+            self._log(self._memory)
+
+    def size(self) -> Mapping[str, int]:
+        """Return the number of memories that the server was given and has not deleted."""
+        return {"memories": len(self._memory.stored.memories)} if self._memory else {}
+
+    def close(self) -> None:
+        """End the session, and the server if it was started here, and remove its folder."""
+        self._memory = None
+        self._stack.close()
+
+    def _log(self, memory: OwnerMemory) -> None:
+        costs = _emptied(memory).items()
+        self.events += [{"step": "mcp", "tool": name, **cost} for name, cost in costs]
+
+    def _open(self) -> OwnerMemory:
+        admission = admit(self._server, lambda line: tqdm.write(line, file=sys.stderr))
+        self.details = admission.as_json()
+        connection = self._stack.enter_context(self._server.connected())
+        owner = f"memsys-{uuid4().hex}"
+        self._memory = OwnerMemory(connection, admission.chosen, owner, admission.nothing)
+        return self._memory
+
+
+def server_of(
+    command: str | None = None,
+    url: str | None = None,
+    env: Mapping[str, Any] | None = None,
+    variables: Sequence[str] = (),
+    key_variable: str = "",
+    timeout_s: float = 60,
+    settle_s: float = 0,
+    **wanted: Any,
+) -> Server:
+    """Return how a server is reached and used.
+
+    `command`: the program of a server over stdio, with its arguments; or `url`: the address of one
+    over HTTP. `env`: variables of the process ({folder}: its own folder); `variables`: names of
+    those of this process that it may see. `key_variable`: that of the bearer token for an address.
+    `timeout_s`: of a call. `settle_s`: wait after an ingestion. `wanted`: see Wanted. Raises
+    InputError on a wrong value.
+    """
+    if importlib.util.find_spec("mcp") is None:
+        raise InputError("strategy=mcp: not installed; pip install -e '.[mcp]'")
+    if (command is None) == (url is None):
+        raise InputError("strategy=mcp: set either strategy.command or strategy.url")
+    check_timeout("strategy.timeout_s", timeout_s)
+    check_number("strategy.settle_s", settle_s, 0, 600, "seconds")
+    at: Command | Address
+    if command is not None:
+        at = Command(str(command), dict(env or {}), tuple(variables))
+    else:
+        at = Address(str(url), key_variable)
+    plain = {name: _plain(value) for name, value in wanted.items()}
+    return Server(at, Wanted(**plain), timeout_s, settle_s)
+
+
+def _plain(value: Any) -> Any:
+    """Return dicts and lists for those of Hydra."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(one) for one in value]
+    return value
+
+
+def _emptied(memory: OwnerMemory) -> dict[str, dict[str, float]]:
+    """Return the costs by tool, and empty them."""
+    costs = {
+        name: {part: round(number, 3) for part, number in cost.items()}
+        for name, cost in memory.costs.items()
+    }
+    memory.costs.clear()
+    return costs

@@ -1,0 +1,125 @@
+"""How a server is reached: a process of its own, or an address."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from baselines.mcp.arguments import fill
+from baselines.mcp.connection import Transport
+from memsys.errors import InputError
+from memsys.text.addresses import check_address, check_variable
+
+_PASSED = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
+_HOMES = {  # caches and settings of package runners, which a new home would hide
+    "npm_config_cache": ".npm",
+    "NPM_CONFIG_USERCONFIG": ".npmrc",
+    "UV_CACHE_DIR": ".cache/uv",
+    "UV_TOOL_DIR": ".local/share/uv/tools",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A server that is started over stdio. `env`: further variables, in which {folder} is the
+    folder of the process. `variables`: names of variables of this process that it may see.
+    """
+
+    text: str
+    env: Mapping[str, str]
+    variables: Sequence[str]
+
+    def __post_init__(self) -> None:
+        """Raises InputError if the command cannot be run or a variable is not set."""
+        parts = self._parts()
+        if not parts or shutil.which(parts[0]) is None:
+            raise InputError(
+                f"strategy.command: {parts[0] if parts else self.text!r} is no program that can be "
+                "run here; install it, or correct the command"
+            )
+        for name in self.variables:
+            check_variable(name, "strategy.variables")
+            if name not in os.environ:
+                raise InputError(f"strategy.variables: {name} is not set in the environment")
+
+    def open(self, folder: Path) -> Transport:
+        """Return the transport of a new process that lives in `folder`."""
+        return lambda: self._started(folder)
+
+    @asynccontextmanager
+    async def _started(self, folder: Path) -> AsyncIterator[Any]:
+        from mcp import StdioServerParameters, stdio_client  # noqa: PLC0415 - slow to import
+
+        program, *arguments = (fill(part, {"folder": str(folder)}) for part in self._parts())
+        server = StdioServerParameters(
+            command=program, args=arguments, cwd=folder, env=self._environment(folder)
+        )
+        with (folder / "stderr.txt").open("w", encoding="utf-8") as stderr:
+            async with stdio_client(server, errlog=stderr) as streams:
+                yield streams
+
+    def _environment(self, folder: Path) -> dict[str, str]:
+        names = {*_PASSED, *_HOMES, *self.variables}
+        passed = {name: value for name in names if (value := os.environ.get(name))}
+        caches = {name: str(Path.home() / path) for name, path in _HOMES.items()}
+        xdg = {
+            f"XDG_{name}_HOME": str(folder / name.lower()) for name in ("DATA", "CONFIG", "STATE")
+        }
+        home = {"HOME": str(folder), "PYTHONNOUSERSITE": "1"}
+        given = {name: fill(str(text), {"folder": str(folder)}) for name, text in self.env.items()}
+        return {**caches, **passed, **xdg, **home, **given}
+
+    def _parts(self) -> list[str]:
+        """Return the words of the command; files of the working folder get their full path."""
+        try:
+            parts = shlex.split(self.text)
+        except ValueError as error:
+            raise InputError(f"strategy.command: {error}; close the quotation mark") from None
+        if parts and "/" in parts[0]:
+            parts[0] = str(Path(parts[0]).absolute())
+        return [*parts[:1], *(_full(part) for part in parts[1:])]
+
+
+def _full(word: str) -> str:
+    return str(Path(word).absolute()) if Path(word).is_file() else word
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A server that is reached by streamable HTTP. The value of `key_variable`, if it is set, is
+    sent as a bearer token.
+    """
+
+    url: str
+    key_variable: str
+
+    def __post_init__(self) -> None:
+        """Raises InputError on an address that cannot be used."""
+        check_address(self.url, "strategy.url")
+        check_variable(self.key_variable, "strategy.key_variable")
+
+    def open(self, folder: Path | None = None) -> Transport:  # noqa: ARG002 - as of a command
+        """Return the transport of a new session."""
+        return self._connected
+
+    def _connected(self) -> AbstractAsyncContextManager[Any]:
+        return _streams(self.url, os.environ.get(self.key_variable))
+
+
+@asynccontextmanager
+async def _streams(url: str, key: str | None) -> AsyncIterator[Any]:
+    import httpx2  # noqa: PLC0415 - half a second to import
+    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=None) as client,
+        streamable_http_client(url, http_client=client) as streams,
+    ):
+        yield streams

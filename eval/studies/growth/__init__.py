@@ -1,0 +1,1 @@
+"""Growth: what retrieval loses as unrelated sessions are added to a store."""

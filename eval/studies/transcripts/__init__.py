@@ -1,0 +1,1 @@
+"""Own transcripts as a data set: exports of assistants in the LoCoMo layout, questions by rule."""

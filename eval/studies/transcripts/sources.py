@@ -1,0 +1,150 @@
+"""The files of an export: JSON or JSON lines, gzipped or not, in a folder or a zip archive."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+from eval.answers.streaming import JSONStream, LargeList, LargeObject, Limits
+from memsys.errors import InputError
+from memsys.text.files import MOST, check_regular, is_there, shown, unpacked_chunks
+from memsys.text.json_text import parse_json
+
+# A list of conversations is read one by one, a conversation whole.
+LIMITS: Final = Limits(whole=32 << 20)
+_ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
+_RATIO = 200  # unpacked bytes per packed byte of an archive: texts have 2 to 30
+
+
+@contextmanager
+def files_at(path: Path) -> Iterator[list[tuple[str, Path]]]:
+    """Give names and paths of the JSON files at `path`: a file, the files of a folder and of its
+    folders in order of their names, or those of a zip archive, unpacked until the context ends.
+
+    Raises InputError if nothing is there, or an archive is damaged or unpacks to too much.
+    """
+    if not is_there(path):
+        raise InputError(f"{shown(path)}: no such file or folder; correct the path")
+    if path.is_dir():
+        yield [(shown(one.relative_to(path)), one) for one in _inside(path)]
+        return
+    check_regular(path)
+    if not zipfile.is_zipfile(path):
+        yield [(shown(path.name), path)]
+        return
+    with TemporaryDirectory(prefix="transcripts-") as folder:
+        try:
+            yield _unpacked(path, Path(folder))
+        except (
+            zipfile.BadZipFile,
+            zlib.error,
+            NotImplementedError,
+            RuntimeError,
+            EOFError,
+        ) as error:
+            raise InputError(f"{shown(path)}: damaged or encrypted archive ({error})") from error
+
+
+def json_values(path: Path, name: str, limits: Limits = LIMITS) -> Iterator[tuple[str, Any]]:
+    """Yield place and value of each object of a JSON file: of each line, of each element of the
+    list that the file is, or of the one object.
+
+    Raises InputError naming line and column if the file is not JSON in UTF-8.
+    """
+    chunks = _texts(path, name, limits.chunk)
+    start = next((chunk for chunk in chunks if chunk.strip()), "")
+    if not start:
+        return
+    text = chain([start], chunks)
+    if start.lstrip()[0] == "{" and _is_lines(start):
+        yield from _lines(text, name, limits.text)
+        return
+    for value in JSONStream(text, name, limits).document():
+        if isinstance(value, (list, LargeList)):
+            for number, one in enumerate(value, 1):
+                if isinstance(one, (LargeObject, LargeList)):
+                    raise InputError(
+                        f"{name}: conversation {number} has more than {limits.whole:,} characters; "
+                        "remove it from the file"
+                    )
+                yield f"conversation {number}", one
+        elif isinstance(value, dict):
+            yield "conversation 1", value
+
+
+def _inside(folder: Path) -> list[Path]:
+    found = (one for one in folder.rglob("*") if one.name.lower().endswith(_ENDINGS))
+    return sorted(one for one in found if one.is_file())
+
+
+def _unpacked(path: Path, folder: Path) -> list[tuple[str, Path]]:
+    """Return the JSON files of the archive `path`, unpacked in `folder` under names of our own."""
+    found: list[tuple[str, Path]] = []
+    with zipfile.ZipFile(path) as archive:
+        for number, member in enumerate(sorted(archive.infolist(), key=lambda one: one.filename)):
+            name = member.filename
+            if member.is_dir() or not name.lower().endswith(_ENDINGS):
+                continue
+            if member.file_size > min(MOST, max(64 << 20, _RATIO * member.compress_size)):
+                raise InputError(
+                    f"{shown(path.name)}: {shown(name)} unpacks to {member.file_size:,} bytes; "
+                    "unpack the archive and name the folder"
+                )
+            target = folder / f"{number}{Path(name).suffix}"
+            with archive.open(member) as packed, target.open("wb") as plain:
+                while chunk := packed.read(1 << 20):
+                    plain.write(chunk)
+            found.append((shown(name), target))
+    return found
+
+
+def _texts(path: Path, name: str, size: int) -> Iterator[str]:
+    """Yield the text of a UTF-8 file in chunks of about `size` bytes."""
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()
+    try:
+        for data in unpacked_chunks(path, MOST, size):
+            yield decoder.decode(data)
+        yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: not UTF-8; save it as UTF-8") from None
+
+
+def _is_lines(start: str) -> bool:
+    """Return whether the first line is an object by itself, not the beginning of a longer one."""
+    line = start.lstrip().partition("\n")[0]
+    try:
+        parse_json(line, nan=True)
+    except json.JSONDecodeError:
+        return False
+    except ValueError:
+        pass
+    return True
+
+
+def _lines(chunks: Iterator[str], name: str, most: int) -> Iterator[tuple[str, Any]]:
+    rest, number = "", 0
+    for chunk in chain(chunks, ["\n"]):
+        *lines, rest = (rest + chunk).split("\n")
+        for line in lines:
+            number += 1
+            if line.strip():
+                yield f"line {number}", _parsed(line, f"{name}: line {number}")
+        if len(rest) > most:
+            raise InputError(f"{name}: line {number + 1} has more than {most:,} characters")
+
+
+def _parsed(line: str, where: str) -> Any:
+    try:
+        return parse_json(line, nan=True)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{where}: not JSON ({error.msg}); correct or remove it") from None
+    except ValueError as error:
+        raise InputError(f"{where}: {error}; correct or remove it") from None

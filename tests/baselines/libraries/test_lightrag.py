@@ -1,0 +1,107 @@
+"""The real LightRAG against the scripted model of the generated conversations."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.libraries.pipe import LibraryError
+from tests.baselines.libraries.real import MADE, TALK, asking, files_with, ingested, needs
+from tests.memsys.build import SESSIONS, MakeParts, query
+from tests.memsys.llm import faults
+from tests.memsys.llm.server import Behaviour, FaultyServer
+
+pytestmark = needs("lightrag")
+LIKES = query("What does Ada like or love?")
+
+
+def graph(body: dict[str, Any]) -> Behaviour:
+    """Ada and the last word of each message; their relation is described by the message."""
+    prompt = body["messages"][-1]["content"]
+    if "keyword extractor" in prompt:
+        return faults.says('{"high_level_keywords": ["tastes"], "low_level_keywords": ["Ada"]}')
+    said = re.search(r"```\nAda: (.+?) (\w+)( any more)?\.\n```", prompt)
+    if said is None:  # whether something was missed
+        return faults.says("<|COMPLETE|>")
+    row = f"Ada: {said[1]} {said[2]}{said[3] or ''}"
+    rows = [("entity", "Ada", "person", row), ("entity", said[2], "thing", row)]
+    rows += [("relation", "Ada", said[2], "taste", row)]
+    return faults.says("\n".join([*("<|#|>".join(one) for one in rows), "<|COMPLETE|>"]))
+
+
+def test_messages_are_found_with_their_turns_without_a_model(parts: MakeParts) -> None:
+    with ingested("lightrag", parts(), SESSIONS, k=3, infer=False) as strategy:
+        asked = query("sold a bowl at the Lantern market")
+        first = strategy.retrieve(asked)
+        assert first.candidates[0].memory.turns == ("D3:1",)
+        assert first.candidates[0].memory.time == SESSIONS[2].time
+        assert first.candidates[0].memory.speaker == "Mara"
+        assert len(first.candidates) == 3
+        strategy.retrieve(query("Who will drain the field?"))
+        assert strategy.retrieve(asked) == first
+        assert strategy.retrieve(query("")).candidates == ()
+        assert strategy.size() == {"documents": 10, "nodes": 0, "edges": 0}
+        assert strategy.details["version"] == MADE["lightrag"]
+        assert [why.partition(":")[0] for why in strategy.details["degraded"]] == [
+            "no reranker",
+            "a token is counted as four characters",
+            "no graph",
+        ]
+        assert "blocked" not in strategy.details
+        with ingested("lightrag", parts(), SESSIONS[:1], k=30, infer=False) as other:
+            assert other.size()["documents"] == 4
+        assert strategy.forget(["D3:1", "D9:9"]) == 1
+        assert "D3:1" not in str(strategy.retrieve(asked).candidates)
+        assert strategy.size()["documents"] == 9
+
+
+def test_passages_have_their_turns_and_the_graph_has_none(parts: MakeParts, tmp_path: Path) -> None:
+    texts = []
+    with FaultyServer(graph) as server:
+        for mode in ("auto", "replay"):
+            given = asking(parts, server, tmp_path, mode)
+            with ingested("lightrag", given, exchange=1) as strategy:
+                found = strategy.retrieve(LIKES).candidates
+                assert strategy.size() == {"documents": 4, "nodes": 4, "edges": 3}
+            texts.append([(one.memory.content, one.score) for one in found])
+            if mode == "auto":
+                live = server.requests
+        assert server.requests == live
+    assert texts[0] == texts[1]
+    passages = {one.memory.content: one.memory.turns for one in found if one.origin == "direct"}
+    assert passages == {
+        "Ada: I like badminton.": ("D1:1",),
+        "Ada: I love pizza.": ("D1:2",),
+        "Ada: I do not like badminton any more.": ("D2:1",),
+        "Ada: I also love burgers.": ("D2:2",),
+    }
+    others = [one for one in found if one.origin == "expanded"]
+    assert {one.memory.turns for one in others} == {()}
+
+
+def test_what_is_forgotten_is_in_no_description_and_in_no_file(
+    parts: MakeParts, tmp_path: Path
+) -> None:
+    with FaultyServer(graph) as server:
+        given = asking(parts, server, tmp_path)
+        with ingested("lightrag", given, exchange=1) as strategy:
+            assert strategy.forget(["D1:1", "D2:1"]) == 2
+            shown = strategy.retrieve(LIKES).context
+            assert "badminton" not in shown
+            assert "pizza" in shown
+            assert strategy.size() == {"documents": 2, "nodes": 3, "edges": 2}
+            assert files_with(b"badminton", strategy) == []
+            assert files_with(b"pizza", strategy)
+
+
+def test_an_unanswered_call_is_an_error_of_its_session(parts: MakeParts, tmp_path: Path) -> None:
+    with FaultyServer(lambda _: faults.status(400, "no such model")) as server:
+        given = asking(parts, server, tmp_path)
+        with (
+            pytest.raises(LibraryError, match="FAILED"),
+            ingested("lightrag", given, TALK[:1], exchange=1),
+        ):
+            pass

@@ -1,0 +1,76 @@
+"""Toy servers in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.mcp import admission
+from baselines.mcp import strategy as module
+from baselines.mcp.admission import Server
+from baselines.mcp.strategy import Mcp
+from baselines.mcp.tools import Wanted
+from baselines.mcp.transports import Address, Command
+from memsys.store import Parts
+from tests.baselines.mcp.toy import Toy
+from tests.memsys.conftest import bag_of_words, parts
+
+__all__ = ["bag_of_words", "parts"]
+
+pytest.importorskip("mcp")
+
+
+@dataclass(frozen=True)
+class _Inside(Command):
+    """A command whose processes are toys: each opening is a new one."""
+
+    toys: list[Toy] = field(default_factory=list, repr=False)
+
+    def __post_init__(self) -> None: ...
+
+    def open(self, folder: Path) -> Callable[[], Any]:
+        toy = Toy(self.text)
+        self.toys.append(toy)
+        return lambda: toy.server
+
+
+@dataclass(frozen=True)
+class _There(Address):
+    """An address at which one toy is."""
+
+    def __post_init__(self) -> None: ...
+
+    def open(self, folder: Path | None = None) -> Callable[[], Any]:
+        return lambda: Toy(self.url).server
+
+
+def server_of(kind: str, *, there: bool = False, timeout_s: float = 20, **wanted: Any) -> Server:
+    at = _There(kind, "") if there else _Inside(kind, {}, ())
+    return Server(at, Wanted(**wanted), timeout_s, 0)
+
+
+def toys_of(server: Server) -> list[Toy]:
+    assert isinstance(server.at, _Inside)
+    return server.at.toys
+
+
+@pytest.fixture(autouse=True)
+def none_admitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admission, "_ADMITTED", {})
+
+
+@pytest.fixture
+def mcp_of(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Server, Parts], Mcp]]:
+    """Make a strategy over a server."""
+    with ExitStack() as stack:
+
+        def make(server: Server, parts: Parts, k: int = 3) -> Mcp:
+            monkeypatch.setattr(module, "server_of", lambda **_: server)
+            return stack.enter_context(closing(Mcp(parts, k, None)))
+
+        yield make

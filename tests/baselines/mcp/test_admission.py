@@ -1,0 +1,82 @@
+"""A server is admitted if what was added comes back and owners are apart."""
+
+from __future__ import annotations
+
+import pytest
+
+from baselines.libraries.pipe import LibraryError
+from baselines.mcp.admission import admit, check
+from baselines.mcp.arguments import fill
+from baselines.mcp.connection import Connection
+from memsys.errors import InputError
+from tests.baselines.mcp.conftest import server_of, toys_of
+from tests.baselines.mcp.toy import SHARED
+
+
+@pytest.mark.parametrize(("kind", "owners"), [("owned", "user_id"), ("plain", "process")])
+def test_a_good_server_is_admitted_and_nothing_is_left(kind: str, owners: str) -> None:
+    server, lines = server_of(kind), []
+    admission = check(server, lines.append)
+    assert admission.chosen.owners == owners
+    assert admission.checks == [
+        "what was added comes back",
+        "owners are apart",
+        "an unknown query is no error",
+    ]
+    assert lines[0].startswith("toy 1.2 ")
+    assert [line.split()[0] for line in lines[1:]] == ["add:", "search:", "delete:", "owners:"]
+    if kind == "owned":
+        assert [toy.rows for toy in toys_of(server)] == [[]]
+    details = admission.as_json()
+    assert details["server"]["version"] == "1.2"
+    assert len(details["tools"]["add"]["schema_sha256"]) == 64
+
+
+def test_a_server_that_ignores_the_owner_is_not_admitted() -> None:
+    server = server_of("mixing")
+    with pytest.raises(InputError, match=r"not admitted: it mixes owners: .* user_id differs"):
+        check(server)
+    assert toys_of(server)[0].rows == []
+    assert check(server_of("mixing", owners="process")).chosen.owners == "process"
+
+
+def test_processes_that_write_to_one_place_are_not_admitted() -> None:
+    try:
+        with pytest.raises(InputError, match=r"mixes owners: .* strategy\.env\.NAME=\{folder\}"):
+            check(server_of("elsewhere"))
+    finally:
+        SHARED.clear()
+
+
+@pytest.mark.parametrize(
+    ("kind", "there", "words"),
+    [
+        ("silent", False, "what was added does not come back: the first of 1 results is "),
+        ("ambiguous", False, "strategy.add_tool: remember and store fit equally well; name one"),
+        ("plain", True, "neither tool has an argument for the owner, and one address is one"),
+    ],
+)
+def test_one_line_says_why_a_server_is_not_admitted(kind: str, there: bool, words: str) -> None:
+    with pytest.raises(InputError) as raised:
+        check(server_of(kind, there=there))
+    assert words in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_server_at_an_address_has_owners_by_argument() -> None:
+    assert check(server_of("owned", there=True)).chosen.owners == "user_id"
+
+
+def test_a_server_is_checked_once() -> None:
+    server = server_of("plain")
+    assert admit(server) is admit(server)
+    assert len(toys_of(server)) == 2
+    assert fill(admit(server).nothing, {"query": "tea"}) == "No memories found for 'tea'"
+
+
+def test_a_server_that_cannot_start_says_so_at_once() -> None:
+    def broken() -> object:
+        raise OSError("no such place")
+
+    with pytest.raises(LibraryError, match="the start: no such place"):
+        Connection(broken, 60)

@@ -1,0 +1,101 @@
+"""The strategy over a toy: evidence, faults, costs and forgetting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from baselines.libraries.pipe import LibraryError
+from baselines.mcp.admission import Server
+from baselines.mcp.strategy import Mcp
+from baselines.mcp.strategy import server_of as from_settings
+from memsys.errors import InputError
+from memsys.store import Parts
+from memsys.types import Query
+from tests.baselines.mcp.conftest import server_of, toys_of
+from tests.memsys.build import NOON, SESSIONS, MakeParts, session
+
+Make = Callable[[Server, Parts], Mcp]
+
+
+def query(text: str) -> Query:
+    return Query("q", text, "ash", NOON)
+
+
+@pytest.mark.parametrize("kind", ["owned", "plain"])
+def test_results_are_the_memories_that_were_stored(
+    kind: str, mcp_of: Make, parts: MakeParts
+) -> None:
+    strategy = mcp_of(server_of(kind), parts())
+    assert strategy.retrieve(query("tomato")).candidates == ()  # nothing started
+    assert [strategy.ingest(one) for one in SESSIONS] == [len(one.turns) for one in SESSIONS]
+    found = strategy.retrieve(query("Did two tomato seedlings survive?"))
+    assert [one.memory.turns for one in found.candidates[:2]] == [("D1:3",), ("D1:4",)]
+    assert "Only two tomato seedlings did." in found.context
+    (cost,) = found.trace["mcp"].values()
+    assert cost["calls"] == 1
+    assert cost["sent"] > 40
+    assert cost["received"] > 100
+    assert strategy.retrieve(query("zzz")).candidates == ()
+    assert strategy.size() == {"memories": sum(len(one.turns) for one in SESSIONS)}
+    assert [one["calls"] for one in strategy.events] == [len(one.turns) for one in SESSIONS]
+    assert strategy.details["server"]["name"] == "toy"
+
+
+def test_an_error_of_the_server_costs_the_session_or_the_question(
+    mcp_of: Make, parts: MakeParts
+) -> None:
+    strategy = mcp_of(server_of("plain"), parts())
+    with pytest.raises(LibraryError, match=r"remember: .*the toy refuses this"):
+        strategy.ingest(session(1, NOON, ("Ada", "Please refuse.")))
+    assert strategy.events[0]["failed"] == 1
+    assert strategy.ingest(session(2, NOON, ("Ada", "I sing."))) == 1
+    with pytest.raises(LibraryError, match=r"recall: .*the toy refuses this"):
+        strategy.retrieve(query("refuse"))
+    assert len(strategy.retrieve(query("i sing.")).candidates) == 1
+
+
+def test_a_server_that_hangs_is_closed_and_later_calls_fail_at_once(
+    mcp_of: Make, parts: MakeParts
+) -> None:
+    strategy = mcp_of(server_of("plain", timeout_s=1), parts())
+    strategy.ingest(session(1, NOON, ("Ada", "I sing.")))
+    for text in ("hang", "sing"):
+        with pytest.raises(LibraryError, match="recall: no answer within 1 s; closed"):
+            strategy.retrieve(query(text))
+
+
+def test_it_forgets_by_the_ids_that_the_server_gave(mcp_of: Make, parts: MakeParts) -> None:
+    server = server_of("owned")
+    strategy = mcp_of(server, parts())
+    strategy.ingest(SESSIONS[0])
+    assert strategy.forget(["D1:3", "D1:4"]) == 2
+    assert not [row for row in toys_of(server)[-1].rows if "seedlings" in row["text"]]
+    found = strategy.retrieve(query("tomato seedlings")).candidates
+    assert not {"D1:3", "D1:4"} & {turn for one in found for turn in one.memory.turns}
+    assert strategy.size() == {"memories": 2}
+
+
+def test_without_a_tool_that_deletes_it_cannot_forget(mcp_of: Make, parts: MakeParts) -> None:
+    strategy = mcp_of(server_of("plain"), parts())
+    strategy.ingest(SESSIONS[0])
+    assert strategy.forget(["D1:3"]) is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "set either strategy.command or strategy.url"),
+        ({"command": "a", "url": "http://127.0.0.1:9"}, "set either strategy.command or"),
+        ({"command": "no-such-program x"}, "strategy.command: 'no-such-program' is no program"),
+        ({"command": "ls 'x"}, "strategy.command: No closing quotation; close"),
+        ({"command": "ls", "variables": ["NOT_SET_HERE"]}, "NOT_SET_HERE is not set"),
+        ({"url": "ftp://x"}, "strategy.url"),
+        ({"command": "ls", "timeout_s": 0}, "strategy.timeout_s"),
+    ],
+)
+def test_a_wrong_setting_is_one_clear_line(settings: dict[str, str], words: str) -> None:
+    with pytest.raises(InputError) as raised:
+        from_settings(**settings)
+    assert words in str(raised.value)

@@ -1,0 +1,164 @@
+"""Which tools are chosen, from the schemas of real servers and of awkward ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from baselines.mcp.arguments import fill
+from baselines.mcp.tools import PROCESS, Tool, Wanted, choose
+from memsys.errors import InputError
+
+
+def tool(name: str, *required: str, **properties: Any) -> Tool:
+    """A tool with text arguments, unless `properties` say otherwise; a `_` ends an optional one."""
+    texts = {name.rstrip("_"): {"type": "string"} for name in required}
+    needed = [name for name in required if not name.endswith("_")]
+    return Tool(name, {"properties": {**texts, **properties}, "required": needed})
+
+
+STRINGS = {"type": "array", "items": {"type": "string"}}
+ENTITY = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string"},
+        "entityType": {"type": "string"},
+        "observations": STRINGS,
+    },
+    "required": ["name", "entityType", "observations"],
+}
+GRAPH = [
+    Tool(
+        "create_entities",
+        {
+            "properties": {"entities": {"type": "array", "items": {"$ref": "#/$defs/Entity"}}},
+            "required": ["entities"],
+            "$defs": {"Entity": ENTITY},
+        },
+    ),
+    tool("add_relation", "from", "to"),
+    tool("add_observations", "entityName", contents=STRINGS),
+    tool("search_nodes", "query", limit={"type": "number", "maximum": 50}),
+    Tool("delete_entities", {"properties": {"entityNames": STRINGS}, "required": ["entityNames"]}),
+]
+OWNED = [tool("add_memory", "text", "user_id"), tool("search_memory", "query", "user_id")]
+
+
+def test_nested_entities_are_filled_and_what_needs_an_entity_is_passed_over() -> None:
+    chosen = choose(GRAPH, Wanted())
+    assert chosen.add.tool.name == "create_entities"
+    assert chosen.add.arguments == {
+        "entities": [{"name": "{turn}", "entityType": "memory", "observations": ["{text}"]}]
+    }
+    assert chosen.search.arguments == {"query": "{query}", "limit": "{k}"}
+    assert chosen.delete is not None
+    assert chosen.delete.arguments == {"entityNames": ["{id}"]}
+    assert chosen.owners == PROCESS
+
+
+def test_messages_with_roles_are_filled() -> None:
+    message = {
+        "type": "object",
+        "properties": {
+            "role": {"type": "string", "enum": ["user", "assistant"]},
+            "content": {"type": "string"},
+        },
+        "required": ["role", "content"],
+    }
+    add = Tool(
+        "add_memories",
+        {
+            "properties": {
+                "messages": {"anyOf": [{"type": "null"}, {"type": "array", "items": message}]},
+                "userId": {"type": "string"},
+                "metadata": {"type": "object"},
+                "timestamp": {"type": ["string", "null"]},
+            },
+            "required": ["messages"],
+        },
+    )
+    chosen = choose([add, tool("search_memories", "query", "user_id_")], Wanted())
+    assert chosen.add.arguments == {
+        "messages": [{"role": "user", "content": "{text}"}],
+        "userId": "{owner}",
+        "metadata": {"turns": "{turns}"},
+        "timestamp": "{time}",
+    }
+    assert chosen.owners == "user_id"
+
+
+def test_words_of_a_name_that_say_something_else_cost_points() -> None:
+    tools = [
+        tool("memory_store", "content"),
+        tool("memory_store_session", "content"),
+        tool("memory_search", "query"),
+        tool("mistake_note_search", "query"),
+    ]
+    chosen = choose(tools, Wanted())
+    assert (chosen.add.tool.name, chosen.search.tool.name) == ("memory_store", "memory_search")
+    assert chosen.add.why == "4 points: store +3, memory +1"
+    assert chosen.delete is None
+
+
+def test_one_text_argument_is_filled_the_best_known_one() -> None:
+    add = tool("save", "summary_", "content_", "text_", "title_")
+    chosen = choose([add, tool("find", "query")], Wanted())
+    assert chosen.add.arguments == {"text": "{text}"}
+
+
+@pytest.mark.parametrize(
+    ("tools", "wanted", "words"),
+    [
+        (
+            [*OWNED, tool("store_fact", "text")],
+            {},
+            "add_tool: add_memory and store_fact fit equally",
+        ),
+        (
+            OWNED[1:],
+            {},
+            "add_tool: no tool that adds a memory was found; name one: tools: search_m",
+        ),
+        (
+            OWNED,
+            {"search_tool": "find"},
+            "search_tool: the server has no tool 'find'; tools: add_m",
+        ),
+        (
+            GRAPH,
+            {"add_tool": "add_relation"},
+            "no rule fills its required from, to; set strategy.add",
+        ),
+        (OWNED, {"add_arguments": {"text": "{txt}"}}, "add_arguments: no placeholder {txt}; use"),
+        (OWNED, {"add_arguments": {"text": "x"}}, "add_arguments: needs {text}"),
+        (OWNED, {"owners": "project"}, "strategy.owners: add_memory and search_memory do not both"),
+    ],
+)
+def test_what_is_unclear_names_the_tools_and_the_setting(
+    tools: list[Tool], wanted: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InputError) as raised:
+        choose(tools, Wanted(**wanted))
+    assert words in str(raised.value)
+
+
+def test_everything_can_be_set() -> None:
+    arguments = {"from": "{speaker}", "to": "{text} ({time})"}
+    wanted = Wanted(add_tool="add_relation", add_arguments=arguments, owners=PROCESS)
+    chosen = choose([*GRAPH, *OWNED], Wanted(**{**vars_of(wanted), "search_tool": "search_memory"}))
+    assert chosen.add.why == "set by strategy.add_tool; arguments set"
+    assert chosen.owners == PROCESS
+    filled = fill(chosen.add.arguments, {"speaker": "Ada", "text": "Hi {name}", "time": "noon"})
+    assert filled == {"from": "Ada", "to": "Hi {name} (noon)"}
+
+
+def vars_of(wanted: Wanted) -> dict[str, Any]:
+    return {name: getattr(wanted, name) for name in Wanted.__dataclass_fields__}
+
+
+def test_a_placeholder_alone_keeps_the_type_of_its_value() -> None:
+    assert fill({"n": "{k}", "all": ["{turns}"]}, {"k": 5, "turns": ["a"]}) == {
+        "n": 5,
+        "all": [["a"]],
+    }

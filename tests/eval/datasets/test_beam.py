@@ -1,0 +1,221 @@
+"""Reading BEAM's layout."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hydra.utils import instantiate
+from omegaconf import OmegaConf
+
+from eval.datasets import beam as module
+from eval.datasets.beam import Beam
+from eval.datasets.beam_questions import BEAM_TYPES
+from eval.datasets.locomo_plus import LOCOMO_PLUS_TYPES
+from eval.datasets.longmemeval import LONGMEMEVAL_TYPES
+from eval.datasets.types import ADVERSARIAL, TYPES, Dataset
+from memsys.errors import InputError
+from tests.eval.commands import Start, runs_in
+from tests.eval.datasets.made_beam import ABILITIES, batches, message, plans, probes, write
+
+
+def load(path: Path, **options: Any) -> Dataset:
+    return Beam(name="beam", path=str(path), **options).load()
+
+
+def test_a_batch_is_a_session_and_a_message_a_turn(tmp_path: Path) -> None:
+    (conversation,) = load(write(tmp_path / "1")).conversations
+    assert conversation.id == "1"
+    assert conversation.speakers == ("user", "assistant")
+    first, second = conversation.sessions
+    assert (first.id, first.time) == ("s1", datetime(2024, 3, 15))
+    assert (second.id, second.time) == ("s2", datetime(2024, 4, 2))
+    assert [turn.id for turn in first.turns] == ["s1:0", "s1:1", "s1:2"]
+    assert [turn.speaker for turn in first.turns] == ["user", "assistant", "user"]
+
+
+def test_the_generator_s_notes_are_removed_and_reported(tmp_path: Path) -> None:
+    data = load(write(tmp_path / "1"))
+    texts = [turn.text for session in data.conversations[0].sessions for turn in session.turns]
+    assert texts[0] == "I keep eleven bees' nests behind the mill."
+    assert texts[2] == "They do, but I never open the nests."
+    assert not any(">" in text for text in texts)
+    assert data.repairs == (
+        "chat.json: sample 1: content: 2 notes of the generator's plan removed",
+    )
+
+
+def test_the_ten_abilities_are_the_types(tmp_path: Path) -> None:
+    data = load(write(tmp_path / "1"))
+    assert data.types == BEAM_TYPES
+    assert len(data.questions) == len(ABILITIES) == len(BEAM_TYPES)
+    names = ["adversarial" if name == "abstention" else name for name in ABILITIES]
+    assert [one.type for one in data.questions] == names
+    assert [one.id for one in data.questions] == [f"1/{n}" for n in range(10)]
+    others = (TYPES, LONGMEMEVAL_TYPES, LOCOMO_PLUS_TYPES)
+    assert not (BEAM_TYPES.keys() - {ADVERSARIAL}) & {id_ for one in others for id_ in one}
+
+
+def test_only_what_has_an_answer_has_a_gold_answer(tmp_path: Path) -> None:
+    golds = {one.type: one.gold for one in load(write(tmp_path / "1")).questions}
+    without = {type_ for type_, gold in golds.items() if gold is None}
+    assert without == {"adversarial", "instruction_following", "preference_following"}
+    assert {gold for gold in golds.values() if gold} == {"twelve"}
+
+
+def test_evidence_is_what_the_message_ids_mean(tmp_path: Path) -> None:
+    cited = {one.type: one.evidence for one in load(write(tmp_path / "1")).questions}
+    assert cited["contradiction_resolution"] == ("s1:2", "s2:0")
+    assert cited["event_ordering"] == ("s1:0", "s2:0")
+    assert cited["knowledge_update"] == ("s1:0", "s2:0")
+    assert cited["information_extraction"] == ("s2:0",)
+    assert cited["summarization"] == ()
+
+
+def test_ids_that_mean_nothing_or_several_turns_are_reported(tmp_path: Path) -> None:
+    chat = batches()
+    chat[1]["turns"][0][0]["id"] = 0
+    asked = probes()
+    asked["event_ordering"][0]["source_chat_ids"] = [["--"], [2]]
+    data = load(write(tmp_path / "1", chat, asked))
+    cited = {one.type: one.evidence for one in data.questions}
+    assert cited["event_ordering"] == ("s1:2",)
+    assert cited["knowledge_update"] == ()
+    place = "probing_questions.json: sample 1: "
+    assert f"{place}event_ordering[0].source_chat_ids: '--' dropped: no such message" in (
+        data.repairs
+    )
+    assert any("no evidence: 2 messages have the id 0" in line for line in data.repairs)
+
+
+def test_a_chat_of_several_plans(tmp_path: Path) -> None:
+    data = load(write(tmp_path / "1", plans()))
+    (conversation,) = data.conversations
+    assert [session.id for session in conversation.sessions] == ["s1", "s2", "s3", "s4"]
+    assert data.questions[1].evidence == ("s1:2", "s2:0")
+
+
+def test_a_list_of_messages_is_a_session(tmp_path: Path) -> None:
+    listed = [[one for turn in batch["turns"] for one in turn] for batch in batches()]
+    (as_list,) = load(write(tmp_path / "1", listed)).conversations
+    (as_batches,) = load(write(tmp_path / "2")).conversations
+    assert as_list.sessions == as_batches.sessions
+
+
+def test_the_truncated_chat_goes_first_as_in_the_published_scripts(tmp_path: Path) -> None:
+    write(tmp_path / "1")
+    write(tmp_path / "1", [*batches(), *batches(5)], name="chat_trunecated.json")
+    data = load(tmp_path)
+    assert len(data.conversations[0].sessions) == 4
+    assert [file.name for file in data.files] == ["chat_trunecated.json", "probing_questions.json"]
+
+
+def test_a_session_without_a_date_has_that_of_the_session_before(tmp_path: Path) -> None:
+    chat = batches()
+    del chat[1]["turns"][0][0]["time_anchor"]
+    data = load(write(tmp_path / "1", chat))
+    assert data.conversations[0].sessions[1].time == datetime(2024, 3, 15)
+    assert any("[1].turns: no time_anchor; the time of the" in line for line in data.repairs)
+
+
+def test_folders_at_any_depth_in_order_of_number(tmp_path: Path) -> None:
+    for name in ("100K/10", "100K/9", "1M/1"):
+        write(tmp_path / name)
+    ids = [one.id for one in load(tmp_path).conversations]
+    assert ids == ["1M-1", "100K-9", "100K-10"]
+    assert [one.id for one in load(tmp_path / "100K").conversations] == ["9", "10"]
+    assert [one.id for one in load(tmp_path / "100K" / "10").conversations] == ["10"]
+
+
+def test_filters(tmp_path: Path) -> None:
+    for name in ("1", "2"):
+        write(tmp_path / name)
+
+    def ids(**options: Any) -> list[str]:
+        return [one.id for one in load(tmp_path, **options).questions]
+
+    assert ids(conversations=["2"], limit=2) == ["2/0", "2/1"]
+    assert ids(types=["temporal_reasoning", "adversarial"]) == ["1/0", "1/9", "2/0", "2/9"]
+    for wrong in ({"types": ["abstention"]}, {"conversations": ["3"]}, {"limit": 0}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            ids(**wrong)
+    with pytest.raises(InputError, match=r"dataset\.key=corrected: no errors of BEAM"):
+        ids(key="corrected")
+
+
+def changed(place: str, value: Any) -> list[Any]:
+    chat = batches()
+    if place == "turns":
+        chat[0]["turns"] = value
+    elif place == "batch":
+        chat[0] = value
+    else:
+        chat[0]["turns"][0][0][place] = value
+    return chat
+
+
+@pytest.mark.parametrize(
+    ("chat", "asked", "said"),
+    [
+        ({"chat": []}, None, "chat.json: sample 1: chat: is an object; must be a list"),
+        ([], None, "chat.json: sample 1: chat: no batch"),
+        (changed("batch", {"messages": []}), None, r"\[0\]: neither a batch with turns nor"),
+        (changed("batch", {"plan": batches()}), None, r"\[0\]: neither a batch with turns nor"),
+        (changed("batch", "x"), None, r"\[0\]: is a text; must be an object"),
+        (changed("batch", ["x"]), None, r"\[0\]\[0\]\[0\]: is a text; must be an object"),
+        (changed("turns", []), None, r"\[0\]\.turns: no messages"),
+        (changed("turns", [message(0, "user", "x")]), None, r"\[0\]\.turns\[0\]: is an object"),
+        (changed("role", "system"), None, r"\[0\]\.turns\[0\]\[0\]\.role: 'system'; use user or"),
+        (changed("content", None), None, r"\[0\]\[0\]\.content: missing or no text"),
+        (changed("id", "0"), None, r"\[0\]\[0\]\.id: '0'; must be a whole number"),
+        (changed("time_anchor", "2024-03-15"), None, "time_anchor: '2024-03-15' is no date"),
+        (changed("time_anchor", "March-32-2024"), None, "time_anchor: 'March-32-2024' is no date"),
+        (changed("time_anchor", None), None, "no time_anchor in the first batch"),
+        (None, [], "probing_questions.json: sample 1: questions: is a list; must be an object"),
+        (None, {"riddles": []}, "sample 1: riddles: is no ability; they are contradiction_res"),
+        (None, {"abstention": {}}, "sample 1: abstention: is an object; must be a list"),
+        (None, {"abstention": [{}]}, r"abstention\[0\]\.question: missing"),
+        (None, {"summarization": [{"question": "?"}]}, r"\[0\]\.ideal_summary: missing"),
+    ],
+)
+def test_unknown_forms_are_refused(tmp_path: Path, chat: Any, asked: Any, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        load(write(tmp_path / "1", chat, asked))
+
+
+def test_what_is_no_folder_of_the_repository(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"dataset\.path is missing: BEAM is not part of"):
+        Beam(name="beam").load()
+    with pytest.raises(InputError, match="no such folder; name a folder of the published"):
+        load(tmp_path / "none")
+    with pytest.raises(InputError, match="contains no probing_questions"):
+        load(tmp_path)
+    (tmp_path / "rows.json").write_text("[]")
+    with pytest.raises(InputError, match="a file; name a folder"):
+        load(tmp_path / "rows.json")
+    (write(tmp_path / "1") / "chat.json").unlink()
+    with pytest.raises(InputError, match=r"neither chat_trunecated\.json nor chat\.json"):
+        load(tmp_path)
+
+
+def test_every_option_is_in_the_config() -> None:
+    config = OmegaConf.load(Path(module.__file__).parents[2] / "conf" / "dataset" / "beam.yaml")
+    fields = {"_target_", *Beam.__dataclass_fields__}
+    assert set(config) == fields
+    assert isinstance(instantiate(config), Beam)
+
+
+def test_a_run(start: Start, tmp_path: Path) -> None:
+    write(tmp_path / "chats" / "100K" / "1")
+    path = tmp_path / "chats" / "100K"
+    ended = start("dataset=beam", f"dataset.path={path}", "strategy=bm25")
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    scores = {record["type"]: record["scores"] for record in run.records}
+    assert scores["knowledge_update"]["evidence_recall"] == 1.0
+    assert scores["instruction_following"]["bleu1"] is None
+    assert scores["knowledge_update"]["bleu1"] is not None
+    cells = run.summary["by_type"]
+    assert [*cells] == [*BEAM_TYPES.values(), "overall"]

@@ -1,0 +1,130 @@
+"""Known errors of LongMemEval's gold answers, which are listed for no file in particular."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.datasets import longmemeval as module
+from eval.datasets.files import DATA, shared_folder
+from eval.datasets.key_errors import read_overlay, write_overlay
+from eval.datasets.longmemeval import LongMemEval
+from eval.datasets.types import Dataset
+from eval.rescore.__main__ import main as rescore
+from memsys.errors import InputError
+from tests.eval.commands import Start, runs_in
+from tests.eval.datasets.made_longmemeval import instance, write
+
+_REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
+SHIPPED = DATA / "overlays" / "longmemeval.json"
+
+
+def entry(id_: str, golden: str) -> dict[str, Any]:
+    digest = hashlib.sha256(golden.encode()).hexdigest()
+    return {"id": id_, "error_type": "DATES", "golden_sha256": digest, "correct_sha256": None}
+
+
+@pytest.fixture
+def errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """a and c are wrong; c has another answer here, and z is in no file here."""
+    value = json.loads(SHIPPED.read_text(encoding="utf-8"))
+    value["entries"] = [entry("a/0", "7"), entry("c/0", "8"), entry("z/0", "9")]
+    path = tmp_path / "longmemeval.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    monkeypatch.setattr(module, "_ERRORS", path)
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    return write(tmp_path / "made.json", instance("a"), instance("b"), instance("c"))
+
+
+def load(path: Path, **options: Any) -> Dataset:
+    return LongMemEval(name="made", path=str(path), **options).load()
+
+
+@pytest.mark.usefixtures("errors")
+def test_an_error_applies_where_id_and_golden_answer_are_those_listed(made: Path) -> None:
+    plain = load(made)
+    assert [one.gold for one in plain.questions] == ["7", "7", "7"]
+    assert (plain.key.name, plain.key.wrong) == ("original", ("a/0",))
+    excluded = load(made, key="excluded")
+    assert [one.gold for one in excluded.questions] == [None, "7", "7"]
+    change = excluded.questions[0].key_change
+    assert change is not None
+    assert (change.kind, change.error_type, change.original_gold) == ("excluded", "DATES", "7")
+    assert (excluded.key.name, excluded.key.wrong) == ("excluded", ("a/0",))
+    assert excluded.key.overlay is not None
+
+
+@pytest.mark.usefixtures("errors")
+def test_corrected_answers_are_the_user_s(made: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no corrected answers; list them .* dataset\.key_file"):
+        load(made, key="corrected")
+    row = {"sample_id": "b", "qa_index": 0, "error_type": "COUNT", "golden_answer": 7}
+    path = tmp_path / "errors.jsonl"
+    path.write_text(json.dumps({**row, "correct_answer": "six"}), encoding="utf-8")
+    corrected = load(made, key="corrected", key_file=str(path))
+    assert [one.gold for one in corrected.questions] == ["7", "six", "7"]
+    path.write_text(json.dumps({**row, "golden_answer": 6}), encoding="utf-8")
+    with pytest.raises(InputError, match="entry b/0: its golden answer is not the data set's"):
+        load(made, key="corrected", key_file=str(path))
+
+
+@pytest.fixture
+def published(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eval.datasets.files.DATA", tmp_path)
+    made.rename(tmp_path / "longmemeval_oracle.json")
+
+
+@pytest.mark.usefixtures("errors", "published")
+def test_a_run_records_the_key_and_can_be_rescored(start: Start, tmp_path: Path) -> None:
+    ended = start("dataset=longmemeval", "strategy=no_memory", "dataset.key=excluded")
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    key = run.manifest["key"]
+    assert (key["name"], key["wrong"], key["texts"]) == ("excluded", ["a/0"], None)
+    assert key["overlay"]["name"] == "longmemeval.json"
+    scores = {record["id"]: record["scores"]["bleu1"] for record in run.records}
+    assert scores["a/0"] is None
+    assert scores["b/0"] is not None
+    assert rescore([str(run.folder), "--dataset", "longmemeval", "--key", "original"]) == 0
+    (again,) = runs_in(tmp_path)
+    assert all(record["scores"]["bleu1"] is not None for record in again.records)
+
+
+@pytest.mark.usefixtures("published")
+def test_evidence_of_published_ids_is_not_replaced(
+    start: Start, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = start("dataset=longmemeval", "strategy=bm25", "dataset.session_ids=published")
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    assert run.records[0]["evidence"] == ["answer_a_2:0", "answer_a_1:0"]
+    given = [str(run.folder), "--dataset", "longmemeval", "--evidence", "original"]
+    assert rescore(given) == 2
+    assert "names sessions by their published ids" in capsys.readouterr().err
+
+
+def test_the_shipped_list_has_no_text(tmp_path: Path) -> None:
+    overlay = read_overlay(SHIPPED)
+    assert [one.id for one in overlay.entries] == [
+        *("370a8ff4/0", "dd2973ad/0", "37f165cf/0", "9aaed6a3/0")
+    ]
+    assert overlay.data == ()
+    assert all(one.changes_score and one.correct_sha256 is None for one in overlay.entries)
+    write_overlay(tmp_path / "again.json", overlay)
+    assert (tmp_path / "again.json").read_bytes() == SHIPPED.read_bytes()
+
+
+@pytest.mark.skipif(not _REAL.is_file(), reason="the published instances are not here")
+def test_no_listed_error_is_in_the_sample() -> None:
+    data = load(_REAL, key="excluded")
+    assert data.key.wrong == ()
+    assert data.key.overlay is not None
+    with pytest.raises(InputError, match="names no data file; it cannot be a dataset"):
+        load(_REAL, key="excluded", key_file=str(SHIPPED))

@@ -1,0 +1,83 @@
+"""Secrets are masked, code and blobs shortened, long messages split."""
+
+from __future__ import annotations
+
+import pytest
+
+from eval.studies.transcripts.chats import Tally
+from eval.studies.transcripts.cleaning import MASK, cleaned, split
+
+FAKE = "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0fR"  # of no service
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        f"sk-proj-{FAKE}",
+        f"ghp_{FAKE}",
+        f"xoxb-{FAKE}",
+        "AKIA" + "ABCDEFGH12345678",
+        f"eyJhbGciOiJI.{FAKE}.{FAKE}",
+        FAKE,
+        f"-----BEGIN RSA PRIVATE KEY-----\n{FAKE}\n{FAKE}\n-----END RSA PRIVATE KEY-----",
+    ],
+)
+def test_masks_and_counts_what_looks_like_a_key(secret: str) -> None:
+    tally = Tally()
+    assert cleaned(f"Use {secret} for the upload.", tally) == f"Use {MASK} for the upload."
+    assert tally.changed["secrets masked"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ('password = "tulip-orchard"', f'password = "{MASK}"'),
+        ("API_KEY=tulip77", f"API_KEY={MASK}"),
+        ("Authorization: Bearer tulip77", f"Authorization: Bearer {MASK}"),
+        ("postgres://ines:tulip77@db/ops", f"postgres://ines:{MASK}@db/ops"),
+    ],
+)
+def test_masks_values_of_fields_named_like_secrets(text: str, masked: str) -> None:
+    assert cleaned(text, Tally()) == masked
+
+
+def test_masks_secrets_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAKERY_API_KEY", "plain words")
+    tally = Tally()
+    assert cleaned("It says plain words here.", tally) == "It says $BAKERY_API_KEY here."
+    assert tally.changed["secrets masked"] == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Commit 0f3a9c1d2e4b5a6978877665544332211ffeeddc is fine.",
+        "See src/eval/studies/transcripts/Importing2/VeryLongFileNameOfThisProject.py now.",
+        "The oven has 27 degrees; the token was lost.",
+    ],
+)
+def test_leaves_hashes_paths_and_prose(text: str) -> None:
+    tally = Tally()
+    assert cleaned(text, tally) == text
+    assert not +tally.changed
+
+
+def test_shortens_code_and_removes_blobs() -> None:
+    code = "\n".join(f"line {n}" for n in range(50))
+    tally = Tally()
+    text = cleaned(f"Look:\n```py\n{code}\n```\nEnd " + "x" * 300, tally)
+    assert "line 19\n[30 more lines]\n```\nEnd [...]" in text
+    assert "line 20" not in text
+    assert tally.changed == {"secrets masked": 0, "blobs removed": 1, "blocks of code shortened": 1}
+
+
+def test_splits_between_paragraphs_then_sentences_then_words() -> None:
+    assert list(split("One.\n\nTwo.", 100)) == ["One.\n\nTwo."]
+    assert list(split("One is here.\n\nTwo is here.", 15)) == ["One is here.", "Two is here."]
+    assert list(split("One is here. Two is here.", 15)) == ["One is here.", "Two is here."]
+    assert list(split("alpha beta gamma delta", 12)) == ["alpha beta", "gamma delta"]
+    assert list(split("x" * 25, 10)) == ["x" * 10, "x" * 10, "x" * 5]
+    text = " ".join(f"Sentence {n} has a few words." for n in range(90))
+    parts = list(split(text, 200))
+    assert max(map(len, parts)) <= 200
+    assert " ".join(parts).split() == text.split()

@@ -1,0 +1,260 @@
+"""Exports of each format become conversations with sessions and times."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zipfile
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from eval.answers.streaming import Limits
+from eval.studies.transcripts.importing import Imported, Wanted, read_transcripts
+from eval.studies.transcripts.sources import json_values
+from memsys.errors import InputError
+from tests.eval.studies.transcripts import exports
+
+DAYS = [
+    datetime(2025, 5, 8, 14),
+    datetime(2025, 5, 10, 15),
+    datetime(2025, 5, 11, 14),
+    datetime(2025, 5, 12, 14),
+]
+SAID = [text for chat in exports.ALL for _, text, _ in chat]
+
+
+def read(path: Path, **wanted: Any) -> Imported:
+    return read_transcripts(path, Wanted(**wanted))
+
+
+def texts(imported: Imported) -> list[str]:
+    return [
+        turn.text
+        for one in imported.conversations
+        for session in one.sessions
+        for turn in session.turns
+    ]
+
+
+@pytest.mark.parametrize(
+    ("write", "format_", "name"),
+    [
+        (lambda f: exports.write_json(f / "x.json", exports.chatgpt()), "ChatGPT", "chatgpt"),
+        (lambda f: exports.write_json(f / "x.json", exports.claude()), "Claude", "claude"),
+        (
+            lambda f: exports.write_lines(f / "x.log", exports.claude_code()),
+            "Claude Code",
+            "bakery",
+        ),
+    ],
+)
+def test_chats_become_dated_sessions_of_one_conversation(
+    tmp_path: Path, write: Callable[[Path], Path], format_: str, name: str
+) -> None:
+    imported = read(write(tmp_path))
+    assert imported.formats == {format_: 1}
+    assert imported.chats == 2
+    (one,) = imported.conversations
+    assert (one.id, one.speakers) == (name, ("User", "Assistant"))
+    # Each chat has messages of two days, and a session has one time.
+    assert [session.time for session in one.sessions] == DAYS
+    assert texts(imported) == SAID
+    assert [turn.id for turn in one.sessions[3].turns] == ["D4:1", "D4:2"]
+    assert [turn.speaker for turn in one.sessions[3].turns] == ["User", "Assistant"]
+
+
+def test_reads_a_rollout_of_codex_without_what_the_program_inserted(tmp_path: Path) -> None:
+    imported = read(exports.write_lines(tmp_path / "r.jsonl", exports.codex()))
+    assert [one.id for one in imported.conversations] == ["ops"]
+    assert texts(imported) == [text for _, text, _ in exports.DEPLOY]
+    dropped = imported.tally.dropped
+    assert dropped["inserted texts"] == 1
+    assert dropped["developer messages"] == 1
+    assert dropped["function_call items"] == 1
+
+
+def test_drops_and_counts_tools_thoughts_and_other_branches(tmp_path: Path) -> None:
+    code = read(exports.write_lines(tmp_path / "a.jsonl", exports.claude_code()))
+    assert code.tally.dropped["tool_use blocks"] == code.tally.dropped["tool_result blocks"] == 6
+    claude = read(exports.write_json(tmp_path / "b.json", exports.claude()))
+    assert claude.tally.dropped == {"thinking blocks": 6, "attachments": 2}
+    gpt = read(exports.write_json(tmp_path / "c.json", exports.chatgpt()))
+    assert gpt.tally.dropped["messages of other branches"] == 2
+    assert gpt.tally.dropped["system messages"] == 2
+
+
+def test_chatgpt_messages_that_are_not_said_to_the_user_are_dropped(tmp_path: Path) -> None:
+    export = exports.chatgpt([exports.DEPLOY])
+    nodes = export[0]["mapping"]
+    nodes["n1"]["message"]["metadata"] = {"is_visually_hidden_from_conversation": True}
+    nodes["n2"]["message"]["recipient"] = "python"
+    nodes["n3"]["message"]["content"] = {"content_type": "thoughts", "thoughts": []}
+    parts = [{"content_type": "image_asset_pointer"}, "A \ue200cite\ue202turn0\ue201photo."]
+    nodes["n4"]["message"]["content"] = {"content_type": "multimodal_text", "parts": parts}
+    imported = read(exports.write_json(tmp_path / "c.json", export))
+    assert texts(imported)[0] == "A photo."
+    assert len(texts(imported)) == 3
+    for name in ("hidden messages", "tool calls", "thoughts contents"):
+        assert imported.tally.dropped[name] == 1
+    assert imported.tally.dropped["images and other attachments"] == 1
+
+
+def test_claude_code_drops_subagents_repeats_and_inserted_texts(tmp_path: Path) -> None:
+    lines = exports.claude_code([exports.DEPLOY])
+    said = [line for line in lines if line["type"] == "user"]
+    said[2]["isSidechain"] = True
+    said[4]["message"]["content"] = "<command-name>/clear</command-name>"
+    first = exports.write_lines(tmp_path / "logs" / "a.jsonl", lines)
+    exports.write_lines(first.with_name("b.jsonl"), lines)
+    imported = read(tmp_path / "logs")
+    assert len(texts(imported)) == len(exports.DEPLOY) - 2
+    assert imported.tally.dropped["repeated messages"] == len(lines) - 2
+    assert imported.tally.dropped["inserted texts"] == 1
+
+
+def test_each_project_is_a_conversation_with_a_name_of_its_own(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        lines = exports.claude_code([exports.DEPLOY], cwd=f"/home/{name}/app")
+        for line in lines:
+            line["uuid"], line["sessionId"] = f"{name}{line.get('uuid')}", name
+        exports.write_lines(tmp_path / "projects" / f"{name}.jsonl", lines)
+    exports.write_lines(tmp_path / "projects" / "r.jsonl", exports.codex(cwd="/home/b/app"))
+    found = read(tmp_path / "projects").conversations
+    assert [one.id for one in found] == ["app", "app-2"]
+    assert sum(len(session.turns) for session in found[0].sessions) == 6
+    assert sum(len(session.turns) for session in found[1].sessions) == 12
+
+
+def test_reads_zip_and_gzip_and_passes_over_other_files(tmp_path: Path) -> None:
+    content = json.dumps(exports.claude())
+    archive = tmp_path / "export.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.writestr("data/conversations.json", content)
+        file.writestr("data/users.json", '[{"uuid": "u"}]')
+        file.writestr("picture.png", b"\x89")
+    imported = read(archive)
+    assert texts(imported) == SAID
+    assert imported.passed_over == ["data/users.json"]
+    packed = tmp_path / "conversations.json.gz"
+    packed.write_bytes(gzip.compress(content.encode()))
+    assert texts(read(packed)) == SAID
+
+
+def test_reads_a_long_list_one_conversation_at_a_time(tmp_path: Path) -> None:
+    path = exports.write_json(tmp_path / "x.json", exports.claude() * 40)
+    limits = Limits(small=1, chunk=500, whole=20_000, text=10_000)
+    assert path.stat().st_size > 2 * limits.whole
+    found = [value for _, value in json_values(path, "x.json", limits)]
+    assert found == exports.claude() * 40
+    with pytest.raises(InputError, match=r"conversation \d+ has more than 900 characters"):
+        list(json_values(path, "x.json", Limits(small=1, chunk=100, whole=900, text=900)))
+
+
+def test_takes_the_last_sessions_and_the_given_names(tmp_path: Path) -> None:
+    path = exports.write_json(tmp_path / "x.json", exports.claude())
+    imported = read(path, sessions=2, user="Ines", assistant="Claude")
+    (one,) = imported.conversations
+    assert [session.time for session in one.sessions] == DAYS[2:]
+    assert one.speakers == ("Ines", "Claude")
+    assert imported.tally.dropped["earlier sessions"] == 2
+
+
+def without(value: Any, *keys: Any) -> Any:
+    """`value` without the member that the path `keys` leads to."""
+    inner = value
+    for key in keys[:-1]:
+        inner = inner[key]
+    del inner[keys[-1]]
+    return value
+
+
+def replaced(value: Any, new: Any, *keys: Any) -> Any:
+    """`value` with `new` at the path `keys`."""
+    inner = value
+    for key in keys[:-1]:
+        inner = inner[key]
+    inner[keys[-1]] = new
+    return value
+
+
+N1 = (0, "mapping", "n1")
+BROKEN = {
+    "parent": (replaced(exports.chatgpt(), "gone", *N1, "parent"), "conversation 1: current_node"),
+    "author": (without(exports.chatgpt(), *N1, "message", "author"), "mapping.n1.message.author"),
+    "parts": (
+        replaced(exports.chatgpt(), "x", *N1, "message", "content", "parts"),
+        "mapping.n1.message.content.parts: is a text; must be a list",
+    ),
+    "seconds": (
+        replaced(exports.chatgpt(), "noon", *N1, "message", "create_time"),
+        "'noon' is no time",
+    ),
+    "messages": (
+        replaced(exports.claude(), {}, 1, "chat_messages"),
+        "conversation 2: chat_messages: is an object; must be a list",
+    ),
+    "sender": (
+        replaced(exports.claude(), "robot", 0, "chat_messages", 3, "sender"),
+        "chat_messages[3].sender: must be human or assistant",
+    ),
+    "iso": (
+        replaced(exports.claude(), 7, 0, "chat_messages", 3, "created_at"),
+        "chat_messages[3].created_at: 7 is no time",
+    ),
+    "block": (
+        replaced(exports.claude(), [{"type": "text"}], 0, "chat_messages", 3, "content"),
+        "chat_messages[3].content[0].text: must be a text",
+    ),
+    "other": ([{"some": "thing"}], "no export of a known format; name conversations.json of"),
+    "empty": (replaced(exports.claude(), [], 0, "chat_messages")[:1], "contains no message"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_refuses_a_broken_export_naming_place_and_field(case: str, tmp_path: Path) -> None:
+    value, problem = BROKEN[case]
+    path = exports.write_json(tmp_path / "conversations.json", value)
+    with pytest.raises(InputError) as refused:
+        read(path)
+    message = str(refused.value)
+    assert "conversations.json" in message
+    assert problem in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"type": "user", "sessionId": ', "line 2: not JSON"),
+        ('{"type": "user", "sessionId": "s", "message": 3}', "line 2: message: is a number"),
+        ('{"type": "user", "sessionId": "s", "message": {}}', "line 2: message.content: missing"),
+        ('{"type": "user", "sessionId": "s", "timestamp": "x"}', "line 2: timestamp: 'x' is no"),
+    ],
+)
+def test_refuses_a_broken_line_naming_it(line: str, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps(exports.claude_code()[1]) + "\n" + line + "\n", encoding="utf-8")
+    with pytest.raises(InputError) as refused:
+        read(path)
+    assert str(refused.value).startswith(f"log.jsonl: {problem}")
+
+
+def test_refuses_what_is_not_there_or_damaged(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file or folder"):
+        read(tmp_path / "gone.zip")
+    binary = tmp_path / "x.json"
+    binary.write_bytes(b'[{"a": "\xff"}]')
+    with pytest.raises(InputError, match=r"x\.json: not UTF-8"):
+        read(binary)
+    archive = tmp_path / "x.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("conversations.json", json.dumps(exports.claude()))
+    content = bytearray(archive.read_bytes())
+    content[60:80] = bytes(20)
+    archive.write_bytes(content)
+    with pytest.raises(InputError, match=r"x\.zip: damaged"):
+        read(archive)

@@ -1,0 +1,207 @@
+"""The tools, called by the official client within this process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp.client import Client
+
+from memsys.errors import InputError
+from memsys.service.mcp.server import make_server
+from memsys.service.mcp.tools import call_tool
+from memsys.service.memory import Memory
+from tests.memsys.service.made import memory as made
+
+NAMES = {
+    *("add_memory", "search_memory", "list_memories"),
+    *("get_memory", "update_memory", "delete_memory"),
+}
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Memory]:
+    with made(tmp_path) as opened:
+        yield opened
+
+
+def ask(memory: Memory, *calls: tuple[str, dict[str, Any]], user: str | None = None) -> list[Any]:
+    """The reply of each call: JSON, or the text of an error."""
+
+    async def run() -> list[Any]:
+        replies = []
+        async with Client(make_server(memory, user)) as client:
+            for name, arguments in calls:
+                result = await client.call_tool(name, arguments)
+                (content,) = result.content
+                assert content.type == "text"
+                if result.is_error:
+                    replies.append(content.text)
+                else:
+                    assert json.loads(content.text) == result.structured_content
+                    replies.append(result.structured_content)
+        return replies
+
+    return anyio.run(run)
+
+
+def add(text: str, user: str, **more: Any) -> tuple[str, dict[str, Any]]:
+    return "add_memory", {"text": text, "user_id": user, **more}
+
+
+def test_what_was_added_comes_back_with_its_metadata_and_time(memory: Memory) -> None:
+    note = {"turns": ["D1:3"], "session": 1}
+    added, found, listed = ask(
+        memory,
+        add("I moved to Bergen", "ana", metadata=note, time="2023-05-08T13:56:00Z"),
+        ("search_memory", {"query": "moved to Bergen", "user_id": "ana", "limit": 3}),
+        ("list_memories", {"user_id": "ana"}),
+    )
+    (stored,) = added["results"]
+    expected = {
+        "id": stored["id"],
+        "text": "I moved to Bergen",
+        "time": "2023-05-08T13:56:00Z",
+        "metadata": note,
+    }
+    assert stored == {**expected, "event": "ADD"}
+    assert listed["results"] == [expected]
+    (hit,) = found["results"]
+    assert hit.pop("score") > 0
+    assert hit == expected
+
+
+def test_limit_and_filters_narrow_a_search(memory: Memory) -> None:
+    *_, one, filtered = ask(
+        memory,
+        add("the ferry was late", "ana", metadata={"app": "chat"}),
+        add("the ferry was early", "ana", metadata={"app": "mail"}),
+        ("search_memory", {"query": "the ferry", "user_id": "ana", "limit": 1}),
+        ("search_memory", {"query": "the ferry", "user_id": "ana", "filters": {"app": "mail"}}),
+    )
+    assert len(one["results"]) == 1
+    assert [row["text"] for row in filtered["results"]] == ["the ferry was early"]
+
+
+def test_owners_are_apart(memory: Memory) -> None:
+    (added,) = ask(memory, add("the code of the door is blue", "ana"))
+    id_ = added["results"][0]["id"]
+    found, listed, *refused = ask(
+        memory,
+        ("search_memory", {"query": "the code of the door", "user_id": "bob"}),
+        ("list_memories", {"user_id": "bob"}),
+        ("get_memory", {"id": id_, "user_id": "bob"}),
+        ("update_memory", {"id": id_, "text": "changed", "user_id": "bob"}),
+        ("delete_memory", {"id": id_, "user_id": "bob"}),
+    )
+    assert found["results"] == listed["results"] == []
+    for error in refused:
+        assert error.startswith("error: id: ")
+        assert "this user has no such memory" in error
+        assert "blue" not in error
+    (record,) = memory.get_all(user_id="ana")
+    assert record.memory == "the code of the door is blue"
+
+
+def test_update_and_delete_change_one_memory(memory: Memory) -> None:
+    (added, _) = ask(memory, add("I live in Oslo", "ana"), add("I like tea", "ana"))
+    one = {"id": added["results"][0]["id"], "user_id": "ana"}
+    updated, got, deleted, gone, listed = ask(
+        memory,
+        ("update_memory", {**one, "text": "I live in Bergen", "metadata": {"n": 2}}),
+        ("get_memory", one),
+        ("delete_memory", one),
+        ("get_memory", one),
+        ("list_memories", {"user_id": "ana"}),
+    )
+    assert updated == got
+    assert (got["text"], got["metadata"]) == ("I live in Bergen", {"n": 2})
+    assert deleted == {"id": one["id"], "event": "DELETE"}
+    assert "this user has no such memory" in gone
+    assert [row["text"] for row in listed["results"]] == ["I like tea"]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("nothing", {}, "tool: 'nothing' is none of add_memory, search_memory,"),
+        ("add_memory", {"text": "tea"}, "add_memory: user_id: Field required"),
+        ("add_memory", {"text": "", "user_id": "ana"}, "add_memory: text: String should have"),
+        ("add_memory", {"text": "tea", "user_id": "ana", "userid": "b"}, "add_memory: userid: Ext"),
+        (
+            "add_memory",
+            {"text": "tea", "user_id": "ana", "time": "now"},
+            "time: use RFC 3339, with",
+        ),
+        ("search_memory", {"query": "a", "user_id": "ana", "limit": 0}, "search_memory: limit: "),
+        ("list_memories", {"user_id": "ana", "offset": -1}, "list_memories: offset: "),
+        ("update_memory", {"id": "x", "text": "tea", "user_id": "ana"}, "has no such memory"),
+    ],
+)
+def test_errors_are_one_line_that_the_agent_sees(
+    memory: Memory, name: str, arguments: dict[str, Any], said: str
+) -> None:
+    (error,) = ask(memory, (name, arguments))
+    assert isinstance(error, str)
+    assert error.startswith("error: ")
+    assert said in error
+    assert "\n" not in error
+
+
+def test_an_unforeseen_error_tells_nothing_of_itself(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(*_: Any, **__: Any) -> None:
+        raise RuntimeError("sk-secret in /home/ana")
+
+    monkeypatch.setattr(memory, "search", broken)
+    error, added = ask(
+        memory, ("search_memory", {"query": "tea", "user_id": "ana"}), add("I like tea", "ana")
+    )
+    assert error == "error: internal error; see the server's log"
+    assert "sk-secret" in caplog.text
+    assert added["results"]
+
+
+def test_a_given_user_is_used_where_a_call_names_none(memory: Memory) -> None:
+    search: dict[str, Any] = {"query": "tea"}
+    _, mine, others = ask(
+        memory,
+        ("add_memory", {"text": "I like tea"}),
+        ("search_memory", search),
+        ("search_memory", {**search, "user_id": "bob"}),
+        user="ana",
+    )
+    assert [row["text"] for row in mine["results"]] == ["I like tea"]
+    assert others["results"] == []
+    assert len(memory.get_all(user_id="ana")) == 1
+
+
+@pytest.mark.parametrize("user", [None, "ana"])
+def test_every_tool_and_argument_is_described(memory: Memory, user: str | None) -> None:
+    async def run() -> Any:
+        async with Client(make_server(memory, user)) as client:
+            return (await client.list_tools()).tools
+
+    tools = anyio.run(run)
+    assert {tool.name for tool in tools} == NAMES
+    for tool in tools:
+        schema = tool.input_schema
+        assert tool.description
+        assert all(one["description"] and one["type"] for one in schema["properties"].values())
+        assert ("user_id" in schema["required"]) is (user is None)
+        assert schema["properties"]["user_id"].get("default") == user
+        assert tool.annotations is not None
+        changes = tool.name.startswith(("add", "update", "delete"))
+        assert tool.annotations.read_only_hint is not changes
+
+
+def test_too_large_replies_are_refused(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.add("I like tea", user_id="ana")
+    monkeypatch.setattr("memsys.service.rest.page.REPLY_MOST", 5)
+    with pytest.raises(InputError, match="limit: the results have over 5 characters"):
+        call_tool(memory, "list_memories", {"user_id": "ana"})

@@ -1,0 +1,167 @@
+"""Texts that were deleted with their history are in no file of a memory's folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memsys.embed.base import Embedder
+from memsys.errors import InputError
+from memsys.service.memory import Memory
+from memsys.service.summaries import SummarySettings
+from memsys.stores.faiss_vectors import FaissVectors
+from memsys.stores.neo4j_relations import Neo4jRelations
+from memsys.stores.networkx_relations import NetworkxRelations
+from memsys.stores.qdrant_edge_vectors import QdrantEdgeVectors
+from memsys.stores.vectors import VectorStore
+from tests.memsys.build import BagOfTokens, BagOfWords
+from tests.memsys.facts.models import Planned, call, fact, facts
+from tests.memsys.left import files_with
+from tests.memsys.service.made import memory, texts
+from tests.memsys.service.test_relations import opened, say, stated
+
+MAY = datetime(2024, 5, 8)
+STORES: dict[str, Callable[[Path], VectorStore | None]] = {
+    "memory": lambda _: None,
+    "faiss": lambda folder: FaissVectors(str(folder / "v.sqlite")),
+    "qdrant_edge": lambda folder: QdrantEdgeVectors(str(folder / "shard")),
+}
+
+
+def message(text: str, id_: str) -> dict[str, str]:
+    return {"role": "user", "name": "Mara", "content": text, "id": id_}
+
+
+def vector(text: str) -> Any:
+    return BagOfWords().embed([text])[0][0]
+
+
+def by_id(store: Memory, id_: str) -> str:
+    """The id of the memory of the message `id_`."""
+    (found,) = (one.id for one in store.get_all(user_id="mara") if id_ in one.turns)
+    return found
+
+
+@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("embedder", [BagOfWords(), BagOfTokens()], ids=["words", "tokens"])
+def test_a_message_is_in_no_file(tmp_path: Path, kind: str, embedder: Embedder) -> None:
+    with memory(tmp_path, vectors=STORES[kind](tmp_path), embedder=embedder) as store:
+        said = [message("I fed the zebra", "m1"), message("It likes pears", "m2")]
+        store.add(said, user_id="mara", time=MAY)
+        if embedder.token_length:
+            store._writer._embedder.document_tokens(["Mara: I fed the zebra"])
+        id_ = by_id(store, "m1")
+        store.update(id_, "I fed the quagga")
+        store.search("quagga", user_id="mara", time=MAY)
+        gone = ("zebra", "quagga", vector("I fed the quagga"), vector("Mara: I fed the zebra"))
+        for needle in gone:
+            assert files_with(tmp_path, needle), "what is searched for has to be found before"
+        store.delete(id_)
+        assert store.history(id_)[-1].old == "I fed the quagga"
+        last = store.delete(id_, history=False)  # also if it was deleted before
+        assert last is not None
+        assert last.event == "DELETE"
+        assert store.history(id_) == []
+        assert store.delete(id_, history=False) is None
+        assert store.compact() == []
+        assert not files_with(tmp_path, *gone)
+        assert texts(store.search("pears", user_id="mara")) == ["Mara: It likes pears"]
+        (record,) = store.get_all(user_id="mara")
+        assert record.index_text == record.memory
+    assert not files_with(tmp_path, *gone)
+
+
+def test_the_next_message_is_not_found_by_deleted_words(tmp_path: Path) -> None:
+    with memory(tmp_path, start="lexical") as store:
+        said = ["I fed the zebra", "It likes pears", "Rain", "Sun", "Snow", "Wind", "Hail"]
+        store.add([message(text, f"m{n}") for n, text in enumerate(said, 1)], user_id="mara")
+
+        def score(query: str) -> float:
+            found = store.search(query, user_id="mara", top_k=9)
+            return next(one.score for one in found if one.record.turns == ("m2",))
+
+        assert score("zebra") > 0
+        store.delete(by_id(store, "m1"), history=False)
+        assert score("zebra") == 0
+        assert score("pears") > 0
+
+
+@pytest.mark.parametrize("ids", [{}, {"agent_id": "guide"}])
+def test_what_a_model_wrote_and_read_is_in_no_file(tmp_path: Path, ids: dict[str, str]) -> None:
+    written = facts(fact("Mara fed a zebra", "Mara", 1)), facts(fact("Mara has pears", "Mara", 2))
+    llm = Planned(written, [(call("ADD"),)], summary=["They fed a zebra.", "Zebra and pears."])
+    given = {"llm": llm, "infer": True, "summary": SummarySettings(searchable=True)}
+    with memory(tmp_path, **given) as store:
+        for said in (message("I fed the zebra", "m1"), message("I have pears", "m2")):
+            store.add([said], user_id="mara", time=MAY, **ids)
+        store.add([message("Zebra!", "x1")], user_id="theo", time=MAY)
+        others = len(store.get_all(user_id="theo"))
+        store.delete(by_id(store, "m1"), history=False)
+        assert texts(store.get_all(user_id="mara")) == ["Mara has pears"]
+        assert len(store.get_all(user_id="theo")) == others
+        store.reset(user_id="theo")
+        store.compact()
+        assert not files_with(tmp_path, "zebra", "Zebra", vector("Mara fed a zebra"))
+        assert files_with(tmp_path, "Mara has pears")
+        store.add([message("I have more", "m3")], user_id="mara", time=MAY, **ids)
+        assert "ebra" not in llm.asked["extract"][-1]
+
+
+def test_relations_of_its_messages_are_in_no_file(tmp_path: Path) -> None:
+    folder = tmp_path / "memories"
+    store_of_all = NetworkxRelations(str(tmp_path / "r.sqlite"))
+    for relations in (None, store_of_all):
+        with opened(folder, store=relations) as store:
+            say(store, "Mara - owns - kiln", "m1")
+            say(store, "Mara - likes - badminton", "m2")
+            said = {"role": "user", "name": "Mara", "id": "m1", "content": "Mara owns a kiln"}
+            store.add([said], user_id="mara", infer=False)
+            store.delete(by_id(store, "m1"), history=False)
+            assert stated(store) == ["Mara likes badminton"]
+            assert store.compact() == []
+            assert not files_with(tmp_path, "kiln", "owns")
+            assert files_with(tmp_path, "badminton")
+            store.reset(all=True)
+
+
+def test_a_reset_owner_is_in_no_file(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        say(store, "Mara - owns - kiln", "m1")
+        store.add("a zebra", user_id="mara", infer=False)
+        store.add("a pear", user_id="theo", infer=False)
+        store.reset(user_id="mara")
+        store.compact()
+        assert not files_with(tmp_path, "kiln", "zebra")
+        assert texts(store.get_all(user_id="theo")) == ["a pear"]
+
+
+def test_a_store_on_a_server_is_named(tmp_path: Path) -> None:
+    server = Neo4jRelations("bolt://127.0.0.1:1", password_variable=None)
+    with opened(tmp_path, store=server) as store:
+        assert store.compact() == ["relation_store"]
+
+
+def test_a_reader_in_the_way_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sqlite3  # noqa: PLC0415
+
+    with memory(tmp_path) as store:
+        store.add("a zebra", user_id="mara")
+        monkeypatch.setattr("memsys.stores.sqlite._PATIENCE_S", 0)
+        store._writer.database.connection.execute("PRAGMA busy_timeout=0")
+        other = sqlite3.connect(tmp_path / "memories.sqlite")
+        reading = other.execute("SELECT * FROM state")
+        assert reading.fetchone()
+        with pytest.raises(InputError, match=r"memories\.sqlite: not compacted.*repeat it"):
+            store.compact()
+        reading.close()
+        other.close()
+        assert store.compact() == []
+
+
+def test_a_wrong_argument_is_named(tmp_path: Path) -> None:
+    with memory(tmp_path) as store, pytest.raises(InputError, match=r"^history: 'no'"):
+        store.delete("x", history="no")  # type: ignore[arg-type]
