@@ -21,12 +21,12 @@ from eval.datasets.checks import (
 )
 from eval.datasets.evidence_key import read_evidence
 from eval.datasets.files import RawSample, json_files, load_sources, public_file, read_samples
-from eval.datasets.pooled import pool
+from eval.datasets.pooled import check_pool, pool
 from eval.datasets.sessions import read_conversation
 from eval.datasets.splits import in_split
 from eval.datasets.subset import open_subset
 from eval.datasets.types import ADVERSARIAL, TYPES, Dataset, Question, SourceFile
-from memsys.errors import InputError, check_bool
+from memsys.errors import InputError
 from memsys.types import Conversation
 
 
@@ -72,12 +72,7 @@ class LoCoMo:
         answer key's errors belong to other data.
         """
         check_limit(self.limit)
-        check_bool("dataset.pooled", self.pooled)
-        check_bool("dataset.owner_filter", self.owner_filter)
-        if self.owner_filter and not self.pooled:
-            raise InputError(
-                "dataset.owner_filter=true: filters a pooled store; add dataset.pooled=true"
-            )
+        check_pool(self.pooled, self.owner_filter)
         check_names("types", self.types, TYPES.values())
         samples, files = read_locomo(self.path)
         ids = list(samples)

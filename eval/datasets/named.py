@@ -25,20 +25,24 @@ _PLUS = "locomo_plus"
 
 
 def config_of(
-    name: str, key: str, key_file: str | None, evidence: str = ORIGINAL
+    name: str,
+    key: str = ORIGINAL,
+    key_file: str | None = None,
+    evidence: str = ORIGINAL,
+    setting: str = "--dataset",
 ) -> dict[str, Any]:
     """Return the configuration, for load_dataset_of, of the data set `name`: one of NAMES, where
     PATH is a file or folder in LoCoMo's format, or a folder in that of BEIR.
 
     `key`, `key_file`: the answer key; `evidence`: the evidence key; BEIR and LoCoMo-Plus have one
-    of each. Raises InputError if there is no such file.
+    of each; `setting`: what gave the name. Raises InputError if there is no such file.
     """
     if name == _PLUS:
         return {"_target_": _LOCOMO_PLUS, "name": name}
     found = None if name in _KNOWN else find_file(name)
     if name not in _KNOWN and found is None:
         raise InputError(
-            f"--dataset {name:.200}: no such file; give {', '.join([*_KNOWN, _PLUS])}, a file or "
+            f"{setting} {name:.200}: no such file; give {', '.join([*_KNOWN, _PLUS])}, a file or "
             "folder in LoCoMo's format, or a folder in BEIR's"
         )
     if found is not None and found.is_dir() and any(found.rglob(f"{QUERIES}*")):

@@ -7,10 +7,21 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import accumulate
 
-from eval.datasets.types import Dataset, Question
+from eval.datasets.types import Dataset, Plant, Question
+from memsys.errors import InputError, check_bool
 from memsys.types import Conversation, Session
 
 POOLED = "pooled"
+
+
+def check_pool(pooled: object, owner_filter: object) -> None:
+    """Raise InputError unless both settings are booleans, and a filter has a pool to filter."""
+    check_bool("dataset.pooled", pooled)
+    check_bool("dataset.owner_filter", owner_filter)
+    if owner_filter and not pooled:
+        raise InputError(
+            "dataset.owner_filter=true: filters a pooled store; add dataset.pooled=true"
+        )
 
 
 def pool(dataset: Dataset) -> Dataset:
@@ -63,7 +74,15 @@ def _asked_of_all(question: Question) -> Question:
         evidence=_of(owner, question.evidence),
         evidence_original=None if original is None else _of(owner, original),
         evidence_sessions=None if sessions is None else _of(owner, sessions),
+        plant=None if question.plant is None else _in_pool(owner, question.plant),
     )
+
+
+def _in_pool(owner: str, plant: Plant) -> Plant:
+    """Return `plant` with the ids that its turns have in the pool."""
+    if plant.kind == "other_owner":  # has the prefix of the other owner
+        return plant
+    return replace(plant, turns=_of(owner, plant.turns))
 
 
 def _of(owner: str, ids: Iterable[str]) -> tuple[str, ...]:

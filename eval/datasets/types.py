@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from memsys.types import Conversation
 
@@ -18,6 +18,10 @@ TYPES: dict[int, str] = {
     5: "adversarial",
 }
 ADVERSARIAL = 5  # in any data set: abstaining is right
+PlantKind = Literal[
+    "absent", "superseded", "contradiction", "adjacent", "deleted", "other_owner", "injected"
+]
+PLANT_KINDS: tuple[PlantKind, ...] = get_args(PlantKind)
 
 
 def types_in(records: Iterable[Mapping[str, Any]]) -> dict[int, str]:
@@ -45,6 +49,22 @@ class KeyChange:
 
 
 @dataclass(frozen=True, slots=True)
+class Plant:
+    """What is wrong to show or to say for a question about planted facts; see docs/harm.md.
+
+    `values`: the wrong ones, invented names that occur in `turns` alone, which are the ids of the
+    turns that state them (with their conversation as prefix if they are in another one). Of a
+    contradiction they are both values. `control`: nothing is wrong, and the fact asked for is
+    there: refusing is an error.
+    """
+
+    kind: PlantKind
+    control: bool = False
+    turns: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """One question of a data set; `id` is `<conversation>/<index in its qa list>`.
 
@@ -55,7 +75,7 @@ class Question:
     time of the last session. `key_change`: None if `gold` is the data set's. `evidence_original`:
     the data set's evidence, if the chosen evidence key changes it. `store`: what is searched, if
     that is not the conversation alone. `cue`: for a question without gold answer, the earlier
-    dialogue of which a reply should show awareness.
+    dialogue of which a reply should show awareness. `plant`: of a question about planted facts.
     """
 
     id: str
@@ -72,6 +92,7 @@ class Question:
     evidence_original: tuple[str, ...] | None = None
     store: str | None = None
     cue: str | None = None
+    plant: Plant | None = None
 
     @property
     def searched(self) -> str:

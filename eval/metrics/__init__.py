@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Scores = dict[str, float | None]
-AppliesTo = Literal["gold", "answer", "retrieval", "sessions", "ranking"]
+AppliesTo = Literal["gold", "answer", "retrieval", "sessions", "ranking", "plant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class Answered:
     that count as evidence. `ranked` is the recorded ranking of turn ids, `ranked_all` whether
     nothing follows, `ranked_to` the number of ranks that are known otherwise. `has_answer`: False
     where nobody answered. `retrieved`, `sessions` and `ranked` are None where they are unknown.
+    `abstained`: whether the answer is a refusal. `plant`: the record's field, None without one.
     """
 
     category: int
@@ -35,6 +36,8 @@ class Answered:
     has_answer: bool = True
     question: str = ""
     id: str = ""
+    abstained: bool | None = None
+    plant: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +47,9 @@ class Metric(ABC):
     `name`: key in a record's `scores`. `column`: key in a cell of a summary (the name, if empty).
     `title`: heading in tables (the name with spaces, if empty). `applies_to`: "gold", questions
     with a gold answer; "answer", all questions; "retrieval", those whose retrieved turns are known;
-    "sessions", those among them that name evidence sessions (the key is absent from other records);
-    "ranking", those with a recorded ranking.
+    "sessions", those among them that name evidence sessions; "ranking", those with a recorded
+    ranking; "plant", those about planted facts. Keys of sessions and plants are absent from the
+    records of other questions.
     Where a metric does not apply, the score is None and `score` is not called. `order`: rank
     among the scores of a record. `in_tables`: shown in the tables of runs. `pinned`: compared by
     `eval.regress`. `reported_as`: column of the same score in result files of Mem0's scripts.
@@ -65,6 +69,11 @@ class Metric(ABC):
         object.__setattr__(self, "title", self.title or self.name.replace("_", " "))
         object.__setattr__(self, "column", self.column or self.name)
 
+    @property
+    def everywhere(self) -> bool:
+        """Whether all records have its key."""
+        return self.applies_to not in ("sessions", "plant")
+
     @abstractmethod
     def score(self, answered: Answered) -> float | None:
         """Return the score, 0 to 1, or None where there is none, which is not 0."""
@@ -75,6 +84,8 @@ class Metric(ABC):
             return answered.retrieved is not None
         if self.applies_to == "ranking":
             return answered.ranked is not None
+        if self.applies_to == "plant":
+            return answered.plant is not None
         if not answered.has_answer:
             return False
         return self.applies_to == "answer" or answered.gold is not None

@@ -20,9 +20,9 @@ from memsys.text.terms import stem
 ARTICLES = frozenset(("a", "an", "the"))
 
 # Written without spaces: Chinese and Japanese characters.
-_CJK = "㐀-鿿豈-﫿ぁ-ヺ々〇𠀀-𲎯"
+CJK = "㐀-鿿豈-﫿ぁ-ヺ々〇𠀀-𲎯"
 _TERM = re.compile(
-    rf"[{_CJK}]|(?<!\S)-\d+(?:[.:]\d+)*|\d+(?:[.:]\d+)*(?:(?:st|nd|rd|th|s)\b)?|[^\W_{_CJK}]+"
+    rf"[{CJK}]|(?<!\S)-\d+(?:[.:]\d+)*|\d+(?:[.:]\d+)*(?:(?:st|nd|rd|th|s)\b)?|[^\W_{CJK}]+"
 )
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 _QUOTES = str.maketrans("‘’ʼ＇`´‐‑‒–—―−⁄", "''''''-------/", "\u00ad\u200b\u200c\u200d\u2060\ufeff")

@@ -117,7 +117,7 @@ def find(name: str) -> Metric | None:
 
 def names() -> tuple[str, ...]:
     """Return the keys that every record's `scores` has, in order."""
-    return tuple(metric.name for metric in metrics() if metric.applies_to != "sessions")
+    return tuple(metric.name for metric in metrics() if metric.everywhere)
 
 
 def pinned() -> tuple[str, ...]:
@@ -141,14 +141,13 @@ def columns(
 ) -> dict[str, str]:
     """Return column of a summary -> name of the score: of the answers, then of the retrieval.
 
-    `scored`: names that the records have. A metric of evidence sessions has a column only if it is
-    among them; so has a metric of `config` (the run's `metric`) that is not loaded.
+    `scored`: names that the records have. A metric of evidence sessions or of plants has a column
+    only if it is among them; so has a metric of `config` (the run's `metric`) that is not loaded.
     """
     shown = [
         metric
         for metric in metrics()
-        if (metric.applies_to != "sessions" and metric.name not in _CONFIGURED)
-        or metric.name in scored
+        if (metric.everywhere and metric.name not in _CONFIGURED) or metric.name in scored
     ]
     of_answers = {m.column: m.name for m in shown if m.applies_to in ("gold", "answer")}
     not_loaded = {
@@ -195,10 +194,11 @@ def score(answered: Answered) -> Scores:
 
     Raises InputError naming the metric where a user's metric fails or is out of range.
     """
+    absent = {"sessions": answered.sessions is None, "plant": answered.plant is None}
     return {
         metric.name: _value(metric, answered)
         for metric in metrics()
-        if metric.applies_to != "sessions" or answered.sessions is not None
+        if not absent.get(metric.applies_to)
     }
 
 

@@ -14,6 +14,8 @@ from typing import Any, Literal, NotRequired
 from pydantic import ConfigDict, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
+from eval.datasets.types import PlantKind
+
 SCHEMA_VERSION = 1
 Scores = dict[str, float | None]
 Retrieved = tuple[str, list[str], float, str]  # memory id, turn ids, score, origin
@@ -55,6 +57,23 @@ class EvidenceFound(TypedDict):
     """Turn ids found by the strategy's first ranking."""
     expanded: list[str]
     """Turn ids found by expansion alone."""
+
+
+@_documented
+class PlantEntry(TypedDict):
+    """What is wrong to show or to say for a question about planted facts (docs/harm.md)."""
+
+    kind: PlantKind
+    """Kind of plant."""
+    control: bool
+    """Whether nothing is wrong and the fact asked for is there, so that a refusal is an error."""
+    turns: list[str]
+    """Ids of the turns that state a wrong value."""
+    values: list[str]
+    """Wrong values; of a contradiction, both values."""
+    shown: bool | None
+    """Whether a wrong value was in the context (of a contradiction, one value without the other);
+    null where nothing can be wrong to show, and where the context is not known."""
 
 
 @_documented
@@ -112,6 +131,8 @@ class Record(TypedDict):
     """Those of the data set, where the evidence key has others."""
     evidence_found: EvidenceFound | None
     """Evidence turns in the context; null where `retrieved` is."""
+    plant: NotRequired[PlantEntry]
+    """Of a question about planted facts: what would be wrong, and whether it was shown."""
     scores: Scores
     """Score by metric, 0 to 1; null where the metric does not apply or the question failed."""
     scores_original: NotRequired[Scores | None]

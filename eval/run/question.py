@@ -20,7 +20,7 @@ from eval.records.rankings import DIGITS, Unit
 from eval.records.schema import Record, Retrieved
 from eval.run.failures import END_THE_RUN, Failure
 from eval.run.ingest import used
-from eval.summary.scoring import evidence_fields, question_fields, score_record
+from eval.summary.scoring import evidence_fields, plant_fields, question_fields, score_record
 from memsys.context.writers import stamp
 from memsys.llm.meter import Meter, Reading
 from memsys.strategy import MemoryStrategy
@@ -30,7 +30,7 @@ from memsys.types import Query, Retrieval
 _NOTHING = Retrieval((), "", 0)
 _CONTEXT = ("context_tokens", "context_sha256")
 # Fields of a record that follow from retrieval alone.
-_RETRIEVED = frozenset({"retrieved", "titles", "evidence_found", "k", *_CONTEXT, "trace"})
+_RETRIEVED = frozenset({"retrieved", "titles", "evidence_found", "k", *_CONTEXT, "trace", "plant"})
 
 
 class Asked(NamedTuple):
@@ -146,6 +146,7 @@ class Trial:
             "context_sha256": self.context_sha256,
             "answer_tokens": self._answer_tokens(),
             **evidence_fields(question, retrieved),
+            **plant_fields(question, None if failed else self.retrieval.context),
             "scores": {},
             "scores_original": None,
             **self._verdicts(),

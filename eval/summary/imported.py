@@ -15,7 +15,7 @@ from eval.records.jsonl import MEMORIES, RANKINGS, RECORDS, Row, write_lines, wr
 from eval.records.manifest import NO_MODELS, describe
 from eval.records.schema import MANIFEST_DEFAULTS, RECORD_DEFAULTS, Manifest, Record, Summary
 from eval.summary.closing import Report, close
-from eval.summary.scoring import evidence_fields, question_fields
+from eval.summary.scoring import evidence_fields, plant_fields, question_fields
 from memsys.errors import InputError
 from memsys.text.files import is_there
 
@@ -74,6 +74,7 @@ def unanswered(question: Question) -> Row:
         **dict.fromkeys(("answer", "abstained", "answer_tokens")),
         **dict.fromkeys(("retrieved", "k", "context_tokens")),
         **evidence_fields(question, None),
+        **plant_fields(question, None),
         "scores": {},
         "latency_ms": dict.fromkeys(("retrieve", "answer", "total")),
         "trace": {},

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from eval.datasets.types import TYPES, types_in
+from eval.metrics.harm import SHOWN, USED
 from eval.metrics.registry import columns
 from eval.metrics.retrieval.registry import EXAMPLES, parse
 from eval.metrics.retrieval.registry import Measure as RankingMeasure
@@ -54,8 +55,8 @@ def value(record: Record, key: str) -> float | None:
 
 
 def lower_is_better(key: str, type_: str) -> bool:
-    """Return True for abstention on questions with an answer: these are false refusals."""
-    return key == ABSTAINED and type_ != ADVERSARIAL
+    """Return True for harm, and for abstention on questions with an answer: false refusals."""
+    return key in (SHOWN, USED) or (key == ABSTAINED and type_ != ADVERSARIAL)
 
 
 def types_of(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 
 from eval.datasets.types import Question
 from eval.metrics import Answered, Scores
+from eval.metrics.harm import shown
 from eval.metrics.registry import names, score
 from eval.records.jsonl import Row
 from eval.records.rankings import Unit
@@ -53,6 +54,18 @@ def evidence_fields(question: Question, retrieved: Sequence[Retrieved] | None) -
     return fields
 
 
+def plant_fields(question: Question, context: str | None) -> Row:
+    """Return the field of the record of a `question` about planted facts, none of any other.
+    `context`: what the reader was shown, None where it is not known.
+    """
+    plant = question.plant
+    if plant is None:
+        return {}
+    lists = {"turns": list(plant.turns), "values": list(plant.values)}
+    known = None if context is None else shown(plant, context)
+    return {"plant": asdict(plant) | lists | {"shown": known}}
+
+
 def answered_question(record: Record, ranked: Unit | None = None) -> Answered:
     """Return the input of metrics for the answered `record`, under its answer key. `ranked`: the
     ranking of turns behind it, None if there is none.
@@ -71,6 +84,8 @@ def answered_question(record: Record, ranked: Unit | None = None) -> Answered:
         ranked_to=0 if ranked is None else ranked.known,
         question=record["question"],
         id=record["id"],
+        abstained=record["abstained"],
+        plant=record.get("plant"),
     )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
+from eval.datasets.pooled import check_pool, pool
+from eval.datasets.synthetic.languages import LANGUAGES
 from eval.datasets.synthetic.parameters import Parameters
+from eval.datasets.synthetic.plants import Deletion, PlantSettings, planted
 from eval.datasets.synthetic.world import dialogue
 from eval.datasets.types import Dataset, Question, SourceFile
 from memsys.errors import InputError
@@ -21,10 +24,35 @@ class Synthetic:
     evidence follow from it.
     """
 
-    def __init__(self, *, name: str, **parameters: Any) -> None:
+    asks_by_grammar = True
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        plants: int = 0,
+        kinds: Sequence[str] | None = None,
+        deletion: Deletion = "done",
+        base_questions: bool = True,
+        pooled: bool = False,
+        owner_filter: bool = False,
+        **parameters: Any,
+    ) -> None:
+        """`plants`: planted facts of each of `kinds` in a conversation; see PlantSettings, also for
+        `deletion` and `base_questions`. `pooled`, `owner_filter`: as of LoCoMo. `parameters`: see
+        Parameters.
+        """
         # Checked by load(), not here: Hydra would bury the message of an InputError in its own.
         self.name = name
-        self._parameters = parameters
+        self._parameters, self._plants = parameters, plants
+        self._settings = PlantSettings(
+            kinds=kinds,
+            each=plants,
+            deletion=deletion,
+            base_questions=base_questions,
+            seed=parameters.get("seed", 0),
+        )
+        self._pooled, self._owner_filter = pooled, owner_filter
 
     def load(self) -> Dataset:
         """Return the same data for the same parameters, on every machine.
@@ -32,31 +60,50 @@ class Synthetic:
         Raises InputError for invalid parameters.
         """
         parameters = Parameters(**self._parameters)
+        check_pool(self._pooled, self._owner_filter)
+        if self._plants != 0:
+            self._settings.check("plants")
+        elif self._settings.kinds is not None or not self._settings.base_questions:
+            raise InputError(
+                "dataset.plants: 0; dataset.kinds and dataset.base_questions are of planted facts: "
+                "use 1 or more"
+            )
         generated = [dialogue(parameters, number) for number in range(parameters.conversations)]
         conversations = tuple(conversation for conversation, _ in generated)
         questions: tuple[Question, ...] = tuple(q for _, asked in generated for q in asked)
-        rows = [*map(asdict, conversations), *map(asdict, questions)]
-        for row in rows:
-            row.pop("cue", None)  # generated questions have gold answers instead
-        text = json.dumps(rows, default=str, ensure_ascii=False, sort_keys=True).encode()
-        source = SourceFile("made from the seed", len(text), hashlib.sha256(text).hexdigest())
-        return Dataset(self.name, conversations, questions, (source,))
+        dataset = Dataset(self.name, conversations, questions, ())
+        if self._plants:
+            dataset = planted(dataset, self._settings, LANGUAGES[parameters.language])
+        dataset = replace(dataset, files=(generated_file(dataset),))
+        return pool(dataset) if self._pooled else dataset
+
+
+def generated_file(dataset: Dataset) -> SourceFile:
+    """Return the conversations and questions of `dataset`, which no file has, as one."""
+    rows = [*map(asdict, dataset.conversations), *map(asdict, dataset.questions)]
+    sessions = [session for row in rows for session in row.get("sessions", ())]
+    for one in (*rows, *sessions):
+        for name in ("cue", "plant", "forgets"):  # absent where unused: hashes do not change
+            if not one.get(name):
+                one.pop(name, None)
+    text = json.dumps(rows, default=str, ensure_ascii=False, sort_keys=True).encode()
+    return SourceFile("made from the seed", len(text), hashlib.sha256(text).hexdigest())
 
 
 def check_compatibility(
     choices: Mapping[str, str], dataset: object, llm: Mapping[Any, Any]
 ) -> None:
-    """Reject parts that know the synthetic grammar only, and would score 0 on other data.
+    """Reject parts that know the synthetic grammar only, and would score 0 on other questions.
 
     `choices`: option by group; `dataset` as configured; `llm`: settings of that group. Raises
     InputError if `llm=grammar` or `reader=chain` is combined with another data set, if
     `llm=grammar` has to answer or judge, or if its `llm.extra.misses` is not a share.
     """
     synthetic = isinstance(dataset, Synthetic)
-    if choices.get("reader") == "chain" and not synthetic:
+    if choices.get("reader") == "chain" and not getattr(dataset, "asks_by_grammar", False):
         raise InputError(
-            "reader=chain: knows only the questions of dataset=synthetic; add dataset=synthetic, "
-            "or use reader=extractive"
+            "reader=chain: knows only the questions of dataset=synthetic and planted ones; add "
+            "dataset=synthetic, or use reader=extractive"
         )
     if choices.get("llm") != "grammar":
         return

@@ -68,11 +68,14 @@ class Language(ABC):
     """A language: its texts, as languages.yaml describes them, and the forms that need rules.
 
     `days`: words for one day ago, two days ago, ... `frames`: utterances around a sentence.
+    `forget`: a request to delete; `inject`: an instruction with a wrong fact.
     """
 
     sentences: Mapping[str, str]
     names: Mapping[str, str]
     update: str
+    forget: str
+    inject: str
     visit: str
     days: Sequence[str]
     dated: str
@@ -133,6 +136,14 @@ class Language(ABC):
         """Return the day in the form of `written`; None for another form."""
 
     @abstractmethod
+    def phrase(self, subject: str, chain: tuple[str, ...]) -> str:
+        """Return the end of a chain as a noun phrase, such as "Velma Orr's cousin"."""
+
+    @abstractmethod
+    def similar(self, person: str, random: Random) -> str:
+        """Return a random name of a person that shares a part with the name `person`."""
+
+    @abstractmethod
     def ask(self, subject: str, chain: tuple[str, ...], day: date | None = None) -> str:
         """Return the question for the end of a chain, now or on a former `day`, or for the day of a
         visit.
@@ -171,14 +182,23 @@ class English(Language):
         """See Language."""
         if chain[0].startswith(VISIT):
             return f"When did {subject} visit {chain[0].removeprefix(VISIT)}?"
+        asked = self.phrase(subject, chain)
+        whose = "Who" if personal(chain[-1]) else "What"
+        if day is None:
+            return f"{whose} is {asked}?"
+        return f"{whose} was {asked} on {self.written(day)}?"
+
+    def phrase(self, subject: str, chain: tuple[str, ...]) -> str:
+        """See Language."""
         for relation in chain:
             subject = (
                 f"{subject}'s {relation}" if personal(relation) else f"the {relation} of {subject}"
             )
-        whose = "Who" if personal(chain[-1]) else "What"
-        if day is None:
-            return f"{whose} is {subject}?"
-        return f"{whose} was {subject} on {self.written(day)}?"
+        return subject
+
+    def similar(self, person: str, random: Random) -> str:
+        """See Language."""
+        return f"{person.split(maxsplit=1)[0]} {self._word(random)}"
 
     def parse_question(self, question: str) -> QuestionChain | None:
         """See Language."""
@@ -227,8 +247,16 @@ class Chinese(Language):
         if chain[0].startswith(VISIT):
             return f"{subject}什么时候去了{chain[0].removeprefix(VISIT)}？"
         wanted = "谁" if personal(chain[-1]) else "什么"
-        text = "的".join([subject, *(self._word(one) for one in chain)]) + f"是{wanted}？"
+        text = f"{self.phrase(subject, chain)}是{wanted}？"
         return text if day is None else f"{self.written(day)}那天，{text}"
+
+    def phrase(self, subject: str, chain: tuple[str, ...]) -> str:
+        """See Language."""
+        return "的".join([subject, *(self._word(one) for one in chain)])
+
+    def similar(self, person: str, random: Random) -> str:
+        """See Language."""
+        return person[0] + "".join(random.sample(self.name_parts["given"].split(), 2))
 
     def parse_question(self, question: str) -> QuestionChain | None:
         """See Language."""

@@ -1,0 +1,64 @@
+"""`dataset=planted`: facts of known truth, planted into the conversations of another data set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from eval.datasets.named import config_of
+from eval.datasets.pooled import check_pool, pool
+from eval.datasets.reload import load_dataset_of
+from eval.datasets.synthetic.dataset import generated_file
+from eval.datasets.synthetic.plants import Deletion, PlantSettings, planted
+from eval.datasets.types import Dataset
+
+
+class Planted:
+    """The data set `of`, with turns that state facts of known truth, and questions about them.
+
+    of: as for the --dataset of a command: a name, or a path. conversations: only these of it. each,
+    kinds, deletion, base_questions, seed: see PlantSettings. pooled: put all conversations into one
+    store; owner_filter: search only the asking conversation's memories in it.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        of: str,
+        conversations: Sequence[str] | None = None,
+        each: int = 3,
+        kinds: Sequence[str] | None = None,
+        deletion: Deletion = "done",
+        base_questions: bool = False,
+        seed: int = 0,
+        pooled: bool = False,
+        owner_filter: bool = False,
+    ) -> None:
+        # Checked by load(), not here: Hydra would bury the message of an InputError in its own.
+        self.name, self._of, self._conversations = name, of, conversations
+        self._settings = PlantSettings(
+            kinds=kinds, each=each, deletion=deletion, base_questions=base_questions, seed=seed
+        )
+        self._pooled, self._owner_filter = pooled, owner_filter
+
+    @property
+    def asks_by_grammar(self) -> bool:
+        """Whether all questions are planted ones, which reader=chain knows."""
+        return not self._settings.base_questions
+
+    def load(self) -> Dataset:
+        """Read the data set and plant the facts.
+
+        Raises InputError for invalid settings, and as the data set does.
+        """
+        self._settings.check()
+        check_pool(self._pooled, self._owner_filter)
+        config = config_of(str(self._of), setting="dataset.of")
+        if self._conversations is not None:
+            config["conversations"] = self._conversations
+        base = load_dataset_of(config)
+        dataset = planted(base, self._settings)
+        files = (*base.files, generated_file(dataset))
+        dataset = replace(dataset, name=self.name, files=files)
+        return pool(dataset) if self._pooled else dataset

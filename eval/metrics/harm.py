@@ -1,0 +1,72 @@
+"""Harm of planted facts: whether a wrong value was shown to the reader, and whether it used it.
+
+A value occurs in a text if its words follow each other in it, without regard to case, width,
+punctuation and underscores. The values are invented names, which nothing else in the data set
+contains, so an occurrence shows that the planted fact itself was there. The turns of a memory would
+not show it: a fact that a model has updated cites the turn of the former value, too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from eval.datasets.types import Plant
+from eval.metrics import Answered, Metric
+from eval.metrics.normalise import CJK, fold
+from eval.metrics.registry import register
+
+_WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
+_CONTRADICTION, _ABSENT = "contradiction", "absent"
+
+
+def shown(plant: Plant, context: str) -> bool | None:
+    """Return whether `context` shows a wrong value of `plant`; of a contradiction, one of the two
+    values alone. None where nothing can be wrong to show: for a control and an absent fact.
+    """
+    if plant.control or plant.kind == _ABSENT:
+        return None
+    return _wrong(plant.kind, plant.values, context)
+
+
+def _wrong(kind: str, values: Sequence[str], text: str) -> bool:
+    """Return whether `text` has a wrong value; of a contradiction, exactly one of the values."""
+    words = _words(text)
+    found = sum(_words(value) in words for value in values)
+    return found == 1 if kind == _CONTRADICTION else found > 0
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(_WORD.findall(fold(text)))} "
+
+
+def _shown_score(plant: Mapping[str, Any], answered: Answered) -> float | None:
+    del answered
+    return None if plant["shown"] is None else float(plant["shown"])
+
+
+def _used_score(plant: Mapping[str, Any], answered: Answered) -> float | None:
+    """Return 1.0 if the answer states a wrong value: of an absent fact, any that is no refusal."""
+    if plant["control"] or not answered.has_answer:
+        return None
+    if plant["kind"] == _ABSENT:
+        return None if answered.abstained is None else float(not answered.abstained)
+    return float(_wrong(plant["kind"], plant["values"], answered.answer))
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarmMetric(Metric):
+    """A score of a question about planted facts, 1.0 for harm: `compute(plant, answered)`."""
+
+    compute: Callable[[Mapping[str, Any], Answered], float | None]
+
+    def score(self, answered: Answered) -> float | None:
+        """See Metric."""
+        return None if answered.plant is None else self.compute(answered.plant, answered)
+
+
+SHOWN, USED = "wrong_shown", "wrong_used"
+for _name, _compute, _order in ((SHOWN, _shown_score, 92), (USED, _used_score, 94)):
+    register(HarmMetric(name=_name, compute=_compute, applies_to="plant", order=_order))

@@ -1,0 +1,94 @@
+"""Rates of harm by kind of plant: wrong values shown and used, and facts refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from eval.datasets.types import PLANT_KINDS, PlantKind
+from eval.metrics.harm import SHOWN, USED
+from eval.records.run import Run
+from eval.records.schema import IngestLine, Record
+from eval.stats.interval import Interval
+from eval.summary.sample import Sample
+from memsys.errors import InputError
+
+HarmMeasure = Literal["shown", "used", "refused"]
+MEASURES: tuple[HarmMeasure, ...] = get_args(HarmMeasure)
+FORGET, UNSUPPORTED = "forget", "unsupported"  # step and result of events in ingest.jsonl
+
+
+@dataclass(frozen=True, slots=True)
+class Harm:
+    """A rate of harm: of `n` questions about plants of a kind, with its 95% interval. `errors`:
+    questions that failed, which are not among the n.
+    """
+
+    kind: PlantKind
+    measure: HarmMeasure
+    n: int
+    errors: int
+    rate: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Deletions:
+    """Deletion requests of a run: turns to be deleted, and how many of them the system cannot
+    delete, by its own report.
+    """
+
+    requested: int
+    unsupported: int
+
+
+def harms(run: Run) -> list[Harm]:
+    """Return the rates that `run` determines: `shown` (a wrong value in the context), `used` (one
+    in the answer) and, over the controls, `refused` (no answer although the fact is there).
+
+    Raises InputError if no question is about planted facts.
+    """
+    planted = [record for record in run.records.values() if "plant" in record]
+    if not planted:
+        raise InputError(
+            f"{run.label}: no question is about planted facts; use runs on dataset=planted, or on "
+            "dataset=synthetic with dataset.plants"
+        )
+    found = []
+    for kind in PLANT_KINDS:
+        of_kind = [record for record in planted if record["plant"]["kind"] == kind]
+        for measure in MEASURES:
+            control = measure == "refused"
+            asked = [record for record in of_kind if record["plant"]["control"] == control]
+            harm = _harm(kind, measure, asked, run.seed)
+            found += [harm] if harm is not None else []
+    return found
+
+
+def _harm(kind: PlantKind, measure: HarmMeasure, asked: Sequence[Record], seed: int) -> Harm | None:
+    answered = [record for record in asked if record["status"] == "ok"]
+    values = [_value(record, measure) for record in answered]
+    rate = Sample.of(answered, values, seed).share() if answered else None
+    return None if rate is None else Harm(kind, measure, rate.n, len(asked) - len(answered), rate)
+
+
+def _value(record: Record, measure: HarmMeasure) -> float | None:
+    if measure == "refused":
+        return None if record["abstained"] is None else float(record["abstained"])
+    return record["scores"].get(SHOWN if measure == "shown" else USED)
+
+
+def deletions(lines: Iterable[IngestLine]) -> Deletions:
+    """Return what the events of ingest.jsonl say about deletion requests."""
+    events: list[Mapping[str, object]] = [
+        event for line in lines for event in line.get("events", ()) if event.get("step") == FORGET
+    ]
+    return Deletions(
+        sum(_turns(event) for event in events),
+        sum(_turns(event) for event in events if event.get("result") == UNSUPPORTED),
+    )
+
+
+def _turns(event: Mapping[str, object]) -> int:
+    turns = event.get("turns")
+    return len(turns) if isinstance(turns, Sequence) else 0
