@@ -19,6 +19,7 @@ from memsys.errors import InputError
 from memsys.text.files import shown
 
 FILE = "transcripts.json"
+_IGNORED = b"*\n"
 _STRATEGIES = ("bm25", "vector_only", "hybrid_rank", "fusion")
 
 
@@ -88,7 +89,7 @@ def _import(options: argparse.Namespace) -> None:
             "are for English (see docs/transcripts.md)"
         )
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    (folder / ".gitignore").write_text("*\n", encoding="utf-8")  # a private text is never committed
+    (folder / ".gitignore").write_bytes(_IGNORED)  # a private text is never committed
     write(folder / FILE, (sample(one, asked[one.id]) for one in imported.conversations))
     _report(imported, asked, folder)
 
@@ -103,6 +104,9 @@ def _folder(folder: Path) -> Path:
             f"--out {shown(folder)}: has {shown(others[0])}, which a run would read, too; "
             "name another folder"
         )
+    ignored = folder / ".gitignore"
+    if ignored.exists() and not (ignored.is_file() and ignored.read_bytes() == _IGNORED):
+        raise InputError(f"--out {shown(folder)}: has a .gitignore of its own; name another folder")
     return folder
 
 

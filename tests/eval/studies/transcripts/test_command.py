@@ -115,6 +115,21 @@ def test_refuses_wrong_arguments_in_one_line(
     assert said.count("\n") == 1
 
 
+def test_leaves_the_gitignore_of_another_folder(
+    export: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    ignored = tmp_path / "own" / ".gitignore"
+    ignored.parent.mkdir()
+    ignored.write_text("build/\n", encoding="utf-8")
+    assert main([str(export), "--out", str(ignored.parent)]) == 2
+    assert "has a .gitignore of its own; name another folder" in capsys.readouterr().err
+    assert ignored.read_text(encoding="utf-8") == "build/\n"
+    assert [*ignored.parent.iterdir()] == [ignored]
+    ignored.unlink()
+    for _ in range(2):  # the one that the command writes is no reason
+        assert main([str(export), "--out", str(ignored.parent)]) == 0
+
+
 def test_refuses_a_broken_file_and_keeps_what_was_there(
     export: Path, tmp_path: Path, capsys: pytest.CaptureFixture
 ) -> None:
