@@ -77,6 +77,16 @@ def test_says_what_was_left_out_and_what_comes_next(
     assert (folder / ".gitignore").read_text() == "*\n"
 
 
+def test_only_the_user_can_read_the_file_in_a_folder_that_was_there(
+    export: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    folder.chmod(0o755)
+    assert main([str(export), "--out", str(folder)]) == 0
+    assert stat.S_IMODE((folder / "transcripts.json").stat().st_mode) == 0o600
+
+
 def test_writes_the_same_bytes_for_the_same_seed(export: Path, tmp_path: Path) -> None:
     contents = []
     for name, seed in (("a", "3"), ("b", "3")):
