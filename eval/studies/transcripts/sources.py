@@ -63,8 +63,13 @@ def json_values(path: Path, name: str, limits: Limits = LIMITS) -> Iterator[tupl
     start = next((chunk for chunk in chunks if chunk.strip()), "")
     if not start:
         return
+    is_object = start.lstrip()[0] == "{"
+    while is_object and "\n" not in start.lstrip() and len(start) <= limits.text:
+        if not (chunk := next(chunks, "")):
+            break
+        start += chunk
     text = chain([start], chunks)
-    if start.lstrip()[0] == "{" and _is_lines(start):
+    if is_object and _is_lines(start):
         yield from _lines(text, name, limits.text)
         return
     for value in JSONStream(text, name, limits).document():

@@ -154,6 +154,18 @@ def test_reads_a_long_list_one_conversation_at_a_time(tmp_path: Path) -> None:
         list(json_values(path, "x.json", Limits(small=1, chunk=100, whole=900, text=900)))
 
 
+def test_reads_lines_of_which_the_first_is_longer_than_a_read(tmp_path: Path) -> None:
+    path = exports.write_lines(tmp_path / "x.jsonl", exports.claude_code())
+    found = [value for _, value in json_values(path, "x.jsonl", Limits(chunk=16))]
+    assert found == exports.claude_code()
+    with pytest.raises(InputError, match="not JSON"):  # longer than any text may be
+        list(json_values(path, "x.jsonl", Limits(chunk=16, text=20)))
+    indented = tmp_path / "x.json"
+    indented.write_text("\n" + json.dumps(exports.claude()[0], indent=1), encoding="utf-8")
+    found = [value for _, value in json_values(indented, "x.json", Limits(chunk=16))]
+    assert found == exports.claude()[:1]
+
+
 def test_takes_the_last_sessions_and_the_given_names(tmp_path: Path) -> None:
     path = exports.write_json(tmp_path / "x.json", exports.claude())
     imported = read(path, sessions=2, user="Ines", assistant="Claude")
