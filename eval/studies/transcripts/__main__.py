@@ -116,6 +116,9 @@ def _report(imported: Imported, asked: Mapping[str, Sequence[Silver]], folder: P
     files = ", ".join(f"{count} of {name}" for name, count in imported.formats.items())
     passed = len(imported.passed_over)
     print(f"files: {files}" + (f"; {passed} of no known format passed over" if passed else ""))
+    if imported.unreadable:
+        first, count = imported.unreadable[0], len(imported.unreadable)
+        print(f"{count} not readable passed over: {first}{' ...' if count > 1 else ''}")
     sessions = [session for one in found for session in one.sessions]
     turns = sum(len(session.turns) for session in sessions)
     print(

@@ -60,10 +60,12 @@ def test_says_what_was_left_out_and_what_comes_next(
     chat = [*exports.DEPLOY, ("user", "The key is sk-proj-abcdefghijklmnop1234", 97)]
     path = exports.write_json(tmp_path / "in" / "conversations.json", exports.chatgpt([chat]))
     exports.write_json(path.with_name("user.json"), {"id": "u"})
+    path.with_name("notes.json").write_text("{", encoding="utf-8")
     folder = tmp_path / "own"
     assert main([str(path.parent), "--out", str(folder), "--user", "Ines"]) == 0
     said = capsys.readouterr().out
     assert "files: 1 of ChatGPT; 1 of no known format passed over" in said
+    assert "1 not readable passed over: notes.json: not JSON" in said
     assert "1 conversations: chatgpt; 2 sessions, 7 turns" in said
     assert "1 system messages" in said
     assert "1 secrets masked" in said

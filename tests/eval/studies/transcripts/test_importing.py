@@ -255,6 +255,49 @@ def test_refuses_a_broken_line_naming_it(line: str, problem: str, tmp_path: Path
     assert str(refused.value).startswith(f"log.jsonl: {problem}")
 
 
+def test_passes_over_what_is_not_readable_beside_an_export(tmp_path: Path) -> None:
+    exports.write_json(tmp_path / "in" / "conversations.json", exports.claude())
+    broken = tmp_path / "in" / "tsconfig.json"
+    broken.write_text('{\n  // strict\n  "strict": true\n}', encoding="utf-8")
+    (tmp_path / "in" / "x.json").write_bytes(b"\xff\xfe")
+    (tmp_path / "in" / "y.jsonl").write_text('{"a": 1}\n{"a": ', encoding="utf-8")
+    imported = read(tmp_path / "in")
+    assert texts(imported) == SAID
+    assert [one.partition(":")[0] for one in imported.unreadable] == [
+        "tsconfig.json",
+        "x.json",
+        "y.jsonl",
+    ]
+    archive = tmp_path / "x.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        for one in (tmp_path / "in").iterdir():
+            file.write(one, one.name)
+    assert read(archive).unreadable == imported.unreadable
+    with pytest.raises(InputError, match=r"^tsconfig\.json: not JSON"):
+        read(broken)
+    (tmp_path / "in" / "conversations.json").unlink()
+    with pytest.raises(InputError, match=r"no export of a known format.*tsconfig\.json: not JSON"):
+        read(tmp_path / "in")
+
+
+@pytest.mark.parametrize("end", [b'{"type": "user", "sess', '{"type": "é'.encode()[:-1]])
+def test_leaves_out_and_counts_the_line_that_a_running_program_writes(
+    end: bytes, tmp_path: Path
+) -> None:
+    log = exports.write_lines(tmp_path / "logs" / "a.jsonl", exports.claude_code())
+    whole = log.read_bytes()
+    log.write_bytes(whole + end)
+    imported = read(log.parent)
+    assert texts(imported) == SAID
+    assert imported.formats == {"Claude Code": 1}
+    assert imported.tally.dropped["half-written last lines"] == 1
+    with pytest.raises(InputError, match=r"^a\.jsonl: line \d+: not JSON"):
+        read(log)
+    log.write_bytes(whole + b"{\n" + whole)  # any other line is an error
+    with pytest.raises(InputError, match=r"^a\.jsonl: line \d+: not JSON"):
+        read(log.parent)
+
+
 def test_refuses_what_is_not_there_or_damaged(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file or folder"):
         read(tmp_path / "gone.zip")
