@@ -141,6 +141,8 @@ def _chats(
     else:
         place = Location(where.file, str(value.get("sample_id")))
         found = read_conversation(dict(value), place, captions=True)
+        if any(one.id == found.id for one in imported.conversations):
+            raise place.error("sample_id", "used twice; give each sample its own")
         imported.conversations.append(found)
         return
     if chat is not None:

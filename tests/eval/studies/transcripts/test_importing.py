@@ -298,6 +298,16 @@ def test_leaves_out_and_counts_the_line_that_a_running_program_writes(
         read(log.parent)
 
 
+def test_refuses_two_conversations_of_one_id(tmp_path: Path) -> None:
+    turn = {"speaker": "Ines", "dia_id": "D1:1", "text": "Bees."}
+    said = {"session_1": [turn], "session_1_date_time": "2025-05-08 14:00"}
+    for name in ("a.json", "b.json"):
+        rows = [{"sample_id": "garden", "conversation": said, "qa": []}]
+        exports.write_json(tmp_path / "in" / name, rows)
+    with pytest.raises(InputError, match=r"b\.json: sample garden: sample_id: used twice"):
+        read(tmp_path / "in")
+
+
 def test_refuses_what_is_not_there_or_damaged(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such file or folder"):
         read(tmp_path / "gone.zip")
