@@ -130,7 +130,7 @@ def _report(imported: Imported, asked: Mapping[str, Sequence[Silver]], folder: P
     made = Counter(one.rule for rows in asked.values() for one in rows)
     by_rule = ", ".join(f"{rule} {made[rule]}" for rule in RULES if made[rule])
     print(f"{made.total():,} questions by rule: {by_rule}")
-    print(f"wrote {folder / FILE}, on this machine alone; put strategies on trial:")
+    print(f"wrote {folder / FILE}, on this machine alone; compare strategies:")
     print(
         f"  python -m eval.run -m dataset=locomo dataset.path={folder} dataset.name=transcripts "
         f"strategy={','.join(_STRATEGIES)}"

@@ -42,14 +42,13 @@ class Wanted:
 @dataclass
 class Imported:
     """Conversations and what was read: files by format, files passed over because they are of no
-    known format or, with the reason, because they are not readable, chats, and a tally.
+    known format or, with the reason, because they are not readable, and a tally.
     """
 
     conversations: list[Conversation] = field(default_factory=list)
     formats: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     passed_over: list[str] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
-    chats: int = 0
     tally: Tally = field(default_factory=Tally)
 
 
@@ -92,7 +91,6 @@ def read_transcripts(path: Path, wanted: Wanted) -> Imported:
     if not imported.formats:
         unread = f"; not readable: {imported.unreadable[0]}" if imported.unreadable else ""
         raise InputError(f"{path}: no export of a known format; name {KNOWN}{unread}")
-    imported.chats = len(chats)
     taken = {POOLED, *(one.id for one in imported.conversations)}
     made = _assembled(chats.values(), wanted, imported.tally, taken)
     imported.conversations.extend(made)

@@ -69,6 +69,7 @@ def test_says_what_was_left_out_and_what_comes_next(
     assert "1 conversations: chatgpt; 2 sessions, 7 turns" in said
     assert "1 system messages" in said
     assert "1 secrets masked" in said
+    assert "on this machine alone; compare strategies:" in said
     assert f"dataset=locomo dataset.path={folder} " in said
     assert "python -m eval.compare" in said
     text = (folder / "transcripts.json").read_text(encoding="utf-8")

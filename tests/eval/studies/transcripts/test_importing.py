@@ -57,7 +57,6 @@ def test_chats_become_dated_sessions_of_one_conversation(
 ) -> None:
     imported = read(write(tmp_path))
     assert imported.formats == {format_: 1}
-    assert imported.chats == 2
     (one,) = imported.conversations
     assert (one.id, one.speakers) == (name, ("User", "Assistant"))
     # Each chat has messages of two days, and a session has one time.
