@@ -19,6 +19,7 @@ from memsys.errors import InputError
 from memsys.text.files import shown
 
 FILE = "transcripts.json"
+_IGNORED = b"*\n"
 _STRATEGIES = ("bm25", "vector_only", "hybrid_rank", "fusion")
 
 
@@ -88,7 +89,7 @@ def _import(options: argparse.Namespace) -> None:
             "are for English (see docs/transcripts.md)"
         )
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    (folder / ".gitignore").write_text("*\n", encoding="utf-8")  # a private text is never committed
+    (folder / ".gitignore").write_bytes(_IGNORED)  # a private text is never committed
     write(folder / FILE, (sample(one, asked[one.id]) for one in imported.conversations))
     _report(imported, asked, folder)
 
@@ -103,6 +104,9 @@ def _folder(folder: Path) -> Path:
             f"--out {shown(folder)}: has {shown(others[0])}, which a run would read, too; "
             "name another folder"
         )
+    ignored = folder / ".gitignore"
+    if ignored.exists() and not (ignored.is_file() and ignored.read_bytes() == _IGNORED):
+        raise InputError(f"--out {shown(folder)}: has a .gitignore of its own; name another folder")
     return folder
 
 
@@ -112,6 +116,9 @@ def _report(imported: Imported, asked: Mapping[str, Sequence[Silver]], folder: P
     files = ", ".join(f"{count} of {name}" for name, count in imported.formats.items())
     passed = len(imported.passed_over)
     print(f"files: {files}" + (f"; {passed} of no known format passed over" if passed else ""))
+    if imported.unreadable:
+        first, count = imported.unreadable[0], len(imported.unreadable)
+        print(f"{count} not readable passed over: {first}{' ...' if count > 1 else ''}")
     sessions = [session for one in found for session in one.sessions]
     turns = sum(len(session.turns) for session in sessions)
     print(
@@ -123,7 +130,7 @@ def _report(imported: Imported, asked: Mapping[str, Sequence[Silver]], folder: P
     made = Counter(one.rule for rows in asked.values() for one in rows)
     by_rule = ", ".join(f"{rule} {made[rule]}" for rule in RULES if made[rule])
     print(f"{made.total():,} questions by rule: {by_rule}")
-    print(f"wrote {folder / FILE}, on this machine alone; put strategies on trial:")
+    print(f"wrote {folder / FILE}, on this machine alone; compare strategies:")
     print(
         f"  python -m eval.run -m dataset=locomo dataset.path={folder} dataset.name=transcripts "
         f"strategy={','.join(_STRATEGIES)}"

@@ -19,13 +19,20 @@ _KEYS = re.compile(
     r"|\b(?:sk|pk|rk)[-_][\w-]{16,}"
     r"|\bgh[opsru]_\w{20,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{16,}|\bnpm_\w{20,}|\bpypi-[\w-]{20,}"
     r"|\bhf_\w{20,}|\bxox[a-z]-[\w-]{10,}|\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bAIza[\w-]{30,}"
+    r"|\bSG\.[\w-]{16,}\.[\w-]{16,}|\bya29\.[\w-]{20,}"
     # A long word of capitals, small letters and digits: a key of any other kind.
-    r"|(?<![\w/+.-])(?=[\w+-]*[a-z])(?=[\w+-]*[A-Z])(?=[\w+-]*\d)[\w+-]{32,}={0,2}(?![\w/.])",
+    r"|(?<![\w/+.-])(?=[\w+-]*[a-z])(?=[\w+-]*[A-Z])(?=[\w+-]*\d)[\w+-]{32,}={0,2}(?![\w/]|\.\w)"
+    # The same with slashes, of the length of a secret key of AWS; a path has fewer capitals.
+    r"|(?<![\w/+.-])(?=[\w/+]*[a-z])(?=(?:[a-z\d/+]*[A-Z]){8})(?=[A-Za-z/+]*\d)"
+    r"[A-Za-z\d/+]{40}(?![\w/+=-]|\.\w)",
     re.DOTALL,
 )
 _NAMED = re.compile(
-    r"(?i)((?:pass(?:word|wd|phrase)?|secret|token|api[_ -]?key|access[_ -]?key)[\"']?\s*[:=]\s*"
-    r"[\"']?|\bbearer\s+|://[^\s/:@]+:)(?!\[secret\])([^\s\"'@,;]{6,})"
+    r"(?i)((?:pass(?:word|wd|phrase)?|secret|token|(?:api|access|secret|private|account)[_ -]?key)"
+    r"(?:\*\*)?\\?[\"'`]?\s*[:=](?:\*\*)?\s*\\?[\"'`]?)(?!\[secret\])"
+    r"(?:(?<=\")[^\"\n]{6,}?(?=\\?\")|(?<=')[^'\n]{6,}?(?=\\?')|[^\s\"'`,;]{6,})"
+    r"|(\bbearer\s+|\bauthorization\W{1,5}(?:basic|token)\s+)(?!\[secret\])[^\s\"'@,;]{6,}"
+    r"|(://[^\s/:@]*:)(?!\[secret\])[^\s\"',;/]+(?=@)"
 )
 _BLOB = re.compile(r"\S{200,}")
 _FENCED = re.compile(r"(```[^\n]*\n)(.*?)(\n```|\Z)", re.DOTALL)
@@ -40,7 +47,7 @@ def cleaned(text: str, tally: Tally) -> str:
     variables named like one.
     """
     text, keys = _KEYS.subn(MASK, text)
-    text, named = _NAMED.subn(rf"\1{MASK}", text)
+    text, named = _NAMED.subn(rf"\1\2\3{MASK}", text)
     known = without_secrets(text)
     tally.changed["secrets masked"] += keys + named + (known != text)
     text, blobs = _BLOB.subn("[...]", known)

@@ -17,7 +17,7 @@ from eval.studies.transcripts.agents import ClaudeCode, Codex
 from eval.studies.transcripts.assistants import chatgpt, claude
 from eval.studies.transcripts.chats import Chat, Message, Place, Tally
 from eval.studies.transcripts.cleaning import cleaned, split
-from eval.studies.transcripts.sources import files_at, json_values
+from eval.studies.transcripts.sources import HalfWrittenError, files_at, json_values
 from memsys.errors import InputError
 from memsys.types import Conversation, Session, Turn
 
@@ -41,20 +41,23 @@ class Wanted:
 
 @dataclass
 class Imported:
-    """Conversations and what was read: files by format, files passed over, chats, and a tally."""
+    """Conversations and what was read: files by format, files passed over because they are of no
+    known format or, with the reason, because they are not readable, and a tally.
+    """
 
     conversations: list[Conversation] = field(default_factory=list)
     formats: dict[str, int] = field(default_factory=lambda: defaultdict(int))
     passed_over: list[str] = field(default_factory=list)
-    chats: int = 0
+    unreadable: list[str] = field(default_factory=list)
     tally: Tally = field(default_factory=Tally)
 
 
 def read_transcripts(path: Path, wanted: Wanted) -> Imported:
     """Return the conversations at `path`, a file, folder or zip archive.
 
-    Files of other contents are passed over. Raises InputError naming file, place and field of what
-    is wrong, or if no file is of a known format or none contains a message.
+    In a folder or archive, files of other contents are passed over, and the last line of a log is
+    left out if it is half written. Raises InputError naming file, place and field of what is wrong,
+    or if no file is of a known format or none contains a message.
     """
     imported = Imported()
     chats: dict[int, Chat] = {}
@@ -63,23 +66,31 @@ def read_transcripts(path: Path, wanted: Wanted) -> Imported:
         for name, file in files:
             kind = None
             rollout = Codex(imported.tally)
-            for place, value in json_values(file, name):
-                is_line = place.startswith("line")
-                kind = kind or format_of(value, is_line)
-                if kind is None and not is_line:
-                    break
-                if kind is None or (is_line and not isinstance(value, dict)):
+            try:
+                for place, value in json_values(file, name):
+                    is_line = place.startswith("line")
+                    kind = kind or format_of(value, is_line)
+                    if kind is None and not is_line:
+                        break
+                    if kind is None or (is_line and not isinstance(value, dict)):
+                        continue
+                    where = Place(name, place)
+                    for chat in _chats(kind, value, where, imported, code, rollout):
+                        chats[id(chat)] = chat
+            except InputError as error:
+                if file == path or (kind and not isinstance(error, HalfWrittenError)):
+                    raise
+                if kind is None:
+                    imported.unreadable.append(str(error))
                     continue
-                where = Place(name, place)
-                for chat in _chats(kind, value, where, imported, code, rollout):
-                    chats[id(chat)] = chat
+                imported.tally.dropped["half-written last lines"] += 1
             if kind is None:
                 imported.passed_over.append(name)
             else:
                 imported.formats[kind] += 1
     if not imported.formats:
-        raise InputError(f"{path}: no export of a known format; name {KNOWN}")
-    imported.chats = len(chats)
+        unread = f"; not readable: {imported.unreadable[0]}" if imported.unreadable else ""
+        raise InputError(f"{path}: no export of a known format; name {KNOWN}{unread}")
     taken = {POOLED, *(one.id for one in imported.conversations)}
     made = _assembled(chats.values(), wanted, imported.tally, taken)
     imported.conversations.extend(made)
@@ -128,6 +139,8 @@ def _chats(
     else:
         place = Location(where.file, str(value.get("sample_id")))
         found = read_conversation(dict(value), place, captions=True)
+        if any(one.id == found.id for one in imported.conversations):
+            raise place.error("sample_id", "used twice; give each sample its own")
         imported.conversations.append(found)
         return
     if chat is not None:

@@ -27,9 +27,12 @@ def sample(conversation: Conversation, asked: Iterable[Silver]) -> dict[str, Any
 
 
 def write(path: Path, samples: Iterable[dict[str, Any]]) -> None:
-    """Write `samples` to `path`, a conversation at a time, in place of what was there."""
+    """Write `samples` to `path`, a conversation at a time, in place of what was there. Only the
+    user can read the file.
+    """
     part = path.with_name(path.name + ".part")
     with part.open("w", encoding="utf-8") as file:
+        part.chmod(0o600)
         mark = "[\n"
         for one in samples:
             file.write(mark)

@@ -166,12 +166,15 @@ def _of_value(
 
 def _of_reply(history: History, said: Said, cue: Cue) -> Iterator[Silver]:
     """Yield the question for the value in the answer of the next turn to a question of this one.
-    The answer may repeat the cue; no other turn contains it.
+    The answer may repeat the cue; no other turn contains it. An answer of several turns may have
+    a second value, so no question is made of it.
     """
     if said.index + 1 == len(history.turns):
         return
-    next_ = history.turns[said.index + 1]
+    next_, *after = history.turns[said.index + 1 : said.index + 3]
     if next_.session != said.session or next_.turn.speaker == said.turn.speaker:
+        return
+    if after and (after[0].session, after[0].turn.speaker) == (said.session, next_.turn.speaker):
         return
     day = next_.time.date()
     found = [one for text in next_.sentences for one in values(text, day, history.speakers)]

@@ -24,6 +24,10 @@ _ENDINGS = (".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz")
 _RATIO = 200  # unpacked bytes per packed byte of an archive: texts have 2 to 30
 
 
+class HalfWrittenError(InputError):
+    """The last of JSON lines ends too early, as in a log that a program is writing."""
+
+
 @contextmanager
 def files_at(path: Path) -> Iterator[list[tuple[str, Path]]]:
     """Give names and paths of the JSON files at `path`: a file, the files of a folder and of its
@@ -57,14 +61,20 @@ def json_values(path: Path, name: str, limits: Limits = LIMITS) -> Iterator[tupl
     """Yield place and value of each object of a JSON file: of each line, of each element of the
     list that the file is, or of the one object.
 
-    Raises InputError naming line and column if the file is not JSON in UTF-8.
+    Raises InputError naming line and column if the file is not JSON in UTF-8; HalfWrittenError,
+    after the values of all other lines, if the last line is not whole.
     """
     chunks = _texts(path, name, limits.chunk)
     start = next((chunk for chunk in chunks if chunk.strip()), "")
     if not start:
         return
+    is_object = start.lstrip()[0] == "{"
+    while is_object and "\n" not in start.lstrip() and len(start) <= limits.text:
+        if not (chunk := next(chunks, "")):
+            break
+        start += chunk
     text = chain([start], chunks)
-    if start.lstrip()[0] == "{" and _is_lines(start):
+    if is_object and _is_lines(start):
         yield from _lines(text, name, limits.text)
         return
     for value in JSONStream(text, name, limits).document():
@@ -112,7 +122,8 @@ def _texts(path: Path, name: str, size: int) -> Iterator[str]:
     try:
         for data in unpacked_chunks(path, MOST, size):
             yield decoder.decode(data)
-        yield decoder.decode(b"", final=True)
+        if decoder.getstate()[0]:
+            yield "\ufffd"  # the first bytes of a character: the file ends too early
     except UnicodeDecodeError:
         raise InputError(f"{name}: not UTF-8; save it as UTF-8") from None
 
@@ -131,7 +142,7 @@ def _is_lines(start: str) -> bool:
 
 def _lines(chunks: Iterator[str], name: str, most: int) -> Iterator[tuple[str, Any]]:
     rest, number = "", 0
-    for chunk in chain(chunks, ["\n"]):
+    for chunk in chunks:
         *lines, rest = (rest + chunk).split("\n")
         for line in lines:
             number += 1
@@ -139,12 +150,15 @@ def _lines(chunks: Iterator[str], name: str, most: int) -> Iterator[tuple[str, A
                 yield f"line {number}", _parsed(line, f"{name}: line {number}")
         if len(rest) > most:
             raise InputError(f"{name}: line {number + 1} has more than {most:,} characters")
+    if rest.strip():
+        number += 1
+        yield f"line {number}", _parsed(rest, f"{name}: line {number}", HalfWrittenError)
 
 
-def _parsed(line: str, where: str) -> Any:
+def _parsed(line: str, where: str, error_type: type[InputError] = InputError) -> Any:
     try:
         return parse_json(line, nan=True)
     except json.JSONDecodeError as error:
-        raise InputError(f"{where}: not JSON ({error.msg}); correct or remove it") from None
+        raise error_type(f"{where}: not JSON ({error.msg}); correct or remove it") from None
     except ValueError as error:
         raise InputError(f"{where}: {error}; correct or remove it") from None

@@ -18,14 +18,18 @@ FAKE = "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zC0fR"  # of no service
         f"xoxb-{FAKE}",
         "AKIA" + "ABCDEFGH12345678",
         f"eyJhbGciOiJI.{FAKE}.{FAKE}",
+        f"SG.{FAKE[:22]}.{FAKE}",
+        f"ya29.{FAKE}",
         FAKE,
+        f"{FAKE[:12]}/{FAKE[:20]}+KlMnOp",  # the form of a secret key of AWS
         f"-----BEGIN RSA PRIVATE KEY-----\n{FAKE}\n{FAKE}\n-----END RSA PRIVATE KEY-----",
     ],
 )
 def test_masks_and_counts_what_looks_like_a_key(secret: str) -> None:
     tally = Tally()
-    assert cleaned(f"Use {secret} for the upload.", tally) == f"Use {MASK} for the upload."
-    assert tally.changed["secrets masked"] == 1
+    text = cleaned(f"Use {secret} for the upload. It is {secret}.", tally)
+    assert text == f"Use {MASK} for the upload. It is {MASK}."
+    assert tally.changed["secrets masked"] == 2
 
 
 @pytest.mark.parametrize(
@@ -35,6 +39,18 @@ def test_masks_and_counts_what_looks_like_a_key(secret: str) -> None:
         ("API_KEY=tulip77", f"API_KEY={MASK}"),
         ("Authorization: Bearer tulip77", f"Authorization: Bearer {MASK}"),
         ("postgres://ines:tulip77@db/ops", f"postgres://ines:{MASK}@db/ops"),
+        ("redis://:tulip77@db", f"redis://:{MASK}@db"),
+        ("ftp://ines:t@p@db", f"ftp://ines:{MASK}@db"),
+        ("password=t@lip!x9, then", f"password={MASK}, then"),
+        ("password: Tulip1@orchard", f"password: {MASK}"),
+        ('password: "tulips, and orchards"', f'password: "{MASK}"'),
+        ("**Password:** tulip77", f"**Password:** {MASK}"),
+        ("Password: `tulip77`", f"Password: `{MASK}`"),
+        (r"{\"password\": \"tulip77\"}", rf"{{\"password\": \"{MASK}\"}}"),
+        ("SECRET_KEY=tulip77", f"SECRET_KEY={MASK}"),
+        ("private_key: tulip77", f"private_key: {MASK}"),
+        ("AccountKey=tulip/77==;Suffix=x", f"AccountKey={MASK};Suffix=x"),
+        ("Authorization: Basic dHVsaXBz", f"Authorization: Basic {MASK}"),
     ],
 )
 def test_masks_values_of_fields_named_like_secrets(text: str, masked: str) -> None:
@@ -53,7 +69,9 @@ def test_masks_secrets_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> No
     [
         "Commit 0f3a9c1d2e4b5a6978877665544332211ffeeddc is fine.",
         "See src/eval/studies/transcripts/Importing2/VeryLongFileNameOfThisProject.py now.",
+        "Look in modules/bakery/src2/OvenController/v3/ry for it.",
         "The oven has 27 degrees; the token was lost.",
+        "It answers at http://localhost:8080/loaves and needs basic knowledge2.",
     ],
 )
 def test_leaves_hashes_paths_and_prose(text: str) -> None:

@@ -60,13 +60,16 @@ def test_says_what_was_left_out_and_what_comes_next(
     chat = [*exports.DEPLOY, ("user", "The key is sk-proj-abcdefghijklmnop1234", 97)]
     path = exports.write_json(tmp_path / "in" / "conversations.json", exports.chatgpt([chat]))
     exports.write_json(path.with_name("user.json"), {"id": "u"})
+    path.with_name("notes.json").write_text("{", encoding="utf-8")
     folder = tmp_path / "own"
     assert main([str(path.parent), "--out", str(folder), "--user", "Ines"]) == 0
     said = capsys.readouterr().out
     assert "files: 1 of ChatGPT; 1 of no known format passed over" in said
+    assert "1 not readable passed over: notes.json: not JSON" in said
     assert "1 conversations: chatgpt; 2 sessions, 7 turns" in said
     assert "1 system messages" in said
     assert "1 secrets masked" in said
+    assert "on this machine alone; compare strategies:" in said
     assert f"dataset=locomo dataset.path={folder} " in said
     assert "python -m eval.compare" in said
     text = (folder / "transcripts.json").read_text(encoding="utf-8")
@@ -75,6 +78,16 @@ def test_says_what_was_left_out_and_what_comes_next(
     # The folder is private, and git ignores it wherever it is.
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
     assert (folder / ".gitignore").read_text() == "*\n"
+
+
+def test_only_the_user_can_read_the_file_in_a_folder_that_was_there(
+    export: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    folder.chmod(0o755)
+    assert main([str(export), "--out", str(folder)]) == 0
+    assert stat.S_IMODE((folder / "transcripts.json").stat().st_mode) == 0o600
 
 
 def test_writes_the_same_bytes_for_the_same_seed(export: Path, tmp_path: Path) -> None:
@@ -113,6 +126,21 @@ def test_refuses_wrong_arguments_in_one_line(
     said = capsys.readouterr().err
     assert problem in said
     assert said.count("\n") == 1
+
+
+def test_leaves_the_gitignore_of_another_folder(
+    export: Path, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> None:
+    ignored = tmp_path / "own" / ".gitignore"
+    ignored.parent.mkdir()
+    ignored.write_text("build/\n", encoding="utf-8")
+    assert main([str(export), "--out", str(ignored.parent)]) == 2
+    assert "has a .gitignore of its own; name another folder" in capsys.readouterr().err
+    assert ignored.read_text(encoding="utf-8") == "build/\n"
+    assert [*ignored.parent.iterdir()] == [ignored]
+    ignored.unlink()
+    for _ in range(2):  # the one that the command writes is no reason
+        assert main([str(export), "--out", str(ignored.parent)]) == 0
 
 
 def test_refuses_a_broken_file_and_keeps_what_was_there(

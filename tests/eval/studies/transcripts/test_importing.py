@@ -57,7 +57,6 @@ def test_chats_become_dated_sessions_of_one_conversation(
 ) -> None:
     imported = read(write(tmp_path))
     assert imported.formats == {format_: 1}
-    assert imported.chats == 2
     (one,) = imported.conversations
     assert (one.id, one.speakers) == (name, ("User", "Assistant"))
     # Each chat has messages of two days, and a session has one time.
@@ -154,6 +153,18 @@ def test_reads_a_long_list_one_conversation_at_a_time(tmp_path: Path) -> None:
         list(json_values(path, "x.json", Limits(small=1, chunk=100, whole=900, text=900)))
 
 
+def test_reads_lines_of_which_the_first_is_longer_than_a_read(tmp_path: Path) -> None:
+    path = exports.write_lines(tmp_path / "x.jsonl", exports.claude_code())
+    found = [value for _, value in json_values(path, "x.jsonl", Limits(chunk=16))]
+    assert found == exports.claude_code()
+    with pytest.raises(InputError, match="not JSON"):  # longer than any text may be
+        list(json_values(path, "x.jsonl", Limits(chunk=16, text=20)))
+    indented = tmp_path / "x.json"
+    indented.write_text("\n" + json.dumps(exports.claude()[0], indent=1), encoding="utf-8")
+    found = [value for _, value in json_values(indented, "x.json", Limits(chunk=16))]
+    assert found == exports.claude()[:1]
+
+
 def test_takes_the_last_sessions_and_the_given_names(tmp_path: Path) -> None:
     path = exports.write_json(tmp_path / "x.json", exports.claude())
     imported = read(path, sessions=2, user="Ines", assistant="Claude")
@@ -241,6 +252,59 @@ def test_refuses_a_broken_line_naming_it(line: str, problem: str, tmp_path: Path
     with pytest.raises(InputError) as refused:
         read(path)
     assert str(refused.value).startswith(f"log.jsonl: {problem}")
+
+
+def test_passes_over_what_is_not_readable_beside_an_export(tmp_path: Path) -> None:
+    exports.write_json(tmp_path / "in" / "conversations.json", exports.claude())
+    broken = tmp_path / "in" / "tsconfig.json"
+    broken.write_text('{\n  // strict\n  "strict": true\n}', encoding="utf-8")
+    (tmp_path / "in" / "x.json").write_bytes(b"\xff\xfe")
+    (tmp_path / "in" / "y.jsonl").write_text('{"a": 1}\n{"a": ', encoding="utf-8")
+    imported = read(tmp_path / "in")
+    assert texts(imported) == SAID
+    assert [one.partition(":")[0] for one in imported.unreadable] == [
+        "tsconfig.json",
+        "x.json",
+        "y.jsonl",
+    ]
+    archive = tmp_path / "x.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        for one in (tmp_path / "in").iterdir():
+            file.write(one, one.name)
+    assert read(archive).unreadable == imported.unreadable
+    with pytest.raises(InputError, match=r"^tsconfig\.json: not JSON"):
+        read(broken)
+    (tmp_path / "in" / "conversations.json").unlink()
+    with pytest.raises(InputError, match=r"no export of a known format.*tsconfig\.json: not JSON"):
+        read(tmp_path / "in")
+
+
+@pytest.mark.parametrize("end", [b'{"type": "user", "sess', '{"type": "é'.encode()[:-1]])
+def test_leaves_out_and_counts_the_line_that_a_running_program_writes(
+    end: bytes, tmp_path: Path
+) -> None:
+    log = exports.write_lines(tmp_path / "logs" / "a.jsonl", exports.claude_code())
+    whole = log.read_bytes()
+    log.write_bytes(whole + end)
+    imported = read(log.parent)
+    assert texts(imported) == SAID
+    assert imported.formats == {"Claude Code": 1}
+    assert imported.tally.dropped["half-written last lines"] == 1
+    with pytest.raises(InputError, match=r"^a\.jsonl: line \d+: not JSON"):
+        read(log)
+    log.write_bytes(whole + b"{\n" + whole)  # any other line is an error
+    with pytest.raises(InputError, match=r"^a\.jsonl: line \d+: not JSON"):
+        read(log.parent)
+
+
+def test_refuses_two_conversations_of_one_id(tmp_path: Path) -> None:
+    turn = {"speaker": "Ines", "dia_id": "D1:1", "text": "Bees."}
+    said = {"session_1": [turn], "session_1_date_time": "2025-05-08 14:00"}
+    for name in ("a.json", "b.json"):
+        rows = [{"sample_id": "garden", "conversation": said, "qa": []}]
+        exports.write_json(tmp_path / "in" / name, rows)
+    with pytest.raises(InputError, match=r"b\.json: sample garden: sample_id: used twice"):
+        read(tmp_path / "in")
 
 
 def test_refuses_what_is_not_there_or_damaged(tmp_path: Path) -> None:

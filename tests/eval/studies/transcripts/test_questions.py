@@ -100,6 +100,15 @@ def test_asks_for_the_value_in_the_answer_to_a_question() -> None:
     assert (one.answer, one.evidence) == ("trailmap", ("D1:3",))
 
 
+def test_an_answer_of_several_turns_may_have_a_second_value_and_is_not_asked_for() -> None:
+    asked = ("Oskar", "Which guide do you use for the mountain hut?")
+    parts = (("Ines", "I use `trailmap`."), ("Ines", "Or `hutfinder`."))
+    whole = questions(conversation((("2 March 2025", asked, parts[0]),)), 500, 0)
+    assert "reply" in {one.rule for one in whole}
+    divided = questions(conversation((("2 March 2025", asked, *parts),)), 500, 0)
+    assert "reply" not in {one.rule for one in divided}
+
+
 def test_asks_for_the_two_days_of_what_was_mentioned_twice() -> None:
     one = only("twice", "garden")
     assert one.question == "On which days was garden fence mentioned?"
