@@ -13,7 +13,7 @@ _NEEDS = {  # pattern: reason
     r"strategy=rest|strategy=mcp|baselines\.mcp|memsys\.serve|^curl": "a running server",
     r"(eval\.|memsys )browse": "ends by Ctrl-C",
     r"relation_store=neo4j|^docker|arcadedb": "a server of the store",
-    r"dataset\.path=transcripts|studies transcripts|compare bm25 vector_only": "an export of your own",
+    r"dataset\.path=transcripts|studies transcripts|compare bm25 vector_only": "an export",
     r"dataset=(beir|beam)": "a benchmark of the reader's",
     r"\bray\b|^export|^litellm|^vllm|^ollama|^OLLAMA|jupyter": "another program",
     r"^(pip|mkdocs|huggingface-cli|ir_measures|cp|rm|cd|mkdir|git|\.) ": "no command of memsys",
