@@ -83,6 +83,21 @@ def test_without_a_tool_that_deletes_it_cannot_forget(mcp_of: Make, parts: MakeP
     assert strategy.forget(["D1:3"]) is None
 
 
+def test_a_tool_that_deletes_nothing_is_an_error_and_its_leak_is_seen(
+    mcp_of: Make, parts: MakeParts
+) -> None:
+    server = server_of("lying")
+    strategy = mcp_of(server, parts())
+    strategy.ingest(SESSIONS[0])
+    with pytest.raises(LibraryError, match="remove: .* is still found"):
+        strategy.forget(["D1:4"])
+    found = strategy.retrieve(query("two tomato seedlings did."))
+    assert "Only two tomato seedlings did." in found.context
+    assert ("D1:4",) in [one.memory.turns for one in found.candidates]
+    toys_of(server)[-1].rows.clear()
+    assert strategy.forget(["D1:3"]) == 1  # the answer that nothing was found repeats the query
+
+
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
