@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 from uuid import uuid4
@@ -19,6 +19,7 @@ from baselines.mcp.transports import Address, Command
 from memsys.errors import InputError, check_number, check_timeout, check_whole
 from memsys.store import Parts
 from memsys.strategy import Strategy
+from memsys.text.addresses import check_open
 from memsys.types import Candidate, Query, Retrieval, Session
 
 _NOTHING = Retrieval((), "", 0)
@@ -135,6 +136,9 @@ def server_of(
     else:
         at = Address(str(url), key_variable)
     plain = {name: _plain(value) for name, value in wanted.items()}
+    for name, value in _texts(plain):
+        remedy = "let the server read it from a variable: strategy.variables"
+        check_open(name.rpartition(".")[2], value, f"strategy{name}", remedy)
     return Server(at, Wanted(**plain), timeout_s, settle_s)
 
 
@@ -145,6 +149,18 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(one) for one in value]
     return value
+
+
+def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the texts in `value` with their dotted names; those of a list have its name."""
+    if isinstance(value, dict):
+        for part, one in value.items():
+            yield from _texts(one, f"{name}.{part}")
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one, name)
+    elif isinstance(value, str):
+        yield name, value
 
 
 def _emptied(memory: OwnerMemory) -> dict[str, dict[str, float]]:

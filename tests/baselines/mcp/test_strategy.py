@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from baselines.libraries.pipe import LibraryError
 from baselines.mcp.admission import Server
+from baselines.mcp.connection import Connection
 from baselines.mcp.strategy import Mcp
 from baselines.mcp.strategy import server_of as from_settings
+from baselines.mcp.transports import Command
 from memsys.errors import InputError
 from memsys.store import Parts
 from memsys.types import Query
@@ -89,7 +93,7 @@ def test_a_tool_that_deletes_nothing_is_an_error_and_its_leak_is_seen(
     server = server_of("lying")
     strategy = mcp_of(server, parts())
     strategy.ingest(SESSIONS[0])
-    with pytest.raises(LibraryError, match="remove: .* is still found"):
+    with pytest.raises(LibraryError, match=r"remove: .* is still found"):
         strategy.forget(["D1:4"])
     found = strategy.retrieve(query("two tomato seedlings did."))
     assert "Only two tomato seedlings did." in found.context
@@ -114,3 +118,60 @@ def test_a_wrong_setting_is_one_clear_line(settings: dict[str, str], words: str)
     with pytest.raises(InputError) as raised:
         from_settings(**settings)
     assert words in str(raised.value)
+
+
+KEY = "sk-live-0123456789"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (
+            {"command": "ls", "env": {"SOME_API_KEY": KEY}},
+            "strategy.env.SOME_API_KEY: looks like a key, which the manifest would record; set it "
+            "in your shell, and strategy.variables=[SOME_API_KEY]",
+        ),
+        ({"command": "ls", "env": {"password": KEY}}, "strategy.env.password: looks like a key"),
+        ({"command": f"ls --api-key {KEY}"}, "the value of --api-key: looks like a key"),
+        ({"command": f"ls --token={KEY}"}, "the value of --token: looks like a key"),
+        (
+            {"command": "ls", "add_arguments": {"a": [{"apiKey": KEY}]}},
+            "strategy.add_arguments.a.apiKey: looks like a key",
+        ),
+        (
+            {"url": "http://127.0.0.1:9", "search_arguments": {"Authorization": f"Bearer {KEY}"}},
+            "strategy.search_arguments.Authorization: looks like a key",
+        ),
+    ],
+)
+def test_a_key_in_a_setting_is_refused_and_not_repeated(
+    settings: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InputError) as raised:
+        from_settings(**settings)
+    assert words in str(raised.value)
+    assert KEY not in str(raised.value)
+
+
+def test_what_is_no_key_is_accepted() -> None:
+    env = {"API_KEY": "none", "TLS_KEY": "{folder}/a.pem", "KEY_PATH": "/a/b/c/d"}
+    arguments = {"key": "{turn}", "text": "{text}", "kind": "a memory of the run"}
+    assert from_settings(command="ls --verbose -x 1", env=env, add_arguments=arguments)
+
+
+def test_a_server_sees_the_named_variables_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOWN_KEY", KEY)
+    monkeypatch.setenv("HIDDEN_KEY", KEY)
+    command = Command("sh -c 'env > seen.txt'", {"MORE": "{folder}/x"}, ("SHOWN_KEY",))
+    with pytest.raises(LibraryError, match="the start"):
+        Connection(command.open(tmp_path), 20)
+    lines = (tmp_path / "seen.txt").read_text(encoding="utf-8").splitlines()
+    seen = dict(line.split("=", 1) for line in lines if "=" in line)
+    assert (seen["SHOWN_KEY"], seen["MORE"]) == (KEY, f"{tmp_path}/x")
+    documented = "PATH LANG LC_ALL TMPDIR SSL_CERT_FILE NODE_EXTRA_CA_CERTS USER LOGNAME SHELL TERM"
+    ours = "HOME PYTHONNOUSERSITE XDG_DATA_HOME XDG_CONFIG_HOME XDG_STATE_HOME SHOWN_KEY MORE"
+    caches = "npm_config_cache NPM_CONFIG_USERCONFIG UV_CACHE_DIR UV_TOOL_DIR"
+    of_the_shell = "PWD OLDPWD SHLVL _"
+    assert set(seen) <= set(f"{documented} {ours} {caches} {of_the_shell}".split())

@@ -16,8 +16,8 @@ SHARED: list[dict[str, Any]] = []  # what all toys of the kind `elsewhere` write
 
 class Toy:
     """`owned` takes a user_id; `mixing` does too, but ignores it. The others are for one owner:
-    `plain`, `elsewhere` (all of them have one store), `silent` (finds nothing), `ambiguous`, `lying`
-    (its search is plain, and its tool that deletes does nothing).
+    `plain`, `elsewhere` (all of them have one store), `silent` (finds nothing), `ambiguous`,
+    `lying` (its search is plain, and its tool that deletes does nothing).
     """
 
     def __init__(self, kind: str) -> None:
