@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import signal
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -24,6 +25,8 @@ _HOMES = {  # caches and settings of package runners, which a new home would hid
     "UV_CACHE_DIR": ".cache/uv",
     "UV_TOOL_DIR": ".local/share/uv/tools",
 }
+_PID = ".memsys-pid"  # in the folder of a process
+_NOTED = 'echo $$ > "$0"; exec "$@"'  # the client, which makes it lead a group, hides its number
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,17 @@ class Command:
 
         program, *arguments = (fill(part, {"folder": str(folder)}) for part in self._parts())
         server = StdioServerParameters(
-            command=program, args=arguments, cwd=folder, env=self._environment(folder)
+            command="/bin/sh",
+            args=["-c", _NOTED, str(folder / _PID), program, *arguments],
+            cwd=folder,
+            env=self._environment(folder),
         )
-        with (folder / "stderr.txt").open("w", encoding="utf-8") as stderr:
-            async with stdio_client(server, errlog=stderr) as streams:
-                yield streams
+        try:
+            with (folder / "stderr.txt").open("w", encoding="utf-8") as stderr:
+                async with stdio_client(server, errlog=stderr) as streams:
+                    yield streams
+        finally:
+            _kill_group(folder / _PID)
 
     def _environment(self, folder: Path) -> dict[str, str]:
         names = {*_PASSED, *_HOMES, *self.variables}
@@ -93,6 +102,16 @@ class Command:
         if parts and "/" in parts[0]:
             parts[0] = str(Path(parts[0]).absolute())
         return [*parts[:1], *(_full(part) for part in parts[1:])]
+
+
+def _kill_group(noted: Path) -> None:
+    """Kill what a process has left in its group: the client ends the others only if the first one
+    does not exit by itself.
+    """
+    with suppress(OSError, ValueError):
+        pid = int(noted.read_text(encoding="ascii"))
+        if pid > 1 and pid != os.getpgrp():
+            os.killpg(pid, signal.SIGKILL)
 
 
 def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:

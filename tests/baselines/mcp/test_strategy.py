@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -175,3 +177,19 @@ def test_a_server_sees_the_named_variables_and_no_others(
     caches = "npm_config_cache NPM_CONFIG_USERCONFIG UV_CACHE_DIR UV_TOOL_DIR"
     of_the_shell = "PWD OLDPWD SHLVL _"
     assert set(seen) <= set(f"{documented} {ours} {caches} {of_the_shell}".split())
+
+
+def test_a_server_that_exits_by_itself_leaves_no_child(tmp_path: Path) -> None:
+    fifo = tmp_path / "alive"
+    os.mkfifo(fifo)
+    reading = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        child = "sleep 30 </dev/null >/dev/null 2>&1 &"
+        command = Command(f"sh -c 'exec 3>{fifo}; echo up >&3; {child} exit 3'", {}, ())
+        with pytest.raises(LibraryError, match="the start"):
+            Connection(command.open(tmp_path), 20)
+        assert os.read(reading, 9) == b"up\n"
+        assert select.select([reading], [], [], 10)[0], "a child still runs"
+        assert os.read(reading, 9) == b""  # the end: no process has it open
+    finally:
+        os.close(reading)
