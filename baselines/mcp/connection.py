@@ -51,6 +51,11 @@ class Connection:
         atexit.register(self.close)
         self._wait(self._started(), "the start")
 
+    @property
+    def is_closed(self) -> bool:
+        """Return whether every later call fails: an error is then not an answer of the server."""
+        return bool(self._dead)
+
     def tools(self) -> tuple[list[Tool], dict[str, Any]]:
         """Return the tools, and name, version and protocol of the server."""
         return self._wait(self._listed(), "the list of tools")

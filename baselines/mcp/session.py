@@ -49,7 +49,7 @@ class OwnerMemory:
         try:
             returned = items_of(self._call(self._chosen.add, arguments))
         except LibraryError as error:
-            if not _DECLINED.search(str(error)):
+            if self._connection.is_closed or not _DECLINED.search(str(error)):
                 raise
             return False
         fields = returned[0].fields if len(returned) == 1 else {}

@@ -5,20 +5,22 @@ from __future__ import annotations
 import os
 import select
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from baselines.mcp.admission import Server
+from baselines.mcp.admission import Server, check
 from baselines.mcp.connection import Connection
+from baselines.mcp.session import OwnerMemory
 from baselines.mcp.strategy import Mcp
 from baselines.mcp.strategy import server_of as from_settings
 from baselines.mcp.transports import Command
 from memsys.errors import InputError
 from memsys.store import Parts
-from memsys.types import Query
+from memsys.types import Memory, Query
 from tests.baselines.mcp.conftest import server_of, toys_of
 from tests.memsys.build import NOON, SESSIONS, MakeParts, session
 
@@ -70,6 +72,16 @@ def test_a_server_that_hangs_is_closed_and_later_calls_fail_at_once(
     for text in ("hang", "sing"):
         with pytest.raises(LibraryError, match="recall: no answer within 1 s; closed"):
             strategy.retrieve(query(text))
+
+
+def test_the_last_output_of_a_server_that_has_ended_declines_nothing(tmp_path: Path) -> None:
+    server, stderr = server_of("plain"), tmp_path / "stderr.txt"
+    stderr.write_text("table memories already exists", encoding="utf-8")
+    with closing(Connection(server.at.open(tmp_path), 0.5, stderr)) as connection:
+        memory = OwnerMemory(connection, check(server).chosen, "ana", "")
+        for text in ("hang", "I sing."):
+            with pytest.raises(LibraryError, match="already exists"):
+                memory.add(Memory("m", text, text, NOON, "Ada", ("D1:1",)))
 
 
 def test_it_forgets_by_the_ids_that_the_server_gave(mcp_of: Make, parts: MakeParts) -> None:
