@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from baselines.libraries.pipe import LibraryError
@@ -74,9 +76,15 @@ def test_a_server_is_checked_once() -> None:
     assert fill(admit(server).nothing, {"query": "tea"}) == "No memories found for 'tea'"
 
 
-def test_a_server_that_cannot_start_says_so_at_once() -> None:
+@pytest.mark.parametrize("late", [False, True])
+def test_a_server_that_cannot_start_says_so_at_once(
+    late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken() -> object:
         raise OSError("no such place")
 
+    if late:  # the thread has ended before it is asked
+        start = threading.Thread.start
+        monkeypatch.setattr(threading.Thread, "start", lambda one: (start(one), one.join()))
     with pytest.raises(LibraryError, match="the start: no such place"):
         Connection(broken, 60)
