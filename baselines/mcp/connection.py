@@ -41,7 +41,7 @@ class Connection:
         start, or the handshake fails.
         """
         self._transport, self._timeout_s, self._stderr = transport, timeout_s, stderr
-        self._dead, self._ended = "", "the server has ended"
+        self._dead = ""
         self._client: Client | None = None
         self._loop = asyncio.new_event_loop()
         self._stop = asyncio.Event()
@@ -106,8 +106,8 @@ class Connection:
                 await self._stop.wait()
         except (Exception, asyncio.CancelledError) as error:
             if not self._ready.done():
-                self._ended = _words(error)
-                self._ready.set_exception(LibraryError(self._ended))
+                self._ready.set_exception(LibraryError(_words(error)))
+                await self._stop.wait()  # the loop must not end before the start has its reason
 
     async def _started(self) -> None:
         stopped = asyncio.ensure_future(self._stop.wait())
@@ -142,7 +142,7 @@ class Connection:
             future = asyncio.run_coroutine_threadsafe(work, self._loop)
         except RuntimeError:  # the loop has ended
             work.close()
-            raise self._end(f"{what}: {self._ended}") from None
+            raise self._end(f"{what}: the server has ended") from None
         try:
             return future.result(self._timeout_s)
         except OutOfTime:

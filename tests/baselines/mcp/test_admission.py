@@ -83,8 +83,8 @@ def test_a_server_that_cannot_start_says_so_at_once(
     def broken() -> object:
         raise OSError("no such place")
 
-    if late:  # the thread has ended before it is asked
+    if late:  # the thread has done all that it does before it is asked
         start = threading.Thread.start
-        monkeypatch.setattr(threading.Thread, "start", lambda one: (start(one), one.join()))
+        monkeypatch.setattr(threading.Thread, "start", lambda one: (start(one), one.join(0.2)))
     with pytest.raises(LibraryError, match="the start: no such place"):
         Connection(broken, 60)
