@@ -25,9 +25,14 @@ class OwnerMemory:
     since the caller emptied it.
     """
 
-    def __init__(self, connection: Connection, chosen: Chosen, owner: str, nothing: str) -> None:
-        """`nothing`: what a plain server answers if it finds nothing (see nothing_in)."""
+    def __init__(
+        self, connection: Connection, chosen: Chosen, owner: str, nothing: str, settle_s: float = 0
+    ) -> None:
+        """`nothing`: what a plain server answers if it finds nothing (see nothing_in). `settle_s`:
+        seconds after an addition or a deletion before the first search.
+        """
         self._connection, self._chosen, self._nothing = connection, chosen, nothing
+        self._settle_s, self._changed = settle_s, False
         self.owner = owner
         self.stored = Stored()
         self.costs: dict[str, dict[str, float]] = {}
@@ -54,10 +59,12 @@ class OwnerMemory:
             return False
         fields = returned[0].fields if len(returned) == 1 else {}
         self.stored.add(memory, {**_sent(arguments), **fields})
+        self._changed = True
         return True
 
     def items(self, query: str, k: int) -> list[Item]:
         """Return the results for `query`, best first. Raises as `add`."""
+        self._settle()
         most = most_k(self._chosen.search.tool.schema, self._chosen.search.arguments)
         values = {
             "query": query,
@@ -83,6 +90,7 @@ class OwnerMemory:
         """
         if self._chosen.delete is None:
             return None
+        self._settle()  # what is not indexed yet might not be deleted
         gone = [one for one in self.stored.memories if set(one.turns) & set(turns)]
         named = [(memory, self._id_of(memory)) for memory in gone]
         if any(id_ is None for _, id_ in named):
@@ -91,6 +99,7 @@ class OwnerMemory:
             values = {"id": id_, "owner": self.owner}
             self._call(self._chosen.delete, fill(self._chosen.delete.arguments, values))
             self.stored.remove(memory)
+            self._changed = True
         for memory, _ in named:
             words = plain(memory.content)
             query = words.rpartition(" ")[0] or words  # an answer that repeats it lacks the last
@@ -112,6 +121,11 @@ class OwnerMemory:
         ]
         values = (one[name] for one in fields for name in names if name in one)
         return next((value for value in values if isinstance(value, str | int)), None)
+
+    def _settle(self) -> None:
+        if self._changed:
+            time.sleep(self._settle_s)
+            self._changed = False
 
     def _call(self, choice: Choice, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         name = choice.tool.name

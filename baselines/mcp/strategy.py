@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -40,7 +39,6 @@ class Mcp(Strategy):
         self._k, self._server = check_whole("k", k), server_of(**settings)
         self._stack = ExitStack()
         self._memory: OwnerMemory | None = None
-        self._settle = False
         self.details: dict[str, Any] = {}
         self.events: list[dict[str, Any]] = []
 
@@ -55,7 +53,6 @@ class Mcp(Strategy):
                 added += memory.add(one)
         finally:
             self._log(memory)
-        self._settle = True
         return added
 
     def retrieve(self, query: Query) -> Retrieval:
@@ -68,9 +65,6 @@ class Mcp(Strategy):
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank as the server does; the trace is the cost of the call."""
         assert self._memory is not None  # noqa: S101 - for the type checker
-        if self._settle:
-            time.sleep(self._server.settle_s)
-            self._settle = False
         _emptied(self._memory)
         found = self._memory.search(query.text, self._k)
         return found, {"mcp": _emptied(self._memory)}
@@ -102,7 +96,9 @@ class Mcp(Strategy):
         self.details = admission.as_json()
         connection = self._stack.enter_context(self._server.connected())
         owner = f"memsys-{uuid4().hex}"
-        self._memory = OwnerMemory(connection, admission.chosen, owner, admission.nothing)
+        self._memory = OwnerMemory(
+            connection, admission.chosen, owner, admission.nothing, self._server.settle_s
+        )
         return self._memory
 
 

@@ -49,9 +49,11 @@ class _There(Address):
         return lambda: Toy(self.url).server
 
 
-def server_of(kind: str, *, there: bool = False, timeout_s: float = 20, **wanted: Any) -> Server:
+def server_of(
+    kind: str, *, there: bool = False, timeout_s: float = 20, settle_s: float = 0, **wanted: Any
+) -> Server:
     at = _There(kind, "") if there else _Inside(kind, {}, ())
-    return Server(at, Wanted(**wanted), timeout_s, 0)
+    return Server(at, Wanted(**wanted), timeout_s, settle_s)
 
 
 def toys_of(server: Server) -> list[Toy]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import select
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -93,6 +95,25 @@ def test_it_forgets_by_the_ids_that_the_server_gave(mcp_of: Make, parts: MakePar
     found = strategy.retrieve(query("tomato seedlings")).candidates
     assert not {"D1:3", "D1:4"} & {turn for one in found for turn in one.memory.turns}
     assert strategy.size() == {"memories": 2}
+
+
+def test_a_server_that_indexes_later_is_waited_for_before_and_after_a_deletion(
+    mcp_of: Make, parts: MakeParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[float, int]] = []
+    server = server_of("owned", settle_s=7)
+    clock = SimpleNamespace(
+        perf_counter=time.perf_counter,
+        sleep=lambda seconds: seen.append((seconds, len(toys_of(server)[-1].rows))),
+    )
+    monkeypatch.setattr("baselines.mcp.session.time", clock)
+    strategy = mcp_of(server, parts())
+    strategy.ingest(SESSIONS[0])
+    seen.clear()  # of the admission
+    assert strategy.forget(["D1:4"]) == 1
+    assert seen == [(7, 4), (7, 3)]
+    strategy.retrieve(query("tomato"))
+    assert len(seen) == 2
 
 
 def test_without_a_tool_that_deletes_it_cannot_forget(mcp_of: Make, parts: MakeParts) -> None:
