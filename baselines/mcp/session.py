@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from baselines.libraries.pipe import LibraryError
@@ -96,10 +97,7 @@ class OwnerMemory:
         if any(id_ is None for _, id_ in named):
             return None
         for memory, id_ in named:
-            values = {"id": id_, "owner": self.owner}
-            self._call(self._chosen.delete, fill(self._chosen.delete.arguments, values))
-            self.stored.remove(memory)
-            self._changed = True
+            self._delete(self._chosen.delete, memory, id_)
         for memory, _ in named:
             words = plain(memory.content)
             query = words.rpartition(" ")[0] or words  # an answer that repeats it lacks the last
@@ -109,18 +107,31 @@ class OwnerMemory:
                 raise LibraryError(f"{self._chosen.delete.tool.name}: {memory.id} is still found")
         return len(named)
 
+    def clear(self) -> None:
+        """Delete what is stored, as far as the server can."""
+        for memory in list(self.stored.memories) if self._chosen.delete else ():
+            with suppress(LibraryError):
+                id_ = self._id_of(memory)
+                if self._chosen.delete and id_ is not None:
+                    self._delete(self._chosen.delete, memory, id_)
+
+    def _delete(self, choice: Choice, memory: Memory, id_: Any) -> None:
+        self._call(choice, fill(choice.arguments, {"id": id_, "owner": self.owner}))
+        self.stored.remove(memory)
+        self._changed = True
+
     def _id_of(self, memory: Memory) -> Any:
         """Return what names `memory` to the delete tool: a field of the addition or of a search for
         its text, or None.
         """
         names = IDS[self._chosen.id_name]
+        known = _named(self.stored.fields[memory.id], names)
+        if known is not None:
+            return known
         same = [one for one in self.items(memory.content, 10) if one.text == memory.content]
-        fields = [self.stored.fields[memory.id]]
-        fields += [
-            one.fields for one in same if not one.turns or set(one.turns) & set(memory.turns)
-        ]
-        values = (one[name] for one in fields for name in names if name in one)
-        return next((value for value in values if isinstance(value, str | int)), None)
+        fields = (one.fields for one in same if not one.turns or set(one.turns) & set(memory.turns))
+        found = (_named(one, names) for one in fields)
+        return next((one for one in found if one is not None), None)
 
     def _settle(self) -> None:
         if self._changed:
@@ -138,6 +149,12 @@ class OwnerMemory:
             spent = self.costs.setdefault(name, {})
             spent |= {part: spent.get(part, 0) + number for part, number in whole.items()}
         return result
+
+
+def _named(fields: Mapping[str, Any], names: Sequence[str]) -> str | int | None:
+    """Return the first of `names` in `fields` that is a text or a number."""
+    values = (fields.get(name) for name in names)
+    return next((value for value in values if isinstance(value, str | int)), None)
 
 
 def nothing_in(text: str, query: str) -> str:

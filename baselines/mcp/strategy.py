@@ -83,9 +83,13 @@ class Mcp(Strategy):
         return {"memories": len(self._memory.stored.memories)} if self._memory else {}
 
     def close(self) -> None:
-        """End the session, and the server if it was started here, and remove its folder."""
-        self._memory = None
-        self._stack.close()
+        """End the session, and the server if it was started here, and remove its folder. What was
+        stored at an address is deleted, as far as the server can.
+        """
+        memory, self._memory = self._memory, None
+        with self._stack:
+            if memory is not None and isinstance(self._server.at, Address):
+                memory.clear()
 
     def _log(self, memory: OwnerMemory) -> None:
         costs = _emptied(memory).items()
@@ -99,6 +103,8 @@ class Mcp(Strategy):
         self._memory = OwnerMemory(
             connection, admission.chosen, owner, admission.nothing, self._server.settle_s
         )
+        if isinstance(self._server.at, Address):
+            self.events.append({"step": "mcp", "owner": owner})
         return self._memory
 
 

@@ -11,8 +11,8 @@ from baselines.mcp.admission import admit, check
 from baselines.mcp.arguments import fill
 from baselines.mcp.connection import Connection
 from memsys.errors import InputError
-from tests.baselines.mcp.conftest import server_of, toys_of
-from tests.baselines.mcp.toy import SHARED
+from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
+from tests.baselines.mcp.toy import SHARED, Toy
 
 
 @pytest.mark.parametrize(("kind", "owners"), [("owned", "user_id"), ("plain", "process")])
@@ -67,6 +67,20 @@ def test_one_line_says_why_a_server_is_not_admitted(kind: str, there: bool, word
 
 def test_a_server_at_an_address_has_owners_by_argument() -> None:
     assert check(server_of("owned", there=True)).chosen.owners == "user_id"
+
+
+def test_probes_that_an_address_does_not_delete_are_noted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def nothing(self: Toy, memory_id: str, user_id: str) -> str:
+        return f"deleted {memory_id} of {user_id}"
+
+    monkeypatch.setattr(Toy, "delete_memory", nothing)
+    server = server_of("owned", there=True)
+    note = check(server).checks[-1]
+    assert note.startswith("2 of 2 probes may remain, of owners memsys-probe-")
+    assert all(row["user"] in note for row in rows_at(server))
+    assert check(server_of("owned")).checks[-1] == "an unknown query is no error"
 
 
 def test_a_server_is_checked_once() -> None:

@@ -23,7 +23,7 @@ from baselines.mcp.transports import Command
 from memsys.errors import InputError
 from memsys.store import Parts
 from memsys.types import Memory, Query
-from tests.baselines.mcp.conftest import server_of, toys_of
+from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
 from tests.memsys.build import NOON, SESSIONS, MakeParts, session
 
 Make = Callable[[Server, Parts], Mcp]
@@ -114,6 +114,18 @@ def test_a_server_that_indexes_later_is_waited_for_before_and_after_a_deletion(
     assert seen == [(7, 4), (7, 3)]
     strategy.retrieve(query("tomato"))
     assert len(seen) == 2
+
+
+def test_what_a_run_stores_at_an_address_is_deleted_at_the_end(
+    mcp_of: Make, parts: MakeParts
+) -> None:
+    server = server_of("owned", there=True)
+    strategy = mcp_of(server, parts())
+    strategy.ingest(SESSIONS[0])
+    assert {row["user"] for row in rows_at(server)} == {strategy.events[0]["owner"]}
+    rows_at(server).append({"id": "x", "text": "Somebody's.", "user": "ana", "metadata": {}})
+    strategy.close()
+    assert [row["user"] for row in rows_at(server)] == ["ana"]
 
 
 def test_without_a_tool_that_deletes_it_cannot_forget(mcp_of: Make, parts: MakeParts) -> None:
