@@ -55,20 +55,23 @@ class Rest(Strategy):
             self._memories += events.count("ADD") - events.count("DELETE")
         return self._memories - before
 
-    def forget(self, turns: Sequence[str]) -> int:
-        """Delete the memories that the service lists with one of `turns`; return their number.
-        Raises the same errors as Client.ask.
+    def forget(self, turns: Sequence[str]) -> int | None:
+        """Delete the memories that the service lists with one of `turns`, with their history;
+        return their number. None if it lists memories, but of no turns. Raises the same errors as
+        Client.ask.
         """
-        gone, first = [], 0
+        rows: list[Any] = []
         while True:
-            path = f"/memories?user_id={self._owner}&limit={_PAGE}&offset={first}"
-            rows = self._client.ask("GET", path)
-            gone += [str(row["id"]) for row in rows if set(turns_of(row)).intersection(turns)]
-            first += len(rows)
-            if len(rows) < _PAGE:
+            path = f"/memories?user_id={self._owner}&limit={_PAGE}&offset={len(rows)}"
+            page = self._client.ask("GET", path)
+            rows += page
+            if len(page) < _PAGE:
                 break
+        if rows and not any(map(turns_of, rows)):
+            return None
+        gone = [str(row["id"]) for row in rows if set(turns_of(row)).intersection(turns)]
         for id_ in gone:
-            self._client.ask("DELETE", f"/memories/{quote(id_, safe='')}")
+            self._client.ask("DELETE", f"/memories/{quote(id_, safe='')}?history=false")
         self._memories -= len(gone)
         return len(gone)
 

@@ -38,7 +38,7 @@ class Connection:
 
     def __init__(self, transport: Transport, timeout_s: float, stderr: Path | None = None) -> None:
         """`stderr`: the file of the server's messages. Raises LibraryError if the server does not
-        start or shakes hands.
+        start, or the handshake fails.
         """
         self._transport, self._timeout_s, self._stderr = transport, timeout_s, stderr
         self._dead = ""
@@ -50,6 +50,11 @@ class Connection:
         self._thread.start()
         atexit.register(self.close)
         self._wait(self._started(), "the start")
+
+    @property
+    def is_closed(self) -> bool:
+        """Return whether every later call fails: an error is then not an answer of the server."""
+        return bool(self._dead)
 
     def tools(self) -> tuple[list[Tool], dict[str, Any]]:
         """Return the tools, and name, version and protocol of the server."""
@@ -102,6 +107,7 @@ class Connection:
         except (Exception, asyncio.CancelledError) as error:
             if not self._ready.done():
                 self._ready.set_exception(LibraryError(_words(error)))
+                await self._stop.wait()  # the loop must not end before the start has its reason
 
     async def _started(self) -> None:
         stopped = asyncio.ensure_future(self._stop.wait())

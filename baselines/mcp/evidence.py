@@ -37,12 +37,16 @@ class Stored:
         """Note that the server has stored `memory` and returned `fields`."""
         self.memories.append(memory)
         self.fields[memory.id] = fields
-        self._by_text.setdefault(_plain(memory.content), []).append(memory)
+        self._by_text.setdefault(plain(memory.content), []).append(memory)
 
     def remove(self, memory: Memory) -> None:
-        """Note that the server has deleted `memory`."""
+        """Note that the server was asked to delete `memory`. Its text is still recognised: a server
+        that returns it has not deleted it. Of equal texts, those that remain come first.
+        """
         self.memories.remove(memory)
-        self._by_text[_plain(memory.content)].remove(memory)
+        same = self._by_text[plain(memory.content)]
+        same.remove(memory)
+        same.append(memory)
 
     def candidates(self, items: Sequence[Item]) -> list[Candidate]:
         """Return the candidates of a ranking, best first. The score is the server's where all
@@ -65,7 +69,7 @@ class Stored:
         return any(True for _ in self._within(text))
 
     def _memories(self, item: Item, taken: Iterable[str]) -> Iterator[Memory]:
-        exact = self._by_text.get(_plain(item.text))
+        exact = self._by_text.get(plain(item.text))
         if exact:
             named = [one for one in exact if set(item.turns) & set(one.turns)]
             free = [one for one in named or exact if one.id not in taken]
@@ -84,7 +88,7 @@ class Stored:
         time = of_turn.time if of_turn else UNDATED
         speaker = of_turn.speaker if of_turn and len(turns) == 1 else ""
         id_ = item.fields.get("id")
-        name = str(id_) if isinstance(id_, str | int) else _plain(item.text)[:80]
+        name = str(id_) if isinstance(id_, str | int) else plain(item.text)[:80]
         yield Memory(
             f"mcp:{name}", item.text, item.text, time, speaker, turns, title=title_of(item.text)
         )
@@ -93,7 +97,7 @@ class Stored:
         """Yield the memories whose texts, or long parts of them, occur in a plain `text`, in the
         order of their places. Of a memory that is cut (`...`) the parts are its content.
         """
-        rest, found = self._taken(_plain(text))
+        rest, found = self._taken(plain(text))
         cut: dict[str, tuple[int, Memory, list[str]]] = {}
         ends = [(0, 0), *(match.span() for match in _BETWEEN.finditer(rest)), (len(rest), 0)]
         for (_, start), (end, _) in pairwise(ends):
@@ -109,7 +113,7 @@ class Stored:
 
     def _within(self, text: str) -> Iterator[Memory]:
         """Yield the memories whose texts occur in `text`, in the order of their places."""
-        _, found = self._taken(_plain(text))
+        _, found = self._taken(plain(text))
         yield from (memory for _, memory in sorted(found, key=lambda one: one[0]))
 
     def _taken(self, text: str) -> tuple[str, list[tuple[int, Memory]]]:
@@ -125,5 +129,6 @@ class Stored:
         return text, found
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """Return `text` on one line, with single spaces."""
     return " ".join(text.split())

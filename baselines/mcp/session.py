@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from baselines.libraries.pipe import LibraryError
 from baselines.mcp.arguments import fill, most_k
 from baselines.mcp.connection import Connection
-from baselines.mcp.evidence import Stored
+from baselines.mcp.evidence import Stored, plain
 from baselines.mcp.results import Item, flat_fields, items_of
 from baselines.mcp.rules import IDS
 from baselines.mcp.tools import Choice, Chosen
@@ -25,9 +26,14 @@ class OwnerMemory:
     since the caller emptied it.
     """
 
-    def __init__(self, connection: Connection, chosen: Chosen, owner: str, nothing: str) -> None:
-        """`nothing`: what a plain server answers if it finds nothing (see nothing_in)."""
+    def __init__(
+        self, connection: Connection, chosen: Chosen, owner: str, nothing: str, settle_s: float = 0
+    ) -> None:
+        """`nothing`: what a plain server answers if it finds nothing (see nothing_in). `settle_s`:
+        seconds after an addition or a deletion before the first search.
+        """
         self._connection, self._chosen, self._nothing = connection, chosen, nothing
+        self._settle_s, self._changed = settle_s, False
         self.owner = owner
         self.stored = Stored()
         self.costs: dict[str, dict[str, float]] = {}
@@ -49,15 +55,17 @@ class OwnerMemory:
         try:
             returned = items_of(self._call(self._chosen.add, arguments))
         except LibraryError as error:
-            if not _DECLINED.search(str(error)):
+            if self._connection.is_closed or not _DECLINED.search(str(error)):
                 raise
             return False
         fields = returned[0].fields if len(returned) == 1 else {}
         self.stored.add(memory, {**_sent(arguments), **fields})
+        self._changed = True
         return True
 
     def items(self, query: str, k: int) -> list[Item]:
         """Return the results for `query`, best first. Raises as `add`."""
+        self._settle()
         most = most_k(self._chosen.search.tool.schema, self._chosen.search.arguments)
         values = {
             "query": query,
@@ -83,32 +91,52 @@ class OwnerMemory:
         """
         if self._chosen.delete is None:
             return None
+        self._settle()  # what is not indexed yet might not be deleted
         gone = [one for one in self.stored.memories if set(one.turns) & set(turns)]
         named = [(memory, self._id_of(memory)) for memory in gone]
         if any(id_ is None for _, id_ in named):
             return None
         for memory, id_ in named:
-            values = {"id": id_, "owner": self.owner}
-            self._call(self._chosen.delete, fill(self._chosen.delete.arguments, values))
-            self.stored.remove(memory)
+            self._delete(self._chosen.delete, memory, id_)
         for memory, _ in named:
-            same = [one for one in self.items(memory.content, 10) if one.text == memory.content]
-            if same and memory.content not in {one.content for one in self.stored.memories}:
+            words = plain(memory.content)
+            query = words.rpartition(" ")[0] or words  # an answer that repeats it lacks the last
+            if any(words in plain(one.content) for one in self.stored.memories):
+                continue
+            if any(words in plain(one.text) for one in self.items(query, 10)):
                 raise LibraryError(f"{self._chosen.delete.tool.name}: {memory.id} is still found")
         return len(named)
+
+    def clear(self) -> None:
+        """Delete what is stored, as far as the server can."""
+        for memory in list(self.stored.memories) if self._chosen.delete else ():
+            with suppress(LibraryError):
+                id_ = self._id_of(memory)
+                if self._chosen.delete and id_ is not None:
+                    self._delete(self._chosen.delete, memory, id_)
+
+    def _delete(self, choice: Choice, memory: Memory, id_: Any) -> None:
+        self._call(choice, fill(choice.arguments, {"id": id_, "owner": self.owner}))
+        self.stored.remove(memory)
+        self._changed = True
 
     def _id_of(self, memory: Memory) -> Any:
         """Return what names `memory` to the delete tool: a field of the addition or of a search for
         its text, or None.
         """
         names = IDS[self._chosen.id_name]
+        known = _named(self.stored.fields[memory.id], names)
+        if known is not None:
+            return known
         same = [one for one in self.items(memory.content, 10) if one.text == memory.content]
-        fields = [self.stored.fields[memory.id]]
-        fields += [
-            one.fields for one in same if not one.turns or set(one.turns) & set(memory.turns)
-        ]
-        values = (one[name] for one in fields for name in names if name in one)
-        return next((value for value in values if isinstance(value, str | int)), None)
+        fields = (one.fields for one in same if not one.turns or set(one.turns) & set(memory.turns))
+        found = (_named(one, names) for one in fields)
+        return next((one for one in found if one is not None), None)
+
+    def _settle(self) -> None:
+        if self._changed:
+            time.sleep(self._settle_s)
+            self._changed = False
 
     def _call(self, choice: Choice, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         name = choice.tool.name
@@ -121,6 +149,12 @@ class OwnerMemory:
             spent = self.costs.setdefault(name, {})
             spent |= {part: spent.get(part, 0) + number for part, number in whole.items()}
         return result
+
+
+def _named(fields: Mapping[str, Any], names: Sequence[str]) -> str | int | None:
+    """Return the first of `names` in `fields` that is a text or a number."""
+    values = (fields.get(name) for name in names)
+    return next((value for value in values if isinstance(value, str | int)), None)
 
 
 def nothing_in(text: str, query: str) -> str:

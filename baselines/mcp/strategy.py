@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 from uuid import uuid4
@@ -19,6 +18,7 @@ from baselines.mcp.transports import Address, Command
 from memsys.errors import InputError, check_number, check_timeout, check_whole
 from memsys.store import Parts
 from memsys.strategy import Strategy
+from memsys.text.addresses import check_open
 from memsys.types import Candidate, Query, Retrieval, Session
 
 _NOTHING = Retrieval((), "", 0)
@@ -39,7 +39,6 @@ class Mcp(Strategy):
         self._k, self._server = check_whole("k", k), server_of(**settings)
         self._stack = ExitStack()
         self._memory: OwnerMemory | None = None
-        self._settle = False
         self.details: dict[str, Any] = {}
         self.events: list[dict[str, Any]] = []
 
@@ -54,7 +53,6 @@ class Mcp(Strategy):
                 added += memory.add(one)
         finally:
             self._log(memory)
-        self._settle = True
         return added
 
     def retrieve(self, query: Query) -> Retrieval:
@@ -67,9 +65,6 @@ class Mcp(Strategy):
     def rank(self, query: Query) -> tuple[Sequence[Candidate], Mapping[str, Any]]:
         """Rank as the server does; the trace is the cost of the call."""
         assert self._memory is not None  # noqa: S101 - for the type checker
-        if self._settle:
-            time.sleep(self._server.settle_s)
-            self._settle = False
         _emptied(self._memory)
         found = self._memory.search(query.text, self._k)
         return found, {"mcp": _emptied(self._memory)}
@@ -88,9 +83,13 @@ class Mcp(Strategy):
         return {"memories": len(self._memory.stored.memories)} if self._memory else {}
 
     def close(self) -> None:
-        """End the session, and the server if it was started here, and remove its folder."""
-        self._memory = None
-        self._stack.close()
+        """End the session, and the server if it was started here, and remove its folder. What was
+        stored at an address is deleted, as far as the server can.
+        """
+        memory, self._memory = self._memory, None
+        with self._stack:
+            if memory is not None and isinstance(self._server.at, Address):
+                memory.clear()
 
     def _log(self, memory: OwnerMemory) -> None:
         costs = _emptied(memory).items()
@@ -101,7 +100,11 @@ class Mcp(Strategy):
         self.details = admission.as_json()
         connection = self._stack.enter_context(self._server.connected())
         owner = f"memsys-{uuid4().hex}"
-        self._memory = OwnerMemory(connection, admission.chosen, owner, admission.nothing)
+        self._memory = OwnerMemory(
+            connection, admission.chosen, owner, admission.nothing, self._server.settle_s
+        )
+        if isinstance(self._server.at, Address):
+            self.events.append({"step": "mcp", "owner": owner})
         return self._memory
 
 
@@ -135,6 +138,9 @@ def server_of(
     else:
         at = Address(str(url), key_variable)
     plain = {name: _plain(value) for name, value in wanted.items()}
+    for name, value in _texts(plain):
+        remedy = "let the server read it from a variable: strategy.variables"
+        check_open(name.rpartition(".")[2], value, f"strategy{name}", remedy)
     return Server(at, Wanted(**plain), timeout_s, settle_s)
 
 
@@ -145,6 +151,18 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_plain(one) for one in value]
     return value
+
+
+def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the texts in `value` with their dotted names; those of a list have its name."""
+    if isinstance(value, dict):
+        for part, one in value.items():
+            yield from _texts(one, f"{name}.{part}")
+    elif isinstance(value, list):
+        for one in value:
+            yield from _texts(one, name)
+    elif isinstance(value, str):
+        yield name, value
 
 
 def _emptied(memory: OwnerMemory) -> dict[str, dict[str, float]]:

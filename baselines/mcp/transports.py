@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+import signal
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from baselines.mcp.arguments import fill
 from baselines.mcp.connection import Transport
 from memsys.errors import InputError
-from memsys.text.addresses import check_address, check_variable
+from memsys.text.addresses import check_address, check_open, check_variable
 
 _PASSED = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS")
 _HOMES = {  # caches and settings of package runners, which a new home would hide
@@ -23,6 +25,8 @@ _HOMES = {  # caches and settings of package runners, which a new home would hid
     "UV_CACHE_DIR": ".cache/uv",
     "UV_TOOL_DIR": ".local/share/uv/tools",
 }
+_PID = ".memsys-pid"  # in the folder of a process
+_NOTED = 'echo $$ > "$0"; exec "$@"'  # the client, which makes it lead a group, hides its number
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +40,21 @@ class Command:
     variables: Sequence[str]
 
     def __post_init__(self) -> None:
-        """Raises InputError if the command cannot be run or a variable is not set."""
+        """Raises InputError if the command cannot be run, a variable is not set, or a key is in the
+        command or in `env`, which the manifest records.
+        """
         parts = self._parts()
         if not parts or shutil.which(parts[0]) is None:
             raise InputError(
                 f"strategy.command: {parts[0] if parts else self.text!r} is no program that can be "
                 "run here; install it, or correct the command"
             )
+        for name, value in self.env.items():
+            remedy = f"set it in your shell, and strategy.variables=[{name}]"
+            check_open(name, str(value), f"strategy.env.{name}", remedy)
+        for name, value in _options(parts[1:]):
+            remedy = "let the server read it from a variable of your shell: strategy.variables"
+            check_open(name, value, f"strategy.command: the value of {name}", remedy)
         for name in self.variables:
             check_variable(name, "strategy.variables")
             if name not in os.environ:
@@ -58,11 +70,17 @@ class Command:
 
         program, *arguments = (fill(part, {"folder": str(folder)}) for part in self._parts())
         server = StdioServerParameters(
-            command=program, args=arguments, cwd=folder, env=self._environment(folder)
+            command="/bin/sh",
+            args=["-c", _NOTED, str(folder / _PID), program, *arguments],
+            cwd=folder,
+            env=self._environment(folder),
         )
-        with (folder / "stderr.txt").open("w", encoding="utf-8") as stderr:
-            async with stdio_client(server, errlog=stderr) as streams:
-                yield streams
+        try:
+            with (folder / "stderr.txt").open("w", encoding="utf-8") as stderr:
+                async with stdio_client(server, errlog=stderr) as streams:
+                    yield streams
+        finally:
+            _kill_group(folder / _PID)
 
     def _environment(self, folder: Path) -> dict[str, str]:
         names = {*_PASSED, *_HOMES, *self.variables}
@@ -84,6 +102,26 @@ class Command:
         if parts and "/" in parts[0]:
             parts[0] = str(Path(parts[0]).absolute())
         return [*parts[:1], *(_full(part) for part in parts[1:])]
+
+
+def _kill_group(noted: Path) -> None:
+    """Kill what a process has left in its group: the client ends the others only if the first one
+    does not exit by itself.
+    """
+    with suppress(OSError, ValueError):
+        pid = int(noted.read_text(encoding="ascii"))
+        if pid > 1 and pid != os.getpgrp():
+            os.killpg(pid, signal.SIGKILL)
+
+
+def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield names and values of `--name=value`, `NAME=value` and `--name value`."""
+    for word, after in pairwise([*words, ""]):
+        name, equals, value = word.partition("=")
+        if equals:
+            yield name, value
+        elif word.startswith("-"):
+            yield word, after
 
 
 def _full(word: str) -> str:

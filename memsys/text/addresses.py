@@ -62,6 +62,20 @@ def check_variable(name: object, field: str) -> str:
     return name
 
 
+def check_open(name: str, value: object, field: str, remedy: str) -> None:
+    """Raise InputError, naming `field` and `remedy`, if `name`, of a variable, an option or an
+    argument, is that of a secret and `value` is no short word and begins with no placeholder.
+    The value is not repeated.
+    """
+    named = f"_{re.sub(r'[^A-Za-z0-9]+', '_', name).upper()}"
+    text = value if isinstance(value, str) else ""
+    is_word = len(text) < _LENGTH and (not text or text.isalpha())
+    if is_word or re.match(r"\{\w+\}", text):
+        return
+    if named.endswith((*_ENDS, "APIKEY", "_AUTHORIZATION")):
+        raise InputError(f"{field}: looks like a key, which the manifest would record; {remedy}")
+
+
 def check_key(key_variable: str, host: str, option: str) -> None:
     """Raise InputError, naming `option`, if `host` is another machine and there is no key."""
     check_variable(key_variable, f"{option}: key_variable")

@@ -293,4 +293,12 @@ def test_forgetting_deletes_what_the_service_lists_with_the_turns(
     rest.ingest(SESSIONS[0])
     assert rest.forget(["D1:3", "D9:9"]) == 2
     deleted = [path for method, path, *_ in service.asked if method == "DELETE"]
-    assert deleted == ["/memories/m%2F3", "/memories/m%2F100"]
+    assert deleted == [f"/memories/m%2F{n}?history=false" for n in (3, 100)]
+
+
+def test_a_service_that_names_no_turns_cannot_forget(service: Service, parts: MakeParts) -> None:
+    rest = make(parts, service.url)
+    assert rest.forget(["D1:3"]) == 0  # nothing is stored
+    service.script = lambda *_: (200, {"results": [{"id": "m1", "memory": "x", "metadata": {}}]})
+    assert rest.forget(["D1:3"]) is None
+    assert {method for method, *_ in service.asked} == {"GET"}

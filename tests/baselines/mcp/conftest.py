@@ -41,22 +41,33 @@ class _Inside(Command):
 
 @dataclass(frozen=True)
 class _There(Address):
-    """An address at which one toy is."""
+    """An address at which toys share their memories."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list, repr=False)
 
     def __post_init__(self) -> None: ...
 
     def open(self, folder: Path | None = None) -> Callable[[], Any]:
-        return lambda: Toy(self.url).server
+        toy = Toy(self.url)
+        toy.rows = self.rows
+        return lambda: toy.server
 
 
-def server_of(kind: str, *, there: bool = False, timeout_s: float = 20, **wanted: Any) -> Server:
+def server_of(
+    kind: str, *, there: bool = False, timeout_s: float = 20, settle_s: float = 0, **wanted: Any
+) -> Server:
     at = _There(kind, "") if there else _Inside(kind, {}, ())
-    return Server(at, Wanted(**wanted), timeout_s, 0)
+    return Server(at, Wanted(**wanted), timeout_s, settle_s)
 
 
 def toys_of(server: Server) -> list[Toy]:
     assert isinstance(server.at, _Inside)
     return server.at.toys
+
+
+def rows_at(server: Server) -> list[dict[str, Any]]:
+    assert isinstance(server.at, _There)
+    return server.at.rows
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from baselines.libraries.pipe import LibraryError
@@ -9,8 +11,8 @@ from baselines.mcp.admission import admit, check
 from baselines.mcp.arguments import fill
 from baselines.mcp.connection import Connection
 from memsys.errors import InputError
-from tests.baselines.mcp.conftest import server_of, toys_of
-from tests.baselines.mcp.toy import SHARED
+from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
+from tests.baselines.mcp.toy import SHARED, Toy
 
 
 @pytest.mark.parametrize(("kind", "owners"), [("owned", "user_id"), ("plain", "process")])
@@ -67,6 +69,20 @@ def test_a_server_at_an_address_has_owners_by_argument() -> None:
     assert check(server_of("owned", there=True)).chosen.owners == "user_id"
 
 
+def test_probes_that_an_address_does_not_delete_are_noted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def nothing(self: Toy, memory_id: str, user_id: str) -> str:
+        return f"deleted {memory_id} of {user_id}"
+
+    monkeypatch.setattr(Toy, "delete_memory", nothing)
+    server = server_of("owned", there=True)
+    note = check(server).checks[-1]
+    assert note.startswith("2 of 2 probes may remain, of owners memsys-probe-")
+    assert all(row["user"] in note for row in rows_at(server))
+    assert check(server_of("owned")).checks[-1] == "an unknown query is no error"
+
+
 def test_a_server_is_checked_once() -> None:
     server = server_of("plain")
     assert admit(server) is admit(server)
@@ -74,9 +90,15 @@ def test_a_server_is_checked_once() -> None:
     assert fill(admit(server).nothing, {"query": "tea"}) == "No memories found for 'tea'"
 
 
-def test_a_server_that_cannot_start_says_so_at_once() -> None:
+@pytest.mark.parametrize("late", [False, True])
+def test_a_server_that_cannot_start_says_so_at_once(
+    late: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken() -> object:
         raise OSError("no such place")
 
+    if late:  # the thread has done all that it does before it is asked
+        start = threading.Thread.start
+        monkeypatch.setattr(threading.Thread, "start", lambda one: (start(one), one.join(0.2)))
     with pytest.raises(LibraryError, match="the start: no such place"):
         Connection(broken, 60)

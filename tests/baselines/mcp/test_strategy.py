@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import select
+import time
 from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from baselines.mcp.admission import Server
+from baselines.mcp.admission import Server, check
+from baselines.mcp.connection import Connection
+from baselines.mcp.session import OwnerMemory
 from baselines.mcp.strategy import Mcp
 from baselines.mcp.strategy import server_of as from_settings
+from baselines.mcp.transports import Command
 from memsys.errors import InputError
 from memsys.store import Parts
-from memsys.types import Query
-from tests.baselines.mcp.conftest import server_of, toys_of
+from memsys.types import Memory, Query
+from tests.baselines.mcp.conftest import rows_at, server_of, toys_of
 from tests.memsys.build import NOON, SESSIONS, MakeParts, session
 
 Make = Callable[[Server, Parts], Mcp]
@@ -66,6 +76,16 @@ def test_a_server_that_hangs_is_closed_and_later_calls_fail_at_once(
             strategy.retrieve(query(text))
 
 
+def test_the_last_output_of_a_server_that_has_ended_declines_nothing(tmp_path: Path) -> None:
+    server, stderr = server_of("plain"), tmp_path / "stderr.txt"
+    stderr.write_text("table memories already exists", encoding="utf-8")
+    with closing(Connection(server.at.open(tmp_path), 0.5, stderr)) as connection:
+        memory = OwnerMemory(connection, check(server).chosen, "ana", "")
+        for text in ("hang", "I sing."):
+            with pytest.raises(LibraryError, match="already exists"):
+                memory.add(Memory("m", text, text, NOON, "Ada", ("D1:1",)))
+
+
 def test_it_forgets_by_the_ids_that_the_server_gave(mcp_of: Make, parts: MakeParts) -> None:
     server = server_of("owned")
     strategy = mcp_of(server, parts())
@@ -77,10 +97,56 @@ def test_it_forgets_by_the_ids_that_the_server_gave(mcp_of: Make, parts: MakePar
     assert strategy.size() == {"memories": 2}
 
 
+def test_a_server_that_indexes_later_is_waited_for_before_and_after_a_deletion(
+    mcp_of: Make, parts: MakeParts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[tuple[float, int]] = []
+    server = server_of("owned", settle_s=7)
+    clock = SimpleNamespace(
+        perf_counter=time.perf_counter,
+        sleep=lambda seconds: seen.append((seconds, len(toys_of(server)[-1].rows))),
+    )
+    monkeypatch.setattr("baselines.mcp.session.time", clock)
+    strategy = mcp_of(server, parts())
+    strategy.ingest(SESSIONS[0])
+    seen.clear()  # of the admission
+    assert strategy.forget(["D1:4"]) == 1
+    assert seen == [(7, 4), (7, 3)]
+    strategy.retrieve(query("tomato"))
+    assert len(seen) == 2
+
+
+def test_what_a_run_stores_at_an_address_is_deleted_at_the_end(
+    mcp_of: Make, parts: MakeParts
+) -> None:
+    server = server_of("owned", there=True)
+    strategy = mcp_of(server, parts())
+    strategy.ingest(SESSIONS[0])
+    assert {row["user"] for row in rows_at(server)} == {strategy.events[0]["owner"]}
+    rows_at(server).append({"id": "x", "text": "Somebody's.", "user": "ana", "metadata": {}})
+    strategy.close()
+    assert [row["user"] for row in rows_at(server)] == ["ana"]
+
+
 def test_without_a_tool_that_deletes_it_cannot_forget(mcp_of: Make, parts: MakeParts) -> None:
     strategy = mcp_of(server_of("plain"), parts())
     strategy.ingest(SESSIONS[0])
     assert strategy.forget(["D1:3"]) is None
+
+
+def test_a_tool_that_deletes_nothing_is_an_error_and_its_leak_is_seen(
+    mcp_of: Make, parts: MakeParts
+) -> None:
+    server = server_of("lying")
+    strategy = mcp_of(server, parts())
+    strategy.ingest(SESSIONS[0])
+    with pytest.raises(LibraryError, match=r"remove: .* is still found"):
+        strategy.forget(["D1:4"])
+    found = strategy.retrieve(query("two tomato seedlings did."))
+    assert "Only two tomato seedlings did." in found.context
+    assert ("D1:4",) in [one.memory.turns for one in found.candidates]
+    toys_of(server)[-1].rows.clear()
+    assert strategy.forget(["D1:3"]) == 1  # the answer that nothing was found repeats the query
 
 
 @pytest.mark.parametrize(
@@ -99,3 +165,76 @@ def test_a_wrong_setting_is_one_clear_line(settings: dict[str, str], words: str)
     with pytest.raises(InputError) as raised:
         from_settings(**settings)
     assert words in str(raised.value)
+
+
+KEY = "sk-live-0123456789"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (
+            {"command": "ls", "env": {"SOME_API_KEY": KEY}},
+            "strategy.env.SOME_API_KEY: looks like a key, which the manifest would record; set it "
+            "in your shell, and strategy.variables=[SOME_API_KEY]",
+        ),
+        ({"command": "ls", "env": {"password": KEY}}, "strategy.env.password: looks like a key"),
+        ({"command": f"ls --api-key {KEY}"}, "the value of --api-key: looks like a key"),
+        ({"command": f"ls --token={KEY}"}, "the value of --token: looks like a key"),
+        (
+            {"command": "ls", "add_arguments": {"a": [{"apiKey": KEY}]}},
+            "strategy.add_arguments.a.apiKey: looks like a key",
+        ),
+        (
+            {"url": "http://127.0.0.1:9", "search_arguments": {"Authorization": f"Bearer {KEY}"}},
+            "strategy.search_arguments.Authorization: looks like a key",
+        ),
+    ],
+)
+def test_a_key_in_a_setting_is_refused_and_not_repeated(
+    settings: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(InputError) as raised:
+        from_settings(**settings)
+    assert words in str(raised.value)
+    assert KEY not in str(raised.value)
+
+
+def test_what_is_no_key_is_accepted() -> None:
+    env = {"API_KEY": "none", "TLS_KEY": "{folder}/a.pem", "KEY_PATH": "/a/b/c/d"}
+    arguments = {"key": "{turn}", "text": "{text}", "kind": "a memory of the run"}
+    assert from_settings(command="ls --verbose -x 1", env=env, add_arguments=arguments)
+
+
+def test_a_server_sees_the_named_variables_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOWN_KEY", KEY)
+    monkeypatch.setenv("HIDDEN_KEY", KEY)
+    command = Command("sh -c 'env > seen.txt'", {"MORE": "{folder}/x"}, ("SHOWN_KEY",))
+    with pytest.raises(LibraryError, match="the start"):
+        Connection(command.open(tmp_path), 20)
+    lines = (tmp_path / "seen.txt").read_text(encoding="utf-8").splitlines()
+    seen = dict(line.split("=", 1) for line in lines if "=" in line)
+    assert (seen["SHOWN_KEY"], seen["MORE"]) == (KEY, f"{tmp_path}/x")
+    documented = "PATH LANG LC_ALL TMPDIR SSL_CERT_FILE NODE_EXTRA_CA_CERTS USER LOGNAME SHELL TERM"
+    ours = "HOME PYTHONNOUSERSITE XDG_DATA_HOME XDG_CONFIG_HOME XDG_STATE_HOME SHOWN_KEY MORE"
+    caches = "npm_config_cache NPM_CONFIG_USERCONFIG UV_CACHE_DIR UV_TOOL_DIR"
+    of_the_shell = "PWD OLDPWD SHLVL _"
+    assert set(seen) <= set(f"{documented} {ours} {caches} {of_the_shell}".split())
+
+
+def test_a_server_that_exits_by_itself_leaves_no_child(tmp_path: Path) -> None:
+    fifo = tmp_path / "alive"
+    os.mkfifo(fifo)
+    reading = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        child = "sleep 30 </dev/null >/dev/null 2>&1 &"
+        command = Command(f"sh -c 'exec 3>{fifo}; echo up >&3; {child} exit 3'", {}, ())
+        with pytest.raises(LibraryError, match="the start"):
+            Connection(command.open(tmp_path), 20)
+        assert os.read(reading, 9) == b"up\n"
+        assert select.select([reading], [], [], 10)[0], "a child still runs"
+        assert os.read(reading, 9) == b""  # the end: no process has it open
+    finally:
+        os.close(reading)
