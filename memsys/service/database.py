@@ -20,8 +20,8 @@ from memsys.types import Vectors
 
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
 # The column of each field of a record, without its owner; `touch` alone changes the last two.
-_SAME = "id title index_text kind time speaker turns importance metadata created updated".split()
-_CHANGED = {"memory": "content", **{name: name for name in _SAME}}
+_SAME = "id title index_text kind time speaker importance metadata created updated".split()
+_CHANGED = {"memory": "content", "turn_keys": "turns", **{name: name for name in _SAME}}
 _FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
 _COLUMNS = ", ".join(["user_id, agent_id, run_id", *_FIELDS.values()])
 IN_LIST = "IN (SELECT value FROM json_each(?))"
@@ -308,7 +308,7 @@ def _decoded(name: str, value: Any) -> Any:
         return value and datetime.fromisoformat(value)
     if name == "metadata":
         return _metadata(value)
-    return tuple(json.loads(value)) if name == "turns" else value
+    return tuple(json.loads(value)) if name == "turn_keys" else value
 
 
 def _metadata(text: str) -> Any:
