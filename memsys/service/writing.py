@@ -142,9 +142,9 @@ class Writer:
             if not history:
                 return None
             owner, texts = history[-1].owner, {one.new for one in history if one.new}
-            record = self.database.get(id_)
-            if record is not None:
-                relations(owner, record.turn_keys)
+            turns = self.database.turn_keys(id_)
+            if turns:
+                relations(owner, turns)
             with self.database.writing():
                 change = self.database.erase(id_, owner)
                 for text in texts:

@@ -127,6 +127,32 @@ def test_relations_of_its_messages_are_in_no_file(tmp_path: Path) -> None:
             store.reset(all=True)
 
 
+def test_relations_of_a_memory_that_was_deleted_before_are_in_no_file(tmp_path: Path) -> None:
+    with opened(tmp_path, model(facts=remembered)) as store:
+        say(store, "Mara - owns - kiln", "m1")
+        say(store, "Mara - likes - badminton", "m2")
+        id_ = by_id(store, "m1")
+        store.delete(id_)
+        assert stated(store) == ["Mara likes badminton", "Mara owns kiln"]
+        assert files_with(tmp_path, "m1")
+        assert store.delete(id_, history=False) is not None
+        assert stated(store) == ["Mara likes badminton"]
+        store.reset(user_id="mara")
+        store.compact()
+        assert not files_with(tmp_path, "kiln", "m1\x1f", "m1\\u001f")
+
+
+def test_changes_of_a_file_of_version_0_2_are_read(tmp_path: Path) -> None:
+    with memory(tmp_path) as store:
+        (added,) = store.add("a zebra", user_id="mara").changes
+        store._database.connection.execute("ALTER TABLE changes DROP COLUMN turns")
+        store._database.connection.commit()
+    with memory(tmp_path) as store:
+        store.delete(added.id)
+        assert store.delete(added.id, history=False) is not None
+        assert store.history(added.id) == []
+
+
 @pytest.mark.parametrize("other", [{}, {"run_id": "B"}])
 def test_relations_of_other_messages_with_the_same_id_remain(
     tmp_path: Path, other: dict[str, str]
