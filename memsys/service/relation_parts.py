@@ -58,6 +58,10 @@ class RelationParts:
         ids = (owner.user_id, owner.agent_id, owner.run_id)
         insert = "INSERT OR IGNORE INTO relation_parts VALUES (?, ?, ?, ?, 0)"
         self._db.execute(insert, (keys[0], *ids))
+        self.count(keys)
+
+    def count(self, keys: Sequence[str]) -> None:
+        """Count a change of the parts `keys`, of those that exist still."""
         update = f"UPDATE relation_parts SET version = version + 1 WHERE key {IN_LIST}"  # noqa: S608
         self._db.execute(update, (json.dumps(list(keys)),))
 

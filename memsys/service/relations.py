@@ -170,7 +170,7 @@ class RelationMemory:
             for key in keys:
                 forget_turns(self._store, key, turns)
             with self._database.writing():
-                self._owned.changed(owner, keys)
+                self._owned.count(keys)
 
     def compact(self) -> bool:
         """Compact the store; see VectorStore.compact."""

@@ -142,6 +142,21 @@ def test_relations_of_a_memory_that_was_deleted_before_are_in_no_file(tmp_path: 
         assert not files_with(tmp_path, "kiln", "m1\x1f", "m1\\u001f")
 
 
+def test_a_part_that_another_process_deletes_meanwhile_is_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path, model(facts=remembered)) as store:
+        say(store, "Mara - owns - kiln", "m1")
+        db = store._database.connection
+
+        def slow(*_: Any) -> None:
+            db.execute("DELETE FROM relation_parts")
+
+        monkeypatch.setattr("memsys.service.relations.forget_turns", slow)
+        store.delete(by_id(store, "m1"), history=False)
+        assert db.execute("SELECT * FROM relation_parts").fetchall() == []
+
+
 def test_changes_of_a_file_of_version_0_2_are_read(tmp_path: Path) -> None:
     with memory(tmp_path) as store:
         (added,) = store.add("a zebra", user_id="mara").changes
