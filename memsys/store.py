@@ -69,8 +69,7 @@ class Store:
         """Append `memories`, oldest first, of one `owner`."""
         self.memories.extend(memories)
         self.owners.extend([owner] * len(memories))
-        for name in _DERIVED:
-            self.__dict__.pop(name, None)
+        self.drop_derived()
 
     def replace(self, first: int, number: int, memories: Sequence[Memory]) -> list[Memory]:
         """Put `memories` in the place of the `number` memories from row `first`, which are of one
@@ -84,10 +83,14 @@ class Store:
         self._replace_vectors(first, old, memories)
         self.memories[first:end] = memories
         self.owners[first:end] = [owner] * len(memories)
-        for name in _DERIVED:
-            self.__dict__.pop(name, None)
+        self.drop_derived()
         present = {(one.content, one.index_text, one.turns) for one in memories}
         return [one for one in old if (one.content, one.index_text, one.turns) not in present]
+
+    def drop_derived(self) -> None:
+        """Drop indexes, graph and statistics; the next query builds them again."""
+        for name in _DERIVED:
+            self.__dict__.pop(name, None)
 
     @cached_property
     def by_vector(self) -> VectorIndex | LargeVectors:

@@ -194,6 +194,7 @@ class Strategy(MemoryStrategy):
             first += len(new)
         if self._written is not None and unsaid is not None:
             changed += self._written.forget(gone, unsaid)
+            self.store.drop_derived()  # the graph may change although no memory does
         return changed
 
     def unsaid(self, gone: Collection[str]) -> Unsaid:

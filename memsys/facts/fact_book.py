@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import uuid4
 
@@ -88,8 +89,9 @@ class FactBook:
 
     def forget(self, turns: Collection[str], times: Collection[datetime]) -> int:
         """Undo each change that rests on one of `turns`, and the later changes of the same fact,
-        whose texts may repeat it; return the number of facts deleted or set back. A change without
-        turns counts as one of them if its session was at one of `times`.
+        whose texts may repeat it; return the number of facts deleted or set back. A later DELETE
+        has no text and stays in force. A change without turns counts as one of them if its session
+        was at one of `times`.
         """
         before: dict[str, Memory | None] = {}
         undone: dict[str, Memory | None] = {}
@@ -103,6 +105,11 @@ class FactBook:
             if change.id not in undone:
                 before[change.id] = fact
                 left.append((change, fact))
+            elif change.operation == "DELETE" and not rests:
+                last = undone[change.id]
+                undone[change.id] = None
+                if last is not None:
+                    left.append((replace(change, old=last.content), None))
         changed = 0
         for id_, fact in undone.items():
             changed += fact != self._facts.get(id_)
@@ -112,8 +119,8 @@ class FactBook:
                 self._store.drop(self._owner, [id_])
                 del self._facts[id_]
         self._log = left
-        last = {change.id: place for place, (change, _) in enumerate(left)}
-        self._facts = dict(sorted(self._facts.items(), key=lambda one: last[one[0]]))
+        places = {change.id: place for place, (change, _) in enumerate(left)}
+        self._facts = dict(sorted(self._facts.items(), key=lambda one: places[one[0]]))
         return changed
 
     def clear(self) -> None:

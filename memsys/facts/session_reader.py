@@ -30,6 +30,7 @@ class SessionReader:
         self._extractor, self._take, self._log = extractor, take, log
         self._rounds = 1 + retries
         self._open: dict[str, list[Fact]] = {}  # by an exchange's first turn; [] once all is done
+        self._spoken: dict[str, frozenset[str]] = {}  # turns of the session, by the same
 
     def read(self, session: Session, subject: Subject = "user", *, summarise: bool = True) -> None:
         """Extract the facts of `session`, pass them on, and refresh the summary (`summarise`); a
@@ -56,10 +57,13 @@ class SessionReader:
             raise LLMError(f"none of {len(exchanges)} exchanges was ingested: {error}")
 
     def forget(self, turns: Collection[str]) -> None:
-        """Delete what waits to be passed on and rests on one of `turns`, or on no turn by name."""
+        """Delete what waits to be passed on and rests on one of `turns`; a fact without turns rests
+        on all of its session.
+        """
         for key, facts in self._open.items():
+            session = self._spoken[key]
             self._open[key] = [
-                one for one in facts if one.turns and not set(one.turns).intersection(turns)
+                one for one in facts if (frozenset(one.turns) or session).isdisjoint(turns)
             ]
 
     def _extract(
@@ -73,6 +77,7 @@ class SessionReader:
                 try:
                     facts = self._extractor.facts(turns, session.time, self._log, subject)
                     self._open[turns[0].id] = facts
+                    self._spoken[turns[0].id] = frozenset(turn.id for turn in session.turns)
                 except LLMError as error:
                     ids = [turn.id for turn in turns]
                     self._log.append(fault("extract", "no_answer", error, turns=ids))

@@ -46,8 +46,11 @@ class SameReply:
 
     def forget(self, turns: Collection[str]) -> None:
         """Delete what was found in exchanges with one of `turns`."""
-        kept = {k: v for k, v in self._found.items() if not any(one.id in turns for one in k)}
-        self._found = kept
+        self._found = {
+            exchange: found
+            for exchange, found in self._found.items()
+            if not any(turn.id in turns for turn in exchange)
+        }
 
     def pop(self, turns: Sequence[Turn]) -> tuple[list[Entity] | None, list[Triple] | None]:
         """Return what was found in the exchange `turns`, and forget it; (None, None) if no reply on

@@ -20,10 +20,11 @@ from memsys.types import Vectors
 
 _SCHEMA = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8").strip().split(";\n")
 # The column of each field of a record, without its owner; `touch` alone changes the last two.
-_SAME = "id title index_text kind time speaker turns importance metadata created updated".split()
-_CHANGED = {"memory": "content", **{name: name for name in _SAME}}
+_SAME = "id title index_text kind time speaker importance metadata created updated".split()
+_CHANGED = {"memory": "content", "turn_keys": "turns", **{name: name for name in _SAME}}
 _FIELDS = {**_CHANGED, "accesses": "accesses", "accessed": "accessed"}
 _COLUMNS = ", ".join(["user_id, agent_id, run_id", *_FIELDS.values()])
+_ADDED_COLUMNS = {"memories": "title TEXT NOT NULL DEFAULT ''", "changes": "turns TEXT"}
 IN_LIST = "IN (SELECT value FROM json_each(?))"
 _DEPTH = 100  # of metadata that can be in an answer
 # In place of metadata that earlier versions accepted and no answer can contain.
@@ -62,9 +63,10 @@ class MemoryDatabase:
 
     def _migrate(self) -> None:
         """Add the columns that a file of version 0.2 or earlier lacks."""
-        columns = {row[1] for row in self._db.execute("PRAGMA table_info(memories)")}
-        if "title" not in columns:
-            self._db.execute("ALTER TABLE memories ADD COLUMN title TEXT NOT NULL DEFAULT ''")
+        for table, column in _ADDED_COLUMNS.items():
+            columns = {row[1] for row in self._db.execute(f"PRAGMA table_info({table})")}
+            if column.split()[0] not in columns:
+                self._db.execute(f"ALTER TABLE {table} ADD COLUMN {column}")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -206,6 +208,17 @@ class MemoryDatabase:
             for number, id_, event, old, new, time, *owner in rows
         ]
 
+    def turn_keys(self, id_: str) -> tuple[str, ...]:
+        """Return the keys of the messages of a memory, also of a deleted one with a history; ()
+        if they are unknown, or if a version without them deleted it.
+        """
+        query = (
+            "SELECT turns FROM memories WHERE id=? "
+            "UNION ALL SELECT turns FROM changes WHERE memory=? AND turns IS NOT NULL"
+        )
+        row = self._db.execute(query, (id_, id_)).fetchone()
+        return tuple(json.loads(row[0])) if row else ()
+
     def touch(self, ids: Sequence[str], time: datetime) -> None:
         """Count one access of each memory."""
         self._db.executemany(
@@ -274,17 +287,21 @@ class MemoryDatabase:
             f"DELETE FROM changes WHERE {condition} AND number NOT IN ({latest})",  # noqa: S608
             [*values, *values],
         )
-        self._db.execute(f"UPDATE changes SET old=NULL, new=NULL WHERE {condition}", values)  # noqa: S608
+        self._db.execute(
+            f"UPDATE changes SET old=NULL, new=NULL, turns=NULL WHERE {condition}",  # noqa: S608
+            values,
+        )
 
     def _log_change(
         self, record: MemoryRecord, event: EventName, old: str | None, new: str | None
     ) -> MemoryChange:
         time, owner = now(), record.owner
         row = (record.id, owner.shelf, event, old, new, time.isoformat())
+        turns = _json(record.turn_keys) if event == "DELETE" else None  # unknown afterwards
         cursor = self._db.execute(
-            "INSERT INTO changes (memory, shelf, event, old, new, time, user_id, agent_id, run_id) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (*row, owner.user_id, owner.agent_id, owner.run_id),
+            "INSERT INTO changes (memory, shelf, event, old, new, time, user_id, agent_id, run_id, "
+            "turns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*row, owner.user_id, owner.agent_id, owner.run_id, turns),
         )
         assert cursor.lastrowid is not None  # noqa: S101 - for the type checker
         return MemoryChange(cursor.lastrowid, record.id, event, old, new, time, owner)
@@ -308,7 +325,7 @@ def _decoded(name: str, value: Any) -> Any:
         return value and datetime.fromisoformat(value)
     if name == "metadata":
         return _metadata(value)
-    return tuple(json.loads(value)) if name == "turns" else value
+    return tuple(json.loads(value)) if name == "turn_keys" else value
 
 
 def _metadata(text: str) -> Any:

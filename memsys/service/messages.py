@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from memsys.errors import InputError, check_choice
 from memsys.memory.base import MemoryBuilder, verbatim
-from memsys.service.records import check_text
+from memsys.service.records import check_text, turn_key
 from memsys.types import Memory, Session, Turn
 
 ROLES = ("user", "assistant", "system", "tool")
@@ -20,7 +20,7 @@ _FIELDS = {"role", "content", "name", "id"}
 
 @dataclass(frozen=True, slots=True)
 class ParsedMessages:
-    """A session, the roles of its turns, and the caller's ids of the turns (`public`)."""
+    """A session, the roles of its turns, and the keys of the turns (`public`); see turn_key."""
 
     session: Session
     roles: tuple[str, ...]
@@ -65,7 +65,7 @@ def parse_messages(messages: Messages, time: datetime) -> ParsedMessages:
         turn = Turn(uuid4().hex, name, content)
         turns.append(turn)
         roles.append(role)
-        public[turn.id] = id_
+        public[turn.id] = turn_key(id_, turn)
     return ParsedMessages(Session(uuid4().hex, time, tuple(turns)), tuple(roles), public)
 
 

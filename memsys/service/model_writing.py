@@ -128,9 +128,9 @@ class _OwnerFacts:
             return None
         public = replace(fact, turns=tuple(self._about.public.get(t, t) for t in fact.turns))
         speaker = fact.speaker if old.speaker in ROLES else old.speaker  # the name, if one has it
-        new = as_memory(id_, public.rewritten(content, speaker, old.turns), time)
+        new = as_memory(id_, public.rewritten(content, speaker, old.turn_keys), time)
         fields: dict[str, Any] = {"memory": new.content, "index_text": new.index_text}
-        fields |= {"time": time, "turns": new.turns, "importance": new.importance}
+        fields |= {"time": time, "turn_keys": new.turns, "importance": new.importance}
         if new.title:
             fields["title"] = new.title
         fields["speaker"] = speaker

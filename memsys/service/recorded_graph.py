@@ -14,8 +14,8 @@ from memsys.stores.relations import Relation, RelationStore
 
 
 class RecordedGraph(RelationGraph):
-    """A graph that appends its changes to `changes`, and stores the caller's ids of turns
-    (`public`).
+    """A graph that appends its changes to `changes`, and stores the keys of turns (`public`); see
+    turn_key.
     """
 
     def __init__(

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import Any, Literal
 
 from memsys.errors import InputError, check_bool
 from memsys.facts.fact import Event
 from memsys.service.rows import Row
+from memsys.types import Turn
 
 MemoryKind = Literal["fact", "procedural"]  # of memories that a caller adds
 RecordKind = Literal["fact", "procedural", "summary"]
 EventName = Literal["ADD", "UPDATE", "DELETE"]
 _MOST = 256  # characters of an owner's id
+_KEY_SEPARATOR = "\x1f"
+_KEY_END = re.compile(f"{_KEY_SEPARATOR}[0-9a-f]{{32}}$")
 TITLE_MOST = 256  # characters
 
 
@@ -75,7 +80,7 @@ class Owner:
 class MemoryRecord(Row):
     """One stored memory. `time` is when its messages were said (naive, UTC if a zone was given);
     `accessed` is the time of the last search that returned it. `created` and `updated` are
-    wall-clock times, naive UTC. `turns` are the caller's ids of its messages. `importance`: 0 to 1.
+    wall-clock times, naive UTC. `turn_keys`: of its messages, see turn_key. `importance`: 0 to 1.
     `title`: its topic in a few words, "" if it has none.
     """
 
@@ -86,7 +91,7 @@ class MemoryRecord(Row):
     kind: RecordKind
     time: datetime
     speaker: str
-    turns: tuple[str, ...]
+    turn_keys: tuple[str, ...]
     importance: float
     created: datetime
     updated: datetime
@@ -95,9 +100,15 @@ class MemoryRecord(Row):
     accessed: datetime | None = None
     title: str = ""
 
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """The caller's ids of its messages."""
+        return public_ids(self.turn_keys)
+
     def as_json(self) -> dict[str, Any]:
         """Return plain JSON values; times in RFC 3339, UTC. Two have mem0's names as well."""
-        row = _as_json(self, leave_out=("index_text", "accessed"))
+        row = _as_json(self, leave_out=("index_text", "accessed", "turn_keys"))
+        row["turns"] = list(self.turns)
         return {**row, "created_at": row["created"], "updated_at": row["updated"]}
 
 
@@ -231,6 +242,19 @@ def _as_json(
         else:
             row[name] = list(value) if isinstance(value, tuple) else value
     return row
+
+
+def turn_key(public: str, turn: Turn) -> str:
+    """Return what names a message in the stores: the caller's id of it, which other messages may
+    have too, and a hash of speaker and text. A message that is added again has the same key.
+    """
+    said = f"{turn.speaker}\n{turn.text}".encode()
+    return f"{public}{_KEY_SEPARATOR}{blake2b(said, digest_size=16).hexdigest()}"
+
+
+def public_ids(keys: Sequence[str]) -> tuple[str, ...]:
+    """Return the caller's ids in `keys`, each once. A key of version 0.2 or earlier is one."""
+    return tuple(dict.fromkeys(_KEY_END.sub("", key) for key in keys))
 
 
 def check_text(text: str, name: str) -> None:

@@ -10,6 +10,8 @@ from uuid import uuid4
 from memsys.service.database import IN_LIST, owner_condition
 from memsys.service.records import Owner
 
+_IDS = "user_id", "agent_id", "run_id"
+
 
 class RelationParts:
     """A table of the database: a part of a relation store per user, agent and run, its random key,
@@ -40,6 +42,15 @@ class RelationParts:
             self._db.execute("INSERT INTO relation_parts VALUES (?, ?, ?, ?, 0)", (key, *ids))
         return [key, *(other for other, _ in self.of(owner) if other != key)]
 
+    def behind(self, owner: Owner) -> list[str]:
+        """Return the keys of the parts of exactly `owner`, or of some of its ids and no other: of
+        the messages from which a memory of `owner` may be written.
+        """
+        ids = (owner.user_id, owner.agent_id, owner.run_id)
+        condition = " AND ".join(f"({name} IS NULL OR {name}=?)" for name in _IDS)
+        query = f"SELECT key FROM relation_parts WHERE {condition} ORDER BY key"  # noqa: S608
+        return [key for (key,) in self._db.execute(query, ids)]
+
     def changed(self, owner: Owner, keys: Sequence[str]) -> None:
         """Count a change of the parts `keys`, the first that of exactly `owner`; one that was
         deleted meanwhile is created again.
@@ -47,6 +58,10 @@ class RelationParts:
         ids = (owner.user_id, owner.agent_id, owner.run_id)
         insert = "INSERT OR IGNORE INTO relation_parts VALUES (?, ?, ?, ?, 0)"
         self._db.execute(insert, (keys[0], *ids))
+        self.count(keys)
+
+    def count(self, keys: Sequence[str]) -> None:
+        """Count a change of the parts `keys`, of those that exist still."""
         update = f"UPDATE relation_parts SET version = version + 1 WHERE key {IN_LIST}"  # noqa: S608
         self._db.execute(update, (json.dumps(list(keys)),))
 

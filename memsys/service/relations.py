@@ -21,7 +21,7 @@ from memsys.relations.triples import id_of
 from memsys.relations.written_graph import WrittenGraph
 from memsys.service.database import MemoryDatabase
 from memsys.service.recorded_graph import RecordedGraph
-from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange
+from memsys.service.records import FoundRelation, NoModelError, Owner, RelationChange, public_ids
 from memsys.service.relation_parts import RelationParts
 from memsys.stores.networkx_relations import NetworkxRelations
 from memsys.stores.relations import RelationStore
@@ -111,7 +111,7 @@ class RelationMemory:
         found: SameReply | None = None,
     ) -> tuple[list[RelationChange], list[Event]]:
         """Let the model write the relations of `session`, and return their changes and the log of
-        the calls. `public`: the caller's ids of its turns. `found`: see GraphWriter. Raises
+        the calls. `public`: the keys of its turns (see turn_key). `found`: see GraphWriter. Raises
         LLMError if the model answered for no exchange.
         """
         setup, store = self._parts()
@@ -151,7 +151,7 @@ class RelationMemory:
         that is not configured.
         """
         with self._lock:
-            keys = self._deletable(owner)
+            keys = self._deletable([key for key, _ in self._owned.of(owner)])
             if self._store is not None:
                 for key in keys:
                     self._store.clear(key)
@@ -159,17 +159,18 @@ class RelationMemory:
                 self._owned.drop(keys)
 
     def forget(self, owner: Owner, turns: Collection[str]) -> None:
-        """Delete those relations of `owner` that rest on `turns`; see forget_turns. An entity that
-        other messages name too keeps its first name. Raises InputError like `delete`.
+        """Delete the relations that rest on `turns`, keys of messages of a memory of `owner`; see
+        forget_turns. An entity that other messages name too keeps its first name. Raises InputError
+        like `delete`.
         """
         with self._lock:
-            keys = self._deletable(owner)
+            keys = self._deletable(self._owned.behind(owner))
             if self._store is None or not keys:
                 return
             for key in keys:
                 forget_turns(self._store, key, turns)
             with self._database.writing():
-                self._owned.changed(owner, keys)
+                self._owned.count(keys)
 
     def compact(self) -> bool:
         """Compact the store; see VectorStore.compact."""
@@ -188,9 +189,8 @@ class RelationMemory:
             )
         return self._setup, self._store
 
-    def _deletable(self, owner: Owner | None) -> list[str]:
-        """Return the keys of the parts of `owner`. Raises InputError if they cannot be reached."""
-        keys = [key for key, _ in self._owned.of(owner)]
+    def _deletable(self, keys: list[str]) -> list[str]:
+        """Return `keys`, those of an owner's parts. Raises InputError if they cannot be reached."""
         if keys and self._store is None:
             raise InputError(
                 "relations: those of the owner are in a store that this configuration does not "
@@ -239,7 +239,7 @@ class _Finder:
                 time=relation.created,
                 ended=relation.ended,
                 mentions=relation.mentions,
-                turns=relation.turns,
+                turns=public_ids(relation.turns),
             )
             for (relation, score), (source, destination) in zip(found, ends, strict=True)
         ]

@@ -9,7 +9,8 @@ CREATE TABLE IF NOT EXISTS memories (
 CREATE TABLE IF NOT EXISTS changes (
     number INTEGER PRIMARY KEY AUTOINCREMENT, memory TEXT NOT NULL, shelf TEXT NOT NULL,
     event TEXT NOT NULL, old TEXT, new TEXT, time TEXT NOT NULL,
-    user_id TEXT, agent_id TEXT, run_id TEXT);
+    user_id TEXT, agent_id TEXT, run_id TEXT,
+    turns TEXT);
 CREATE TABLE IF NOT EXISTS state (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS dialogues (owner TEXT PRIMARY KEY, said TEXT, summary TEXT);
 -- The parts of a relation store, each of one user, agent and run.

@@ -194,7 +194,7 @@ def _memory(record: MemoryRecord, id_: str) -> Memory:
         index_text=record.index_text,
         time=record.time,
         speaker=record.speaker,
-        turns=record.turns,
+        turns=record.turn_keys,
         importance=record.importance,
         title=record.title,
     )

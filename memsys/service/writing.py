@@ -37,7 +37,7 @@ _TEXTS = "memory", "title", "index_text"  # fields of a record that depend on ea
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Owner, metadata and kind of new memories. `public`: the caller's ids of turns."""
+    """Owner, metadata and kind of new memories. `public`: the keys of turns; see turn_key."""
 
     owner: Owner
     metadata: Mapping[str, Any]
@@ -55,7 +55,7 @@ class About:
             kind=self.kind,
             time=memory.time,
             speaker=memory.speaker,
-            turns=tuple(self.public.get(turn, turn) for turn in memory.turns),
+            turn_keys=tuple(self.public.get(turn, turn) for turn in memory.turns),
             importance=memory.importance,
             created=time,
             updated=time,
@@ -142,9 +142,9 @@ class Writer:
             if not history:
                 return None
             owner, texts = history[-1].owner, {one.new for one in history if one.new}
-            record = self.database.get(id_)
-            if record is not None:
-                relations(owner, record.turns)
+            turns = self.database.turn_keys(id_)
+            if turns:
+                relations(owner, turns)
             with self.database.writing():
                 change = self.database.erase(id_, owner)
                 for text in texts:

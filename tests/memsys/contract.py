@@ -142,9 +142,9 @@ class Contract:
         if not self.rewrites and memory.name != "turns":
             pytest.skip("memories of several turns are deleted")
         given = parts(memory=memory, depth=5, graph=GRAPH)
-        told, *later = map(with_facts, SESSIONS)
+        first, *later = map(with_facts, SESSIONS)
         strategy = self.make(given)
-        strategy.ingest(told)
+        strategy.ingest(first)
         before = [strategy.retrieve(one) for one in QUERIES]  # its indexes are built by now
         assert strategy.forget(["D9:9"]) == 0
         assert [strategy.retrieve(one) for one in QUERIES] == before
@@ -154,7 +154,7 @@ class Contract:
         assert (changed > 0) is self.remembers
         assert not mentions(strategy, "seedlings", given.embedder, strategy.parts.llm)
         strategy.ingest(later[1])
-        never = self.ingested(given, [one.without(GONE) for one in (told, *later)])
+        never = self.ingested(given, [one.without(GONE) for one in (first, *later)])
         assert [strategy.retrieve(one) for one in QUERIES] == [
             never.retrieve(one) for one in QUERIES
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 from importlib.util import find_spec
 from pathlib import Path
@@ -53,5 +54,5 @@ class PostgresServer:
 
     def close(self) -> None:
         """Stop the server, and all its processes."""
-        self._process.terminate()
+        self._process.send_signal(signal.SIGINT)  # SIGTERM waits for clients
         self._process.wait()

@@ -17,6 +17,7 @@ from memsys.llm.recording import Mode, Recording
 from memsys.store import Parts
 from memsys.types import Session
 from tests.memsys.build import MakeParts, session
+from tests.memsys.left import files_with
 from tests.memsys.llm.server import FaultyServer
 
 MADE = {
@@ -60,12 +61,11 @@ def ingested(
         strategy.close()
 
 
-def files_with(words: bytes, strategy: LibraryMemory) -> list[Path]:
-    """The files of the library, other than what it logged, that contain `words`."""
+def written_with(text: str, strategy: LibraryMemory) -> list[str]:
+    """The names of the library's files, other than what it logged, that contain `text`."""
     assert strategy._open is not None
-    folder = Path(strategy._open[2].name)
-    files = (path for path in folder.rglob("*") if path.is_file() and path.name != "stderr.txt")
-    return [path for path in files if words in path.read_bytes()]
+    names = [Path(one).name for one in files_with(Path(strategy._open[2].name), text)]
+    return [name for name in names if name != "stderr.txt"]
 
 
 def asking(parts: MakeParts, server: FaultyServer, folder: Path, mode: Mode = "auto") -> Parts:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from tests.baselines.libraries.real import MADE, TALK, asking, files_with, ingested, needs
+from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs, written_with
 from tests.memsys.build import MakeParts, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
@@ -102,8 +102,8 @@ def test_what_is_forgotten_is_not_found_and_what_others_state_remains(
             assert strategy.size()["nodes"] == 3
             assert strategy.forget(["D1:2", "D2:2"]) == 2
             assert strategy.size() == {"passages": 0, "nodes": 0, "edges": 0}
-            left = files_with(b"pizza", strategy)
-            assert [path.name for path in left] == ["gpt-4o-mini_cache.sqlite"], "its own cache"
+            left = written_with("pizza", strategy)
+            assert left == ["gpt-4o-mini_cache.sqlite"], "its own cache"
             strategy.ingest(TALK[1])
             assert len(strategy.retrieve(LIKES).candidates) == 2
 

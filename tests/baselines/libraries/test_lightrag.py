@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from baselines.libraries.pipe import LibraryError
-from tests.baselines.libraries.real import MADE, TALK, asking, files_with, ingested, needs
+from tests.baselines.libraries.real import MADE, TALK, asking, ingested, needs, written_with
 from tests.memsys.build import SESSIONS, MakeParts, query
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
@@ -93,8 +93,8 @@ def test_what_is_forgotten_is_in_no_description_and_in_no_file(
             assert "badminton" not in shown
             assert "pizza" in shown
             assert strategy.size() == {"documents": 2, "nodes": 3, "edges": 2}
-            assert files_with(b"badminton", strategy) == []
-            assert files_with(b"pizza", strategy)
+            assert written_with("badminton", strategy) == []
+            assert written_with("pizza", strategy)
 
 
 def test_an_unanswered_call_is_an_error_of_its_session(parts: MakeParts, tmp_path: Path) -> None:

@@ -167,6 +167,35 @@ def test_the_store_follows_every_change(bag_of_words: CachedEmbedder) -> None:
     assert [memory.id for memory in book.similar(sold, 9)] == ["f2"]
 
 
+@pytest.mark.parametrize(
+    ("turn", "left", "history"),
+    [
+        ("t1", "Ann moved to Berlin", []),
+        ("t5", "Ann moved to Berlin", [("ADD", None), ("DELETE", "Ann lives in Paris")]),
+        ("t9", "Ann has a dog in Paris", [("ADD", None), ("UPDATE", "Ann lives in Paris")]),
+    ],
+)
+def test_a_fact_deleted_by_another_turn_stays_deleted(
+    bag_of_words: CachedEmbedder, turn: str, left: str, history: list[tuple[str, str | None]]
+) -> None:
+    book = FactBook(bag_of_words)
+    paris, dog, berlin = (
+        Fact("", text, None, "Ann", (turn,))
+        for text, turn in (
+            ("Ann lives in Paris", "t1"),
+            ("Ann has a dog", "t5"),
+            ("Ann moved to Berlin", "t9"),
+        )
+    )
+    book.add(paris, DAY)
+    book.update("f1", "Ann has a dog in Paris", dog, DAY)
+    book.delete("f1", berlin, DAY)
+    book.add(berlin, DAY)
+    book.forget({turn}, ())
+    assert [one.content for one in book.memories] == [left]
+    assert [(one.operation, one.old) for one in book.history if one.id == "f1"] == history
+
+
 BAD = [
     (("ADD", '{"why": '), "broken_json"),
     (call("FORGET", id=1), "unknown_operation"),

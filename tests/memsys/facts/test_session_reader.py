@@ -133,3 +133,18 @@ def _tool_call(body: Body, name: str) -> Body:
         "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
         "usage": {"prompt_tokens": 5, "completion_tokens": 2},
     }
+
+
+@pytest.mark.parametrize(
+    ("turn", "left"), [("D9:9", ["Mara pots", "Mara rows"]), ("D1:3", ["Mara pots"])]
+)
+def test_a_waiting_fact_without_turns_is_forgotten_with_its_session(
+    bag_of_words: CachedEmbedder, turn: str, left: list[str]
+) -> None:
+    unnamed = fact("Mara rows")
+    llm = Planned([facts(ROWS[0]), facts(unnamed), facts()], [OUT, (call("ADD"),)])
+    one = writer(llm, bag_of_words, retries=0)
+    one.write(TALK)
+    one.forget([turn])
+    one.write(TALK)
+    assert contents(one) == left

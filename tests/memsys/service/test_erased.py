@@ -22,7 +22,7 @@ from tests.memsys.build import BagOfTokens, BagOfWords
 from tests.memsys.facts.models import Planned, call, fact, facts
 from tests.memsys.left import files_with
 from tests.memsys.service.made import memory, texts
-from tests.memsys.service.test_relations import opened, say, stated
+from tests.memsys.service.test_relations import model, opened, remembered, say, stated
 
 MAY = datetime(2024, 5, 8)
 STORES: dict[str, Callable[[Path], VectorStore | None]] = {
@@ -115,17 +115,86 @@ def test_relations_of_its_messages_are_in_no_file(tmp_path: Path) -> None:
     folder = tmp_path / "memories"
     store_of_all = NetworkxRelations(str(tmp_path / "r.sqlite"))
     for relations in (None, store_of_all):
-        with opened(folder, store=relations) as store:
+        with opened(folder, model(facts=remembered), store=relations) as store:
             say(store, "Mara - owns - kiln", "m1")
+            say(store, "Mara - owns - kiln", "m1")  # sent again
             say(store, "Mara - likes - badminton", "m2")
-            said = {"role": "user", "name": "Mara", "id": "m1", "content": "Mara owns a kiln"}
-            store.add([said], user_id="mara", infer=False)
             store.delete(by_id(store, "m1"), history=False)
             assert stated(store) == ["Mara likes badminton"]
             assert store.compact() == []
             assert not files_with(tmp_path, "kiln", "owns")
             assert files_with(tmp_path, "badminton")
             store.reset(all=True)
+
+
+def test_relations_of_a_memory_that_was_deleted_before_are_in_no_file(tmp_path: Path) -> None:
+    with opened(tmp_path, model(facts=remembered)) as store:
+        say(store, "Mara - owns - kiln", "m1")
+        say(store, "Mara - likes - badminton", "m2")
+        id_ = by_id(store, "m1")
+        store.delete(id_)
+        assert stated(store) == ["Mara likes badminton", "Mara owns kiln"]
+        assert files_with(tmp_path, "m1")
+        assert store.delete(id_, history=False) is not None
+        assert stated(store) == ["Mara likes badminton"]
+        store.reset(user_id="mara")
+        store.compact()
+        assert not files_with(tmp_path, "kiln", "m1\x1f", "m1\\u001f")
+
+
+def test_a_part_that_another_process_deletes_meanwhile_is_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path, model(facts=remembered)) as store:
+        say(store, "Mara - owns - kiln", "m1")
+        db = store._database.connection
+
+        def slow(*_: Any) -> None:
+            db.execute("DELETE FROM relation_parts")
+
+        monkeypatch.setattr("memsys.service.relations.forget_turns", slow)
+        store.delete(by_id(store, "m1"), history=False)
+        assert db.execute("SELECT * FROM relation_parts").fetchall() == []
+
+
+def test_changes_of_a_file_of_version_0_2_are_read(tmp_path: Path) -> None:
+    with memory(tmp_path) as store:
+        (added,) = store.add("a zebra", user_id="mara").changes
+        store._database.connection.execute("ALTER TABLE changes DROP COLUMN turns")
+        store._database.connection.commit()
+    with memory(tmp_path) as store:
+        store.delete(added.id)
+        assert store.delete(added.id, history=False) is not None
+        assert store.history(added.id) == []
+
+
+@pytest.mark.parametrize("other", [{}, {"run_id": "B"}])
+def test_relations_of_other_messages_with_the_same_id_remain(
+    tmp_path: Path, other: dict[str, str]
+) -> None:
+    with opened(tmp_path, model(facts=remembered)) as store:
+        say(store, "Mara - owns - kiln", "1")
+        say(store, "Mara - likes - badminton", "1", user_id="mara", **other)
+        (kiln,) = (one for one in store.get_all(user_id="mara") if "kiln" in one.memory)
+        assert kiln.turns == ("1",)
+        assert kiln.as_json()["turns"] == ["1"]
+        store.delete(kiln.id, history=False)
+        assert stated(store) == ["Mara likes badminton"]
+        (found,) = store.search("badminton", user_id="mara").relations
+        assert found["turns"] == ["1"]
+
+
+def test_relations_of_a_message_without_a_run_that_changed_a_memory_of_one(tmp_path: Path) -> None:
+    said = [[fact("Mara owns a wheel", "Mara", 1)], [fact("Mara owns a kiln", "Mara", 1)]]
+    update = (call("UPDATE", id=1, content="Mara owns a kiln"),)
+    with opened(tmp_path, model(facts=said, operations=[update])) as store:
+        say(store, "Mara - owns - wheel", "1", user_id="mara", run_id="A")
+        say(store, "Mara - owns - kiln", "2")
+        (kiln,) = store.get_all(user_id="mara")
+        assert kiln.owner.run_id == "A"
+        assert kiln.turns == ("1", "2")
+        store.delete(kiln.id, history=False)
+        assert stated(store) == []
 
 
 def test_a_reset_owner_is_in_no_file(tmp_path: Path) -> None:

@@ -209,3 +209,12 @@ def test_a_forgotten_turn_links_no_memories(parts: MakeParts) -> None:
     assert not mentions(strategy, "osha", strategy.parts.embedder, strategy.parts.llm)
     assert not mentions(store, "dinner")
     assert mentions(store, "prawns")
+
+
+def test_a_forgotten_turn_without_a_fact_is_in_no_graph(parts: MakeParts) -> None:
+    facts = [[], [], [fact("Prawns make Osha ill", "Mara", 1)], []]
+    strategy = ingested(make.graph_expand(parts(**osha(llm=model(facts=facts)))))
+    strategy.retrieve(query("Who comes?"))
+    assert strategy.store.graph.store.neighbours(["e:dinner"]) != [[]]
+    assert strategy.forget(["D1:2"]) == 1
+    assert strategy.store.graph.store.neighbours(["e:dinner"]) == [[]]
