@@ -110,6 +110,20 @@ def test_evidence_of_published_ids_is_not_replaced(
     assert "names sessions by their published ids" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("errors", "published")
+def test_another_key_leaves_the_evidence_of_published_ids(start: Start, tmp_path: Path) -> None:
+    ended = start("dataset=longmemeval", "strategy=oracle", "dataset.session_ids=published")
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    assert rescore([str(run.folder), "--dataset", "longmemeval", "--key", "excluded"]) == 0
+    (again,) = runs_in(tmp_path)
+    found = {one["id"]: one["scores"]["evidence_session_recall"] for one in again.records}
+    assert (found["b/0"], found["c/0"]) == (1.0, 1.0)
+    cited = [record["evidence_sessions"] for record in again.records]
+    assert cited == [["answer_a_1", "answer_a_2"]] * 3
+    assert again.manifest["key"]["name"] == "excluded"
+
+
 def test_the_shipped_list_has_no_text(tmp_path: Path) -> None:
     overlay = read_overlay(SHIPPED)
     assert [one.id for one in overlay.entries] == [
