@@ -97,7 +97,12 @@ def test_questions_that_failed_are_counted_where_they_failed(
     out = tmp_path / "out"
     assert study(out, *runs) == 0
     found = {key[:2]: row["value"] for key, row in rows(out).items() if key[2] == "errors"}
-    assert found == {("plain", "0"): "0", ("plain", "1"): "4", ("same", "0"): "0", ("same", "1"): "0"}
+    assert found == {
+        ("plain", "0"): "0",
+        ("plain", "1"): "4",
+        ("same", "0"): "0",
+        ("same", "1"): "0",
+    }
     ends = [
         (line.split(" | ")[0], line.split(" | ")[-2:])
         for line in capsys.readouterr().out.splitlines()
