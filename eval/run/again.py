@@ -223,8 +223,9 @@ def _merged(
     """Return the parent's settings and options, with those of `config` that `paths` name."""
     new = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     options = dict(parent["choices"])
-    old = {**parent["config"], "dataset": with_earlier(parent["config"]["dataset"])}
-    merged = OmegaConf.create({**new, **old})
+    merged = OmegaConf.create({**new, **parent["config"]})
+    if "dataset" in parent["config"]:
+        merged.dataset = with_earlier(parent["config"]["dataset"])
     if "only" in paths and (new["only"] != FAILED_ONES or not merged.only):
         merged.only = new["only"]
     for name in OPERATIONAL & set(new):
