@@ -54,7 +54,7 @@ $(VENVS)/%/installed: baselines/libraries/%.txt
 	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	@echo "Installing $* into $(@D)"
 	@$(@D)/bin/python .ci/install -r $<
-	@test ! -f $(<:.txt=.alone) || $(@D)/bin/python .ci/install --no-deps -r $(<:.txt=.alone)
+	@test ! -f $(<:.txt=.nodeps) || $(@D)/bin/python .ci/install --no-deps -r $(<:.txt=.nodeps)
 	@touch $@
 
 .venv-ray/installed: pyproject.toml requirements-ray.lock

@@ -75,9 +75,15 @@ class KeyReader:
                 raise self._mismatch(ids[0], "the data set has no such conversation")
 
     def describe(self, questions: Sequence[Question]) -> AnswerKey:
-        """Return the key's description for the loaded `questions`."""
+        """Return the key's description for the loaded `questions`.
+
+        That of the original key names no errors `of_any` that concern none of them: a later list
+        of errors elsewhere then leaves the run's data as they are.
+        """
         entries = {question.id: self._entry(question) for question in questions}
         wrong = tuple(id_ for id_, entry in entries.items() if entry and entry.changes_score)
+        if self.of_any and self.name == "original" and not wrong:
+            return AnswerKey()
         return AnswerKey(self.name, self.overlay, self.texts, wrong)
 
     def _entry(self, question: Question) -> Entry | None:

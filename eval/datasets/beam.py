@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from eval.datasets.beam_chat import read_chat
+from eval.datasets.beam_chat import ROLES, read_chat
 from eval.datasets.beam_questions import BEAM_TYPES, read_questions
 from eval.datasets.checks import Location, check_limit, check_names
 from eval.datasets.files import find_file, read_json
@@ -16,7 +16,6 @@ from eval.datasets.types import Dataset, Question, SourceFile
 from memsys.errors import InputError
 from memsys.types import Conversation
 
-ROLES = ("user", "assistant")
 _QUESTIONS = Path("probing_questions") / "probing_questions.json"
 # The published scripts answer from the first of these that is there; its name is spelt like that.
 _CHATS = ("chat_trunecated.json", "chat.json")

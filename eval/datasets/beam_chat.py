@@ -9,17 +9,14 @@ from datetime import datetime
 from typing import Any
 
 from eval.datasets.checks import Location, as_list, as_object
+from memsys.text.dates import MONTH_NUMBERS
 from memsys.types import Session, Turn
 
 _ANCHOR = re.compile(r"([A-Za-z]+)-(\d{1,2})-(\d{4})")
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july", "august"),
-    *("september", "october", "november", "december"),
-)
 _PLAN = re.compile(r"plan-\d+")
 # The generator's note of the point of its plan, at the end of a user's message: `->-> 3,12`.
 _MARK = re.compile(r"\s*->-?>\s*\d+\s*,\s*(?:\d+|N/A)\s*$")
-_ROLES = ("user", "assistant")
+ROLES = ("user", "assistant")
 
 
 def read_chat(
@@ -70,8 +67,8 @@ def _message(
     number, role, content = message.get("id"), message.get("role"), message.get("content")
     if not isinstance(number, int) or isinstance(number, bool):
         raise where.error(f"{at}.id", f"{number!r:.60}; must be a whole number")
-    if role not in _ROLES:
-        raise where.error(f"{at}.role", f"{role!r:.60}; use {' or '.join(_ROLES)}")
+    if role not in ROLES:
+        raise where.error(f"{at}.role", f"{role!r:.60}; use {' or '.join(ROLES)}")
     if not isinstance(content, str):
         raise where.error(f"{at}.content", "missing or no text; must be a text")
     content, removed = _MARK.subn("", content)
@@ -122,7 +119,7 @@ def _date(value: Any, where: Location, field: str) -> datetime:
     try:
         if match is None:
             raise ValueError
-        month = _MONTHS.index(match[1].lower()) + 1
+        month = MONTH_NUMBERS[match[1].lower()]
         return datetime(int(match[3]), month, int(match[2]))
-    except ValueError:
+    except (KeyError, ValueError):
         raise where.error(field, f'{value!r:.60} is no date; write "March-15-2024"') from None

@@ -9,7 +9,7 @@ from eval.datasets.named import config_of
 from eval.datasets.pooled import check_pool, pool
 from eval.datasets.reload import load_dataset_of
 from eval.datasets.synthetic.dataset import generated_file
-from eval.datasets.synthetic.plants import Deletion, PlantSettings, planted
+from eval.datasets.synthetic.plants import Deletion, PlantSettings, holds_plants, planted
 from eval.datasets.types import Dataset
 
 
@@ -19,6 +19,8 @@ class Planted:
     of: as for the --dataset of a command: a name, or a path. conversations: only these of it. each,
     kinds, deletion, base_questions, seed: see PlantSettings. pooled: put all conversations into one
     store; owner_filter: search only the asking conversation's memories in it.
+
+    Conversations that cannot hold plants are left out, each with a line in `repairs`.
     """
 
     def __init__(
@@ -50,7 +52,8 @@ class Planted:
     def load(self) -> Dataset:
         """Read the data set and plant the facts.
 
-        Raises InputError for invalid settings, and as the data set does.
+        Raises InputError for invalid settings, as the data set does, and if no conversation can
+        hold plants.
         """
         self._settings.check()
         check_pool(self._pooled, self._owner_filter)
@@ -58,7 +61,25 @@ class Planted:
         if self._conversations is not None:
             config["conversations"] = self._conversations
         base = load_dataset_of(config)
-        dataset = planted(base, self._settings)
+        dataset = planted(_holding(base), self._settings)
         files = (*base.files, generated_file(dataset))
         dataset = replace(dataset, name=self.name, files=files)
         return pool(dataset) if self._pooled else dataset
+
+
+def _holding(dataset: Dataset) -> Dataset:
+    """Return `dataset` without the conversations that cannot hold plants, unless none can."""
+    held = {one.id: one for one in dataset.conversations if holds_plants(one)}
+    if not held:
+        return dataset
+    lines = [
+        f"{one.id}: left out, as planted facts need two speakers and sessions of two times"
+        for one in dataset.conversations
+        if one.id not in held
+    ]
+    return replace(
+        dataset,
+        conversations=tuple(held.values()),
+        questions=tuple(one for one in dataset.questions if one.conversation in held),
+        repairs=(*dataset.repairs, *lines),
+    )

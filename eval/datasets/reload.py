@@ -19,6 +19,11 @@ _EARLIER: Mapping[str, Mapping[str, str]] = {
 }
 
 
+def with_earlier(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a manifest's `config.dataset` with the options that its version did not have."""
+    return {**_EARLIER.get(str(config.get("_target_")), {}), **config}
+
+
 def load_dataset_of(config: object, *, original_key: bool = False) -> Dataset:
     """Return the data set of a manifest's `config.dataset`.
 
@@ -28,7 +33,7 @@ def load_dataset_of(config: object, *, original_key: bool = False) -> Dataset:
     """
     if not isinstance(config, Mapping) or "_target_" not in config:
         raise InputError("the manifest does not say how the data set was loaded")
-    options = {**_EARLIER.get(str(config["_target_"]), {}), **config}
+    options = with_earlier(config)
     if "key_file" not in options:  # manifests name a key for every data set, also without a choice
         options.pop("key", None)
     elif original_key:

@@ -49,7 +49,7 @@ _LATER: Mapping[str, Any] = {
 }
 _LATER_OF_DATASET: Mapping[str, Any] = {
     **{"subset": None, "evidence": "original", "pooled": False, "owner_filter": False},
-    "split": None,
+    **{"split": None, "session_ids": "published"},
 }
 _OF_SWEEPS = ("-m", "--multirun", "hydra/launcher=", "hydra.launcher.")
 _PACKAGES = (
@@ -213,9 +213,12 @@ def check_same_run(old: Manifest, new: Manifest) -> None:
     if old["config_sha256"] != new["config_sha256"]:
         before, after = dict(leaves(old["config"])), dict(leaves(new["config"]))
         fields = [key for key in {**before, **after} if before.get(key) != after.get(key)]
+        earlier = [f"dataset.{name}={value}" for name, value in _LATER_OF_DATASET.items()]
+        lacking = [one for one in earlier if one.partition("=")[0] in set(fields) - before.keys()]
+        added = f" with {' '.join(lacking)}" if lacking else ""
         raise InputError(
             f"{where}: the configuration differs in {', '.join(fields) or 'a choice'}; "
-            f"repeat the run's own command ({old['command']}) or start a new run"
+            f"repeat the run's own command ({old['command']}){added} or start a new run"
         )
     if old["data"] != new["data"]:
         raise InputError(f"{where}: the data files have changed since; start a new run")

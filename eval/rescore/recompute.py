@@ -132,11 +132,13 @@ def _recited(record: Record, question: Question | None) -> Record:
 
 def _rescored(record: Record, question: Question | None, ranked: Unit | None) -> Record:
     """Score `record` again, under the key that `question` was loaded with, if it is given. Without
-    the ranking behind it, its scores remain.
+    the ranking behind it, its scores remain. An answer key changes no evidence, whose sessions the
+    run may name by other ids than `question` does.
     """
     verdicts = _verdicts(record)
     if question is not None:
-        record = cast(Record, record | question_fields(question))
+        fields = {k: v for k, v in question_fields(question).items() if k != "evidence_sessions"}
+        record = cast(Record, record | fields)
     key, computed = record["key"], score_record(record, ranked=ranked)
     golds = {"scores": record["gold"]}
     if key is not None:

@@ -17,6 +17,7 @@ from hydra import compose
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from omegaconf import DictConfig, OmegaConf
 
+from eval.datasets.reload import with_earlier
 from eval.judges.judge import reference
 from eval.pricing.ledger import begin as begin_paid
 from eval.records.jsonl import (
@@ -223,6 +224,8 @@ def _merged(
     new = cast(dict[str, Any], OmegaConf.to_container(config, resolve=True))
     options = dict(parent["choices"])
     merged = OmegaConf.create({**new, **parent["config"]})
+    if "dataset" in parent["config"]:
+        merged.dataset = with_earlier(parent["config"]["dataset"])
     if "only" in paths and (new["only"] != FAILED_ONES or not merged.only):
         merged.only = new["only"]
     for name in OPERATIONAL & set(new):

@@ -15,11 +15,11 @@ from pathlib import Path
 from eval.cli import add_runs, add_wide, code_of, parser
 from eval.datasets.types import PLANT_KINDS
 from eval.records.run import Run, load_runs
-from eval.rendering.numbers import interval
+from eval.rendering.numbers import ABSENT, interval
 from eval.rendering.tables import markdown
 from eval.rendering.terminal import fitted
 from eval.stats.interval import scope
-from eval.summary.harm import Harm, HarmMeasure, deletions, harms
+from eval.summary.harm import Harm, HarmMeasure, deletions, errors, harms
 from memsys.errors import InputError
 
 _TITLES: Mapping[HarmMeasure, str] = {
@@ -58,7 +58,8 @@ def _print(names: Sequence[str], out: Path | None) -> None:
             )
     rates = [(run, harms(run)) for run in runs]
     found = tables(rates)
-    note = f"95% intervals {scope(harm.rate.clusters for _, row in rates for harm in row)}."
+    known = [harm.rate for _, row in rates for harm in row if harm.rate is not None]
+    note = f"95% intervals {scope(rate.clusters for rate in known)}."
     print("\n\n".join([*(f"{title}\n{fitted(*table)}" for title, table in found), note]))
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
@@ -90,17 +91,22 @@ def _table(rates: Rates, measure: HarmMeasure) -> Table | None:
         return None
     header = ["run", "errors"]
     for kind in kinds:
-        counts = {row[kind].n for row in cells if kind in row}
+        counts = {row[kind].n for row in cells if kind in row} - {0}
         header.append(f"{kind} n={counts.pop()}" if len(counts) == 1 else kind)
     rows = []
     for (run, _), row in zip(rates, cells, strict=True):
-        errors = sum(harm.errors for harm in row.values())
-        rows.append([run.label, str(errors)])
+        rows.append([run.label, str(errors(run, measure))])
         for kind, heading in zip(kinds, header[2:], strict=True):
-            harm = row.get(kind)
-            n = f" n={harm.n}" if harm is not None and heading == kind else ""
-            rows[-1].append(interval(harm.rate if harm else None) + n)
+            rows[-1].append(_cell(row.get(kind), with_n=heading == kind))
     return header, rows
+
+
+def _cell(harm: Harm | None, *, with_n: bool) -> str:
+    if harm is None:
+        return ABSENT
+    if harm.rate is None:
+        return f"{ABSENT} (errors: {harm.errors})"
+    return interval(harm.rate) + (f" n={harm.n}" if with_n else "")
 
 
 def as_csv(rates: Rates) -> str:
@@ -110,9 +116,9 @@ def as_csv(rates: Rates) -> str:
     lines.writerow(_CSV)
     for run, row in rates:
         for one in row:
-            ends = (one.rate.value, one.rate.low, one.rate.high)
+            ends = (one.rate.value, one.rate.low, one.rate.high) if one.rate else ()
             values = (run.label, run.strategy, one.kind, one.measure, one.n, one.errors)
-            lines.writerow([*values, *(f"{end:.6f}" for end in ends)])
+            lines.writerow([*values, *([f"{end:.6f}" for end in ends] or [""] * 3)])
     return text.getvalue()
 
 

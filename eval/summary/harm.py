@@ -21,15 +21,15 @@ FORGET, UNSUPPORTED = "forget", "unsupported"  # step and result of events in in
 
 @dataclass(frozen=True, slots=True)
 class Harm:
-    """A rate of harm: of `n` questions about plants of a kind, with its 95% interval. `errors`:
-    questions that failed, which are not among the n.
+    """A rate of harm: of `n` questions about plants of a kind, with its 95% interval; None if all
+    of them failed. `errors`: questions that failed, which are not among the n.
     """
 
     kind: PlantKind
     measure: HarmMeasure
     n: int
     errors: int
-    rate: Interval
+    rate: Interval | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ def harms(run: Run) -> list[Harm]:
 
     Raises InputError if no question is about planted facts.
     """
-    planted = [record for record in run.records.values() if "plant" in record]
+    planted = _planted(run)
     if not planted:
         raise InputError(
             f"{run.label}: no question is about planted facts; use runs on dataset=planted, or on "
@@ -58,17 +58,35 @@ def harms(run: Run) -> list[Harm]:
     for kind in PLANT_KINDS:
         of_kind = [record for record in planted if record["plant"]["kind"] == kind]
         for measure in MEASURES:
-            control = measure == "refused"
-            asked = [record for record in of_kind if record["plant"]["control"] == control]
+            asked = _asked(of_kind, measure)
             harm = _harm(kind, measure, asked, run.seed)
             found += [harm] if harm is not None else []
     return found
 
 
+def errors(run: Run, measure: HarmMeasure) -> int:
+    """Return how many of the questions that `measure` is about failed, each counted once."""
+    return sum(record["status"] != "ok" for record in _asked(_planted(run), measure))
+
+
+def _planted(run: Run) -> list[Record]:
+    return [record for record in run.records.values() if "plant" in record]
+
+
+def _asked(planted: Iterable[Record], measure: HarmMeasure) -> list[Record]:
+    """Return the controls for `refused`, all other questions for the other measures."""
+    control = measure == "refused"
+    return [record for record in planted if record["plant"]["control"] == control]
+
+
 def _harm(kind: PlantKind, measure: HarmMeasure, asked: Sequence[Record], seed: int) -> Harm | None:
+    """Return the rate; None where the measure is not defined for these questions."""
     answered = [record for record in asked if record["status"] == "ok"]
+    if not answered:
+        defined = asked and (kind, measure) != ("absent", "shown")
+        return Harm(kind, measure, 0, len(asked), None) if defined else None
     values = [_value(record, measure) for record in answered]
-    rate = Sample.of(answered, values, seed).share() if answered else None
+    rate = Sample.of(answered, values, seed).share()
     return None if rate is None else Harm(kind, measure, rate.n, len(asked) - len(answered), rate)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from random import Random
 from typing import Final, Literal, get_args
 
@@ -70,6 +71,13 @@ class PlantSettings:
             raise InputError(f"dataset.deletion: {self.deletion!r:.60} is none of done, said")
 
 
+def holds_plants(conversation: Conversation) -> bool:
+    """Return whether facts can be planted: by two speakers, and in a session and a later one."""
+    times = [session.time for session in conversation.sessions]
+    later = any(one < other for one, other in pairwise(times))
+    return later and len(conversation.speakers) >= 2
+
+
 @dataclass
 class _Plot:
     """A conversation that turns are inserted into, with the questions about them."""
@@ -92,7 +100,7 @@ class _Plot:
             for other in range(one + 1, len(times))
             if times[one] < times[other]
         ]
-        if not self._pairs or len(self.conversation.speakers) < 2:
+        if not holds_plants(self.conversation):
             raise InputError(
                 f"dataset: planted facts need two speakers and sessions of two times; "
                 f"{self.conversation.id:.60} has fewer"

@@ -15,9 +15,9 @@ from eval.tabulate.provenance import made
 _MB = 1_000_000
 NOT_REACHED, EXTRAPOLATED = "not reached", " (extrapolated)"
 _HEADER = ["strategy", "unrelated sessions", "memories", "recall@10", "nDCG@10", "context tokens"]
-_HEADER += ["p50 ms", "p95 ms", "MB", "ingestion s"]
+_HEADER += ["p50 ms", "p95 ms", "MB", "ingestion s", "n", "errors"]
 _DECAYS = ["strategy", "recall@10, smallest", "largest", "doublings", "lost per doubling"]
-_DECAYS += ["half-life, doublings", "residual", "p50, p95: largest / smallest"]
+_DECAYS += ["half-life, doublings", "residual", "p50, p95: largest / smallest", "n", "errors"]
 _CURVE = (
     "Curve: recall(n) = recall(n0) · 2^(-log2(n / n0) / h), fitted to the means by least squares; "
     "n memories, n0 of the smallest store; h, the half-life, is the number of doublings of a store "
@@ -56,7 +56,8 @@ def _origin(runs: Sequence[Grew]) -> str:
         f"{len(runs)} runs, {made([one.run.manifest for one in runs])}; "
         f"dataset.of={config.get('of')}, dataset.seed={config.get('seed')}; {_listed(clusters)} "
         f"conversations, each with a store of its own; {_listed(questions)} questions with "
-        "evidence that were answered at every size. Means have 95% intervals "
+        "evidence that were answered at every size (n: of each strategy; errors: questions that "
+        "failed, which count at no size of that strategy). Means have 95% intervals "
         f"{scope(clusters)} ({resamples(first)} resamples). † the strategy only selects memories: "
         f"recall of all that it selected. Latency on {machine.get('cores', 'unknown')} cores, of "
         "whose load the runs know nothing; of embeddings and their share of ingestion, the latency "
@@ -92,7 +93,12 @@ def _decay_row(of: Series) -> list[str]:
     doublings, residual = (of.decay.doublings, of.decay.residual) if of.decay else (None, None)
     scores = [interval(one.score(one.recall), 2) for one in (first, last)]
     shown = [number(doublings, 1), loss(of), half_life(of), number(residual, 2)]
-    return [_name(of), *scores, *shown, slower or ABSENT]
+    return [_name(of), *scores, *shown, slower or ABSENT, *_counts(of.runs)]
+
+
+def _counts(runs: Sequence[Grew]) -> list[str]:
+    """Return the number of questions that count in `runs` of a strategy, and that of failures."""
+    return [number(len(runs[0].recall), 0), number(sum(one.errors for one in runs), 0)]
 
 
 def _name(of: Series) -> str:
@@ -112,6 +118,7 @@ def _row(of: Series, one: Grew) -> list[str]:
         number(one.latency(95), 1),
         number(None if size is None else size.value / _MB, 1),
         interval(one.mean("seconds"), 1),
+        *_counts([one]),
     ]
 
 
@@ -141,6 +148,7 @@ def _lines(of: Series) -> Iterator[list[object]]:
                 yield [of.strategy, one.unrelated, name, *_numbers(mean)]
         for percent in (50, 95):
             yield [of.strategy, one.unrelated, f"retrieve_ms_p{percent}", one.latency(percent)]
+        yield [of.strategy, one.unrelated, "errors", one.errors]
     if of.decay is not None:
         largest = of.runs[-1].unrelated
         yield [of.strategy, largest, "halvings_per_doubling", *_numbers(of.decay.rate)]

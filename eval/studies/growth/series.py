@@ -67,6 +67,15 @@ class Grew:
         return found and found.within()
 
     @property
+    def errors(self) -> int:
+        """The number of questions that failed, of those with evidence that would count."""
+        records = self.run.records
+        return sum(
+            one["status"] != "ok" and bool(one["evidence"]) and _counts(self.run, id_)
+            for id_, one in records.items()
+        )
+
+    @property
     def tokens(self) -> Interval | None:
         """The mean of context tokens."""
         rows = [(one["conversation"], one["context_tokens"]) for one in self._asked]

@@ -16,7 +16,7 @@ from eval.datasets.longmemeval import LongMemEval
 from eval.datasets.types import Dataset
 from eval.rescore.__main__ import main as rescore
 from memsys.errors import InputError
-from tests.eval.commands import Start, runs_in
+from tests.eval.commands import Run, Start, runs_in
 from tests.eval.datasets.made_longmemeval import instance, write
 
 _REAL = shared_folder() / "longmemeval" / "oracle_sample97.json"
@@ -108,6 +108,41 @@ def test_evidence_of_published_ids_is_not_replaced(
     given = [str(run.folder), "--dataset", "longmemeval", "--evidence", "original"]
     assert rescore(given) == 2
     assert "names sessions by their published ids" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("errors", "published")
+def test_another_key_leaves_the_evidence_of_published_ids(start: Start, tmp_path: Path) -> None:
+    ended = start("dataset=longmemeval", "strategy=oracle", "dataset.session_ids=published")
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    assert rescore([str(run.folder), "--dataset", "longmemeval", "--key", "excluded"]) == 0
+    (again,) = runs_in(tmp_path)
+    found = {one["id"]: one["scores"]["evidence_session_recall"] for one in again.records}
+    assert (found["b/0"], found["c/0"]) == (1.0, 1.0)
+    cited = [record["evidence_sessions"] for record in again.records]
+    assert cited == [["answer_a_1", "answer_a_2"]] * 3
+    assert again.manifest["key"]["name"] == "excluded"
+
+
+@pytest.mark.usefixtures("published")
+def test_a_run_of_an_earlier_version_is_resumed_and_repeated(start: Start, tmp_path: Path) -> None:
+    given = ("dataset=longmemeval", "strategy=oracle")
+    ended = start(*given, "dataset.session_ids=published")
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    assert "session_ids" not in run.manifest["config"]["dataset"]  # as before there was a choice
+    assert run.manifest["key"] == {"name": "original", "overlay": None, "texts": None, "wrong": []}
+    refused = start(*given, f"resume={run.folder.name}")
+    assert refused.code == 2
+    assert "with dataset.session_ids=published or start a new run" in refused.err
+    resumed = start(*given, "dataset.session_ids=published", f"resume={run.folder.name}")
+    assert resumed.code == 0, resumed.err
+    again = tmp_path / "again"
+    ended = start(f"from={run.folder}", "reader=none", f"hydra.run.dir={again}")
+    assert ended.code == 0, ended.err
+    repeated = Run(again)
+    assert [one["evidence"] for one in repeated.records] == [["answer_a_2:0", "answer_a_1:0"]] * 3
+    assert {one["scores"]["evidence_session_recall"] for one in repeated.records} == {1.0}
 
 
 def test_the_shipped_list_has_no_text(tmp_path: Path) -> None:

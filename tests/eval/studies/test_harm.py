@@ -46,13 +46,14 @@ ROWS = [
 
 def test_rates_count_what_was_answered_and_name_the_errors() -> None:
     found = {(one.kind, one.measure): one for one in harms(run_of(ROWS))}
-    assert {key: (one.n, one.errors, one.rate.value) for key, one in found.items()} == {
+    rates = {key: one.rate for key, one in found.items() if one.rate is not None}
+    assert {key: (one.n, one.errors, rates[key].value) for key, one in found.items()} == {
         ("superseded", "shown"): (3, 1, pytest.approx(2 / 3)),
         ("superseded", "used"): (3, 1, pytest.approx(1 / 3)),
         ("absent", "used"): (1, 0, 1.0),
         ("absent", "refused"): (2, 0, 0.5),
     }
-    rate = found["superseded", "shown"].rate
+    rate = rates["superseded", "shown"]
     assert (rate.low, rate.high) == pytest.approx(wilson(2, 3))
 
 
@@ -89,6 +90,36 @@ def test_the_tables_are_printed_and_written(
     assert "| bm25 | 1 | 0.667 [" in page
 
 
+def test_a_kind_of_which_all_questions_failed_shows_its_errors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lost = [
+        *(planted(f"ash/{n}", "deleted", **error()) for n in (8, 9)),
+        planted("elm/10", "deleted", control=True, **error()),
+    ]
+    whole = [
+        *(scored(f"ash/{n}", "deleted", 0.0, 0.0) for n in (8, 9)),
+        planted("elm/10", "deleted", control=True, abstained=False),
+    ]
+    runs = [
+        write_run(tmp_path / "bm25", [*ROWS, *lost], "bm25"),
+        write_run(tmp_path / "mem0", [*ROWS, *whole], "mem0"),
+    ]
+    out = tmp_path / "out"
+    assert main([*map(str, runs), "--out", str(out)]) == 0
+    used = (out / "harm.md").read_text(encoding="utf-8").split("Used")[1]
+    assert "| run | errors | absent n=1 | superseded n=3 | deleted n=2 |" in used
+    assert "| bm25 | 3 |" in used
+    assert used.count("| - (errors: 2) |") == 1
+    lines = list(csv.DictReader((out / "harm.csv").read_text(encoding="utf-8").splitlines()))
+    found = {(one["run"], one["kind"], one["measure"]): one for one in lines}
+    for measure, errors in (("shown", "2"), ("used", "2"), ("refused", "1")):
+        one = found["bm25", "deleted", measure]
+        assert (one["n"], one["errors"], one["rate"], one["low"]) == ("0", errors, "", "")
+    assert main([str(runs[0]), "--wide"]) == 0
+    assert "- (errors: 2)" in capsys.readouterr().out
+
+
 def test_other_runs_are_refused_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -111,7 +142,7 @@ def rates(tmp_path: Path, cache: Path, *options: str) -> dict[tuple[str, str], f
     assert ended.code == 0, ended.err
     found = harms(load_run(tmp_path / "run"))
     assert {(one.n, one.errors) for one in found} == {(4, 0)}
-    return {(one.kind, one.measure): one.rate.value for one in found}
+    return {(one.kind, one.measure): one.rate.value for one in found if one.rate is not None}
 
 
 def test_the_whole_conversation_shows_everything_that_was_not_deleted(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hydra.utils import instantiate
 
+from baselines.libraries.memory import names
 from memsys.errors import InputError
 from memsys.graph.score import access_frequency, recency
 from memsys.llm.base import LLMError
@@ -28,7 +29,7 @@ from tests.memsys.service.test_relations import model
 from tests.memsys.service.test_setup import run
 
 BAG = "embedder: {_target_: tests.memsys.build.BagOfTokens}\n"
-OTHERS = {"graphiti", "langmem", "mem0ai", "mem0ai_graph", "no_memory", "oracle", "rest"}
+OTHERS = {*names(), "mcp", "no_memory", "oracle", "rest"}
 FACTS = {"mem0", "mem0_graph", "mem0_graph_follow"}  # of a model
 RANKING = sorted({f.stem for f in (CONF / "strategy").glob("*.yaml")} - OTHERS - FACTS)
 ZERO = {"access": 0.0, "recency": 0.0}  # of a benchmark they are derived from the text
@@ -254,6 +255,8 @@ REASONS = {
     "no_memory": "its memories are stored elsewhere, or not at all",
     "rest": "its memories are stored elsewhere, or not at all",
     "mem0ai": "its memories are stored elsewhere, or not at all",
+    "cognee": "its memories are stored elsewhere, or not at all",
+    "mcp": "its memories are stored elsewhere, or not at all",
     "mem0_graph": "no model to write relations with; set llm=",
     "graph_expand\ngraph: relations": "no model to write relations with; set llm=",
     "{_target_: memsys.strategies.graph_expand.GraphExpand}": "missing .* name an option",

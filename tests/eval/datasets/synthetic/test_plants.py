@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -19,6 +20,7 @@ from eval.records.jsonl import Row
 from eval.summary.scoring import plant_fields
 from memsys.errors import InputError
 from memsys.types import Candidate, Memory, Retrieval, Turn
+from tests.eval.datasets.made_longmemeval import instance, write
 
 SMALL: Mapping[str, Any] = {
     **{"conversations": 3, "sessions": 4, "turns": 8, "distractors": 0.5, "hops": 1, "updates": 1},
@@ -46,7 +48,7 @@ def generated(**changed: Any) -> Dataset:
 
 
 def given(**changed: Any) -> Dataset:
-    return Planted(name="planted", of="sample", **changed).load()
+    return Planted(**{"name": "planted", "of": "sample", **changed}).load()
 
 
 @pytest.fixture(scope="module", params=["generated", "Chinese", "given"])
@@ -313,6 +315,24 @@ def test_unusable_parameters_are_refused(changed: dict[str, Any], message: str) 
     with pytest.raises(InputError) as refused:
         generated(**changed)
     assert message in str(refused.value)
+
+
+def test_conversations_that_cannot_hold_plants_are_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval.datasets.files.DATA", tmp_path)
+    once = {"haystack_dates": ["2023/05/20 (Sat) 18:30"] * 2}
+    made = [instance("a"), instance("b", **once), instance("c")]
+    write(tmp_path / "longmemeval_oracle.json", *made)
+    planted = given(of="longmemeval", each=1, base_questions=True)
+    assert [one.id for one in planted.conversations] == ["a", "c"]
+    assert {one.conversation for one in planted.questions} == {"a", "c"}
+    assert planted.repairs == (
+        "b: left out, as planted facts need two speakers and sessions of two times",
+    )
+    write(tmp_path / "longmemeval_oracle.json", made[1])
+    with pytest.raises(InputError, match="sessions of two times; b has fewer"):
+        given(of="longmemeval")
 
 
 @pytest.mark.parametrize(

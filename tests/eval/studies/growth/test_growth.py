@@ -14,7 +14,7 @@ from eval.merge.__main__ import main as merge
 from eval.studies.growth.__main__ import main
 from memsys.strategy import Strategy
 from tests.eval.commands import Run, Start, runs_in, small_sample
-from tests.eval.factory import FILE, ingest_line, record, write_rankings, write_run
+from tests.eval.factory import FILE, error, ingest_line, record, write_rankings, write_run
 
 NAMES = ("ash", "beech", "cedar", "dogwood", "elm")
 GROWN = "eval.datasets.grown.Grown"
@@ -84,6 +84,33 @@ def test_a_half_life_is_that_of_the_runs(
     assert "intervals over conversations" in text
     assert (out / "growth.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (out / "growth.svg").read_text(encoding="utf-8")
+
+
+def test_questions_that_failed_are_counted_where_they_failed(
+    made: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = [made("plain", 0, 4), made("plain", 1, 4), made("same", 0, 3), made("same", 1, 3)]
+    path = runs[1] / "records.jsonl"
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    failed = [one | error() if one["conversation"] == "ash" else one for one in lines]
+    path.write_text("".join(json.dumps(one) + "\n" for one in failed), encoding="utf-8")
+    out = tmp_path / "out"
+    assert study(out, *runs) == 0
+    found = {key[:2]: row["value"] for key, row in rows(out).items() if key[2] == "errors"}
+    assert found == {
+        ("plain", "0"): "0",
+        ("plain", "1"): "4",
+        ("same", "0"): "0",
+        ("same", "1"): "0",
+    }
+    ends = [
+        (line.split(" | ")[0], line.split(" | ")[-2:])
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith(("| plain", "| same"))
+    ]
+    half_lives, sizes = ends[:2], ends[2:]
+    assert half_lives == [("| plain", ["16", "4 |"]), ("| same", ["20", "0 |"])]
+    assert [end for _, end in sizes] == [["16", "0 |"], ["16", "4 |"], *[["20", "0 |"]] * 2]
 
 
 def test_the_largest_stores_may_be_left_out(made: Callable[..., Path], tmp_path: Path) -> None:
