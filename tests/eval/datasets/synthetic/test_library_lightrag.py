@@ -76,7 +76,7 @@ class TestWithTheLibrary:
     pytestmark = needs("lightrag")
 
     def test_passages_and_graph_answer_now_and_then(self, tmp_path: Path) -> None:
-        assert f1_of(tmp_path, "strategy=lightrag", "k=10", "dataset.sessions=2") == {
+        assert f1_of(tmp_path, "strategy=lightrag", "k=10", "dataset.sessions=3") == {
             "single_hop": 1.0,
             "former_value": 1.0,
         }
