@@ -56,7 +56,10 @@ _OF_STRATEGIES = {
     "langmem": ("brick", "o"),
     "hipporag": ("brick", "D"),
     "lightrag": ("brick", "v"),
+    "cognee": ("green", "X"),
+    "letta": ("amber", "X"),
     "rest": ("brick", "^"),
+    "mcp": ("indigo", "D"),
 }
 _SHIPPED = {
     name: (_NAMES.index(colour), MARKERS.index(marker))

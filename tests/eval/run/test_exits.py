@@ -18,7 +18,7 @@ from tests.eval.commands import FAULTY, Ended, Start, runs_in
     [
         (
             "strategy=nope",
-            "strategy=nope: no such option; its options are bm25, decompose, full_context",
+            "strategy=nope: no such option; its options are bm25, cognee, decompose, full_context",
         ),
         ("k=0", "k: 0; use a whole number of 1 or more"),
         ("k=abc", "k: 'abc'; use a whole number of 1 or more"),
