@@ -8,7 +8,7 @@ from typing import cast
 import hydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.types import RunMode
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from eval.cli import heeding_termination
 from eval.records import folder as folders
@@ -80,7 +80,7 @@ def _sweep_hint() -> str | None:
     all parameters of the experiment are set, as in a command that repeats one run.
     """
     job = HydraConfig.get()
-    varied = set(job.sweeper.get("params") or ())
+    varied = set(OmegaConf.select(job, "sweeper.params") or ())
     chosen = {override.partition("=")[0] for override in job.overrides.task}
     name = cast(str | None, job.runtime.choices.get("experiment"))
     if name is None or job.mode == RunMode.MULTIRUN or varied <= chosen:

@@ -110,7 +110,9 @@ def build(
     `ledger`: the live calls that the run has paid for; further ones are added to it. Raises
     InputError on unusable data or configuration.
     """
-    use_configured(config.get("metric"))
+    # Not config.get: where a name is missing, the error that it catches keeps its caller's objects,
+    # and with them the run, in memory.
+    use_configured(OmegaConf.select(config, "metric"))
     source = instantiate(config.dataset)
     check_compatibility(choices, source, config.llm)
     check_reader(choices["reader"], source)
@@ -133,7 +135,7 @@ def build(
         graph=instantiate(config.graph),
         llm=models.llm,
         depth=config.retrieval.depth or 0,
-        owner_filter=bool(config.dataset.get("owner_filter", False)),
+        owner_filter=bool(OmegaConf.select(config, "dataset.owner_filter")),
     )
     make = instantiate(config.strategy, _convert_="all")
     given: dict[str, Any] = {"parts": parts}
@@ -193,7 +195,8 @@ def lower_limits(config: DictConfig) -> list[str]:
         f"{group}.concurrency={limit} is lower than concurrency={config.concurrency}: at most "
         f"{limit} calls at once; raise {group}.concurrency to allow more"
         for group in ("llm", "judge_llm")
-        if (limit := config[group].get("concurrency")) is not None and limit < config.concurrency
+        if (limit := OmegaConf.select(config, f"{group}.concurrency")) is not None
+        and limit < config.concurrency
     ]
 
 

@@ -201,7 +201,7 @@ def _offer_old_answers(cache: str, manifest: Manifest) -> None:
 
 def _show_place(paid: PaidCalls, config: DictConfig) -> None:
     """Print where the answers of models are recorded, if any were paid for."""
-    if paid.added and config.llm.get("cache") != "off":
+    if paid.added and OmegaConf.select(config, "llm.cache") != "off":
         print(f"answers of models are recorded in {config.cache}", file=sys.stderr)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from memsys.types import Conversation, Retrieval
 
 _PARTS = ("ingest", "retrieve", "answer", "judge", "score")  # of a run; the rest is the harness
 _NAMED = 20  # conversations in warnings
+_RUNS_APART = 8  # of one process: between two full garbage collections of a tenth of a second
+_begun = count()  # runs of this process
 _Job = Callable[[], Asked]
 
 
@@ -36,6 +39,8 @@ def _loaded_data_frozen() -> Iterator[None]:
     """Except what is loaded from garbage collection: looking through it costs a tenth of a run.
     Afterwards everything is collectable again, or the next run would find this one in memory.
     """
+    if next(_begun) % _RUNS_APART == _RUNS_APART - 1:
+        gc.collect()  # what Hydra leaves of each run refers to itself
     gc.freeze()
     try:
         yield

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hydra.experimental.callback import Callback
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from eval.records import folder as folders
 from eval.records.jsonl import MANIFEST, SUMMARY
@@ -192,7 +192,7 @@ def _await_forwarded_lines() -> None:
 
 def _cell(config: DictConfig, sweep: Sweep) -> str:
     listed = (one.partition("=")[0] for one in sweep.arguments if "," in one)
-    varied = {*(config.hydra.sweeper.get("params") or ()), *listed}
+    varied = {*(OmegaConf.select(config, "hydra.sweeper.params") or ()), *listed}
     return " ".join(one for one in config.hydra.overrides.task if one.partition("=")[0] in varied)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from hydra.utils import instantiate
-from omegaconf import DictConfig
+from omegaconf import DictConfig, OmegaConf
 
 from eval.rendering.errors import configuration_errors
 from eval.track.finished import Tracker, read
@@ -23,7 +23,7 @@ def tracker_of(config: DictConfig) -> Tracker | None:
 
     Raises InputError if it cannot be used, such as without its package.
     """
-    if config.get("tracker") is None:
+    if OmegaConf.select(config, "tracker") is None:
         return None
     with configuration_errors():
         return cast(Tracker, instantiate(config.tracker))

@@ -54,7 +54,7 @@ class CachedEmbedder:
         self._token_cache: TokenCache | None = None
         with self._errors():
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = open_shared(self._path, _SCHEMA)
+            self._db = open_shared(self._path, _SCHEMA, owner=self)
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors of shape (len(texts), d); missing ones are embedded in batches."""

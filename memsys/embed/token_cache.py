@@ -42,7 +42,7 @@ class TokenCache:
         self._length = embedder.token_length
         self._warm = self._warned = False
         with self._errors():
-            self._db = open_shared(path, _SCHEMA)
+            self._db = open_shared(path, _SCHEMA, owner=self)
 
     def look_up(self, kind: Kind, texts: Sequence[str]) -> list[TokenVectors]:
         """Return the token vectors of each text; missing ones are embedded in batches."""

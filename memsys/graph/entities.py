@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import count
 from typing import Literal
 
 import numpy as np
@@ -42,7 +43,7 @@ def entities_in(content: str, ignored: frozenset[int], keys: NumberedKeys) -> di
     starts_sentence = True
     capitalised = False
     for token in _TOKEN.findall(content):
-        key, pairs, is_upper, ends = keys.read(token)
+        key, pairs, is_upper, ends = keys[token]
         if key is not None and key not in ignored:
             name = is_upper and not starts_sentence
             if name or key not in found:
@@ -96,7 +97,7 @@ def read(token: str) -> tuple[str | None, Sequence[str], bool, bool]:
 
 
 class NumberedKeys(dict[str, tuple[int | None, Sequence[int], bool, bool]]):
-    """Keys as numbers, for millions of memories, and a cache of `read` of all tokens.
+    """Keys as numbers, for millions of memories, and a cache of `read` by token.
 
     The number of a word is its position among the words seen; that of a phrase combines the
     numbers of its two words, each in half of the bits.
@@ -104,8 +105,7 @@ class NumberedKeys(dict[str, tuple[int | None, Sequence[int], bool, bool]]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._words: defaultdict[str, int] = defaultdict(lambda: len(self._words))
-        self.read = self.__getitem__
+        self._words: defaultdict[str, int] = defaultdict(count().__next__)
 
     def __missing__(self, token: str) -> tuple[int | None, Sequence[int], bool, bool]:
         """Read a token that is not in the cache."""

@@ -83,7 +83,7 @@ class Recording:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._claims = self.path.with_suffix(".locks")
             self._claims.mkdir(exist_ok=True)
-            self._db = open_shared(self.path, _SCHEMA, _REQUESTS)
+            self._db = open_shared(self.path, _SCHEMA, _REQUESTS, owner=self)
 
     def find(self, key: str) -> RecordedAnswer | None:
         """Return the answer recorded under `key`, or None; always None in mode `off`. Raises

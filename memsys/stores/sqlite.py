@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +14,11 @@ from memsys.errors import InputError
 _PATIENCE_S = 60  # how long to wait while another process locks the file
 
 
-def open_shared(path: Path, *schemas: str) -> sqlite3.Connection:
+def open_shared(path: Path, *schemas: str, owner: object = None) -> sqlite3.Connection:
     """Return a connection to the file at `path`, created if absent, with a write-ahead log and the
-    tables of `schemas` (SQL). Several threads may use it, one at a time. Raises
-    sqlite3.DatabaseError.
+    tables of `schemas` (SQL). Several threads may use it, one at a time. It closes when `owner`
+    (None: nobody) is no longer referenced; by itself, a connection refers to itself and would keep
+    its file and its pages open until a garbage collection. Raises sqlite3.DatabaseError.
     """
     db = sqlite3.connect(path, timeout=_PATIENCE_S, check_same_thread=False)
     deadline = time.monotonic() + _PATIENCE_S
@@ -33,6 +35,8 @@ def open_shared(path: Path, *schemas: str) -> sqlite3.Connection:
     db.execute("PRAGMA synchronous=NORMAL")
     for schema in schemas:
         db.execute(schema)
+    if owner is not None:
+        weakref.finalize(owner, db.close)
     return db
 
 

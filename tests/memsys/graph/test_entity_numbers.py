@@ -8,7 +8,7 @@ from memsys.graph.entities import NumberedKeys
 def test_a_key_has_one_number_whatever_it_came_from() -> None:
     keys = NumberedKeys()
     quoted = keys.quoted("high tides")
-    high, tide = keys.read("high")[0], keys.read("tides")[0]
+    high, tide = keys["high"][0], keys["tides"][0]
     assert high is not None
     assert tide is not None
     assert quoted == keys.phrase(high, tide) == keys.number("high tide")

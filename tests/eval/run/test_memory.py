@@ -1,0 +1,42 @@
+"""What a finished run leaves in the memory of its process."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from eval.run.build import Built
+from eval.run.runner import Runner
+from memsys.embed.cache import CachedEmbedder
+from memsys.graph.store import NetworkXStore
+from memsys.llm.recording import Recording
+from memsys.strategy import MemoryStrategy
+from memsys.types import Conversation
+from tests.eval.commands import run_main
+
+HEAVY = (Built, Runner, Conversation, CachedEmbedder, Recording, NetworkXStore, MemoryStrategy)
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """No garbage collection: only what nothing refers to is freed."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize("sweep", [(), ("-m", "k=1,2")])
+def test_nothing_refers_to_a_run_that_has_ended(
+    tmp_path: Path, cache: Path, small: tuple[str, ...], sweep: tuple[str, ...]
+) -> None:
+    before = {id(one) for one in gc.get_objects() if isinstance(one, HEAVY)}
+    ended = run_main(tmp_path, cache, "strategy=graph_expand", *small, *sweep)
+    assert ended.code == 0, ended.err
+    left = [one for one in gc.get_objects() if isinstance(one, HEAVY) and id(one) not in before]
+    assert [type(one).__name__ for one in left] == []
+    assert gc.get_freeze_count() == 0
