@@ -7,7 +7,7 @@ VENVS := $(or $(MEMSYS_BASELINES),.venv-baselines)
 LIBRARIES := $(basename $(notdir $(wildcard baselines/libraries/*.txt)))
 INSTALL = $(BIN)/python .ci/install -c requirements.lock
 
-.PHONY: help run test quick check format bench bench-scale regress local-model baseline ray clean
+.PHONY: help run test quick soak check format bench bench-scale regress local-model baseline ray clean
 
 run: .venv/base  ## graph_expand on the bundled sample; ARGS='dataset=locomo k=20' to choose
 	$(BIN)/python -m eval.run strategy=graph_expand $(ARGS)
@@ -20,7 +20,10 @@ test: .venv/dev  ## every test, in two processes
 	$(BIN)/python -m pytest -n 2 $(ARGS)
 
 quick: .venv/dev  ## the fast tests: no subprocesses of whole runs, no models, no sweeps
-	$(BIN)/python -m pytest -n 2 -m "not slow" $(ARGS)
+	$(BIN)/python -m pytest -n 2 -m "not slow and not soak" $(ARGS)
+
+soak: .venv/dev  ## what takes too long for every change: kills by the hundred, scale, real servers
+	$(BIN)/python -m pytest -n 2 -m soak $(ARGS)
 
 check: .venv/dev  ## lint, format, types, import layers
 	$(BIN)/ruff check .
