@@ -8,7 +8,6 @@ import socket
 import pytest
 
 from eval.cache import __main__ as cache
-from tests.eval.run.llm_runs.conftest import Make
 from tests.eval.run.llm_runs.served import Bench, files_with
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
@@ -70,16 +69,15 @@ def test_an_answer_that_repeats_the_key(bench: Bench) -> None:
     check(bench, ended.out, ended.err, at_least=8)
 
 
-@pytest.mark.parametrize("times", [10**6, 1])
-def test_unrecorded_answers_that_repeat_the_key(bench: Bench, times: int) -> None:
-    bench.model.break_down(says_key, times=times)
+def test_unrecorded_answers_that_repeat_the_key(bench: Bench) -> None:
+    bench.model.break_down(says_key)
     ended = bench.start("llm.cache=off", "dataset.limit=1")
     assert ended.code == 0, ended.err
     assert bench.run.records[0]["answer"] == "your key is $OPENAI_API_KEY"
     check(bench, ended.out, ended.err, at_least=5)
 
 
-@pytest.mark.parametrize(("status", "code"), [(401, 2), (403, 2), (400, 1), (500, 1), (429, 1)])
+@pytest.mark.parametrize(("status", "code"), [(401, 2), (400, 1), (500, 1)])
 def test_errors_that_quote_the_header(bench: Bench, status: int, code: int) -> None:
     bench.model.break_down(repeats(status))
     ended = bench.start("llm.retries=0")
@@ -103,13 +101,15 @@ def test_nobody_listens(bench: Bench) -> None:
     assert bench.run.summary["errors_by_kind"] == {"answer: LLMError": 21}
     assert "the connection failed" in bench.run.records[0]["error"]["message"]
     check(bench, ended.out, ended.err, at_least=5)
+    again = bench.start("llm.cache=replay", f"hydra.run.dir={bench.folder / 'again'}")
+    assert again.code == 2
+    assert "no recorded answer" in again.err  # nobody said anything
 
 
 @pytest.mark.parametrize(
     "url", [f"http://user:{KEY}@127.0.0.1:1/v1", f"http://127.0.0.1:1/v1?key={KEY}"]
 )
-def test_a_key_in_the_address_is_refused(make: Make, url: str) -> None:
-    bench = make()
+def test_a_key_in_the_address_is_refused(bench: Bench, url: str) -> None:
     ended = bench.start(f"llm.base_url='{url}'")
     assert ended.code == 2
     assert not bench.run.folder.exists()
