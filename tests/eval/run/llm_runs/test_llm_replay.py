@@ -17,7 +17,6 @@ from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour, FaultyServer
 
-BUNDLE = "bundle.jsonl.gz"
 DEAD = ("llm.cache=replay", "llm.base_url=https://nobody.invalid/v1")
 OWN = ("llm.timeout_s=.5", "llm.retries=1")
 # What a request of that role with those words meets.
@@ -51,17 +50,9 @@ class Failing(Model):
         return super().__call__(body)
 
 
-def bundle_of(bench: Bench) -> Path:
-    """The bundle of a bench's run."""
-    path = bench.folder / BUNDLE
-    out = ["--out", str(path), "--cache", str(bench.cache)]
-    assert cache.main(["export", str(bench.run.folder), *out]) == 0
-    return path
-
-
-def hand_over(bundle: Path, other: Bench) -> None:
-    """Import a bundle into the empty cache of `other`."""
-    assert cache.main(["import", str(bundle), "--cache", str(other.cache)]) == 0
+def hand_over(bench: Bench, other: Bench) -> None:
+    """Import the bundle of `bench` into the empty cache of `other`."""
+    assert cache.main(["import", str(bench.bundle), "--cache", str(other.cache)]) == 0
 
 
 def check_same(other: Bench, run: Run) -> None:
@@ -82,7 +73,7 @@ def recording(
         bench = Bench(folder, folder / "cache", server, model, options)
         ended = bench.start(*arguments)
         assert ended.code == 0, ended.err
-        bundle_of(bench)
+        bench.export()
         yield bench
 
 
@@ -110,7 +101,7 @@ def elsewhere(make: Make, recorded: Bench) -> Bench:
     """Another folder, with the bundle of `recorded` in its cache."""
     bench = make("elsewhere")
     bench.options = recorded.options
-    hand_over(recorded.folder / BUNDLE, bench)
+    hand_over(recorded, bench)
     return bench
 
 
@@ -131,7 +122,7 @@ def test_a_bundle_replays_the_run(recorded: Bench, elsewhere: Bench, workers: in
         assert record["recorded"] is not None
         assert (first["latency_source"], first["recorded"]) == ("live", None)
         assert set(record["waited_ms"].values()) == {0}
-    assert bundle_of(elsewhere).read_bytes() == (recorded.folder / BUNDLE).read_bytes()
+    assert elsewhere.export() == recorded.bundle.read_bytes()
 
 
 def test_a_request_that_is_not_recorded(elsewhere: Bench) -> None:
@@ -158,13 +149,13 @@ def test_a_run_with_failures_replays_with_them_and_a_live_one_asks_again(
     assert [id_ for id_, (_, words) in FAILED.items() if words not in told[id_][1]] == []
 
     other, third = make("replayed"), make("third")
-    hand_over(failed.folder / BUNDLE, other)
+    hand_over(failed, other)
     ended = other.start(*DEAD, "concurrency=4")  # with other retries and patience
     assert ended.code == 0, ended.err
     check_same(other, failed.run)
-    assert bundle_of(other).read_bytes() == (failed.folder / BUNDLE).read_bytes()
+    assert other.export() == failed.bundle.read_bytes()
 
-    hand_over(other.folder / BUNDLE, third)
+    hand_over(other, third)
     ended = third.start()  # llm.cache=auto, and a server that is well
     assert ended.code == 0, ended.err
     assert third.errors() == {}
@@ -184,7 +175,8 @@ def test_a_resumed_run_replays_as_it_ended(make: Make) -> None:
     ((id_, error),) = bench.errors().items()
     assert id_ == "beech/3"
     assert "second" in error["message"]
-    hand_over(bundle_of(bench), other)
+    bench.export()
+    hand_over(bench, other)
     assert other.start(*DEAD).code == 0
     check_same(other, bench.run)
 
@@ -203,7 +195,8 @@ def test_a_query_that_could_not_be_embedded(make: Make) -> None:
     assert bench.start().code == 0
     ((id_, error),) = bench.errors().items()
     assert (id_, error["phase"]) == ("beech/3", "retrieve")
-    hand_over(bundle_of(bench), other)
+    bench.export()
+    hand_over(bench, other)
     ended = other.start(*DEAD)
     assert ended.code == 0, ended.err
     check_same(other, bench.run)

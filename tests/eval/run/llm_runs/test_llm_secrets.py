@@ -7,7 +7,6 @@ import socket
 
 import pytest
 
-from eval.cache import __main__ as cache
 from tests.eval.run.llm_runs.served import Bench, files_with
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
@@ -53,28 +52,19 @@ def test_a_good_run_and_its_bundle(bench: Bench, capsys: pytest.CaptureFixture[s
     ended = bench.start("concurrency=4", "llm.concurrency=4")
     assert ended.code == 0, ended.err
     assert {head["authorization"] for head in bench.server.headers} == {f"Bearer {KEY}"}
-    bundle = bench.folder / "bundle.jsonl.gz"
-    options = ["--out", str(bundle), "--cache", str(bench.cache)]
-    assert cache.main(["export", str(bench.run.folder), *options]) == 0
+    bench.export()
     assert files_with(bench.folder, "$OPENAI_API_KEY")[1]  # where the model had said it
     shown = capsys.readouterr()
     check(bench, ended.out, ended.err, shown.out, shown.err, at_least=9)
 
 
-def test_an_answer_that_repeats_the_key(bench: Bench) -> None:
+@pytest.mark.parametrize(("cache", "files"), [("auto", 8), ("off", 5)])
+def test_an_answer_that_repeats_the_key(bench: Bench, cache: str, files: int) -> None:
     bench.model.break_down(says_key)
-    ended = bench.start("dataset.limit=1")
+    ended = bench.start("dataset.limit=1", f"llm.cache={cache}")
     assert ended.code == 0, ended.err
     assert [record["answer"] for record in bench.run.records] == ["your key is $OPENAI_API_KEY"] * 3
-    check(bench, ended.out, ended.err, at_least=8)
-
-
-def test_unrecorded_answers_that_repeat_the_key(bench: Bench) -> None:
-    bench.model.break_down(says_key)
-    ended = bench.start("llm.cache=off", "dataset.limit=1")
-    assert ended.code == 0, ended.err
-    assert bench.run.records[0]["answer"] == "your key is $OPENAI_API_KEY"
-    check(bench, ended.out, ended.err, at_least=5)
+    check(bench, ended.out, ended.err, at_least=files)
 
 
 @pytest.mark.parametrize(("status", "code"), [(401, 2), (400, 1), (500, 1)])
@@ -85,10 +75,9 @@ def test_errors_that_quote_the_header(bench: Bench, status: int, code: int) -> N
     told = ended.err if code == 2 else bench.run.records[0]["error"]["message"]
     assert "not accepted: Bearer $OPENAI_API_KEY" in told
     if code == 1:  # then it is recorded
-        bundle = ["--out", str(bench.folder / "b.jsonl.gz"), "--cache", str(bench.cache)]
-        assert cache.main(["export", str(bench.run.folder), *bundle]) == 0
+        bench.export()
         kept = files_with(bench.folder, "not accepted: Bearer $OPENAI_API_KEY")[1]
-        assert "b.jsonl.gz" in {name.rpartition("/")[2] for name in kept}
+        assert str(bench.bundle) in kept
     check(bench, ended.out, ended.err, at_least=4)
 
 
