@@ -105,15 +105,15 @@ class Everything(Model):
         return decision(branch) if tool else faults.says("They talk.")
 
 
-def check_branches(bench: Bench, options: tuple[str, ...], most: int) -> None:
-    """Every branch is taken, the common ones more than `most` times, and nothing fails."""
+def check_branches(bench: Bench, options: tuple[str, ...], least: int) -> None:
+    """Every branch is taken, the common ones at `least` so often, and nothing fails."""
     ended = bench.start(*options, "reader=extractive", "judge=none", "llm.retries=0")
     assert ended.code == 0, ended.err
     run, log = bench.run, events(bench.run)
     assert {line["status"] for line in run.ingests} == {"ok"}
     assert run.summary["errors_by_kind"] == {}
     applied = Counter(e["operation"] for e in log if e["step"] == "apply")
-    assert min(applied[name] for name in ("ADD", "UPDATE", "DELETE", "NOOP")) > most
+    assert min(applied[name] for name in ("ADD", "UPDATE", "DELETE", "NOOP")) >= least
     wrong = Counter((e["step"], e["fault"]) for e in log if "fault" in e)
     of_facts = {
         *(("extract", "no_answer"), ("extract", "unknown_turn"), ("decide", "no_answer")),
@@ -125,8 +125,8 @@ def check_branches(bench: Bench, options: tuple[str, ...], most: int) -> None:
     assert store["memories"] == applied["ADD"] - applied["DELETE"]
     if "strategy=mem0_graph" in options:
         relations = Counter(e["operation"] for e in log if e["step"] == "apply_relation")
-        assert relations["ADD"] > 10 * most < store["nodes"]
-        assert relations["DELETE"] > most
+        assert min(relations["ADD"], store["nodes"]) >= 9 * least
+        assert relations["DELETE"] >= least
         assert store["edges"] == relations["ADD"] - relations["DELETE"]
         assert {step for step, _ in wrong} >= {"entities", "relations", "conflicts"}
 
@@ -134,10 +134,10 @@ def check_branches(bench: Bench, options: tuple[str, ...], most: int) -> None:
 def test_a_generated_conversation_takes_every_branch(scripted: Scripted) -> None:
     """mem0_graph writes facts as mem0 does."""
     bench = scripted(Everything())
-    small = ("dataset.conversations=1", "dataset.sessions=4", "dataset.turns=16", "dataset.limit=4")
+    small = ("dataset.conversations=1", "dataset.sessions=4", "dataset.turns=16", "dataset.hops=1")
     check_branches(bench, ("strategy=mem0_graph", "dataset=synthetic", *small), 1)
     assert len(bench.run.ingests) == 4 + 1
-    assert len(bench.run.records) == 4
+    assert len(bench.run.records) == 7
 
 
 @pytest.mark.soak
@@ -146,6 +146,6 @@ def test_a_generated_conversation_takes_every_branch(scripted: Scripted) -> None
 def test_a_conversation_of_locomo_takes_every_branch(scripted: Scripted, strategy: str) -> None:
     bench = scripted(Everything())
     whole = (f"dataset.path={LOCOMO}", "dataset.conversations=[conv-26]")
-    check_branches(bench, (f"strategy={strategy}", "dataset=locomo", *whole), 5)
+    check_branches(bench, (f"strategy={strategy}", "dataset=locomo", *whole), 6)
     assert len(bench.run.ingests) == 19 + 1
     assert len(bench.run.records) == 199
