@@ -6,8 +6,10 @@ import gzip
 import hashlib
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -30,95 +32,115 @@ def ask(recording: Recording, base_url: str, *words: str) -> tuple[list[str], tu
     return texts, reading.keys
 
 
-@pytest.fixture
-def made(tmp_path: Path) -> tuple[Path, Path, list[str]]:
-    """A run that used two of three recorded answers, one of them twice; its cache; its answers."""
-    store, run = tmp_path / "cache", tmp_path / "run"
+class Made(NamedTuple):
+    """A run that used two of three recorded answers, one of them twice; its cache, its answers and
+    its bundle. Nothing in it is changed.
+    """
+
+    run: Path
+    store: Path
+    texts: list[str]
+    bundle: Path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("made")
+    store, run, bundle = folder / "cache", folder / "run", folder / "out" / "bundle.jsonl.gz"
     run.mkdir()
     with FaultyServer() as server:
         texts, keys = ask(Recording(store), server.base_url, "one", "two", "one")
         ask(Recording(store), server.base_url, "another run's")
     lines = [{"key": key, "phase": "answer", "question": "c/0"} for key in keys]
     (run / "calls.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    return run, store, texts
+    export(run, store, bundle)
+    return Made(run, store, texts, bundle)
+
+
+def export(run: Path, store: Path, to: Path) -> None:
+    assert cache.main(["export", str(run), "--out", str(to), "--cache", str(store)]) == 0
 
 
 @pytest.fixture
-def bundle(made: tuple[Path, Path, list[str]], tmp_path: Path) -> Path:
-    path = tmp_path / "out" / "bundle.jsonl.gz"
-    assert cache.main(["export", str(made[0]), "--out", str(path), "--cache", str(made[1])]) == 0
-    return path
+def elsewhere(tmp_path: Path) -> Path:
+    """The place of another cache, which is not there yet."""
+    return tmp_path / "elsewhere"
 
 
-def test_a_bundle_replays_elsewhere(
-    made: tuple[Path, Path, list[str]],
-    bundle: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    elsewhere = tmp_path / "elsewhere"
+class Import:
+    """Imports into a cache, and remembers what was printed."""
+
+    def __init__(self, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        self._store, self._capsys = store, capsys
+
+    def done(self, source: Path) -> str:
+        """What is printed of an import that succeeds."""
+        assert cache.main(["import", str(source), "--cache", str(self._store)]) == 0
+        return self._capsys.readouterr().out
+
+    def refused(self, source: Path) -> str:
+        """What is printed of an import that is refused; there is no cache then."""
+        assert cache.main(["import", str(source), "--cache", str(self._store)]) == 2
+        assert not self._store.exists()
+        return self._capsys.readouterr().err
+
+
+@pytest.fixture
+def importing(elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> Import:
+    return Import(elsewhere, capsys)
+
+
+def test_a_bundle_replays_elsewhere(made: Made, elsewhere: Path, importing: Import) -> None:
     for told in ("2 of 2", "0 of 2"):  # once more changes nothing
-        assert cache.main(["import", str(bundle), "--cache", str(elsewhere)]) == 0
-        assert f"{told} answers are new" in capsys.readouterr().out
+        assert f"{told} answers are new" in importing.done(made.bundle)
     replay = Recording(elsewhere, "replay")
-    assert ask(replay, "https://far.away/v1", "one", "two", "one")[0] == made[2]
+    assert ask(replay, "https://far.away/v1", "one", "two", "one")[0] == made.texts
     with pytest.raises(InputError, match=r"llm\.cache=replay"):
         ask(replay, "https://far.away/v1", "another run's")
-    old, new = Recording(made[1]), Recording(elsewhere)
+    old, new = Recording(made.store), Recording(elsewhere)
     keys = [answer.key for answer in new.find_all(ask(replay, "http://x/v1", "one", "two")[1])]
     assert old.find_all(keys) == new.find_all(keys)  # latency, date and usage as well
+    texts = {old.request(key)["messages"][0]["content"] for key in keys}  # type: ignore[index]
+    assert texts == {"one", "two"}
+    assert new.requests(keys) == old.requests(keys)
 
 
-def test_a_bundle_is_the_same_bytes_each_time(
-    made: tuple[Path, Path, list[str]], bundle: Path, tmp_path: Path
+def test_a_bundle_is_the_same_bytes_each_time(made: Made, tmp_path: Path) -> None:
+    export(made.run, made.store, tmp_path / "other.gz")
+    assert (tmp_path / "other.gz").read_bytes() == made.bundle.read_bytes()
+    assert not list(made.bundle.parent.glob("*.part"))
+
+
+def test_an_answer_that_is_here_stays_and_is_reported(
+    made: Made, elsewhere: Path, importing: Import
 ) -> None:
-    other = tmp_path / "other.gz"
-    cache.main(["export", str(made[0]), "--out", str(other), "--cache", str(made[1])])
-    assert other.read_bytes() == bundle.read_bytes()
-    assert not list(bundle.parent.glob("*.part"))
-
-
-def test_an_answer_that_is_here_stays_and_is_told_of(
-    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    elsewhere = Recording(tmp_path / "elsewhere")
-    [line, *_] = gzip.decompress(bundle.read_bytes()).splitlines()[1:]
+    [line, *_] = gzip.decompress(made.bundle.read_bytes()).splitlines()[1:]
     row = json.loads(line)
     assert row.pop("request")["messages"]
     first = RecordedAnswer(**row)
-    elsewhere.keep([first._replace(body="{}")])
-    assert cache.main(["import", str(bundle), "--cache", str(tmp_path / "elsewhere")]) == 0
-    out = capsys.readouterr().out
+    Recording(elsewhere).keep([first._replace(body="{}")])
+    out = importing.done(made.bundle)
     assert "1 of 2 answers are new" in out
     assert "1 requests already had another answer" in out
-    found = elsewhere.find(first.key)
+    found = Recording(elsewhere).find(first.key)
     assert found is not None
     assert found.body == "{}"
 
 
-def test_requests_travel_with_their_answers(
-    made: tuple[Path, Path, list[str]], bundle: Path, tmp_path: Path
+def test_a_bundle_without_requests_is_read(
+    made: Made, elsewhere: Path, importing: Import, tmp_path: Path
 ) -> None:
-    cache.main(["import", str(bundle), "--cache", str(tmp_path / "elsewhere")])
-    here, there = Recording(made[1]), Recording(tmp_path / "elsewhere")
-    keys = [answer.key for answer in there.all()]
-    texts = {here.request(key)["messages"][0]["content"] for key in keys}  # type: ignore[index]
-    assert texts == {"one", "two"}
-    assert there.requests(keys) == here.requests(keys)
-
-
-def test_a_bundle_without_requests_is_read(bundle: Path, tmp_path: Path) -> None:
-    header, *lines = gzip.decompress(bundle.read_bytes()).splitlines()
+    header, *lines = gzip.decompress(made.bundle.read_bytes()).splitlines()
     bare = []
     for line in lines:
         row = json.loads(line)
         del row["request"]
         bare.append(json.dumps(row).encode() + b"\n")
     told = json.loads(header) | {"version": 1, "sha256": hashlib.sha256(b"".join(bare)).hexdigest()}
-    bundle.write_bytes(gzip.compress(json.dumps(told).encode() + b"\n" + b"".join(bare)))
-    store = tmp_path / "elsewhere"
-    assert cache.main(["import", str(bundle), "--cache", str(store)]) == 0
-    recording = Recording(store)
+    old = tmp_path / "old.gz"
+    old.write_bytes(gzip.compress(json.dumps(told).encode() + b"\n" + b"".join(bare)))
+    importing.done(old)
+    recording = Recording(elsewhere)
     assert [recording.request(answer.key) for answer in recording.all()] == [None, None]
 
 
@@ -172,43 +194,28 @@ WRONG_FIELDS = [
 
 @pytest.mark.parametrize(("name", "value"), WRONG_FIELDS)
 def test_a_wrong_field_of_a_bundle_is_one_line(
-    name: str, value: bytes, bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, value: bytes, made: Made, importing: Import, tmp_path: Path
 ) -> None:
-    bundle.write_bytes(field(name, value)(bundle.read_bytes()))
-    assert cache.main(["import", str(bundle), "--cache", str(tmp_path / "elsewhere")]) == 2
-    [line] = [one for one in capsys.readouterr().err.splitlines() if one.startswith("error")]
-    assert f"{bundle}: line 3" in line
+    wrong = tmp_path / "wrong.gz"
+    wrong.write_bytes(field(name, value)(made.bundle.read_bytes()))
+    [line] = [one for one in importing.refused(wrong).splitlines() if one.startswith("error")]
+    assert f"{wrong}: line 3" in line
     assert len(line) < 1_000
-    assert not (tmp_path / "elsewhere").exists()
-
-
-def test_two_answers_to_one_request_are_refused(
-    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    bundle.write_bytes(resealed(lambda lines: [lines[0], lines[0]])(bundle.read_bytes()))
-    assert cache.main(["import", str(bundle), "--cache", str(tmp_path / "elsewhere")]) == 2
-    assert "two answers to the request" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["", "calls.sqlite"])
 def test_another_cache_folder_is_imported(
-    name: str,
-    made: tuple[Path, Path, list[str]],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    name: str, made: Made, elsewhere: Path, capsys: pytest.CaptureFixture[str], importing: Import
 ) -> None:
-    source, elsewhere = made[1] / name, tmp_path / "elsewhere"
+    source = made.store / name
     for new in ("3 of 3", "0 of 3"):
-        assert cache.main(["import", str(source), "--cache", str(elsewhere)]) == 0
-        assert f"{new} answers are new" in capsys.readouterr().out
-    assert Recording(elsewhere).all() == Recording(made[1]).all()
-    assert cache.main(["import", str(source), "--cache", str(made[1])]) == 2
+        assert f"{new} answers are new" in importing.done(source)
+    assert Recording(elsewhere).all() == Recording(made.store).all()
+    assert cache.main(["import", str(source), "--cache", str(made.store)]) == 2
     assert "is the cache itself" in capsys.readouterr().err
 
 
-def test_a_folder_without_calls_and_a_bomb_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_without_calls_and_a_bomb_are_refused(tmp_path: Path, importing: Import) -> None:
     bomb = tmp_path / "bomb.gz"
     bomb.write_bytes(gzip.compress(bytes(80 << 20), compresslevel=1))
     for source, words in (
@@ -217,8 +224,7 @@ def test_a_folder_without_calls_and_a_bomb_are_refused(
         (tmp_path / "no", "no/such|cannot be read"),
         (Path("/dev/zero"), "is a device"),
     ):
-        assert cache.main(["import", str(source), "--cache", str(tmp_path / "elsewhere")]) == 2
-        assert re.search(words, capsys.readouterr().err)
+        assert re.search(words, importing.refused(source))
 
 
 @pytest.mark.parametrize(
@@ -232,6 +238,7 @@ def test_a_folder_without_calls_and_a_bomb_are_refused(
         (text_edit(b'"version": 2', b'"version": 9'), "version 9"),
         (text_edit(b'"count": 2', b'"count": 3'), "2 answers"),
         (resealed(lambda lines: lines[:1]), "1 answers"),
+        (resealed(lambda lines: [lines[0], lines[0]]), "two answers to the request"),
         (
             resealed(
                 lambda lines: [
@@ -249,26 +256,24 @@ def test_a_folder_without_calls_and_a_bomb_are_refused(
     ],
 )
 def test_a_damaged_bundle_is_refused_whole(
-    edit: Edit, words: str, bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    edit: Edit, words: str, made: Made, importing: Import, tmp_path: Path
 ) -> None:
-    bundle.write_bytes(edit(bundle.read_bytes()))
-    store = tmp_path / "elsewhere"
-    assert cache.main(["import", str(bundle), "--cache", str(store)]) == 2
-    error = capsys.readouterr().err
+    damaged = tmp_path / "damaged.gz"
+    damaged.write_bytes(edit(made.bundle.read_bytes()))
+    error = importing.refused(damaged)
     assert words in error
-    assert str(bundle) in error
-    assert not store.exists()
+    assert str(damaged) in error
 
 
 def test_a_run_whose_answers_are_elsewhere_is_not_half_exported(
-    made: tuple[Path, Path, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    made: Made, tmp_path: Path, elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    out, store = tmp_path / "b.gz", tmp_path / "fresh"
-    command = ["export", str(made[0]), "--out", str(out), "--cache", str(store)]
+    out = tmp_path / "b.gz"
+    command = ["export", str(made.run), "--out", str(out), "--cache", str(elsewhere)]
     assert cache.main(command) == 2
     assert "nothing is recorded there" in capsys.readouterr().err
-    assert not store.exists()
-    Recording(store)
+    assert not elsewhere.exists()
+    Recording(elsewhere)
     assert cache.main(command) == 2
     assert "contains 0 of the 2 answers" in capsys.readouterr().err
     assert not out.exists()
@@ -286,11 +291,12 @@ def test_a_run_without_calls_is_told(
     assert "calls.jsonl" in capsys.readouterr().err
 
 
-def test_stats(made: tuple[Path, Path, list[str]], capsys: pytest.CaptureFixture[str]) -> None:
+def test_stats(made: Made, elsewhere: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(made.store, elsewhere)
     with FaultyServer() as server:
         client = ChatSettings(model="someone's", base_url=server.base_url)
-        client.open(Recording(made[1]), Meter()).complete([{"role": "user", "content": "hi"}])
-    assert cache.main(["stats", "--cache", str(made[1])]) == 0
+        client.open(Recording(elsewhere), Meter()).complete([{"role": "user", "content": "hi"}])
+    assert cache.main(["stats", "--cache", str(elsewhere)]) == 0
     known, unknown = [
         line.split() for line in capsys.readouterr().out.splitlines() if "/chat" in line
     ]

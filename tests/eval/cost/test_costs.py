@@ -30,15 +30,12 @@ def test_cost_is_tokens_by_price() -> None:
     assert cost_usd([used(3, 7, 7, "own")], PRICING) == 0
     assert cost_usd([used(1, 10**6, 0, "big-2024-08-06")], PRICING) == 2  # a snapshot
     assert cost_usd([], PRICING) == 0
+    assert cost_usd([used(1, 0, 0, "own")], PRICING) == 0  # tokens of what is free need no count
 
 
 @pytest.mark.parametrize("usage", [None, used(1, 5, 5, "mystery"), used(1, 0, 0)])
 def test_what_is_not_known_is_never_0(usage: dict[str, Any] | None) -> None:
     assert cost_usd([used(1, 5, 5), usage], PRICING) is None
-
-
-def test_an_endpoint_that_tells_no_tokens_is_free_where_its_price_is() -> None:
-    assert cost_usd([used(1, 0, 0, "own")], PRICING) == 0
 
 
 def test_phases_of_records_are_apart() -> None:
@@ -123,12 +120,14 @@ def test_phases_and_break_even(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "prices as of 2025-01-01" in out
 
 
-def test_a_baseline_of_other_questions_or_models_is_none(
+def test_a_baseline_of_other_models_is_none_and_a_cent_is_not_shown_as_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     full = write(tmp_path / "full", used(1, 9), strategy="full_context", llm="other")
-    assert cost.main([full, write(tmp_path / "graph", used(1, 9))]) == 0
-    assert table(capsys.readouterr().out, "run")["graph"][-3:] == ["no", "such", "run"]
+    assert cost.main([full, write(tmp_path / "graph", used(1, 30, 2))]) == 0
+    cells = table(capsys.readouterr().out, "run")["graph"]
+    assert cells[-3:] == ["no", "such", "run"]
+    assert cells[3] == "0.00008000"
 
 
 @pytest.mark.parametrize(
@@ -170,8 +169,3 @@ def test_wrong_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[s
         error = capsys.readouterr().err
         assert words in error
         assert error.count("\n") == 1
-
-
-def test_a_cent_is_not_shown_as_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cost.main([write(tmp_path / "one", used(1, 30, 2))]) == 0
-    assert table(capsys.readouterr().out, "run")["one"][3] == "0.00008000"

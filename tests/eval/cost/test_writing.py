@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from eval.cost import __main__ as cost
 from eval.report.costs import costs_block
 from eval.report.runs import load
-from tests.eval.commands import Run, Start
+from tests.eval.commands import Run, Start, run_once
 
 Rows = dict[str, list[str]]
 LEXICAL = ("strategy.start=lexical",)  # what has no vectors need not embed
@@ -27,20 +28,31 @@ def rows(out: str) -> Rows:
     return {row[0]: [cell.strip() for cell in row[1:] if cell.strip()] for row in table}
 
 
+@pytest.fixture(scope="session")
+def finished(
+    tmp_path_factory: pytest.TempPathFactory,
+    cache: Path,
+    small: tuple[str, ...],
+    keyed: dict[str, Run],
+) -> list[Run]:
+    """Runs of full_context and bm25, read only."""
+    full = run_once(tmp_path_factory, cache, "full", "strategy=full_context", *small)
+    return [full, keyed["plain"]]
+
+
 @pytest.fixture
-def runs(start: Start, small: tuple[str, ...], tmp_path: Path) -> list[Run]:
-    found = []
-    for strategy in ("full_context", "bm25"):
-        folder = tmp_path / strategy
-        ended = start(f"strategy={strategy}", *small, f"hydra.run.dir={folder}")
-        assert ended.code == 0, ended.err
-        found.append(Run(folder, ended))
-    return found
+def copies(finished: list[Run], tmp_path: Path) -> list[Run]:
+    """The same, to be changed."""
+    folders = [tmp_path / run.folder.name for run in finished]
+    pairs = zip(finished, folders, strict=True)
+    return [Run(shutil.copytree(run.folder, folder)) for run, folder in pairs]
 
 
 def shown(capsys: pytest.CaptureFixture[str], *runs: Run) -> Rows:
     assert cost.main([*(str(run.folder) for run in runs), "--writing"]) == 0
-    return rows(capsys.readouterr().out)
+    printed = capsys.readouterr()
+    assert not printed.err
+    return rows(printed.out)
 
 
 @contextmanager
@@ -51,18 +63,18 @@ def edited(path: Path) -> Iterator[list[dict]]:
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
 
 
-def test_keyless_runs_cost_nothing_but_their_seconds(
-    runs: list[Run], capsys: pytest.CaptureFixture[str]
+def test_keyless_runs_cost_nothing_but_their_seconds_in_the_report_too(
+    finished: list[Run], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = shown(capsys, *runs)
-    assert found["ingestion"] == ["full_context", "bm25"]
+    found = shown(capsys, *finished)
+    assert found["ingestion"] == [run.folder.name for run in finished]
     assert found["sessions"] == ["6", "6"]
     assert found["conversations"] == ["3", "3"]
     for unit in ("session", "conversation"):
         for what in ("calls", "input tokens", "output tokens"):
             assert found[f"{what} a {unit}"] == ["0.0", "0.0"]
         assert found[f"$ a {unit}"] == ["0.0000", "0.0000"]
-    for i, run in enumerate(runs):
+    for i, run in enumerate(finished):
         cell = run.summary["by_type"]["overall"]
         seconds = sum(line["latency_ms"] for line in run.ingests) / 1000
         assert seconds > 0
@@ -80,6 +92,12 @@ def test_keyless_runs_cost_nothing_but_their_seconds(
     assert found["memories stored, a conversation"] == ["6.0", "6.0"]
     assert found["judge, types 1-4"] == ["no judge", "no judge"]
     assert found["break-even after questions of a conversation"] == ["-", "0.0"]
+
+    block = costs_block(load([str(run.folder) for run in finished]))
+    table = next(part for part in block.parts if getattr(part, "header", [""])[0] == "ingestion")
+    assert {row[0]: row[1:] for row in table.rows} == {
+        name: cells for name, cells in found.items() if name != "ingestion"
+    }
 
 
 def test_the_size_of_a_graph_stands_beside_its_answers(
@@ -105,9 +123,9 @@ def test_the_size_of_a_graph_stands_beside_its_answers(
 
 
 def test_a_run_that_does_not_tell_its_store_shows_none(
-    runs: list[Run], capsys: pytest.CaptureFixture[str]
+    copies: list[Run], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    old, part = runs
+    old, part = copies
     with edited(old.folder / "ingest.jsonl") as lines:
         for line in lines:
             line.pop("store", None)
@@ -128,14 +146,16 @@ def test_a_run_that_does_not_tell_its_store_shows_none(
 
 
 def test_what_is_not_known_is_not_nothing(
-    runs: list[Run], capsys: pytest.CaptureFixture[str]
+    copies: list[Run], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    without, unpriced = runs
+    without, unpriced = copies
     (without.folder / "ingest.jsonl").unlink()
     with edited(unpriced.folder / "ingest.jsonl") as lines:
         own = {"calls": 1, "input_tokens": 600, "output_tokens": 60}
         lines[0]["usage"] = own | {"by_model": {"nobody's": own}}
         lines[0]["latency_source"] = "recorded"
+    with edited(unpriced.folder / "records.jsonl") as lines:
+        lines[3]["scores"].pop("bleu1")  # of a record from before this score
     found = shown(capsys, without, unpriced)
     assert found["sessions"][0] == "-"
     assert found["seconds a session"][0] == "unknown"
@@ -144,21 +164,3 @@ def test_what_is_not_known_is_not_nothing(
     assert found["input tokens a conversation"] == ["unknown", "200.0"]
     assert found["$ a conversation"] == ["unknown", "unknown"]
     assert found["break-even after questions of a conversation"][1] == "unknown"
-
-
-def test_the_report_has_the_same_table(runs: list[Run], capsys: pytest.CaptureFixture[str]) -> None:
-    found = shown(capsys, *runs)
-    block = costs_block(load([str(run.folder) for run in runs]))
-    table = next(part for part in block.parts if getattr(part, "header", [""])[0] == "ingestion")
-    assert {row[0]: row[1:] for row in table.rows} == {
-        name: cells for name, cells in found.items() if name != "ingestion"
-    }
-
-
-def test_records_without_a_later_score_are_read(
-    runs: list[Run], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with edited(runs[0].folder / "records.jsonl") as lines:
-        lines[3]["scores"].pop("bleu1")
-    assert cost.main([str(runs[0].folder), "--writing"]) == 0
-    assert not capsys.readouterr().err

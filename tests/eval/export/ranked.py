@@ -66,6 +66,10 @@ def write_lines(path: Path, rows: list[dict[str, Any]]) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
 def _record(dataset: Dataset, index: int) -> dict[str, Any]:
     question = dataset.questions[index]
     fields = {"type": question.type, "question": question.text, "gold": question.gold}

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,11 +13,8 @@ from eval.export.__main__ import main
 from eval.records.run import load_run
 from tests.eval.datasets import made_beir
 from tests.eval.export import ranked
+from tests.eval.export.ranked import read_lines as lines
 from tests.eval.export.test_trec import read
-
-
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.open(encoding="utf-8")]
 
 
 @pytest.fixture
@@ -27,7 +22,7 @@ def run(tmp_path: Path) -> Path:
     return ranked.write(tmp_path / "run", ranked.SAMPLE)
 
 
-def test_files_have_the_fields_of_beir(run: Path) -> None:
+def test_files_have_the_fields_of_beir_and_pools_are_conversations(run: Path) -> None:
     assert main([str(run), "--to", "beir"]) == 0
     folder = run / "beir"
     corpus, queries = lines(folder / "corpus.jsonl"), lines(folder / "queries.jsonl")
@@ -46,15 +41,12 @@ def test_files_have_the_fields_of_beir(run: Path) -> None:
     ]
     assert {one["corpus-id"] for one in qrels} <= {one["_id"] for one in corpus}
 
-
-def test_pools_are_the_conversations_of_the_questions(run: Path) -> None:
-    assert main([str(run), "--to", "beir"]) == 0
     dataset = load_dataset_of(ranked.SAMPLE)
     turns = {
         one.id: [f"{one.id}:{turn.id}" for session in one.sessions for turn in session.turns]
         for one in dataset.conversations
     }
-    pools = {one["query_id"]: one for one in lines(run / "beir" / "candidates.jsonl")}
+    pools = {one["query_id"]: one for one in lines(folder / "candidates.jsonl")}
     assert list(pools) == [question.id for question in dataset.questions]
     for question in dataset.questions:
         pool = pools[question.id]
@@ -62,7 +54,9 @@ def test_pools_are_the_conversations_of_the_questions(run: Path) -> None:
         assert pool["scene_id"] == question.id
 
 
-def test_sessions_are_documents_with_the_lines_of_their_turns(run: Path) -> None:
+def test_sessions_are_documents_of_a_run_without_rankings_too(run: Path) -> None:
+    for name in ("rankings.jsonl", "memories.jsonl"):
+        (run / name).unlink()
     assert main([str(run), "--to", "beir", "--unit", "session"]) == 0
     corpus = lines(run / "beir" / "corpus.jsonl")
     dataset = load_dataset_of(ranked.SAMPLE)
@@ -70,6 +64,7 @@ def test_sessions_are_documents_with_the_lines_of_their_turns(run: Path) -> None
     assert [one["text"].count("\n") + 1 for one in corpus] == [len(one.turns) for one in sessions]
     assert corpus[0]["_id"] == "harbour:D1"
     assert corpus[0]["metadata"]["speaker"] == "Nadia, Tomasz"
+    assert (run / "beir" / "qrels" / "test.tsv").is_file()
 
 
 def test_a_pooled_store_needs_no_pools_unless_owners_are_filtered(tmp_path: Path) -> None:
@@ -109,14 +104,6 @@ def test_a_benchmark_comes_back_with_its_own_ids(
     capsys.readouterr()
     assert main([str(again), "--to", "beir", "--unit", "session", "--force"]) == 2
     assert "its documents belong to no sessions; use --unit turn" in capsys.readouterr().err
-
-
-def test_a_run_without_rankings_is_a_collection_too(tmp_path: Path) -> None:
-    run = ranked.write(tmp_path / "run", ranked.SAMPLE)
-    for name in ("rankings.jsonl", "memories.jsonl"):
-        (run / name).unlink()
-    assert main([str(run), "--to", "beir"]) == 0
-    assert (run / "beir" / "qrels" / "test.tsv").is_file()
 
 
 def test_corpora_that_share_an_id_are_not_mixed(

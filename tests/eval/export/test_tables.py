@@ -24,7 +24,7 @@ from tests.eval.export import ranked
 def run(tmp_path: Path) -> Path:
     """A run with a failed question, and with values of all shapes."""
     folder = ranked.write(tmp_path / "run", ranked.SAMPLE)
-    rows = [json.loads(line) for line in (folder / "records.jsonl").open(encoding="utf-8")]
+    rows = ranked.read_lines(folder / "records.jsonl")
     rows[0] |= factory.error()
     rows[1] |= {
         **{"answer": "=1+1, said\n“她”", "abstained": True, "evidence_sessions": ["D1", "D2"]},
@@ -49,7 +49,7 @@ def rebuilt(row: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def test_parquet_has_every_value_of_the_records(run: Path) -> None:
+def test_parquet_has_every_value_of_the_records_and_each_ranked_memory(run: Path) -> None:
     assert main([str(run), "--to", "parquet"]) == 0
     rows = parquet.read_table(run / "parquet" / "records.parquet").to_pylist()
     records: list[Any] = list(load_run(run).records.values())
@@ -62,9 +62,6 @@ def test_parquet_has_every_value_of_the_records(run: Path) -> None:
     assert types["scores_locomo_f1"] == "double"
     assert types["evidence"].startswith("list")
 
-
-def test_parquet_has_a_row_for_each_ranked_memory(run: Path) -> None:
-    assert main([str(run), "--to", "parquet"]) == 0
     rows = parquet.read_table(run / "parquet" / "rankings.parquet").to_pylist()
     loaded = load_run(run)
     assert [(row["question"], row["rank"], row["memory"], row["score"]) for row in rows] == [
@@ -106,7 +103,7 @@ def test_without_pyarrow_the_extra_is_named(
     assert not (run / "parquet").exists()
 
 
-def test_csv_has_the_ends_of_intervals_in_columns_of_their_own(run: Path) -> None:
+def test_csv_has_the_ends_of_intervals_apart_and_no_formula(run: Path) -> None:
     assert main([str(run), "--to", "csv"]) == 0
     with (run / "csv" / "summary.csv").open(encoding="utf-8", newline="") as file:
         rows = {row["type"]: row for row in csv.DictReader(file)}
@@ -121,13 +118,10 @@ def test_csv_has_the_ends_of_intervals_in_columns_of_their_own(run: Path) -> Non
                 assert rows[type_][column + end] == ("" if value is None else str(value))
         assert f"{column}_ci" not in rows[type_]
 
-
-def test_csv_has_the_records_and_no_formula(run: Path) -> None:
-    assert main([str(run), "--to", "csv"]) == 0
     with (run / "csv" / "records.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+        records = list(csv.DictReader(file))
     second = list(load_run(run).records.values())[1]
-    assert rows[1]["answer"].startswith("'=")
-    assert read_cell(rows[1]["answer"]) == second["answer"]
-    assert float(rows[1]["scores_locomo_f1"]) == 0.1 + 0.2
-    assert json.loads(rows[1]["evidence"]) == second["evidence"]
+    assert records[1]["answer"].startswith("'=")
+    assert read_cell(records[1]["answer"]) == second["answer"]
+    assert float(records[1]["scores_locomo_f1"]) == 0.1 + 0.2
+    assert json.loads(records[1]["evidence"]) == second["evidence"]

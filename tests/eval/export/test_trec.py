@@ -49,7 +49,7 @@ def read(path: Path) -> list[RunLine]:
     "config",
     [
         *(ranked.SAMPLE, {**ranked.SAMPLE, "pooled": True}, ranked.SYNTHETIC),
-        pytest.param(LOCOMO, marks=THERE),
+        pytest.param(LOCOMO, marks=(THERE, pytest.mark.soak)),
     ],
     ids=["sample", "pooled", "synthetic", "locomo"],
 )
@@ -66,7 +66,7 @@ def test_other_programs_compute_the_means_of_the_tables(
     means = by_type(run, measures, 0, 10)
     assert len([name for name in means if means[name]]) >= 2
     documents = {line.document for line in read(out / "run.trec")}
-    texts = [json.loads(line) for line in (out / "corpus.jsonl").open(encoding="utf-8")]
+    texts = ranked.read_lines(out / "corpus.jsonl")
     assert documents <= {one["id"] for one in texts}
     for type_, cells in means.items():
         if not cells:
@@ -91,7 +91,7 @@ def test_ids_texts_and_order_come_back(tmp_path: Path) -> None:
     assert found == expected
 
     dataset = load_dataset_of(ranked.SYNTHETIC)
-    texts = [json.loads(line) for line in (out / "corpus.jsonl").open(encoding="utf-8")]
+    texts = ranked.read_lines(out / "corpus.jsonl")
     turns = [t for c in dataset.conversations for s in c.sessions for t in s.turns]
     assert [one["text"] for one in texts] == [f"{turn.speaker}: {turn.text}" for turn in turns]
     topics = (out / "topics.tsv").read_text(encoding="utf-8").splitlines()
@@ -115,29 +115,23 @@ def test_any_name_of_a_conversation_comes_back(tmp_path: Path) -> None:
     assert {decode(line.query) for line in lines} == set(load_run(folder).records)
 
 
-def test_questions_without_evidence_are_ranked_and_not_judged(tmp_path: Path) -> None:
-    folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC)
-    rows = [json.loads(line) for line in (folder / "records.jsonl").open(encoding="utf-8")]
-    rows[0]["evidence"] = []
-    ranked.write_lines(folder / "records.jsonl", rows)
-    assert main([str(folder), "--to", "trec"]) == 0
-    files = {name: (folder / "trec" / name).read_text() for name in ("run.trec", "topics.tsv")}
-    assert all(text.startswith(rows[0]["id"]) for text in files.values())
-    assert f"{rows[0]['id']} " not in (folder / "trec" / "qrels.trec").read_text()
-
-
-def test_failed_questions_are_no_wrong_answers(
+def test_questions_without_evidence_are_ranked_and_failed_ones_are_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = ranked.write(tmp_path / "run", ranked.SYNTHETIC)
-    rows = [json.loads(line) for line in (folder / "records.jsonl").open(encoding="utf-8")]
-    failed = next(row for row in rows if row["evidence"])
+    rows = ranked.read_lines(folder / "records.jsonl")
+    first, failed = rows[0], next(row for row in rows[1:] if row["evidence"])
+    first["evidence"] = []
     failed |= ranked.factory.error()
     ranked.write_lines(folder / "records.jsonl", rows)
     assert main([str(folder), "--to", "trec"]) == 0
     assert "since they failed or are excluded by the key: 1\n" in capsys.readouterr().out
-    for name in ("run.trec", "qrels.trec"):
-        assert f"{failed['id']} " not in (folder / "trec" / name).read_text(encoding="utf-8")
+    names = ("run.trec", "topics.tsv", "qrels.trec")
+    ranking, topics, qrels = ((folder / "trec" / name).read_text("utf-8") for name in names)
+    assert ranking.startswith(first["id"])
+    assert topics.startswith(first["id"])
+    assert f"{first['id']} " not in qrels
+    assert f"{failed['id']} " not in ranking + qrels
 
 
 def test_depth_cuts_rankings_that_reach_it(
@@ -189,20 +183,15 @@ def test_depth_of_imported_sessions_is_checked(
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     manifest["retrieval"]["unit"] = "session"
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    rows = [json.loads(line) for line in (folder / "rankings.jsonl").open(encoding="utf-8")]
-    ranked.write_lines(
-        folder / "rankings.jsonl",
-        [{**row, "ranking": [["D1", 1.0], ["D2", 0.5]]} for row in rows],
-    )
-    stores = {row["store"] for row in rows}
-    ranked.write_lines(
-        folder / "memories.jsonl",
-        [
-            {"store": store, "id": session, "turns": [], "tokens": None}
-            for store in stores
-            for session in ("D1", "D2")
-        ],
-    )
+    rows = ranked.read_lines(folder / "rankings.jsonl")
+    ranking = {"ranking": [["D1", 1.0], ["D2", 0.5]]}
+    ranked.write_lines(folder / "rankings.jsonl", [row | ranking for row in rows])
+    memories = [
+        {"store": store, "id": session, "turns": [], "tokens": None}
+        for store in {row["store"] for row in rows}
+        for session in ("D1", "D2")
+    ]
+    ranked.write_lines(folder / "memories.jsonl", memories)
     assert main([str(folder), "--to", "trec", "--depth", "3"]) == 2
     assert "depth 2: what follows to --depth 3 is unknown; import a" in capsys.readouterr().err
     assert main([str(folder), "--to", "trec", "--depth", "2"]) == 0

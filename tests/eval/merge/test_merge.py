@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from eval.merge.__main__ import main
-from tests.eval.commands import Run, Start, runs_in
+from tests.eval.commands import Run, run_main, runs_in
 from tests.eval.factory import hashed
 from tests.memsys.foreign import attacks
+from tests.shared import made_once
 
 TIMED = ("latency", "_ms", "seconds", "run_id", "waited")
 
 
+@pytest.fixture(scope="session")
+def parts(tmp_path_factory: pytest.TempPathFactory, cache: Path, small: tuple[str, ...]) -> Path:
+    """Runs of cedar and ash, then of beech: neither part in the order of the file."""
+
+    def make(folder: Path) -> None:
+        command = ("-m", *small, "strategy=bm25", "dataset.conversations=[cedar,ash],[beech]")
+        ended = run_main(folder, cache, *command)
+        assert ended.code == 0, ended.err
+
+    return made_once(tmp_path_factory, "halves", make)
+
+
 @pytest.fixture
-def halves(start: Start, small: tuple[str, ...], tmp_path: Path) -> list[Run]:
-    """Cedar and ash, then beech: neither part in the order of the file."""
-    ended = start("-m", *small, "strategy=bm25", "dataset.conversations=[cedar,ash],[beech]")
-    assert ended.code == 0, ended.err
+def halves(parts: Path, tmp_path: Path) -> list[Run]:
+    """The parts, to be changed."""
+    shutil.copytree(parts / "results", tmp_path / "results")
     return runs_in(tmp_path)
 
 
@@ -30,13 +44,11 @@ def untimed(summary: object) -> object:
 
 
 def test_merged_parts_equal_an_unsplit_run(
-    halves: list[Run], start: Start, small: tuple[str, ...], tmp_path: Path
+    halves: list[Run], keyed: dict[str, Run], tmp_path: Path
 ) -> None:
-    whole = tmp_path / "whole"
-    assert start(*small, "strategy=bm25", f"hydra.run.dir={whole}").code == 0
     out = tmp_path / "merged"
     assert main([*(str(run.folder) for run in reversed(halves)), "--out", str(out)]) == 0
-    merged, unsplit = Run(out), Run(whole)
+    merged, unsplit = Run(out), keyed["plain"]
     assert merged.untimed == unsplit.untimed
     assert merged.manifest["questions"] == unsplit.manifest["questions"] == len(merged.untimed)
     assert untimed(merged.summary) == untimed(unsplit.summary)
@@ -66,51 +78,51 @@ def change(run: Run, **fields: object) -> None:
     path.write_text(json.dumps(hashed(run.manifest | fields)))
 
 
-def refused(runs: list[Run], out: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    assert main([*(str(run.folder) for run in runs), "--out", str(out)]) == 2
-    assert not out.exists()
-    return capsys.readouterr().err
+Refused = Callable[[list[Run]], str]
 
 
-def test_a_part_given_twice_is_refused(
-    halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    told = refused([halves[0], *halves], tmp_path / "out", capsys)
+@pytest.fixture
+def refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Refused:
+    """Why runs are not merged; nothing is written."""
+
+    def reason(runs: list[Run]) -> str:
+        out = tmp_path / "out"
+        assert main([*(str(run.folder) for run in runs), "--out", str(out)]) == 2
+        assert not out.exists()
+        return capsys.readouterr().err
+
+    return reason
+
+
+def test_a_part_given_twice_is_refused(halves: list[Run], refused: Refused) -> None:
+    told = refused([halves[0], *halves])
     assert "is in" in told
     assert "too" in told
 
 
-def test_an_unfinished_part_is_refused(
-    halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_unfinished_part_is_refused(halves: list[Run], refused: Refused) -> None:
     change(halves[1], status="interrupted")
-    assert "finish it by resume=" in refused(halves, tmp_path / "out", capsys)
+    assert "finish it by resume=" in refused(halves)
 
 
-def test_parts_of_different_configurations_are_refused(
-    halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_parts_of_different_configurations_are_refused(halves: list[Run], refused: Refused) -> None:
     change(halves[1], config=halves[1].manifest["config"] | {"k": 3})
-    assert "differs from that of" in (told := refused(halves, tmp_path / "out", capsys))
+    assert "differs from that of" in (told := refused(halves))
     assert " in k;" in told
 
 
-def test_a_part_that_lacks_a_question_is_refused(
-    halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_part_that_lacks_a_question_is_refused(halves: list[Run], refused: Refused) -> None:
     path = halves[1].folder / "records.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[1:]))
-    assert "beech/0 is in no part" in refused(halves, tmp_path / "out", capsys)
+    assert "beech/0 is in no part" in refused(halves)
 
 
-def test_data_that_changed_are_refused(
-    halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_data_that_changed_are_refused(halves: list[Run], refused: Refused) -> None:
     for run in halves:
         (data,) = run.manifest["data"]
         change(run, data=[data | {"sha256": "0" * 64}])
-    assert "have changed since" in refused(halves, tmp_path / "out", capsys)
+    assert "have changed since" in refused(halves)
 
 
 def test_a_folder_with_a_run_is_not_written_over(
@@ -123,14 +135,14 @@ def test_a_folder_with_a_run_is_not_written_over(
 
 
 def test_nothing_that_a_foreign_part_names_is_built(
-    halves: list[Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    halves: list[Run], refused: Refused, tmp_path: Path
 ) -> None:
     canary, source = tmp_path / "canary", tmp_path / "source"
     source.write_text("x")
     config = halves[0].manifest["config"]
     for attack in attacks(canary, source):
         change(halves[0], config={**config, "dataset": {**attack, "conversations": None}})
-        err = refused(halves[:1], tmp_path / "out", capsys)
+        err = refused(halves[:1])
         assert err.startswith("error: the manifest: dataset")
         assert err.count("\n") == 1
         assert not canary.exists(), attack

@@ -23,7 +23,13 @@ def stored(folder: Path) -> list[Any]:
     return list(client.search_runs([found.experiment_id]))
 
 
+def texts(folder: Path) -> str:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return "".join(path.read_text(encoding="utf-8") for path in files)
+
+
 def test_a_run_can_be_read_again(keyed: dict[str, Run], tmp_path: Path) -> None:
+    """No word of a conversation is stored unless asked for."""
     run = keyed["plain"]
     MLflow(str(tmp_path / "mlruns"), "memsys", artifacts=False).log(read(run.folder))
     (found,) = stored(tmp_path / "mlruns")
@@ -37,21 +43,9 @@ def test_a_run_can_be_read_again(keyed: dict[str, Run], tmp_path: Path) -> None:
     assert found.data.params["strategy.k"] == "2"
     assert found.data.tags["config_sha256"] == run.manifest["config_sha256"]
     assert not any((tmp_path / "mlruns").rglob("records.jsonl"))
-
-
-def test_no_word_of_a_conversation_is_stored_unless_asked_for(
-    keyed: dict[str, Run], tmp_path: Path
-) -> None:
-    run = read(keyed["plain"].folder)
-    question = keyed["plain"].records[0]["question"]
-
-    def texts(folder: Path) -> str:
-        files = (path for path in folder.rglob("*") if path.is_file())
-        return "".join(path.read_text(encoding="utf-8") for path in files)
-
-    MLflow(str(tmp_path / "without"), "memsys", artifacts=False).log(run)
-    assert question not in texts(tmp_path / "without")
-    MLflow(str(tmp_path / "with"), "memsys", artifacts=True).log(run)
+    question = run.records[0]["question"]
+    assert question not in texts(tmp_path / "mlruns")
+    MLflow(str(tmp_path / "with"), "memsys", artifacts=True).log(read(run.folder))
     assert question in texts(tmp_path / "with")
 
 

@@ -1,4 +1,6 @@
-"""What a tracker is given, and that it never makes a run fail."""
+"""What a tracker is given by a run and by `python -m eval.track`, and that it never makes a run
+fail.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from eval.track.__main__ import main
 from eval.track.finished import FinishedRun, read
 from memsys.errors import InputError
 from tests.eval.commands import PATIENT, Run, Start, runs_in
@@ -72,38 +75,26 @@ def test_a_later_run_in_a_folder_of_the_same_name_is_another(
     assert read(folder).id != read(keyed["plain"].folder).id
 
 
-def test_a_run_that_has_not_ended_is_refused(tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "run", [record()], status="interrupted")
+def test_a_run_that_has_not_ended_and_a_damaged_summary_are_named(tmp_path: Path) -> None:
+    folder = write_run(tmp_path / "begun", [record()], status="interrupted")
     with pytest.raises(InputError, match="the run is interrupted; resume it"):
         read(folder)
-
-
-def test_a_damaged_summary_is_named(keyed: dict[str, Run], tmp_path: Path) -> None:
-    folder = shutil.copytree(keyed["plain"].folder, tmp_path / "run")
+    folder = write_run(tmp_path / "ended", [record()])
     (folder / "summary.json").write_text("{", encoding="utf-8")
     with pytest.raises(InputError, match=r"summary.json: .*eval.rescore"):
         read(folder)
 
 
-def test_the_tracker_is_no_part_of_the_configuration(
-    start: Start, tmp_path: Path, small, logged: list[FinishedRun]
-) -> None:
-    assert start("strategy=bm25", *small).code == 0
-    ended = start(*CONF, "tracker=remembers", "strategy=bm25", *small)
-    assert ended.code == 0, ended.err
-    plain, tracked = runs_in(tmp_path)
-    assert plain.manifest["config_sha256"] == tracked.manifest["config_sha256"]
-    assert "tracker" not in tracked.manifest["config"]
-    (run,) = logged
-    assert run.name == tracked.folder.name
-
-
-def test_each_run_of_a_sweep_is_logged_with_the_sweep(
-    start: Start, small, logged: list[FinishedRun]
+def test_each_run_of_a_sweep_is_logged_and_its_configuration_has_no_tracker(
+    start: Start, tmp_path: Path, small, keyed: dict[str, Run], logged: list[FinishedRun]
 ) -> None:
     ended = start("-m", *CONF, "tracker=remembers", "strategy=bm25,no_memory", *small)
     assert ended.code == 0, ended.err
+    bm25, no_memory = runs_in(tmp_path)
+    assert bm25.manifest["config_sha256"] == keyed["plain"].manifest["config_sha256"]
+    assert "tracker" not in bm25.manifest["config"]
     first, second = logged
+    assert [first.name, second.name] == [bm25.folder.name, no_memory.folder.name]
     assert [run.tags["strategy"] for run in logged] == ["bm25", "no_memory"]
     assert first.tags["sweep"] == second.tags["sweep"]
     assert first.id != second.id
@@ -140,3 +131,29 @@ def test_a_tracker_that_is_not_installed_is_named_before_the_run(
     ended = start(*CONF, "tracker=not_installed", "strategy=bm25", *small)
     assert (ended.code, ended.err) == (2, "error: tracker=not_installed: not installed\n")
     assert not runs_in(tmp_path)
+
+
+def test_the_command_wants_runs_and_a_tracker_that_is_known(
+    keyed: dict[str, Run], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(keyed["plain"].folder)]) == 2
+    assert "name a RUN and a tracker: python -m eval.track last tracker=" in capsys.readouterr().err
+    assert main(["tracker=mlflow"]) == 2
+    assert "name a RUN and a tracker" in capsys.readouterr().err
+    assert main([str(keyed["plain"].folder), "tracker=nosuch"]) == 2
+    assert "nosuch" in capsys.readouterr().err
+
+
+def test_the_command_logs_runs_and_names_those_that_cannot_be(
+    keyed: dict[str, Run], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("mlflow", reason="the extra mlflow is not installed")
+    broken = shutil.copytree(keyed["plain"].folder, tmp_path / "broken")
+    (broken / "summary.json").unlink()
+    folder, store = str(keyed["plain"].folder), f"tracker.uri={tmp_path / 'mlruns'}"
+    assert main([folder, "tracker=mlflow", store]) == 0
+    assert capsys.readouterr().out == "1 of 1 runs logged\n"
+    assert main([str(broken), folder, "tracker=mlflow", store]) == 1
+    said = capsys.readouterr()
+    assert said.out == "1 of 2 runs logged\n"
+    assert "warning: broken was not logged" in said.err

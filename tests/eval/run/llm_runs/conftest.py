@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.eval.commands import Run
-from tests.eval.run.llm_runs.keeping import talk
+from tests.eval.run.llm_runs.keeping import Mem0Model, talk
 from tests.eval.run.llm_runs.served import Bench, Model, Scripted
 from tests.memsys.llm.server import FaultyServer
+from tests.shared import made_once
 
 Make = Callable[..., Bench]
+
+
+@pytest.fixture(autouse=True, scope="package")
+def brief_pauses() -> Iterator[None]:
+    """The OpenAI client's first pause before it tries again is .02 s, not .5 s."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.02)
+        yield
 
 
 @pytest.fixture(autouse=True)
@@ -59,13 +70,42 @@ def bench(make: Make) -> Bench:
     return make()
 
 
-@pytest.fixture(scope="session")
-def answered(tmp_path_factory: pytest.TempPathFactory, small: tuple[str, ...]) -> Run:
-    """A run whose server never failed, read only."""
+@pytest.fixture(scope="package")
+def first(
+    tmp_path_factory: pytest.TempPathFactory, small: tuple[str, ...], brief_pauses: None
+) -> Iterator[Bench]:
+    """A bench whose run is complete, and whose server never failed, read only."""
     folder = tmp_path_factory.mktemp("answered")
     model = Model()
     with FaultyServer(model) as server:
         bench = Bench(folder, folder / "cache", server, model, small)
         ended = bench.start()
-    assert ended.code == 0, ended.err
-    return Run(bench.run.folder, ended)
+        assert ended.code == 0, ended.err
+        yield bench
+
+
+@pytest.fixture(scope="package")
+def answered(first: Bench) -> Run:
+    """A run whose server never failed, read only."""
+    return first.run
+
+
+@pytest.fixture
+def parent(first: Bench, tmp_path: Path) -> Iterator[Bench]:
+    """A bench that has made the run of `answered`, for a test that goes on from there."""
+    folder = shutil.copytree(first.folder, tmp_path / "parent")
+    yield replace(first, folder=folder, cache=folder / "cache")
+    first.model.recover()
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of strategy=mem0 in which the model took every branch, read only."""
+
+    def make(folder: Path) -> None:
+        model = Mem0Model()
+        with FaultyServer(model) as server:
+            ended = Bench(folder, folder / "cache", server, model, ()).start(*talk(folder))
+        assert ended.code == 0, ended.err
+
+    return Run(made_once(tmp_path_factory, "kept", make) / "run")

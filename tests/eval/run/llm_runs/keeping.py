@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from tests.eval.commands import conversation
-from tests.eval.run.llm_runs.served import Bench, Model, text_of
+from tests.eval.commands import Run, conversation
+from tests.eval.run.llm_runs.served import Model, text_of
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import Body
 from tests.memsys.llm.server import Behaviour
@@ -36,7 +36,7 @@ def decision(text: str) -> Calls | Behaviour:
         "owl": [("DELETE", '{"id": 77, "why": "so it is"}')],
         "fern": [("UPDATE", '{"id": 1, "why": "so it is"}')],
         "fig": faults.says(None),
-        "gate": faults.hang(),
+        "gate": faults.reset,
         "still": [("NOOP", WHY)],
     }
     return next((made for word, made in planned.items() if word in fact), [("ADD", WHY)])
@@ -104,15 +104,19 @@ def talk(tmp_path: Path) -> tuple[str, ...]:
     asked = [("Does Ada like badminton?", turn) for turn in ("D2:1", "D1:1")]
     own = ("strategy=mem0", "strategy.facts.exchange=1", "strategy.facts.retries=0")
     own += ("reader=extractive", "judge=none", "k=9")
-    quick = ("llm.timeout_s=5", "llm.retries=0")
-    return (*own, *quick, *written(tmp_path, SAID, *asked))
+    return (*own, "llm.retries=0", *written(tmp_path, SAID, *asked))
 
 
-def events(bench: Bench, step: str | None = None) -> list[dict[str, Any]]:
-    """The log of a bench's run, of all steps or of one."""
-    found = [event for line in bench.run.ingests for event in line.get("events", [])]
+def events(run: Run, step: str | None = None) -> list[dict[str, Any]]:
+    """The log of a run, of all steps or of one."""
+    found = [event for line in run.ingests for event in line.get("events", [])]
     return [event for event in found if step in (None, event["step"])]
 
 
-def faults_of(bench: Bench) -> list[str]:
-    return [event["fault"] for event in events(bench) if "fault" in event]
+def changes(run: Run) -> list[tuple[str, str | None, str | None]]:
+    """What a run did to its facts, one after another: operation, old and new text."""
+    return [(one["operation"], one["old"], one["new"]) for one in events(run, "apply")]
+
+
+def faults_of(run: Run) -> list[str]:
+    return [event["fault"] for event in events(run) if "fault" in event]

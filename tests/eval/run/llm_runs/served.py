@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from eval.cache import __main__ as cache
 from tests.eval.commands import PATIENT, PROJECT, Ended, Run, run_main
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour, FaultyServer
@@ -116,6 +117,17 @@ class Bench:
                 yield process
             finally:
                 process.kill()
+
+    @property
+    def bundle(self) -> Path:
+        """Where `export` writes."""
+        return self.folder / "bundle.jsonl.gz"
+
+    def export(self) -> bytes:
+        """Write the bundle of the run, and return it."""
+        out = ["--out", str(self.bundle), "--cache", str(self.cache)]
+        assert cache.main(["export", str(self.run.folder), *out]) == 0
+        return self.bundle.read_bytes()
 
     def done(self) -> int:
         """How many questions have been recorded."""

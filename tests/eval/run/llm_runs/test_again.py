@@ -37,39 +37,36 @@ def without_judge(record: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def test_stored_answers_are_judged_anew(bench: Bench) -> None:
-    assert bench.start().code == 0
-    before = bench.server.requests
-    ended, new = again(bench, "judge=llm", "judge.rubric=strict")
+def test_stored_answers_are_judged_anew(parent: Bench) -> None:
+    before, old = parent.server.requests, parent.run
+    ended, new = again(parent, "judge=llm", "judge.rubric=strict")
     assert ended.code == 0, ended.err
-    assert set(asked(bench, before)) == {"judge"}
-    parent = bench.run
-    assert [without_judge(r) for r in new.records] == [without_judge(r) for r in parent.records]
+    assert set(asked(parent, before)) == {"judge"}
+    assert [without_judge(r) for r in new.records] == [without_judge(r) for r in old.records]
     assert {key for r in new.records for key in r["judge"] or {}} == {"gpt-4o-mini, strict"}
     assert sum("judge" in r["scores"] for r in new.records) == JUDGED
     assert new.manifest["parent"] == {
         "run_id": "run",
-        "config_sha256": parent.manifest["config_sha256"],
+        "config_sha256": old.manifest["config_sha256"],
         "again": "judge",
     }
-    assert new.ingests == parent.ingests
+    assert new.ingests == old.ingests
     paid = (new.folder / "paid.jsonl").read_text().splitlines()
-    assert len(paid) == bench.server.requests - before  # equal requests are sent once
+    assert len(paid) == parent.server.requests - before  # equal requests are sent once
 
 
-def test_an_interrupted_repetition_is_resumed(bench: Bench) -> None:
-    assert bench.start().code == 0
-    bench.model.break_down(status(401), "judge", MIDDLE_WORDS)
-    ended, new = again(bench, "judge=llm", "judge.rubric=strict")
+def test_an_interrupted_repetition_is_resumed(parent: Bench) -> None:
+    parent.model.break_down(status(401), "judge", MIDDLE_WORDS)
+    ended, new = again(parent, "judge=llm", "judge.rubric=strict")
     assert ended.code == 2
     assert new.manifest["status"] == "interrupted"
     assert load_run(new.folder, complete=False).records.keys() == {r["id"] for r in new.records}
-    bench.model.recover()
-    before = bench.server.requests
-    ended, new = again(bench, "judge=llm", "judge.rubric=strict", "resume=new")
+    parent.model.recover()
+    before = parent.server.requests
+    ended, new = again(parent, "judge=llm", "judge.rubric=strict", "resume=new")
     assert ended.code == 0, ended.err
-    assert set(asked(bench, before)) == {"judge"}
-    assert bench.server.requests - before < JUDGED
+    assert set(asked(parent, before)) == {"judge"}
+    assert parent.server.requests - before < JUDGED
     assert sum("judge" in r["scores"] for r in new.records) == JUDGED
 
 
@@ -118,6 +115,10 @@ def test_questions_are_asked_by_id(bench: Bench) -> None:
     assert ended.code == 0, ended.err
     assert [r["id"] for r in new.records] == ["beech/3"]
     assert set(asked(bench, before)) == {"judge"}
+    ended, new = again(bench, "judge=llm", "only=ash/1", name="none")
+    assert (ended.code, ended.err.count("\n")) == (2, 1)
+    assert "the run did not ask ash/1" in ended.err
+    assert not new.folder.exists()
     ended, new = again(bench, "judge=llm", "judge.runs=3", name="whole")
     assert ended.code == 0, ended.err
     assert [r["id"] for r in new.records] == ["ash/0", "beech/3"]
@@ -126,15 +127,15 @@ def test_questions_are_asked_by_id(bench: Bench) -> None:
     assert [r["id"] for r in new.records] == ["ash/0", "beech/3"]
 
 
-def test_the_command_names_the_parent_by_its_id(bench: Bench) -> None:
-    assert bench.start("only=ash/0").code == 0
-    runs = bench.folder / "results/runs"
+def test_the_command_names_the_parent_by_its_id(parent: Bench) -> None:
+    runs = parent.folder / "results/runs"
     runs.mkdir(parents=True)
-    bench.run.folder.rename(runs / "parent")
-    command = ("from=last", "judge=llm", "judge.runs=2", f"hydra.run.dir={bench.folder / 'new'}")
-    ended = run_main(bench.folder, bench.cache, *command)
+    parent.run.folder.rename(runs / "parent")
+    command = ("from=last", "judge=llm", "judge.runs=2", "only=ash/0")
+    folder = parent.folder / "new"
+    ended = run_main(parent.folder, parent.cache, *command, f"hydra.run.dir={folder}")
     assert ended.code == 0, ended.err
-    words = Run(bench.folder / "new").manifest["command"].split()
+    words = Run(folder).manifest["command"].split()
     assert "from=parent" in words
     assert "from=last" not in words
 
@@ -148,31 +149,28 @@ def test_the_command_names_the_parent_by_its_id(bench: Bench) -> None:
         (("only=failed", "judge=llm"), "only=failed asks again as the run did, but judge is set"),
         (("reader=extractive",), "reads memories, and a run stores contexts"),
         (("only=ash/99", "judge=llm"), "only=ash/99: small has no such question; one is ash/"),
-        (("only=ash/1", "judge=llm"), "the run did not ask ash/1"),
         (("only=5", "judge=llm"), "only: 5; use ids"),
     ],
 )
 def test_what_cannot_be_repeated_is_refused(
-    bench: Bench, arguments: tuple[str, ...], pattern: str
+    parent: Bench, arguments: tuple[str, ...], pattern: str
 ) -> None:
-    assert bench.start("only=ash/0").code == 0
-    ended, new = again(bench, *arguments)
+    ended, new = again(parent, *arguments)
     assert ended.code == 2
     assert pattern in ended.err
     assert ended.err.count("\n") == 1
     assert not new.folder.exists()
 
 
-def test_a_foreign_class_in_the_parent_is_never_built(bench: Bench, tmp_path: Path) -> None:
-    assert bench.start("only=ash/0").code == 0
+def test_a_foreign_class_in_the_parent_is_never_built(parent: Bench, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
-    path = bench.run.folder / "manifest.json"
+    path = parent.run.folder / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["config"]["embedder"] = {"_target_": "os.system", "command": f"touch {canary}"}
     chosen = {"config": manifest["config"], "choices": manifest["choices"]}
     manifest["config_sha256"] = digest(chosen)
     path.write_text(json.dumps(manifest))
-    ended, _ = again(bench, "judge=llm", "judge.rubric=strict")
+    ended, _ = again(parent, "judge=llm", "judge.rubric=strict")
     assert ended.code == 2
     assert "os.system is not trusted" in ended.err
     assert not canary.exists()

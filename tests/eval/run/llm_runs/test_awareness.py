@@ -73,22 +73,15 @@ def test_estimates_count_replies_and_verdicts(plus: Bench):
     assert int(written) > 0
 
 
-def test_rubrics_of_the_other_kind_are_refused(plus: Bench, small: tuple[str, ...]):
-    ended = plus.start()
+@pytest.mark.parametrize("estimate", ["false", "true"])
+def test_rubrics_of_the_other_kind_are_refused(
+    plus: Bench, small: tuple[str, ...], estimate: str
+) -> None:
+    ended = plus.start(f"estimate={estimate}")
     assert ended.code == 2
     assert "generous: compares with gold answers" in ended.err
     plus.options = small
-    ended = plus.start("judge.rubric=awareness")
-    assert ended.code == 2
-    assert "awareness of a cue, and dataset=small has none" in ended.err
-
-
-def test_estimates_refuse_rubrics_of_the_other_kind(plus: Bench, small: tuple[str, ...]) -> None:
-    ended = plus.start("estimate=true")
-    assert ended.code == 2
-    assert "generous: compares with gold answers" in ended.err
-    plus.options = small
-    ended = plus.start("judge.rubric=awareness", "estimate=true")
+    ended = plus.start("judge.rubric=awareness", f"estimate={estimate}")
     assert ended.code == 2
     assert "awareness of a cue, and dataset=small has none" in ended.err
 

@@ -26,8 +26,8 @@ def test_facts_are_a_memory_of_any_strategy(
     assert ended.code == 0, ended.err
     lines = [line for line in bench.run.ingests if line["phase"] == "ingest"]
     assert [line["memories"] for line in lines] == [2, 2, 3, 4]  # none is dropped
-    assert {event["operation"] for event in events(bench, "apply")} == {"ADD"}
-    assert faults_of(bench) == ["no_answer"]
+    assert {event["operation"] for event in events(bench.run, "apply")} == {"ADD"}
+    assert faults_of(bench.run) == ["no_answer"]
     calls = [line["usage"]["by_model"]["gpt-4o-mini"]["calls"] for line in lines]
     assert calls == [4, 3, 4, 5]  # one a message but a refusal, which is not billed, and a summary
     assert [line["events"][-1]["lost"] for line in lines] == [0, 0, 1, 0]
@@ -77,6 +77,6 @@ def test_images_reach_a_model_that_can_see(
         shown = "Ada talks." if images == "endpoint" else "a court"
         told = [text for text in sent if "<new_messages>" in text and "like badminton." in text]
         assert len(told) == len([t for t in told if f"badminton. [image: {shown}]" in t]) > 0
-        assert faults_of(bench) == ["no_answer"]  # of the thunder
+        assert faults_of(bench.run) == ["no_answer"]  # of the thunder
         assert ("image" in bench.run.manifest["prompts"]) is (images == "endpoint")
-    assert [(e["turn"], e["shown"]) for e in events(bench, "image")] == [("D1:1", "Ada talks.")]
+    assert [(e["turn"], e["shown"]) for e in events(bench.run, "image")] == [("D1:1", "Ada talks.")]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import shlex
-from pathlib import Path
 
 import pytest
 
-from tests.eval.commands import Run, run_main
+from tests.eval.commands import Run, run_main, runs_in
 from tests.eval.run.llm_runs.served import ALL, Bench, requests_of, role_of
 from tests.memsys.llm import faults
 from tests.memsys.llm.answers import right_answer
@@ -32,22 +31,10 @@ def paid(bench: Bench, since: int = 0) -> float:
     return sum(one["total_tokens"] for one in used) / 1000
 
 
-@pytest.fixture
-def unbounded(priced: Bench, tmp_path: Path) -> Run:
-    """The same run without a budget, in a folder and a cache of its own."""
-    (tmp_path / "free").mkdir()
-    other = Bench(
-        tmp_path / "free", tmp_path / "free" / "cache", priced.server, priced.model, priced.options
-    )
-    ended = other.start()
-    assert ended.code == 0, ended.err
-    return Run(other.run.folder, ended)
-
-
 @pytest.mark.parametrize("workers", [1, 4])
-def test_a_run_stops_and_goes_on_with_more(priced: Bench, unbounded: Run, workers: int) -> None:
-    assert paid(priced) > LIMIT + 1
-    before = priced.server.requests
+def test_a_run_stops_and_the_printed_command_resumes_it(
+    priced: Bench, answered: Run, workers: int
+) -> None:
     ended = priced.start(f"llm.budget_usd={LIMIT}", f"concurrency={workers}")
     assert ended.code == 1
     told = [line for line in ended.err.splitlines() if line.startswith("stopped: ")]
@@ -61,51 +48,33 @@ def test_a_run_stops_and_goes_on_with_more(priced: Bench, unbounded: Run, worker
     ids = [record["id"] for record in done]
     assert sorted(ids) == [one for one in ALL if one in ids]  # each once, as they were answered
     # Each call under way has its highest cost set aside: how many are is up to the machine.
-    assert LIMIT - workers < paid(priced, before) <= LIMIT
+    assert LIMIT - workers < paid(priced) <= LIMIT
 
     requests = priced.server.requests
-    again = priced.start(f"llm.budget_usd={LIMIT}", resume=True)
-    assert again.code == 1
+    ended = priced.start(f"llm.budget_usd={LIMIT}", f"concurrency={workers}", resume=True)
+    assert ended.code == 1
     if workers == 1:  # no more than a call of the question that was begun
         assert priced.server.requests - requests <= 1
-    assert paid(priced, before) <= LIMIT  # of both together
+    assert paid(priced) <= LIMIT  # of both together
 
-    more = priced.start("llm.budget_usd=100", resume=True)
-    assert more.code == 0, more.err
-    assert priced.run.untimed == unbounded.untimed
-    assert priced.server.requests - before == requests_of(unbounded)  # nothing was paid twice
-
-
-@pytest.mark.parametrize("workers", [1, 4])
-def test_the_printed_command_resumes_the_run(priced: Bench, workers: int) -> None:
-    ended = priced.start(f"llm.budget_usd={LIMIT}", f"concurrency={workers}")
-    assert ended.code == 1
     for _ in range(4):
         printed = [line.strip() for line in ended.err.splitlines() if "resume=run" in line]
         assert len(printed) == 1
         words = shlex.split(printed[0])
         assert words[:3] == ["python", "-m", "eval.run"]
         assert sum(word.startswith("llm.budget_usd=") for word in words) == 1
-        done, asked = priced.done(), priced.server.requests
+        questions, asked = priced.done(), priced.server.requests
         ended = run_main(priced.folder, priced.cache, *words[3:])
         if ended.code == 0:
             break
         assert ended.code == 1, ended.err
-        assert priced.done() >= done
+        assert priced.done() >= questions
         assert priced.server.requests > asked
     assert ended.code == 0, ended.err
+    assert paid(priced) > LIMIT + 1
     assert "budget_usd" not in priced.run.manifest
-
-
-def test_a_replayed_run_costs_nothing_of_a_budget(priced: Bench, unbounded: Run) -> None:
-    assert priced.start().code == 0
-    first = priced.run.untimed
-    requests = priced.server.requests
-    folder = f"hydra.run.dir={priced.folder / 'again'}"
-    ended = priced.start("llm.budget_usd=0.01", folder)
-    assert ended.code == 0, ended.err
-    assert Run(priced.folder / "again").untimed == first
-    assert priced.server.requests == requests
+    assert priced.run.untimed == answered.untimed
+    assert priced.server.requests == requests_of(answered)  # nothing was paid twice
 
 
 WARM = "dataset.conversations=[ash]"
@@ -117,6 +86,14 @@ def half_warm(priced: Bench) -> Bench:
     assert priced.start(WARM, f"hydra.run.dir={priced.folder / 'before'}").code == 0
     assert paid(priced) > 1
     return priced
+
+
+def test_a_replayed_run_costs_nothing_of_a_budget(half_warm: Bench) -> None:
+    requests = half_warm.server.requests
+    ended = half_warm.start("llm.budget_usd=0.01", WARM)
+    assert ended.code == 0, ended.err
+    assert half_warm.run.untimed == Run(half_warm.folder / "before").untimed
+    assert half_warm.server.requests == requests
 
 
 def test_a_resumed_run_has_not_paid_for_what_was_replayed(half_warm: Bench) -> None:
@@ -170,8 +147,7 @@ def ledger(bench: Bench) -> list[dict[str, int]]:
 
 
 def test_a_budget_that_no_call_fits_in(priced: Bench) -> None:
-    ended = priced.start("llm.budget_usd=0.01")
-    assert ended.code == 1
+    assert priced.start("llm.budget_usd=0.01").code == 1
     assert priced.server.requests == 0
     assert priced.run.records == []
 
@@ -183,19 +159,19 @@ def test_a_budget_that_no_call_fits_in(priced: Bench) -> None:
         ("judge.model=mystery", "mystery: no known price, so no budget can hold"),
         ("llm.max_tokens=null", "no limit on its output tokens"),
         ("llm.budget_usd=abc", "llm.budget_usd: 'abc'; use a number above 0"),
-        ("llm.budget_usd=true", "llm.budget_usd: True; use a number above 0"),
-        ("llm.budget_usd=nan", "llm.budget_usd: nan; use a number above 0"),
         ("pricing=5", "pricing: 5; use "),
     ],
 )
 def test_a_budget_that_cannot_hold(priced: Bench, argument: str, said: str) -> None:
+    """The run goes to results/runs, where Hydra makes the folder before a price is looked up."""
     limit = () if argument.startswith("llm.budget_usd") else ("llm.budget_usd=1",)
-    ended = priced.start(*limit, argument)
+    command = [one for one in priced.command(*limit, argument) if "hydra.run.dir" not in one]
+    ended = run_main(priced.folder, priced.cache, *command)
     assert ended.code == 2
     assert said in ended.err
     assert ended.err.count("\n") == 1
     assert priced.server.requests == 0
-    assert not priced.run.folder.exists()
+    assert runs_in(priced.folder) == []
 
 
 def test_what_has_no_price_costs_an_unknown_sum(bench: Bench) -> None:
@@ -208,16 +184,6 @@ def test_what_has_no_price_costs_an_unknown_sum(bench: Bench) -> None:
     assert "pricing=FILE" in warnings[0]
     again = bench.start("dataset.limit=1", f"hydra.run.dir={bench.folder / 'priced'}")
     assert "no price is known" not in again.err
-
-
-def test_a_refused_budget_leaves_no_folder(bench: Bench) -> None:
-    """In results/runs, where Hydra makes the folder before the price is looked up."""
-    command = [one for one in bench.command("llm.model=mystery") if "hydra.run.dir" not in one]
-    ended = run_main(bench.folder, bench.cache, *command, "llm.budget_usd=2")
-    assert ended.code == 2
-    assert "mystery: no known price" in ended.err
-    runs = bench.folder / "results" / "runs"
-    assert not runs.exists() or not list(runs.iterdir())
 
 
 def test_a_reasoning_model_gets_no_setting_that_it_refuses(bench: Bench) -> None:

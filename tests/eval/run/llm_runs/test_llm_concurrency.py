@@ -1,26 +1,36 @@
-"""Several questions at once come to the records of one after another."""
+"""Several questions at once give the records of one after another, and a slow call holds up no
+other question, of its conversation or of a later one.
+"""
 
 from __future__ import annotations
 
-import pytest
+import time
 
 from tests.eval.commands import Run
 from tests.eval.run.llm_runs.conftest import Make
-from tests.eval.run.llm_runs.served import ALL, JUDGED, requests_of, scores
+from tests.eval.run.llm_runs.served import (
+    ALL,
+    JUDGED,
+    Bench,
+    requests_of,
+    role_of,
+    scores,
+    text_of,
+)
+from tests.memsys.llm.answers import Body, right_answer
+from tests.memsys.llm.server import Behaviour, Handler
+
+SLOW = "flute with ash"  # words of ash/3 alone
+WAIT_S = 60
 
 
-@pytest.mark.parametrize("workers", [1, 4])
-def test_records_do_not_depend_on_concurrency(make: Make, answered: Run, workers: int) -> None:
-    bench = make(delay_s=0.005)
-    ended = bench.start(f"concurrency={workers}")
-    assert ended.code == 0, ended.err
-    assert bench.run.untimed == answered.untimed
+def check_same(bench: Bench, answered: Run) -> None:
+    """The bench's run has the records, in order, the scores and the calls of `answered`."""
     assert [record["id"] for record in bench.run.records] == ALL
+    assert bench.run.untimed == answered.untimed
     assert scores(bench.run) == scores(answered)
     calls = [(run.folder / "calls.jsonl").read_text() for run in (bench.run, answered)]
     assert calls[0] == calls[1]
-    assert bench.server.requests == requests_of(answered)
-    assert (bench.server.most_under_way > 1) == (workers > 1)
 
 
 def test_every_answer_is_the_models_and_is_judged(answered: Run) -> None:
@@ -30,17 +40,81 @@ def test_every_answer_is_the_models_and_is_judged(answered: Run) -> None:
     assert all(record["answer"].startswith("answer ") for record in answered.records)
     assert answered.summary["judge"]["n"] == JUDGED
     assert answered.summary["errors_by_kind"] == {}
-    first = [record["latency_source"] for record in answered.records[:7]]
-    assert first == ["live"] * 7
-    assert {record["recorded"] for record in answered.records[:7]} == {None}
+    assert answered.manifest["reply_formats"] == {"gpt-4o-mini, generous": "json_schema"}
+    for record in answered.records[:7]:
+        assert (record["latency_source"], record["recorded"]) == ("live", None)
+
+
+def test_records_do_not_depend_on_concurrency(make: Make, answered: Run) -> None:
+    bench = make(delay_s=0.005)
+    ended = bench.start("concurrency=4", "llm.concurrency=4")
+    assert ended.code == 0, ended.err
+    assert "is lower than" not in ended.err
+    check_same(bench, answered)
+    assert bench.server.requests == requests_of(answered)
+    assert bench.server.most_under_way > 1
+
+
+def test_one_question_is_asked_after_another_unless_set_otherwise(make: Make) -> None:
+    bench = make(delay_s=0.005)
+    assert bench.start("judge=none", "dataset.limit=7").code == 0
+    assert bench.server.most_under_way == 1
 
 
 def test_questions_at_once_do_not_lengthen_the_latency_of_one(make: Make) -> None:
     bench = make(delay_s=0.1)
     ended = bench.start("concurrency=4", "llm.concurrency=1", "dataset.conversations=[ash]")
     assert ended.code == 0, ended.err
+    assert ended.err.count("llm.concurrency=1 is lower than concurrency=4") == 1
     waited = [record["waited_ms"]["answer"] for record in bench.run.records]
     answers = [record["latency_ms"]["answer"] for record in bench.run.records]
     assert max(waited) > 90  # for the one place
     assert min(answers) > 90
     assert sorted(answers)[len(answers) // 2] < 200
+
+
+def hold_back(bench: Bench, questions: int) -> list[list[str]]:
+    """Answer one question only when `questions` others are in the file; returns what was there."""
+    right, seen = bench.model, []
+
+    def answer_late(handler: Handler, body: Body) -> None:
+        until = time.monotonic() + WAIT_S
+        while bench.done() < questions and time.monotonic() < until:
+            time.sleep(0.01)
+        seen.append([record["id"] for record in bench.run.records])
+        handler.reply(200, right_answer(body))
+
+    def script(body: Body) -> Behaviour | None:
+        if role_of(body) == "answer" and SLOW in text_of(body):
+            return answer_late
+        return right(body)
+
+    bench.server.choose = script
+    return seen
+
+
+def test_all_others_are_answered_and_written_meanwhile(bench: Bench, answered: Run) -> None:
+    seen = hold_back(bench, len(ALL) - 1)
+    ended = bench.start("concurrency=2", "llm.timeout_s=90")
+    assert ended.code == 0, ended.err
+    assert [sorted(ids) for ids in seen] == [sorted(set(ALL) - {"ash/3"})]
+    check_same(bench, answered)
+
+
+def test_a_run_that_is_killed_loses_what_is_under_way_alone(bench: Bench, answered: Run) -> None:
+    hold_back(bench, len(ALL))  # never
+    with bench.process("concurrency=4", "llm.timeout_s=90") as process:
+        until = time.monotonic() + WAIT_S
+        while bench.done() < len(ALL) - 1 and time.monotonic() < until:
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+    assert bench.run.manifest["status"] == "running"
+    before, paid = bench.run.untimed, bench.server.requests
+    assert sorted(record["id"] for record in before) == sorted(set(ALL) - {"ash/3"})
+    bench.server.choose = bench.model
+    ended = bench.start("concurrency=4", "llm.timeout_s=90", resume=True)
+    assert ended.code == 0, ended.err
+    assert bench.run.untimed == answered.untimed
+    assert bench.server.requests == paid + 2  # an answer and a verdict

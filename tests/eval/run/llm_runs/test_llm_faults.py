@@ -1,12 +1,9 @@
 """A model that fails amid a run: nothing is lost, nothing counts as wrong, and a resumed run ends
-as if it had never failed.
+as if it had never failed. What the client does with each kind of fault is tested at the client.
 """
 
 from __future__ import annotations
 
-import json
-import signal
-import time
 from typing import Any
 
 import pytest
@@ -20,50 +17,42 @@ from tests.eval.run.llm_runs.served import (
     MIDDLE_WORDS,
     Bench,
     requests_of,
+    role_of,
     scores,
 )
 from tests.memsys.llm import faults
 from tests.memsys.llm.server import Behaviour
 
-QUICK = ("llm.timeout_s=5", "llm.retries=0")  # for what is never answered
-TWICE = ("llm.retries=1",)
-
-ANSWERS: dict[str, tuple[Behaviour, tuple[str, ...], str]] = {
-    "429": (faults.status(429, "slow down", headers={}), TWICE, "HTTP 429"),
-    "429 with retry-after": (faults.status(429, "slow down"), TWICE, "slow down"),
-    "500": (faults.status(500), TWICE, "HTTP 500"),
-    "400": (faults.status(400), (), "HTTP 400"),
-    "hang": (faults.hang(), QUICK, "no whole answer within 5 s"),
-    "slow drip": (faults.drip(0.05), QUICK, "no whole answer within 5 s"),
-    "reset": (faults.reset, TWICE, "the connection failed"),
-    "half a body": (faults.half_body, TWICE, "the connection failed"),
-    "invalid JSON": (faults.raw(b'{"choices": [{'), TWICE, "not a JSON object"),
-    "empty choices": (faults.answer({"choices": []}), (), "no choices"),
-    "no content": (faults.says(None), (), "no content"),
-    "empty content": (faults.says(""), (), "content is empty; finish_reason stop"),
-    "used up": (faults.says("", "length"), (), "max_completion_tokens"),
-    "filtered": (faults.says("", "content_filter"), (), "finish_reason content_filter"),
+ONCE = "llm.retries=0"
+OUT = faults.status(500)
+ANSWERS: dict[str, tuple[Behaviour, str, str]] = {
+    "no answer": (OUT, "LLMError", "HTTP 500"),
+    "an unusable answer": (faults.says(None), "LLMError", "no content"),
     "too long": (
         faults.status(400, "maximum context length is 512 tokens", "context_length_exceeded"),
-        (),
+        "RequestTooLongError",
         "longer than the model's context",
     ),
 }
-VERDICTS: dict[str, tuple[Behaviour, str]] = {
-    "wrong schema": (faults.says(json.dumps({"reason": "so", "verdict": "MAYBE"})), "verdict"),
-    "no JSON": (faults.says("I should think it is right."), "not the JSON"),
-    "cut off": (faults.says('{"reason": "so', "length"), "cut off"),
-    "500": (faults.status(500), "HTTP 500"),
-}
+OF_THE_JUDGE = {"scores", "judge", "judge_error", "judge_reasons", "usage"}
 
 
-def check_failed(bench: Bench, phase: str, words: str, answered: Run) -> dict[str, Any]:
-    """MIDDLE alone failed, is told of, and is in no mean; its record is returned."""
-    ((id_, error),) = bench.errors().items()
+@pytest.fixture
+def impatient(bench: Bench) -> Bench:
+    """A bench whose runs stop after as many failures in a row as shipped."""
+    bench.patient = False
+    return bench
+
+
+def check_failed(bench: Bench, error: tuple[str, str], words: str, answered: Run) -> dict[str, Any]:
+    """MIDDLE alone failed with an `error` of this phase and kind, which is shown, and is in no
+    mean; its record is returned.
+    """
+    phase, kind = error
+    ((id_, found),) = bench.errors().items()
     assert id_ == MIDDLE
-    kind = "RequestTooLongError" if words.startswith("longer") else "LLMError"
-    assert (error["phase"], error["kind"]) == (phase, kind)
-    assert words in error["message"]
+    assert (found["phase"], found["kind"]) == error
+    assert words in found["message"]
     (failed,) = [record for record in bench.run.records if record["id"] == MIDDLE]
     is_judged = phase == "judge"  # the other scores then count
     assert (failed["status"], failed["error"] is None) == (
@@ -82,78 +71,71 @@ def check_failed(bench: Bench, phase: str, words: str, answered: Run) -> dict[st
     return failed
 
 
-def check_mended(bench: Bench, answered: Run) -> None:
-    """Resumed without the fault, the run is the one that never failed."""
+def check_mended(bench: Bench, answered: Run, *settings: str) -> list[str]:
+    """Resumed without the fault, the run is the one that never failed; who asked is returned."""
     bench.model.recover()
     before = bench.server.requests
-    ended = bench.start("llm.retries=0", resume=True)
+    ended = bench.start(*settings, resume=True)
     assert ended.code == 0, ended.err
-    assert bench.server.requests - before <= 2  # the failed question alone, and its verdict
     assert bench.run.untimed == answered.untimed
     assert scores(bench.run) == scores(answered)
     assert bench.run.summary["errors_by_kind"] == {}
+    return [role_of(body) for body in bench.server.bodies[before:]]
 
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_an_answer_that_fails(bench: Bench, answered: Run, name: str) -> None:
-    fault, settings, words = ANSWERS[name]
+    fault, kind, words = ANSWERS[name]
     bench.model.break_down(fault, "answer", MIDDLE_WORDS)
-    ended = bench.start(*(settings or ("llm.retries=1",)))
-    assert ended.code == 0, ended.err
-    assert "1 of 21 questions failed; they are in no mean" in ended.out
-    failed = check_failed(bench, "answer", words, answered)
-    assert failed["answer"] is None
-    check_mended(bench, answered)
-
-
-@pytest.mark.parametrize("name", VERDICTS)
-def test_a_verdict_that_fails(bench: Bench, answered: Run, name: str) -> None:
-    fault, words = VERDICTS[name]
-    bench.model.break_down(fault, "judge", MIDDLE_WORDS)
     ended = bench.start("llm.retries=1")
     assert ended.code == 0, ended.err
-    failed = check_failed(bench, "judge", words, answered)
+    assert "1 of 21 questions failed; they are in no mean" in ended.out
+    failed = check_failed(bench, ("answer", kind), words, answered)
+    assert failed["answer"] is None
+    # The failed question alone, and its verdict.
+    assert check_mended(bench, answered, ONCE) == ["answer", "judge"]
+
+
+def test_a_verdict_that_fails(bench: Bench, answered: Run) -> None:
+    bench.model.break_down(faults.says("I should think it is right."), "judge", MIDDLE_WORDS)
+    ended = bench.start(ONCE)
+    assert ended.code == 0, ended.err
+    failed = check_failed(bench, ("judge", "LLMError"), "not the JSON", answered)
     assert failed["answer"] == answered.records[ALL.index(MIDDLE)]["answer"]
     assert failed["judge"] is None
-    check_mended(bench, answered)
+    assert check_mended(bench, answered, ONCE) == ["judge"]
 
 
-@pytest.mark.parametrize("fault", [faults.status(500), faults.reset])
-def test_a_fault_that_passes_leaves_a_wait_and_nothing_else(
-    bench: Bench, answered: Run, fault: Behaviour
-) -> None:
-    bench.model.break_down(fault, "answer", MIDDLE_WORDS, times=1)
+def test_a_fault_that_passes_leaves_a_wait_and_nothing_else(bench: Bench, answered: Run) -> None:
+    bench.model.break_down(OUT, "answer", MIDDLE_WORDS, times=1)
     ended = bench.start("llm.retries=1")
     assert ended.code == 0, ended.err
     assert bench.run.untimed == answered.untimed
     record = bench.run.records[ALL.index(MIDDLE)]
-    assert record["waited_ms"]["answer"] > 9  # of SOON, or of the client's own pause
+    assert record["waited_ms"]["answer"] > 9  # of SOON
     assert record["latency_ms"]["answer"] < record["waited_ms"]["answer"] + 200
     assert bench.server.requests == requests_of(answered) + 1
 
 
-def test_every_answer_fails(bench: Bench, answered: Run) -> None:
-    bench.model.break_down(faults.status(503))
-    ended = bench.start("llm.retries=0", "concurrency=4")
+def test_every_answer_fails(impatient: Bench, answered: Run) -> None:
+    impatient.model.break_down(faults.status(503))
+    ended = impatient.start(ONCE, "concurrency=4", "failures.stop_after=null")
     assert (ended.code, "failed: every question failed" in ended.err) == (1, True)
-    assert bench.run.summary["errors_by_kind"] == {"answer: LLMError": 21}
-    cell = bench.run.summary["by_type"]["overall"]
+    assert impatient.run.manifest["status"] == "complete"
+    summary = impatient.run.summary
+    assert (summary["errors"], summary["errors_by_kind"]) == (21, {"answer: LLMError": 21})
+    cell = summary["by_type"]["overall"]
     assert (cell["f1"], cell["judge"]) == (None, None)  # not 0
-    assert bench.run.summary["judge"] is None
-    bench.model.recover()
-    assert bench.start(resume=True).code == 0
-    assert bench.run.untimed == answered.untimed
+    assert summary["judge"] is None
+    check_mended(impatient, answered)
 
 
 @pytest.mark.parametrize("workers", [1, 4])
-@pytest.mark.parametrize("code", [401, 404])
-def test_what_would_fail_every_call_ends_the_run(
-    bench: Bench, answered: Run, code: int, workers: int
-) -> None:
-    bench.model.break_down(faults.status(code), "answer", MIDDLE_WORDS)
+def test_what_would_fail_every_call_ends_the_run(bench: Bench, answered: Run, workers: int) -> None:
+    bench.model.break_down(faults.status(401), "answer", MIDDLE_WORDS)
     ended = bench.start(f"concurrency={workers}")
     assert ended.code == 2
-    assert f"HTTP {code}" in ended.err
+    assert "HTTP 401" in ended.err
     assert "resume=run" in ended.err
     assert bench.run.manifest["status"] == "interrupted"
     done = [record["id"] for record in bench.run.records]
@@ -161,9 +143,7 @@ def test_what_would_fail_every_call_ends_the_run(
     assert {*ALL[: ALL.index(MIDDLE)]} <= {*done}
     assert MIDDLE not in done
     assert len(done) < 21
-    bench.model.recover()
-    assert bench.start(resume=True).code == 0
-    assert bench.run.untimed == answered.untimed
+    check_mended(bench, answered)
 
 
 def test_a_gate_whose_model_fails(make: Make) -> None:
@@ -177,32 +157,71 @@ def test_a_gate_whose_model_fails(make: Make) -> None:
     assert clean.start(*gate, "concurrency=4").code == 0
     assert clean.run.summary["errors_by_kind"] == {}
     bench.model.break_down(faults.says("Perhaps."), "gate", MIDDLE_WORDS)
-    ended = bench.start(*gate, "llm.retries=0", "concurrency=4")
+    ended = bench.start(*gate, ONCE, "concurrency=4")
     assert ended.code == 0, ended.err
     assert bench.run.summary["errors_by_kind"] == {"retrieve: LLMError": 1}
     assert list(bench.errors()) == [MIDDLE]
-    bench.model.recover()
-    assert bench.start(*gate, resume=True).code == 0
-    assert bench.run.untimed == clean.run.untimed
+    check_mended(bench, clean.run, *gate)
 
 
-@pytest.mark.parametrize("workers", [1, 4])
-def test_a_killed_run_goes_on_and_pays_nothing_twice(
-    bench: Bench, answered: Run, workers: int
+def test_a_failing_judge_takes_no_other_score_and_is_asked_again_alone(
+    bench: Bench, answered: Run
 ) -> None:
-    bench.model.break_down(faults.hang(), "answer", MIDDLE_WORDS)
-    with bench.process(f"concurrency={workers}") as process:
-        until = time.monotonic() + 60
-        while bench.done() < ALL.index(MIDDLE):
-            assert process.poll() is None, process.communicate()[1]
-            assert time.monotonic() < until, "the run did not come so far"
-            time.sleep(0.05)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-    assert bench.run.manifest["status"] == "running"
-    bench.model.recover()
-    ended = bench.start(f"concurrency={workers}", resume=True)
+    bench.model.break_down(faults.status(503, "the judge is out"), role="judge")
+    ended = bench.start(ONCE, "concurrency=4")
     assert ended.code == 0, ended.err
-    assert bench.run.untimed == answered.untimed
-    # sent again: at most what was under way
-    assert 0 <= bench.server.requests - requests_of(answered) <= workers
+    assert f"{JUDGED} answers could not be judged" in ended.out
+    assert "0 judged (18 errors)" in ended.out
+    for record, right in zip(bench.run.untimed, answered.untimed, strict=True):
+        assert record["status"] == "ok"
+        assert {k: v for k, v in record.items() if k not in OF_THE_JUDGE} == {
+            k: v for k, v in right.items() if k not in OF_THE_JUDGE
+        }
+        assert record["scores"] == {**right["scores"], "judge": None}
+        assert (record["judge_error"] is None) == (right["judge"] is None)
+    summary, right = bench.run.summary, answered.summary
+    assert (summary["errors"], summary["errors_by_kind"]) == (0, {"judge: LLMError": JUDGED})
+    overall = summary["by_type"]["overall"]
+    assert (overall["judge_errors"], overall["judge"]) == (JUDGED, None)
+    for column in ("f1", "bleu1", "evidence_recall", "context_tokens_mean", "cost_usd"):
+        assert overall[column] == right["by_type"]["overall"][column]
+    assert set(check_mended(bench, answered, "concurrency=4")) == {"judge"}
+
+
+def test_a_run_whose_judge_fails_is_stopped(impatient: Bench) -> None:
+    impatient.model.break_down(faults.status(503, "the judge is out"), role="judge")
+    ended = impatient.start(ONCE)
+    assert ended.code == 1
+    assert "stopped: 5 questions in a row failed alike, the last one beech/2 in judge" in ended.err
+    assert impatient.done() == 10  # ash/4 needs no judge, is answered and ends a row
+
+
+def test_a_dead_endpoint_ends_the_run_which_can_be_resumed(impatient: Bench, answered: Run) -> None:
+    impatient.model.break_down(OUT)
+    ended = impatient.start(ONCE)
+    assert ended.code == 1
+    assert impatient.server.requests == 5
+    *_, command, line = ended.err.splitlines()
+    assert command.endswith(f"hydra.run.dir={impatient.run.folder} llm.retries=0 resume=run")
+    assert line.startswith(
+        "stopped: 5 questions in a row failed alike, the last one ash/4 in answer: LLMError: "
+    )
+    assert "out of order" in line
+    assert "failures.stop_after=null" in line
+    assert impatient.run.manifest["status"] == "interrupted"
+    assert list(impatient.errors()) == ALL[:5]
+    check_mended(impatient, answered)
+
+
+def test_failures_that_are_not_in_a_row_do_not_end_the_run(impatient: Bench) -> None:
+    impatient.model.break_down(OUT, times=4)
+    ended = impatient.start(ONCE)
+    assert ended.code == 1  # 4 of 21 are more than a tenth
+    assert list(impatient.errors()) == ALL[:4]
+    assert impatient.run.manifest["status"] == "complete"
+
+
+def test_the_number_of_failures_in_a_row_can_be_set(impatient: Bench) -> None:
+    impatient.model.break_down(OUT)
+    assert impatient.start(ONCE, "failures.stop_after=1").code == 1
+    assert impatient.server.requests == 1

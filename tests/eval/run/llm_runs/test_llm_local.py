@@ -1,4 +1,4 @@
-"""Reader and judge through the real local model, over its socket, and again without it."""
+"""Reader, judge and writer of a graph through the real local model, over its socket."""
 
 from __future__ import annotations
 
@@ -7,33 +7,35 @@ from pathlib import Path
 import pytest
 
 from memsys.llm.local import missing
-from tests.eval.commands import run_main, runs_in
+from tests.eval.commands import Start, run_main, runs_in
+from tests.eval.run.llm_runs.graphing import graph_options
+from tests.eval.run.llm_runs.keeping import written
 
 pytestmark = pytest.mark.skipif(
     bool(missing()), reason=f"{missing()} is not installed (make local-model)"
 )
 COMMAND = (
-    *("strategy=bm25", "llm=local", "reader=llm", "judge=llm", "k=2", "budget=128"),
-    *("llm.max_tokens=64", "dataset.conversations=[ash]", "dataset.limit=3"),
+    *("strategy=bm25", "llm=local", "reader=llm", "judge=llm", "k=1", "budget=32"),
+    *("llm.max_tokens=64", "dataset.conversations=[ash]", "dataset.limit=1"),
 )
 
 
-def test_the_local_model_answers_and_judges(
-    tmp_path: Path, cache: Path, small: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+def test_the_local_model_answers_and_judges_and_is_replayed(
+    tmp_path: Path, small: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = tmp_path / "answers"
     ended = run_main(tmp_path, answers, *COMMAND, *small[:2])
     assert ended.code == 0, ended.err
     (live,) = runs_in(tmp_path)
-    assert [record["status"] for record in live.records] == ["ok"] * 3, live.records
-    for record in live.records:
-        assert record["answer"]
-        assert record["latency_source"] == "live"
-        for phase in ("answer", "judge"):
-            assert record["usage"][phase]["calls"] == 1
-            assert record["usage"][phase]["output_tokens"] > 0
-        assert [len(runs) for runs in record["judge"].values()] == [1]
-        assert record["scores"]["judge"] in {0.0, 1.0}
+    (record,) = live.records
+    assert record["status"] == "ok", record
+    assert record["answer"]
+    assert record["latency_source"] == "live"
+    for phase in ("answer", "judge"):
+        assert record["usage"][phase]["calls"] == 1
+        assert record["usage"][phase]["output_tokens"] > 0
+    assert [len(runs) for runs in record["judge"].values()] == [1]
+    assert record["scores"]["judge"] in {0.0, 1.0}
 
     def absent(*_: object) -> str:
         raise AssertionError("a replay needs no model")
@@ -43,3 +45,25 @@ def test_the_local_model_answers_and_judges(
     replayed = runs_in(tmp_path)[1]
     assert {record["latency_source"] for record in replayed.records} == {"recorded"}
     assert replayed.untimed == live.untimed
+
+
+@pytest.mark.soak
+def test_the_local_model_writes_a_graph(start: Start, tmp_path: Path) -> None:
+    said = [["I like badminton.", "I bought a kayak."]]
+    ended = start(
+        *graph_options(*written(tmp_path, said, ("Does Ada like badminton?", "D1:1"))),
+        *("llm=local", "llm.max_tokens=512", "+llm.extra.repeat_penalty=1.1"),
+        *("strategy.update.calls=schema", "strategy.infer=false"),  # the graph is what is tried
+        *("strategy.facts.exchange=2", "strategy.relations.query_entities=rule"),
+    )
+    assert ended.code == 0, ended.err
+    (run,) = runs_in(tmp_path)
+    (record,) = run.records
+    assert record["status"] == "ok", record
+    events = [event for line in run.ingests for event in line.get("events", [])]
+    calls = {event["step"]: event for event in events if "tokens" in event}
+    for step in ("entities", "relations"):
+        assert min(calls[step]["tokens"].values()) > 0
+        assert calls[step][step] >= 1
+    (graph,) = [event for event in events if event["step"] == "graph"]
+    assert (graph["lost"], graph["of"]) == (0, 1)

@@ -1,73 +1,133 @@
-"""What was recorded replays without a key and without a server, to the same figures."""
+"""What was recorded, its failures included, replays without a key and without a server."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from eval.cache import __main__ as cache
 from tests.eval.commands import Run
 from tests.eval.run.llm_runs.conftest import Make
-from tests.eval.run.llm_runs.served import Bench, scores
+from tests.eval.run.llm_runs.served import Bench, Model, role_of, scores, text_of
+from tests.memsys.llm import faults
+from tests.memsys.llm.answers import Body
+from tests.memsys.llm.server import Behaviour, FaultyServer
 
 DEAD = ("llm.cache=replay", "llm.base_url=https://nobody.invalid/v1")
+OWN = ("llm.timeout_s=.5", "llm.retries=1")
+# What a request of that role with those words meets.
+PLANNED: list[tuple[str, str, Behaviour]] = [
+    ("answer", "flute with ash", faults.status(400, "not about ash")),
+    ("answer", "flute with beech", faults.status(500, "out of order")),
+    ("answer", "flute with cedar", faults.hang()),
+    ("answer", "colour is Bo's tractor", faults.says(None)),
+    ("judge", "How many bees", faults.status(503, "the judge is out")),
+]
+FAILED = {
+    "ash/4": ("answer", "no content"),
+    "beech/4": ("answer", "no content"),
+    "cedar/4": ("answer", "no content"),
+    "ash/3": ("answer", "HTTP 400 (not about ash; 1 attempt)"),
+    "ash/5": ("judge", "the judge is out"),
+    "beech/3": ("answer", "HTTP 500 (out of order; 2 attempts)"),
+    "beech/5": ("judge", "the judge is out"),
+    "cedar/3": ("answer", "no whole answer within 0.5 s (2 attempts)"),
+    "cedar/5": ("judge", "the judge is out"),
+}
 
 
-@pytest.fixture
-def recorded(make: Make) -> Bench:
-    bench = make("recorded", delay_s=0.06)
-    ended = bench.start("dataset.conversations=[ash]")
-    assert ended.code == 0, ended.err
-    return bench
+class Failing(Model):
+    """Meets the faults that are planned, and answers rightly else."""
+
+    def __call__(self, body: Body) -> Behaviour | None:
+        for role, words, fault in PLANNED:
+            if role_of(body) == role and words in text_of(body):
+                return fault
+        return super().__call__(body)
+
+
+def hand_over(bench: Bench, other: Bench) -> None:
+    """Import the bundle of `bench` into the empty cache of `other`."""
+    assert cache.main(["import", str(bench.bundle), "--cache", str(other.cache)]) == 0
+
+
+def check_same(other: Bench, run: Run) -> None:
+    """`other` has replayed `run` and asked no server."""
+    assert other.server.requests == 0
+    assert other.run.untimed == run.untimed  # errors and usage too
+    assert scores(other.run) == scores(run)
+    for name in ("errors_by_kind", "errors", "n", "judge"):
+        assert other.run.summary[name] == run.summary[name]
+
+
+@contextmanager
+def recording(
+    folder: Path, model: Model, delay_s: float, options: tuple[str, ...], *arguments: str
+) -> Iterator[Bench]:
+    """A bench in `folder` after a run, whose bundle is made."""
+    with FaultyServer(model, delay_s) as server:
+        bench = Bench(folder, folder / "cache", server, model, options)
+        ended = bench.start(*arguments)
+        assert ended.code == 0, ended.err
+        bench.export()
+        yield bench
+
+
+@pytest.fixture(scope="module")
+def recorded(
+    tmp_path_factory: pytest.TempPathFactory, small: tuple[str, ...], brief_pauses: None
+) -> Iterator[Bench]:
+    """A run of one conversation by a slow model, and its bundle, read only."""
+    options = (*small, "dataset.conversations=[ash]")
+    with recording(tmp_path_factory.mktemp("recorded"), Model(), 0.06, options) as bench:
+        yield bench
+
+
+@pytest.fixture(scope="module")
+def failed(
+    tmp_path_factory: pytest.TempPathFactory, small: tuple[str, ...], brief_pauses: None
+) -> Iterator[Bench]:
+    """A run that met each fault that is planned, and its bundle, read only."""
+    with recording(tmp_path_factory.mktemp("failed"), Failing(), 0.0, small, *OWN) as bench:
+        yield bench
 
 
 @pytest.fixture
 def elsewhere(make: Make, recorded: Bench) -> Bench:
     """Another folder, with the bundle of `recorded` in its cache."""
     bench = make("elsewhere")
-    bundle = recorded.folder / "b.jsonl.gz"
-    out = ["--out", str(bundle), "--cache", str(recorded.cache)]
-    assert cache.main(["export", str(recorded.run.folder), *out]) == 0
-    assert cache.main(["import", str(bundle), "--cache", str(bench.cache)]) == 0
-    bench.options += ("dataset.conversations=[ash]",)
+    bench.options = recorded.options
+    hand_over(recorded, bench)
     return bench
 
 
 def latencies(run: Run) -> list[float]:
-    """Milliseconds of each model call's phase, record by record."""
-    return [r["latency_ms"].get(phase, 0.0) for r in run.records for phase in ("answer", "judge")]
+    """Milliseconds of the answers: the judge's script does not wait."""
+    return [record["latency_ms"]["answer"] for record in run.records]
 
 
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_bundle_replays_the_run(recorded: Bench, elsewhere: Bench, workers: int) -> None:
     ended = elsewhere.start(*DEAD, f"concurrency={workers}")
     assert ended.code == 0, ended.err
-    assert elsewhere.server.requests == 0
-    assert elsewhere.run.untimed == recorded.run.untimed  # usage too
-    assert scores(elsewhere.run) == scores(recorded.run)
-    live, replayed = latencies(recorded.run), latencies(elsewhere.run)
-    assert min(live[::2]) > 60  # of the answers; the judge's script does not wait
-    assert min(replayed[::2]) > 60  # as recorded, not the time of the replay
+    check_same(elsewhere, recorded.run)
+    assert min(latencies(recorded.run)) > 60
+    assert min(latencies(elsewhere.run)) > 60  # as recorded, not the time of the replay
     for record, first in zip(elsewhere.run.records, recorded.run.records, strict=True):
         assert record["latency_source"] == "recorded"
         assert record["recorded"] is not None
         assert (first["latency_source"], first["recorded"]) == ("live", None)
         assert set(record["waited_ms"].values()) == {0}
+    assert elsewhere.export() == recorded.bundle.read_bytes()
 
 
-def test_a_replayed_run_is_exported_as_the_first(recorded: Bench, elsewhere: Bench) -> None:
-    assert elsewhere.start(*DEAD).code == 0
-    again = elsewhere.folder / "again.jsonl.gz"
-    out = ["--out", str(again), "--cache", str(elsewhere.cache)]
-    assert cache.main(["export", str(elsewhere.run.folder), *out]) == 0
-    assert again.read_bytes() == (recorded.folder / "b.jsonl.gz").read_bytes()
-
-
-@pytest.mark.parametrize("workers", [1, 4])
-def test_a_request_that_is_not_recorded(elsewhere: Bench, workers: int) -> None:
+def test_a_request_that_is_not_recorded(elsewhere: Bench) -> None:
     started = time.monotonic()
-    ended = elsewhere.start(*DEAD, "k=1", f"concurrency={workers}")
+    ended = elsewhere.start(*DEAD, "k=1", "concurrency=4")
     assert ended.code == 2
     assert time.monotonic() - started < 60  # no retries, no waiting for a name to be looked up
     errors = [line for line in ended.err.splitlines() if line.startswith("error: ")]
@@ -79,14 +139,64 @@ def test_a_request_that_is_not_recorded(elsewhere: Bench, workers: int) -> None:
     assert [record for record in elsewhere.run.records if record["status"] == "error"] == []
 
 
-def test_a_server_that_was_not_there_leaves_nothing_to_replay(make: Make) -> None:
-    bench = make()
-    bench.server.shutdown()
-    bench.server.server_close()
-    ended = bench.start("llm.retries=0", "dataset.limit=1")
-    assert ended.code == 1, ended.err
-    assert bench.run.summary["errors_by_kind"] == {"answer: LLMError": 3}
-    again = f"hydra.run.dir={bench.folder / 'again'}"
-    ended = bench.start("dataset.limit=1", "llm.cache=replay", again)
-    assert ended.code == 2
-    assert "no recorded answer" in ended.err
+def test_a_run_with_failures_replays_with_them_and_a_live_one_asks_again(
+    failed: Bench, make: Make
+) -> None:
+    told = {id_: (one["phase"], one["message"]) for id_, one in failed.errors().items()}
+    assert {id_: phase for id_, (phase, _) in told.items()} == {
+        id_: phase for id_, (phase, _) in FAILED.items()
+    }
+    assert [id_ for id_, (_, words) in FAILED.items() if words not in told[id_][1]] == []
+
+    other, third = make("replayed"), make("third")
+    hand_over(failed, other)
+    ended = other.start(*DEAD, "concurrency=4")  # with other retries and patience
+    assert ended.code == 0, ended.err
+    check_same(other, failed.run)
+    assert other.export() == failed.bundle.read_bytes()
+
+    hand_over(other, third)
+    ended = third.start()  # llm.cache=auto, and a server that is well
+    assert ended.code == 0, ended.err
+    assert third.errors() == {}
+    asked = [role_of(body) for body in third.server.bodies]
+    assert sorted(set(asked)) == ["answer", "judge"]
+    assert asked.count("answer") == 6  # what failed alone
+
+
+def test_a_resumed_run_replays_as_it_ended(make: Make) -> None:
+    """Of two failures the last, and what was mended as the answer that it got."""
+    bench, other = make("live"), make("replayed")
+    bench.model.break_down(faults.status(400, "first"), "answer", "flute with")
+    assert bench.start("llm.retries=1").code == 0
+    assert len(bench.errors()) == 3
+    bench.model.break_down(faults.status(500, "second"), "answer", "flute with beech")
+    assert bench.start("llm.retries=1", resume=True).code == 0
+    ((id_, error),) = bench.errors().items()
+    assert id_ == "beech/3"
+    assert "second" in error["message"]
+    bench.export()
+    hand_over(bench, other)
+    assert other.start(*DEAD).code == 0
+    check_same(other, bench.run)
+
+
+def test_a_query_that_could_not_be_embedded(make: Make) -> None:
+    bench, other = make("live"), make("replayed")
+    for one in (bench, other):
+        one.options += ("strategy=vector_only", "embedder=openai", "reader=extractive")
+        one.options += ("judge=none", f"embedder.base_url={one.server.base_url}")
+    fault = faults.status(400, "no flutes")
+
+    def script(body: Body) -> Behaviour | None:
+        return fault if "flute with beech" in str(body["input"]) else None
+
+    bench.server.choose = script
+    assert bench.start().code == 0
+    ((id_, error),) = bench.errors().items()
+    assert (id_, error["phase"]) == ("beech/3", "retrieve")
+    bench.export()
+    hand_over(bench, other)
+    ended = other.start(*DEAD)
+    assert ended.code == 0, ended.err
+    check_same(other, bench.run)

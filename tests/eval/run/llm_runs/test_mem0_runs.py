@@ -1,46 +1,54 @@
-"""strategy=mem0 from start to end against a scripted server that takes every branch."""
+"""strategy=mem0 from start to end against a scripted server that takes every branch, and what is
+refused of it before anything is asked.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.eval.commands import Start
-from tests.eval.run.llm_runs.keeping import WHY, Mem0Model, events, faults_of
-from tests.eval.run.llm_runs.served import Scripted, files_with
+from eval.cost import __main__ as cost
+from tests.eval.commands import Run, Start
+from tests.eval.run.llm_runs.keeping import WHY, Calls, Mem0Model, changes, events, faults_of
+from tests.eval.run.llm_runs.served import Bench, Scripted, files_with, text_of
 from tests.memsys.llm import faults
+from tests.memsys.llm.answers import Body
+from tests.memsys.llm.server import Behaviour
+
+MEMORY = ("conversation", "phase", "session", "status", "error", "memories", "usage", "events")
+PRICE = {"input": 0.15, "output": 0.6}  # dollars a million tokens of gpt-4o-mini
+NO_MORE = "Ada: I do not like badminton any more"
 
 
-def test_a_run_takes_every_branch(scripted: Scripted, data: tuple[str, ...]) -> None:
-    bench = scripted(Mem0Model())
-    ended = bench.start(*data)
-    assert ended.code == 0, ended.err
-    changes = [(e["operation"], e["old"], e["new"]) for e in events(bench, "apply")]
-    like, no_more = "Ada: I like badminton", "Ada: I do not like badminton any more"
-    assert changes == [
+@pytest.fixture
+def bench(scripted: Scripted) -> Bench:
+    return scripted(Mem0Model())
+
+
+def test_a_run_takes_every_branch(kept: Run) -> None:
+    like = "Ada: I like badminton"
+    assert changes(kept) == [
         ("ADD", None, like),
         ("ADD", None, "Ada: I love pizza"),
         ("DELETE", like, None),
-        ("ADD", None, no_more),
+        ("ADD", None, NO_MORE),
         ("ADD", None, "Ada: I also like burgers"),
         ("NOOP", None, None),
     ]
-    assert faults_of(bench) == [
+    assert faults_of(kept) == [
         *("no_answer", "broken_json", "unknown_operation", "unknown_id"),
         *("bad_argument", "no_answer", "no_answer"),
     ]
     left = {"D1:2", "D2:1", "D2:2"}
-    for record in bench.run.records:
+    for record in kept.records:
         assert record["status"] == "ok"
         assert {turn for _, turns, *_ in record["retrieved"] for turn in turns} == left
-    assert [r["scores"]["evidence_recall"] for r in bench.run.records] == [1, 0]
+    assert [r["scores"]["evidence_recall"] for r in kept.records] == [1, 0]
 
 
-def test_the_cost_of_a_session_is_that_of_its_events(
-    scripted: Scripted, data: tuple[str, ...]
-) -> None:
-    bench = scripted(Mem0Model())
-    bench.start(*data)
-    lines = [line for line in bench.run.ingests if line["phase"] == "ingest"]
+def test_the_cost_of_a_session_is_that_of_its_events(kept: Run) -> None:
+    lines = [line for line in kept.ingests if line["phase"] == "ingest"]
     assert [line["memories"] for line in lines] == [2, 1, 0, 0]
     for line, unusable in zip(lines, [0, 0, 0, 1], strict=True):
         spent = [event["tokens"] for event in line["events"] if "tokens" in event]
@@ -51,63 +59,81 @@ def test_the_cost_of_a_session_is_that_of_its_events(
             assert (line["usage"][name] == told > 0) is not bool(unusable)
     assert [line["events"][-1]["faults"] for line in lines] == [0, 0, 4, 3]
     roles = {"facts": "facts_extract", "summary": "facts_summary", "update": "mem0_update"}
-    prompts = bench.run.manifest["prompts"]
+    prompts = kept.manifest["prompts"]
     assert {role: prompts[role]["name"] for role in roles} == roles
 
 
-def test_by_schema_the_memory_is_the_same(scripted: Scripted, data: tuple[str, ...]) -> None:
+def test_the_cost_of_ingestion_is_shown_by_session(
+    kept: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = kept.ingests
+    sessions = sum(line["phase"] == "ingest" for line in lines)
+    total = {
+        name: sum(line["usage"][name] for line in lines)
+        for name in ("calls", "input_tokens", "output_tokens")
+    }
+    assert total["calls"] > sessions > 1
+    assert kept.manifest["pricing"]["models"]["gpt-4o-mini"].items() >= PRICE.items()
+    assert cost.main([str(kept.folder), "--writing"]) == 0
+    out = capsys.readouterr().out
+    shown = dict(
+        line.rsplit("  ", 1)
+        for line in out.splitlines()
+        if " a session  " in line and not line.startswith("seconds")
+    )
+    figures = {name.strip(): float(cell.replace(",", "")) for name, cell in shown.items()}
+    for column, name in (
+        *(("calls", "calls"), ("input tokens", "input_tokens")),
+        ("output tokens", "output_tokens"),
+    ):
+        mean = total[name] / sessions
+        assert figures[f"{column} a session"] == pytest.approx(mean, abs=0.05)
+    dollars = PRICE["input"] * total["input_tokens"] + PRICE["output"] * total["output_tokens"]
+    assert figures["$ a session"] == pytest.approx(dollars / 1_000_000 / sessions, abs=1e-7)
+    (store,) = [line["store"] for line in lines if line["phase"] == "index"]
+    assert f"kB stored, a conversation {store['bytes'] / 1000:>22,.1f}".split() in [
+        line.split() for line in out.splitlines()
+    ]
+    assert "no such run" in out  # nothing among these to break even with
+
+
+def test_by_schema_the_memory_is_the_same(bench: Bench, data: tuple[str, ...]) -> None:
     """What a tool call gets wrong by itself fails the whole reply here, and costs its fact."""
-    bench = scripted(Mem0Model())
     ended = bench.start(*data, "strategy.update.calls=schema")
     assert ended.code == 0, ended.err
     assert not any("tools" in body for body in bench.server.bodies)
     assert [line["memories"] for line in bench.run.ingests] == [2, 1, 0, 0, 0]
-    assert len(faults_of(bench)) == 7
-    assert set(faults_of(bench)) == {"no_answer", "unknown_id", "bad_argument"}
+    assert len(faults_of(bench.run)) == 7
+    assert set(faults_of(bench.run)) == {"no_answer", "unknown_id", "bad_argument"}
 
 
-def test_any_vector_store_serves_as_well(scripted: Scripted, data: tuple[str, ...]) -> None:
+def test_any_vector_store_serves_as_well(bench: Bench, data: tuple[str, ...], kept: Run) -> None:
     pytest.importorskip("qdrant_edge")
-    told = []
-    for store in ("faiss", "qdrant_edge"):
-        bench = scripted(Mem0Model())
-        bench.folder = bench.folder / store
-        bench.folder.mkdir()
-        ended = bench.start(*data, f"vector_store={store}")
-        assert ended.code == 0, ended.err
-        told.append([(e["operation"], e["old"], e["new"]) for e in events(bench, "apply")])
-    assert told[0] == told[1]
-    assert len(told[0]) == 6
+    ended = bench.start(*data, "vector_store=qdrant_edge")
+    assert ended.code == 0, ended.err
+    assert changes(bench.run) == changes(kept)
+    stores = [run.manifest["config"]["vector_store"]["_target_"] for run in (bench.run, kept)]
+    assert stores[0] != stores[1]
 
 
 def test_a_dead_server_fails_the_questions_and_a_resumed_run_doubles_nothing(
-    scripted: Scripted, data: tuple[str, ...]
+    bench: Bench, data: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model = Mem0Model()
-    bench = scripted(model)
-    model.down = faults.status(500)
+    """Nor is a key that the server repeats in the log."""
+    key = "sk-distinctive-77aa88bb"
+    monkeypatch.setenv("ANOTHER_SECRET", key)
+    bench.model.down = faults.status(500, f"not for {key}")
     assert bench.start(*data).code == 1
     assert {r["error"]["phase"] for r in bench.run.records} == {"ingest session_1"}
     (line,) = bench.run.ingests
     assert (line["status"], len(line["events"])) == ("error", 5)
-    model.down = None
+    assert "no_answer" in faults_of(bench.run)
+    assert files_with(bench.run.folder, key)[1] == []
+    bench.model.down = None
     assert bench.start(*data, resume=True).code == 0
     ok = [line for line in bench.run.ingests if line["status"] == "ok"]
     assert [line["memories"] for line in ok] == [2, 1, 0, 0, 0]
     assert {record["status"] for record in bench.run.records} == {"ok"}
-
-
-def test_a_server_s_words_with_the_key_stay_out_of_the_events(
-    scripted: Scripted, data: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    key = "sk-distinctive-77aa88bb"
-    monkeypatch.setenv("ANOTHER_SECRET", key)
-    model = Mem0Model()
-    bench = scripted(model)
-    model.down = faults.status(400, f"not for {key}")
-    bench.start(*data)
-    assert "no_answer" in faults_of(bench)
-    assert files_with(bench.folder / "run", key)[1] == []
 
 
 def test_raw_messages_need_no_model(start: Start, data: tuple[str, ...]) -> None:
@@ -116,12 +142,10 @@ def test_raw_messages_need_no_model(start: Start, data: tuple[str, ...]) -> None
 
 
 def test_a_run_that_was_cut_in_a_conversation_goes_on_as_if_it_had_not_been(
-    scripted: Scripted, data: tuple[str, ...]
+    bench: Bench, data: tuple[str, ...]
 ) -> None:
     """Ingesting again is a replay: no call that was answered is made again, no fact is doubled."""
-    quiet = Mem0Model()
-    quiet.decide = lambda _: [("ADD", WHY)]
-    bench = scripted(quiet)
+    bench.model.decide = lambda _: [("ADD", WHY)]
     assert bench.start(*data).code == 0
     whole, lines = bench.run.records, bench.run.ingests
     path = bench.run.folder / "records.jsonl"
@@ -135,3 +159,120 @@ def test_a_run_that_was_cut_in_a_conversation_goes_on_as_if_it_had_not_been(
     assert bench.server.requests == asked + 2
     assert [r["retrieved"] for r in bench.run.records] == [r["retrieved"] for r in whole]
     assert bench.run.ingests == lines
+
+
+def replay(bench: Bench, *own: str) -> Run:
+    """The run of `bench` again in another folder, without a request; the first run is returned."""
+    first, asked = bench.run, bench.server.requests
+    bench.folder = bench.folder / "again"
+    bench.folder.mkdir()
+    ended = bench.start(*own, "llm.cache=replay")
+    assert ended.code == 0, ended.err
+    assert bench.server.requests == asked
+    return first
+
+
+def check_replays(bench: Bench, *own: str) -> None:
+    """The run replays to the same memory, log and records."""
+    first = replay(bench, *own)
+    logs = [
+        [{name: line.get(name) for name in MEMORY} for line in run.ingests]  # without times
+        for run in (bench.run, first)
+    ]
+    assert logs[0] == logs[1]
+    assert bench.run.untimed == first.untimed
+
+
+def test_a_passing_outage_costs_a_run_no_memory_and_the_run_replays(
+    bench: Bench, data: tuple[str, ...]
+) -> None:
+    left = [faults.status(503)]
+
+    class Passing(Mem0Model):
+        decide = staticmethod(lambda _: [("ADD", WHY)])
+
+        def __call__(self, body: Body) -> Behaviour | None:
+            new = text_of(body).partition("<new_messages>")[2]
+            if left and "not like badminton any more" in new:
+                return left.pop()
+            return super().__call__(body)
+
+    bench.server.choose = Passing()
+    own = (*data, "strategy.facts.retries=1")
+    assert bench.start(*own).code == 0
+    ends = events(bench.run, "session")
+    assert [(end["faults"], end["lost"]) for end in ends] == [(0, 0), (1, 0), (2, 1), (0, 0)]
+    told = [new for _, _, new in changes(bench.run)]
+    assert told[2:4] == [NO_MORE, "Ada: I also like burgers"]
+    first = replay(bench, *own)
+    assert [r["retrieved"] for r in bench.run.records] == [r["retrieved"] for r in first.records]
+    # The answer that mended a failure is found at once: the log lacks that one fault.
+    ends = events(bench.run, "session")
+    assert [(end["faults"], end["lost"]) for end in ends] == [(0, 0), (0, 0), (2, 1), (0, 0)]
+    assert [new for _, _, new in changes(bench.run)] == told
+
+
+def test_a_run_that_lost_facts_for_good_replays_to_the_same_memory(
+    bench: Bench, data: tuple[str, ...]
+) -> None:
+    """Of mem0_graph, which writes facts as mem0 does, and relations too."""
+    own = [one for one in data if one != "strategy=mem0"]
+    own += ["strategy=mem0_graph", "strategy.facts.retries=1"]
+    assert bench.start(*own).code == 0
+    assert faults_of(bench.run).count("no_answer") > 3  # refused, reset and without content
+    assert sum(int(end["lost"]) for end in events(bench.run, "session")) > 2
+    check_replays(bench, *own)
+
+
+def test_a_decision_that_came_late_comes_late_in_a_replay(
+    bench: Bench, data: tuple[str, ...]
+) -> None:
+    """Between its two attempts others were stored, so the second is another request."""
+    left = [faults.status(503)]
+
+    def decide(text: str) -> Calls | Behaviour:
+        fact = text.partition("<new_fact>\n")[2]
+        return left.pop() if left and "kite" in fact else [("ADD", WHY)]
+
+    bench.model.decide = decide
+    own = (*data, "strategy.facts.retries=1")
+    assert bench.start(*own).code == 0
+    third = bench.run.ingests[2]["events"]
+    stored = [event["new"] for event in third if event["step"] == "apply"]
+    assert [word for new in stored for word in ("kite", "rowed", "owl") if word in new] == [
+        *("rowed", "owl", "kite")
+    ]
+    assert events(bench.run, "session")[2]["lost"] == 1  # the thunder
+    check_replays(bench, *own)
+
+
+@pytest.mark.parametrize(("strategy", "lacking"), [("mem0", "memory"), ("mem0_graph", "graph")])
+def test_without_a_model_one_line_tells_and_the_code_is_2(
+    start: Start, data: tuple[str, ...], tmp_path: Path, strategy: str, lacking: str
+) -> None:
+    own = [one for one in data if not one.startswith(("llm.", "strategy="))]
+    ended = start(f"strategy={strategy}", *own)
+    assert ended.code == 2
+    (line,) = ended.err.splitlines()
+    told = f"error: strategy={strategy}: no model to write the {lacking}; add llm=openai"
+    assert line.startswith(told)
+    assert not list(tmp_path.glob("results/runs/*"))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "wrong"),
+    [
+        ("mem0", "strategy.update.calls=words"),
+        ("mem0", "+strategy.facts.colour=red"),
+        ("mem0_graph", "strategy.graph.on_conflict=merge"),
+        ("mem0_graph", "strategy.relations.limit=0"),
+    ],
+)
+def test_a_wrong_setting_is_told_in_one_line(
+    bench: Bench, data: tuple[str, ...], strategy: str, wrong: str
+) -> None:
+    ended = bench.start(*data, f"strategy={strategy}", wrong)
+    assert ended.code == 2
+    assert wrong.rpartition(".")[2].partition("=")[0] in ended.err
+    assert len(ended.err.splitlines()) == 1
+    assert bench.server.requests == 0
