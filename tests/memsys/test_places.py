@@ -41,11 +41,6 @@ def test_a_run_is_named_by_folder_id_part_or_last(
     assert capsys.readouterr().err == (f"{name}: {RUNS / found}\n" if guessed else "")
 
 
-def test_a_folder_called_last_comes_first(runs: Path) -> None:
-    (runs / "last").mkdir()
-    assert find_run("last") == Path("last")
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -63,9 +58,12 @@ def test_other_names_are_refused(name: str, message: str) -> None:
         find_run(name)
 
 
-def test_without_runs_there_is_no_last(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (runs / "elsewhere").mkdir()
-    monkeypatch.chdir(runs / "elsewhere")
+def test_last_may_be_a_folder_and_is_nothing_without_runs(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (runs / "last").mkdir()
+    assert find_run("last") == Path("last")
+    monkeypatch.chdir(runs / "last")
     with pytest.raises(InputError, match="last: no such run"):
         find_run("last")
 

@@ -119,15 +119,9 @@ def test_all_formats_hold_the_same_facts(writer: ContextWriter) -> None:
 
 
 @EACH
-def test_nothing_found_is_no_text(writer: ContextWriter) -> None:
-    assert writer.write([], None) == ((), "")
-    assert writer.write([], 100) == ((), "")
-
-
-@EACH
-def test_a_budget_below_one_memory_gives_nothing(writer: ContextWriter) -> None:
-    assert writer.write(FOUND, 1) == ((), "")
-    assert writer.write(FOUND, 10) == ((), "")
+def test_nothing_found_and_a_budget_below_one_memory_give_no_text(writer: ContextWriter) -> None:
+    for found, budget in (([], None), ([], 100), (FOUND, 1), (FOUND, 10)):
+        assert writer.write(found, budget) == ((), "")
 
 
 @EACH
@@ -178,16 +172,11 @@ def test_a_whole_that_is_longer_than_its_lines_loses_its_last() -> None:
 
 @EACH
 def test_the_budget_is_spent_by_rank(writer: ContextWriter) -> None:
-    found = [candidate(f"{i}", f"Mara: fact {i}", day=20 - i) for i in range(8)]
+    same = [candidate(f"{i}", f"Mara: fact {i}", day=20 - i) for i in range(8)]
+    found = [replace(one, score=float(i)) for i, one in enumerate(same)]  # the order says the rank
     full = count_tokens(writer.write(found, None)[1])
     assert writer.write(found, full)[0] == tuple(found)
     for budget in range(0, full, 9):
         kept = writer.write(found, budget)[0]
         assert kept == tuple(found[: len(kept)])  # equal lengths: the best, none left out
     assert writer.write(found, full - 1)[0] == tuple(found[:-1])
-
-
-@EACH
-def test_origin_and_score_do_not_change_what_fits(writer: ContextWriter) -> None:
-    found: list[Candidate] = [replace(one, score=-5.0) for one in FOUND]
-    assert [one.memory.id for one in writer.write(found, None)[0]] == ["b", "a", "c", "d"]

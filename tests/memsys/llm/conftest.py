@@ -63,3 +63,10 @@ def make(tmp_path: Path) -> Make:
         return one.open(Recording(tmp_path, mode), meter or Meter(), budget)
 
     return made
+
+
+@pytest.fixture
+def server() -> Iterator[FaultyServer]:
+    """A server that answers everything."""
+    with FaultyServer() as one:
+        yield one

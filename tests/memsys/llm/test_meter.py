@@ -18,24 +18,17 @@ def test_a_replayed_call_counts_at_its_live_time() -> None:
     assert reading.usage == Usage(calls=3, input_tokens=35, output_tokens=10)
 
 
-def test_a_live_call_is_not_counted_twice() -> None:
+def test_a_live_call_is_not_counted_twice_and_what_is_around_it_by_the_clock() -> None:
     meter = Meter()
     with meter.phase() as reading:
+        time.sleep(0.01)
         started = time.perf_counter()
         time.sleep(0.02)
         took = (time.perf_counter() - started) * 1000
         meter.note(Call(spent_ms=took, live_ms=took, replayed=False))
     assert reading.ms == pytest.approx(reading.wall_ms)
-    assert reading.wall_ms >= 20
-    assert reading.source == "live"
-
-
-def test_code_around_the_calls_counts_by_the_clock() -> None:
-    meter = Meter()
-    with meter.phase() as reading:
-        time.sleep(0.02)
-    assert reading.ms == reading.wall_ms >= 20
-    assert reading.usage == Usage()
+    assert reading.wall_ms >= 30
+    assert (reading.source, reading.usage) == ("live", Usage())
 
 
 def test_phases_do_not_leak() -> None:

@@ -101,27 +101,18 @@ def test_a_claim_is_given_up_on_failure(tmp_path: Path) -> None:
         pass
 
 
-def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
-    (tmp_path / "calls.sqlite").write_text("this is no database, " * 100)
+def test_no_usable_folder_file_or_mode_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "calls.sqlite"
+    path.write_text("this is no database, " * 100)
     with pytest.raises(InputError, match=r"calls\.sqlite.*cache="):
         Recording(tmp_path)
-
-
-def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:
-    db = sqlite3.connect(tmp_path / "calls.sqlite")
-    db.execute("CREATE TABLE calls (key TEXT)")
-    db.close()
+    with pytest.raises(InputError, match="cache="):
+        Recording(path)
+    path.unlink()
+    with sqlite3.connect(path) as db:  # of something else
+        db.execute("CREATE TABLE calls (key TEXT)")
     with pytest.raises(InputError, match=r"calls\.sqlite"):
         Recording(tmp_path).keep([_ONE])
-
-
-def test_a_folder_that_is_none_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="cache="):
-        Recording(tmp_path / "file")
-
-
-def test_an_unknown_mode_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="auto, off, replay"):
         Recording(tmp_path, "on")  # type: ignore[arg-type]
 
@@ -176,25 +167,21 @@ def test_a_file_of_an_earlier_version_gets_the_table_of_requests(tmp_path: Path)
     assert again.request(_ONE.key) is None
 
 
-DAMAGE = [
-    *(("body", value) for value in ("no JSON", "[]", "null", "", b"{}", 5.5)),
-    *(("latency_ms", value) for value in ("long", float("inf"), -1.0, b"x")),
-    *(("status", value) for value in ("fine", 2.5, -1, 10**6, b"x")),
-    *(("input_tokens", value) for value in ("many", 0.5, -1, b"x")),
-    *(("output_tokens", value) for value in ("many", 0.5, -1)),
-    *(("created", value) for value in (b"x",)),
-    *(("model", value) for value in (b"x",)),
-]
+DAMAGED = r"calls\.sqlite: the recorded call .* is damaged"
+DAMAGE: dict[str, tuple[object, ...]] = {
+    "body": ("no JSON", "[]", "null", "", b"{}", 5.5),
+    "latency_ms": ("long", float("inf"), -1.0, b"x"),
+    "status": ("fine", 2.5, -1, 10**6, b"x"),
+    "input_tokens": ("many", 0.5, -1, b"x"),
+    "output_tokens": ("many", 0.5, -1),
+    "created": (b"x",),
+    "model": (b"x",),
+}
 
 
-UPDATES = {column: f"UPDATE calls SET {column} = ?" for column, _ in DAMAGE}  # noqa: S608
-
-
-@pytest.mark.parametrize(("column", "value"), DAMAGE)
+@pytest.mark.parametrize("column", DAMAGE)
 @pytest.mark.parametrize("mode", ["auto", "replay"])
-def test_a_damaged_row_is_named_in_one_line(
-    column: str, value: object, mode: Mode, tmp_path: Path
-) -> None:
+def test_a_damaged_row_is_named_in_one_line(column: str, mode: Mode, tmp_path: Path) -> None:
     settings = ChatSettings(model="m", base_url="http://127.0.0.1:9/v1", retries=0)
     recording = Recording(tmp_path, mode)
     body = {"model": "m", "messages": [], "temperature": 0.0, "max_tokens": 512}
@@ -203,13 +190,12 @@ def test_a_damaged_row_is_named_in_one_line(
     recording.keep([_ONE._replace(key=key, body=json.dumps(answer))])
     client = settings.open(recording, Meter())
     assert client.complete([]).text == "yes"
-    with recording._db as db:
-        db.execute(UPDATES[column], (value,))
-    with pytest.raises(
-        InputError, match=r"calls\.sqlite: the recorded call .* is damaged"
-    ) as error:
-        client.complete([])
-    assert "\n" not in str(error.value)
+    for value in DAMAGE[column]:
+        with recording._db as db:
+            db.execute(f"UPDATE calls SET {column} = ?", (value,))  # noqa: S608
+        with pytest.raises(InputError, match=DAMAGED) as error:
+            client.complete([])
+        assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("value", [b"x", "text", zlib.compress(b"[]"), zlib.compress(b"[" * 9999)])
@@ -218,7 +204,7 @@ def test_a_damaged_request_is_named(value: object, tmp_path: Path) -> None:
     recording.keep([_ONE], {_ONE.key: {"model": "m"}})
     with recording._db as db:
         db.execute("UPDATE requests SET body = ?", (value,))
-    with pytest.raises(InputError, match=r"calls\.sqlite: the recorded call .* is damaged"):
+    with pytest.raises(InputError, match=DAMAGED):
         recording.request(_ONE.key)
 
 
