@@ -1,14 +1,28 @@
-"""What a RUN stands for, and where the user's data are stored."""
+"""The version, what a RUN stands for, and where the user's data are stored."""
 
 from __future__ import annotations
 
 import os
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
+import memsys
 from memsys.errors import InputError
 from memsys.places import RUNS, cache_folder, find_run
+
+
+def test_it_is_that_of_the_installed_package_if_there_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(name: str) -> str:
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", lambda name: f"1.2 of {name}")
+    assert memsys.__version__ == "1.2 of memsys"
+    monkeypatch.setattr(metadata, "version", missing)
+    assert memsys.__version__ == "0+unknown"
 
 
 @pytest.fixture(autouse=True)

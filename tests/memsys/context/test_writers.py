@@ -1,3 +1,5 @@
+"""Contexts as text: their layouts, and what fits a budget."""
+
 from __future__ import annotations
 
 import re
@@ -7,6 +9,8 @@ from datetime import datetime
 from xml.etree import ElementTree
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from memsys.context.writers import ContextWriter, Flat, Layered, Xml, stamp
 from memsys.text.tokens import count_tokens
@@ -180,3 +184,38 @@ def test_the_budget_is_spent_by_rank(writer: ContextWriter) -> None:
         kept = writer.write(found, budget)[0]
         assert kept == tuple(found[: len(kept)])  # equal lengths: the best, none left out
     assert writer.write(found, full - 1)[0] == tuple(found[:-1])
+
+
+TEXT = st.one_of(
+    st.text(max_size=60),
+    st.text(alphabet="我喜欢爬山的茶馆。，\n", max_size=60),
+    st.text(alphabet="<>&'\"/memory \n\t\r[]", max_size=60),
+    st.lists(st.sampled_from(["Mara:", "kiln", "\n", " ", "<|endoftext|>", "12:30", "…"])).map(
+        "".join
+    ),
+)
+ANY = st.lists(
+    st.builds(
+        candidate,
+        st.text(max_size=3),
+        TEXT,
+        st.integers(1, 28),
+        st.sampled_from(["direct", "expanded"]),
+    ),
+    max_size=12,
+)
+
+
+@pytest.mark.parametrize(
+    "writer", [Flat("flat"), Xml("xml"), Layered("layered")], ids=["flat", "xml", "layered"]
+)
+@given(found=ANY, budget=st.integers(1, 400))
+@settings(max_examples=120, deadline=None)
+def test_the_text_never_exceeds_its_budget(
+    writer: ContextWriter, found: list[Candidate], budget: int
+) -> None:
+    kept, text = writer.write(found, budget)
+    assert count_tokens(text) <= budget
+    ranks = iter(found)
+    assert all(any(one is other for other in ranks) for one in kept)  # in rank order, each once
+    assert text == writer.write(kept, None)[1]

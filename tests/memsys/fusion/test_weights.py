@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-import pytest
-from memsys.fusion import cues
 from pathlib import Path
 from typing import Any
+
 import numpy as np
+import pytest
 import yaml
+
 from memsys.errors import InputError
+from memsys.fusion import cues
 from memsys.fusion.weights import SETS, SIGNALS, WEIGHTS, FusionWeights, load_weights
 
 ROLES = ("user", "assistant")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+
+import bm25s
 import numpy as np
 import pytest
-from memsys.errors import InputError
-from memsys.index.lexical import LexicalIndex
-from memsys.index.rank import IndexSettings, check_start, convex, min_max, top
-from memsys.index.vector import VectorIndex
-from pathlib import Path
-import bm25s
+
 from memsys.embed.base import unit_rows
+from memsys.errors import InputError
 from memsys.index.lexical import LexicalIndex, SparseLexicalIndex
-from memsys.index.rank import top
-from memsys.index.vector import LargeVectors, Nearest
+from memsys.index.rank import IndexSettings, check_start, convex, min_max, top
+from memsys.index.vector import LargeVectors, Nearest, VectorIndex
 from memsys.types import Vectors
 
 SHORT = ("Pottery class", "The kiln broke", "A long walk by the sea", "Rain again", "Fresh bread")

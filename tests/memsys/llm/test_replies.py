@@ -131,13 +131,13 @@ def test_a_reply_where_tools_are_on_offer(
 def test_what_is_forwarded_is_checked_too(make: Make) -> None:
     script = [faults.answer(text("")), faults.answer(reply({"tool_calls": [CALL]}, "tool_calls"))]
     with FaultyServer(script * 2) as server:
+        client = make(server, mode="off")
         for _ in script:
             with pytest.raises(LLMError, match="finish_reason"):
-                make(server).forward({"messages": HELLO})
-        tools = [{"type": "function", "function": {"name": "f"}}]
-        client = make(server, mode="off")
+                client.forward({"messages": HELLO})
         with pytest.raises(LLMError, match="finish_reason stop"):
             client.forward({"messages": HELLO})
+        tools = [{"type": "function", "function": {"name": "f"}}]
         assert client.forward({"messages": HELLO, "tools": tools})["choices"]
 
 

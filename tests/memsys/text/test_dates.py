@@ -1,6 +1,4 @@
-"""Dates in English and Chinese: house style, weekday arithmetic, month ends, leap years, year turns,
-and ISO 8601.
-"""
+"""Dates in English and Chinese: house style, weekdays, ends of months, leap years and ISO 8601."""
 
 from __future__ import annotations
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from memsys.text.titles import title_of
+
 from memsys.text.conjuncts import conjunction_of
+from memsys.text.titles import title_of
 
 
 @pytest.mark.parametrize(
