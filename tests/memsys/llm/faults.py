@@ -34,10 +34,8 @@ def message(value: Body, finish: str) -> Behaviour:
 
     def behave(handler: Handler, body: Body) -> None:
         answered = right_answer({"model": body["model"], "messages": body["messages"]})
-        answered["choices"][0] |= {
-            "message": {"role": "assistant", **value},
-            "finish_reason": finish,
-        }
+        said = {"role": "assistant", **value}
+        answered["choices"][0] |= {"message": said, "finish_reason": finish}
         handler.reply(200, answered)
 
     return behave

@@ -101,9 +101,9 @@ def test_a_refusal_of_every_format_is_the_request_s_error_and_replayed(make: Mak
 def test_a_missing_model_and_a_request_that_is_too_long_say_nothing_of_the_format(
     make: Make,
 ) -> None:
-    with FaultyServer(lambda _: faults.status(404)) as server:
-        with pytest.raises(InputError, match=r"llm\.model"):
-            make(server).complete(ASKED, schema=SCHEMA)
+    gone = faults.status(404)
+    with FaultyServer(lambda _: gone) as server, pytest.raises(InputError, match=r"llm\.model"):
+        make(server).complete(ASKED, schema=SCHEMA)
     long = faults.status(400, "maximum context length is 5", "context_length_exceeded")
     with FaultyServer([long, faults.says(RIGHT)]) as server:
         client = make(server)
