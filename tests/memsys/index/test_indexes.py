@@ -29,10 +29,7 @@ def test_bm25_by_hand() -> None:
     scores = LexicalIndex(["kiln", "rain", "sea", "sun"], k1=0.9, b=0.4).scores("Kilns")
     # idf ln(3.5 / 1.5), once in a text of mean length: (k1 + 1) / (1 + k1) = 1
     assert scores == pytest.approx([np.log(3.5 / 1.5), 0, 0, 0])
-
-
-def test_b_weighs_length() -> None:
-    texts = ["kiln", "kiln rain sea sun", "bread", "walk", "tea"]
+    texts = ["kiln", "kiln rain sea sun", "bread", "walk", "tea"]  # b weighs length
     short, long = LexicalIndex(texts, k1=0.9, b=0.0).scores("kiln")[:2]
     assert short == long > 0
     short, long = LexicalIndex(texts, k1=0.9, b=1.0).scores("kiln")[:2]
@@ -81,11 +78,6 @@ def test_top_takes_the_older_of_equals() -> None:
     assert top(scores, 99) == [1, 3, 0, 2]
 
 
-def test_settings_may_stand_on_their_bounds() -> None:
-    IndexSettings(k1=0, b=0, alpha=0)
-    IndexSettings(k1=5, b=1, alpha=1)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -102,6 +94,8 @@ def test_settings_may_stand_on_their_bounds() -> None:
 def test_settings_out_of_range_are_named(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         IndexSettings(**{"k1": 0.9, "b": 0.4, "alpha": 0.5, **change})
+    for k1, b, alpha in ((0, 0, 0), (5, 1, 1)):  # on their bounds
+        IndexSettings(k1=k1, b=b, alpha=alpha)
 
 
 def test_an_unknown_start_is_refused_with_the_known_ones() -> None:
@@ -183,6 +177,8 @@ def test_sparse_bm25_ranks_as_rank_bm25_does() -> None:
         mine, theirs = other.scores(query), one.scores(query)
         assert top(mine, 10) == top(theirs, 10)
         assert np.flatnonzero(mine).tolist() == np.flatnonzero(theirs).tolist()
+    assert not other.scores("volcano of the").any()
+    assert not SparseLexicalIndex(["of the"], 0.9, 0.4).scores("copper").any()
 
 
 def uneven_texts() -> list[str]:
@@ -228,12 +224,6 @@ def test_shares_never_exceed_1() -> None:
         assert shares.max() <= 1
     assert not index.shares({}).any()
     assert not index.shares({"copper": 0.0}).any()
-
-
-def test_sparse_bm25_knows_nothing_of_unknown_words() -> None:
-    index = SparseLexicalIndex(["copper kettle", "violin"], 0.9, 0.4)
-    assert not index.scores("volcano of the").any()
-    assert not SparseLexicalIndex(["of the"], 0.9, 0.4).scores("copper").any()
 
 
 @pytest.mark.parametrize("k", [1, 10, 60, None])
